@@ -1,0 +1,150 @@
+/** The words of a run: what is stored, what the engine changes, what routes and pages show. */
+
+export const ACTIVE_RUN_STATUSES = ['queued', 'running', 'interrupted'] as const;
+export const TERMINAL_RUN_STATUSES = ['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled'] as const;
+export const RUN_STATUSES = [...ACTIVE_RUN_STATUSES, ...TERMINAL_RUN_STATUSES] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export type TerminalRunStatus = (typeof TERMINAL_RUN_STATUSES)[number];
+
+export const STEP_STATUSES = ['running', 'completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled', 'skipped'] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+export const STAGES = ['testing', 'production'] as const;
+export type Stage = (typeof STAGES)[number];
+
+export const OUTCOMES = ['correct', 'partial', 'incorrect'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export type StepKind = 'step' | 'branch' | 'fan_out_branch' | 'parallel' | 'fan_out';
+export type ExecutorName = 'gateway' | 'external' | 'human' | 'webhook' | 'pipeline';
+
+/** Normalised context of a trigger (Orchestration 2.4). `receivedAt` is milliseconds since the epoch. */
+export interface TriggerContext {
+  source: string;
+  pipeline: string | null;
+  severity: string | null;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  summary: string | null;
+  fingerprint: string | null;
+  metadata: Record<string, unknown>;
+  raw: unknown;
+  receivedAt: number;
+}
+
+/** Where a run stopped short and why; `step` is null when the run itself failed. */
+export interface RunError {
+  step: string | null;
+  message: string;
+}
+
+/** One run (Orchestration 2.1). Times are milliseconds since the epoch, `cost` currency units, null = unpriced. */
+export interface Run {
+  seq: number;
+  id: string;
+  pipelineName: string;
+  definitionHash: string;
+  source: string;
+  status: RunStatus;
+  team: string | null;
+  stage: Stage;
+  severity: string | null;
+  summary: string | null;
+  triggeredAt: number;
+  completedAt: number | null;
+  fingerprint: string | null;
+  parentRunId: string | null;
+  rerunOf: string | null;
+  waitingOn: string | null;
+  currentStep: string | null;
+  error: RunError | null;
+  /** Trust of the last gated step and the threshold it met, for the one-line view of a run. */
+  trust: number | null;
+  threshold: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  cost: number | null;
+  unpricedSteps: number;
+}
+
+/** One signal of the evidence of a step, in the order in which the gate took them. */
+export interface TrustSignal {
+  signal: 'confidence' | 'verifier' | 'calibration' | 'grounding' | 'checks';
+  value: number | null;
+  /** False for a signal in shadow mode, which is recorded and changes nothing. */
+  enforced: boolean;
+  note?: string;
+}
+
+/** Why a step passed the gate or did not (Design 3, "The gate"). */
+export interface TrustReport {
+  signals: TrustSignal[];
+  trust: number | null;
+  threshold: number | null;
+  passed: boolean | null;
+  action: 'pass' | 'escalate' | 'abort' | 'proceed';
+  sentence: string;
+}
+
+/** What an executor answered, kept for people and for replay (Orchestration 2.2). */
+export interface RawResponse {
+  prompt?: string;
+  /** Offsets of the values that were put into the prompt. */
+  promptSpans?: [number, number][];
+  text?: string;
+  stopReason?: string;
+  iterations?: number;
+  toolCalls?: number;
+  trace?: unknown[];
+  http?: { status: number; body: string };
+}
+
+/** One executed step (Orchestration 2.2). */
+export interface StepExecution {
+  id: string;
+  runId: string;
+  stepName: string;
+  stepIndex: number;
+  kind: StepKind;
+  executor: ExecutorName;
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  status: StepStatus;
+  primaryConfidence: number | null;
+  verifierConfidence: number | null;
+  effectiveConfidence: number | null;
+  groundingScore: number | null;
+  deterministicPassed: boolean | null;
+  checks: unknown[];
+  trustReport: TrustReport | null;
+  promptHash: string | null;
+  agentVersion: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cost: number | null;
+  costSource: string | null;
+  startedAt: number;
+  completedAt: number | null;
+  attempts: number;
+  summary: string | null;
+  output: Record<string, unknown> | null;
+  nextStepContext: unknown;
+  rawResponse: RawResponse | null;
+  artifacts: string[];
+  error: { type: string; message: string } | null;
+}
+
+/** One line of a run's log, also a frame of the live stream (Orchestration 6). `ts` is ISO 8601. */
+export interface RunEvent {
+  seq: number;
+  ts: string;
+  level: 'info' | 'warn' | 'error';
+  event: string;
+  msg: string;
+  step_name?: string;
+  [field: string]: unknown;
+}
+
+export const isTerminal = (status: RunStatus): status is TerminalRunStatus =>
+  (TERMINAL_RUN_STATUSES as readonly string[]).includes(status);

@@ -1,0 +1,107 @@
+import type { Generated } from 'kysely';
+
+/** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
+export interface Tables {
+  definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
+  runs: RunRow;
+  step_executions: StepRow;
+  /** One row holds the events that one transaction stored, as a JSON array. */
+  run_events: { run_id: string; first_seq: number; events: string };
+  run_feedback: { run_id: string; outcome: string; notes: string | null; submitted_at: number; submitted_by: string };
+  step_feedback: {
+    run_id: string;
+    step_name: string;
+    outcome: string;
+    notes: string | null;
+    submitted_at: number;
+    submitted_by: string;
+  };
+  /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
+  counters: { metric: string; labels: string; value: number };
+  audit: {
+    id: Generated<number>;
+    ts: number;
+    actor: string;
+    actor_kind: string;
+    role: string | null;
+    action: string;
+    target_type: string;
+    target: string | null;
+    run_id: string | null;
+    outcome: string;
+    prior_yaml: string | null;
+    request_id: string | null;
+  };
+  schema_migrations: { id: string; applied_at: number };
+}
+
+export interface RunRow {
+  seq: Generated<number>;
+  id: string;
+  pipeline_name: string;
+  definition_hash: string;
+  source: string;
+  status: string;
+  team: string | null;
+  stage: string;
+  severity: string | null;
+  summary: string | null;
+  triggered_at: number;
+  completed_at: number | null;
+  fingerprint: string | null;
+  dedup_key: string | null;
+  parent_run_id: string | null;
+  rerun_of: string | null;
+  waiting_on: string | null;
+  error_step: string | null;
+  error_message: string | null;
+  trust: number | null;
+  threshold: number | null;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+  unpriced_steps: number;
+  /** The normalised context without `raw`, JSON. */
+  context: string;
+  /** The delivery as it came, JSON. */
+  raw: string | null;
+}
+
+export interface StepRow {
+  id: string;
+  run_id: string;
+  step_name: string;
+  step_index: number;
+  kind: string;
+  executor: string;
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  status: string;
+  pipeline_name: string;
+  team: string | null;
+  stage: string;
+  primary_confidence: number | null;
+  verifier_confidence: number | null;
+  effective_confidence: number | null;
+  grounding_score: number | null;
+  deterministic_passed: number | null;
+  prompt_hash: string | null;
+  agent_version: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: number | null;
+  cost_source: string | null;
+  started_at: number;
+  completed_at: number | null;
+  attempts: number;
+  summary: string | null;
+  error_type: string | null;
+  error_message: string | null;
+  trust_report: string | null;
+  checks: string | null;
+  artifacts: string | null;
+  next_step_context: string | null;
+  output: string | null;
+  raw_response: string | null;
+}

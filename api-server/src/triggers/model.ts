@@ -1,0 +1,51 @@
+import type { Stage, TriggerContext } from '../runs/model.ts';
+
+/** A delivery as the route hands it over; `body` is parsed JSON within the size and depth bounds. */
+export interface Delivery {
+  source: string | null;
+  body: unknown;
+  strategy: string | null;
+  allowTesting: boolean;
+  dryRun: boolean;
+  /** Team of the webhook token; null for unattributed tokens and manual runs. */
+  team: string | null;
+  /** Set for manual runs: the pipeline is forced, and an unknown one is not_found instead of no_pipeline. */
+  forcedPipeline?: string;
+}
+
+interface Named {
+  source: string;
+  pipeline: string;
+  severity: string | null;
+  summary: string | null;
+}
+
+/** What became of one context. Every verdict but `accepted` and `queued` leaves the store unchanged. */
+export type Verdict =
+  | (Named & { status: 'accepted'; runId: string })
+  | (Named & { status: 'queued'; runId: string; position: number })
+  | (Named & { status: 'deduplicated'; runId: string; reason: string })
+  | { status: 'skipped_testing'; pipeline: string; reason: string }
+  | { status: 'suspended'; pipeline: string; reason: string }
+  | { status: 'at_capacity'; activeRuns: number; maxConcurrentRuns: number; retryAfterSeconds: number }
+  | { status: 'no_pipeline'; message: string }
+  | { status: 'unavailable'; message: string };
+
+/** What a dry run tells of one context (Design 4). */
+export interface Preview {
+  status: 'dry_run';
+  pipeline: string | null;
+  stage: Stage | null;
+  fingerprint: string | null;
+  would: Verdict['status'];
+  dedup: { duplicate: boolean; runId: string | null };
+  context: Omit<TriggerContext, 'raw'>;
+}
+
+/** The answer to a delivery: one verdict, several for `strategy=per_alert`, previews, or a refusal. */
+export type Receipt =
+  | { kind: 'verdict'; verdict: Verdict }
+  | { kind: 'verdicts'; verdicts: Verdict[] }
+  | { kind: 'previews'; previews: Preview[] }
+  | { kind: 'invalid'; message: string; errors?: { loc: (string | number)[]; msg: string }[] }
+  | { kind: 'unknown_pipeline'; message: string };
