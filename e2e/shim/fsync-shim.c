@@ -100,6 +100,7 @@ static void track(int fd, int truncated) {
     known->dev = st.st_dev;
     known->ino = st.st_ino;
     strcpy(known->id, id);
+    known->whole = 1; /* until the first fsync: bytes may have come by a road that is not watched */
     tracked[tracked_count++] = known;
   }
   if (known != NULL && truncated) known->whole = 1;
