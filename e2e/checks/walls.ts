@@ -1,0 +1,129 @@
+/**
+ * Which folder may import what. Read by oxlint.config.ts to make the lint rules, and by walls-self-test.ts, which
+ * plants every `violation` and fails unless the linter reports it.
+ */
+export interface Wall {
+  /** One sentence, shown to whoever runs into the wall. */
+  readonly message: string;
+  /** Folders the wall stands in; everything below them is inside. */
+  readonly inside: readonly string[];
+  /** Folders below `inside` that are let through. */
+  readonly except?: readonly string[];
+  /** What may not be imported: a regular expression over the specifier, or globs in the manner of a .gitignore. */
+  readonly forbid: string | readonly string[];
+  /** Walls hold in tests too only where it says so. */
+  readonly tests?: boolean;
+  /** A file that breaks the wall, and one that comes close and does not. */
+  readonly violation: Planted;
+  readonly allowed: Planted;
+}
+
+export interface Planted {
+  readonly file: string;
+  readonly code: string;
+}
+
+const SERVICES = ['api-server/src', 'gateway/src', 'controller/src'];
+const CORE = ['api-server/src/triggers', 'api-server/src/runs', 'api-server/src/analytics'];
+const planted = (file: string, specifier: string): Planted => ({ file, code: `import '${specifier}';\n` });
+
+export const WALLS: readonly Wall[] = [
+  {
+    message: 'The contract imports zod, yaml and the parsers of the languages in a definition, nothing else.',
+    inside: ['crds/src'],
+    except: ['crds/src/cli'],
+    forbid: [
+      '*',
+      ...['./**', '../**', 'node:crypto', 'zod', 'yaml', 're2js', 'handlebars', 'croner', 'ajv', 'ajv/**'].map(
+        (name) => `!${name}`,
+      ),
+      '!ajv-formats',
+      '!@marcbachmann/cel-js',
+    ],
+    violation: planted('crds/src/planted.ts', 'node:fs'),
+    allowed: planted('crds/src/planted-allowed.ts', 'zod'),
+  },
+  {
+    message: 'The contract knows no service.',
+    inside: ['crds/src'],
+    forbid: '(^|/)(api-server|gateway|controller|e2e)/',
+    tests: true,
+    violation: planted('crds/src/cli/planted.ts', '../../../gateway/src/main.ts'),
+    allowed: planted('crds/src/cli/planted-allowed.ts', '../index.ts'),
+  },
+  {
+    message: 'Import the contract as @signalbox/crds; services do not import each other.',
+    inside: [...SERVICES, 'e2e'],
+    except: ['e2e/checks'],
+    forbid: '^\\.\\./(.*/)?(crds|api-server|gateway|controller)/',
+    tests: true,
+    violation: planted('gateway/src/planted.ts', '../../api-server/src/main.ts'),
+    allowed: planted('gateway/src/planted-allowed.ts', '@signalbox/crds'),
+  },
+  {
+    message: 'Pure rules do not know the adapters: take what you need as an argument.',
+    inside: CORE,
+    forbid: '^\\.\\./(.*/)?(store|http|ui|executors|observability|config)/',
+    violation: planted('api-server/src/runs/planted.ts', '../store/planted.ts'),
+    allowed: planted('api-server/src/runs/planted-allowed.ts', './planted-other.ts'),
+  },
+  {
+    message: 'SQL lives in store/.',
+    inside: SERVICES,
+    except: ['api-server/src/store'],
+    forbid: '^(kysely|pg|node:sqlite)(/|$)',
+    violation: planted('api-server/src/http/planted-sql.ts', 'kysely'),
+    allowed: planted('api-server/src/store/planted-allowed.ts', 'node:sqlite'),
+  },
+  {
+    message: 'Fastify lives in http/ and ui/.',
+    inside: SERVICES,
+    except: ['api-server/src/http', 'api-server/src/ui', 'gateway/src/http', 'controller/src/http'],
+    forbid: '^(fastify|@fastify/.*|fastify-.*)(/|$)',
+    violation: planted('api-server/src/executors/planted.ts', 'fastify'),
+    allowed: planted('api-server/src/http/planted-allowed.ts', 'fastify'),
+  },
+  {
+    message: 'MCP lives in gateway/src/tools/.',
+    inside: SERVICES,
+    except: ['gateway/src/tools'],
+    forbid: '^@modelcontextprotocol/',
+    violation: planted('gateway/src/http/planted.ts', '@modelcontextprotocol/sdk/client/index.js'),
+    allowed: planted('gateway/src/tools/planted-allowed.ts', '@modelcontextprotocol/sdk/client/index.js'),
+  },
+  {
+    message: 'Model providers live in gateway/src/models/.',
+    inside: SERVICES,
+    except: ['gateway/src/models'],
+    forbid: '^(ai|@ai-sdk/.*)(/|$)',
+    violation: planted('gateway/src/tools/planted.ts', '@ai-sdk/openai'),
+    allowed: planted('gateway/src/models/planted-allowed.ts', 'ai'),
+  },
+  {
+    message: 'Metrics and traces live in observability/.',
+    inside: SERVICES,
+    except: ['api-server/src/observability', 'gateway/src/observability', 'controller/src/observability'],
+    forbid: '^(prom-client|@opentelemetry/.*)(/|$)',
+    violation: planted('gateway/src/models/planted.ts', 'prom-client'),
+    allowed: planted('gateway/src/observability/planted-allowed.ts', 'prom-client'),
+  },
+  {
+    message: 'The Kubernetes client lives in controller/src/kube/.',
+    inside: ['crds/src', ...SERVICES],
+    except: ['controller/src/kube'],
+    forbid: '^@kubernetes/',
+    tests: true,
+    violation: planted('controller/src/planted.ts', '@kubernetes/client-node'),
+    allowed: planted('controller/src/kube/planted-allowed.ts', '@kubernetes/client-node'),
+  },
+];
+
+/** Folders whose files may read the environment. */
+export const ENVIRONMENT_READERS = [
+  '**/config/**',
+  '**/*.test.ts',
+  '**/start.mjs',
+  'crds/src/cli/**',
+  'e2e/**',
+  '*.ts',
+];

@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests that start processes, browsers or databases: one file after the other, with time to start them. */
+const acrossProcesses = {
+  pool: 'forks' as const,
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 20_000,
+};
+
+const unit = (name: string) => ({
+  test: { name, include: [`${name}/src/**/*.test.ts`], exclude: ['**/*.browser.test.ts'], testTimeout: 15_000 },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      unit('crds'),
+      unit('gateway'),
+      unit('api-server'),
+      unit('controller'),
+      { test: { name: 'checks', include: ['e2e/{checks,support,demo}/**/*.test.ts', 'config/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'browser',
+          include: ['api-server/src/**/*.browser.test.ts', 'e2e/browser/**/*.test.ts'],
+          ...acrossProcesses,
+        },
+      },
+      { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
+      { test: { name: 'faults', include: ['e2e/{bench,crash,shim}/**/*.test.ts'], ...acrossProcesses } },
+    ],
+  },
+});
