@@ -68,6 +68,7 @@ export default defineConfig({
     'typescript/no-non-null-assertion': 'error',
     'typescript/no-unsafe-type-assertion': 'off',
     'typescript/no-base-to-string': 'off',
+    'unicorn/consistent-function-scoping': 'off',
     'promise/always-return': 'off',
     'vitest/valid-title': 'off',
     'vitest/no-focused-tests': 'error',

@@ -125,5 +125,5 @@ export const ENVIRONMENT_READERS = [
   '**/start.mjs',
   'crds/src/cli/**',
   'e2e/**',
-  '*.ts',
+  'config/local/**',
 ];
