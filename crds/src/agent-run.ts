@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { DefinitionName } from './names.ts'
+
+const Text = z.string()
+const Count = z.number().int().nonnegative()
+const JsonObject = z.record(z.string(), z.unknown())
+
+/** Who asks: recorded with the run, never interpreted by the backend. */
+export const RunMetadata = z.looseObject({
+  run_id: Text.optional(),
+  pipeline: Text.optional(),
+  step_name: Text.optional(),
+  team: Text.nullable().optional(),
+})
+export type RunMetadata = z.infer<typeof RunMetadata>
+
+/** Parameters of `agent.run` (Design 6). `input` is the rendered prompt; `timeout_ms` covers queueing and running. */
+export const AgentRunParams = z.strictObject({
+  agent: DefinitionName,
+  input: Text,
+  model: Text.min(1).max(200).optional(),
+  session_key: Text.max(200).optional(),
+  output_schema: JsonObject.optional(),
+  timeout_ms: z.number().int().positive().optional(),
+  idempotency_key: Text.min(1).max(500).optional(),
+  metadata: RunMetadata.optional(),
+  trace: z.strictObject({ stream: z.boolean().optional(), tool_result_max_chars: Count.optional() }).optional(),
+  _meta: z.looseObject({ traceparent: Text.optional(), tracestate: Text.optional() }).optional(),
+})
+export type AgentRunParams = z.infer<typeof AgentRunParams>
+
+export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) })
+export type Usage = z.infer<typeof Usage>
+
+/** One line of what happened in a run: a model call or a tool call, texts cut to the limits asked for. */
+export const TraceEntry = z.looseObject({
+  type: z.enum(['llm_call', 'tool_call', 'tool_denied', 'approval']),
+  started_at: Text,
+  duration_ms: z.number().nonnegative(),
+  model: Text.optional(),
+  provider: Text.optional(),
+  usage: Usage.optional(),
+  server: Text.optional(),
+  tool: Text.optional(),
+  input: z.unknown().optional(),
+  result: Text.optional(),
+  is_error: z.boolean().optional(),
+  reason: Text.nullable().optional(),
+})
+export type TraceEntry = z.infer<typeof TraceEntry>
+
+/** Result of `agent.run`. `text` is the model's last text, `output` the JSON object in it when a schema was asked for. */
+export const AgentRunResult = z.looseObject({
+  run_id: Text,
+  status: z.literal('completed'),
+  text: Text,
+  output: JsonObject.nullable().default(null),
+  stop_reason: Text.nullable().default(null),
+  model: Text.nullable().default(null),
+  provider: Text.nullable().default(null),
+  answered_by: Text.nullable().optional().describe('The model that answered, where the provider says so'),
+  agent_version: Text.nullable().default(null),
+  usage: Usage.nullable().default(null),
+  duration_ms: z.number().nonnegative(),
+  iterations: Count.default(1),
+  tool_calls: Count.default(0),
+  trace: z.array(TraceEntry).default([]),
+})
+export type AgentRunResult = z.infer<typeof AgentRunResult>
+
+const eventBase = { run_id: Text, ts: Text, idempotency_key: Text.optional() }
+const toolFields = { call_id: Text, server: Text, tool: Text }
+
+/** Parameters of the notification `agent.event`: one shape an event name; `ts` is ISO 8601. */
+export const AgentEvent = z.discriminatedUnion('event', [
+  z.looseObject({ ...eventBase, event: z.literal('accepted') }),
+  z.looseObject({ ...eventBase, event: z.literal('queued'), position: Count }),
+  z.looseObject({ ...eventBase, event: z.literal('started') }),
+  z.looseObject({
+    ...eventBase,
+    event: z.literal('llm_call'),
+    iteration: Count,
+    model: Text,
+    provider: Text,
+    usage: Usage.optional(),
+    duration_ms: z.number().nonnegative().optional(),
+  }),
+  z.looseObject({ ...eventBase, event: z.literal('llm_retry'), model: Text, provider: Text, attempt: Count, delay_ms: Count, reason: Text }),
+  z.looseObject({ ...eventBase, event: z.literal('model_fallback'), from: Text, to: Text, reason: Text }),
+  z.looseObject({ ...eventBase, event: z.literal('text'), text: Text }),
+  z.looseObject({ ...eventBase, ...toolFields, event: z.literal('tool_call'), input: z.unknown() }),
+  z.looseObject({
+    ...eventBase,
+    ...toolFields,
+    event: z.literal('tool_result'),
+    is_error: z.boolean(),
+    result: Text,
+    duration_ms: z.number().nonnegative(),
+  }),
+  z.looseObject({ ...eventBase, ...toolFields, event: z.literal('tool_denied'), reason: Text }),
+  z.looseObject({ ...eventBase, ...toolFields, event: z.literal('approval_requested') }),
+  z.looseObject({ ...eventBase, ...toolFields, event: z.literal('approval_decided'), approved: z.boolean(), decided_by: Text.nullable().optional() }),
+])
+export type AgentEvent = z.infer<typeof AgentEvent>
+
+/** `agent.cancel` and `agent.attach` name a run by the backend's id or by the caller's idempotency key. */
+const RunReference = z
+  .strictObject({ run_id: Text.optional(), idempotency_key: Text.optional() })
+  .refine((ref) => ref.run_id !== undefined || ref.idempotency_key !== undefined, 'needs run_id or idempotency_key')
+
+export const AgentCancelParams = RunReference
+export type AgentCancelParams = z.infer<typeof AgentCancelParams>
+export const AgentCancelResult = z.object({ cancelled: z.boolean() })
+export type AgentCancelResult = z.infer<typeof AgentCancelResult>
+
+/** Answers like `agent.run` once the run ends; events go to the attached connection from then on. */
+export const AgentAttachParams = RunReference
+export type AgentAttachParams = z.infer<typeof AgentAttachParams>
+
+/** Request of the server to its client: may this tool be called? The tool's own clock stands still meanwhile. */
+export const ToolApprovalParams = z.looseObject({
+  run_id: Text,
+  call_id: Text,
+  agent: Text,
+  server: Text,
+  tool: Text,
+  input: z.unknown(),
+  reason: Text.nullable().optional(),
+  metadata: RunMetadata.optional(),
+})
+export type ToolApprovalParams = z.infer<typeof ToolApprovalParams>
+export const ToolApprovalResult = z.object({
+  approved: z.boolean(),
+  decided_by: Text.nullable().optional(),
+  comment: Text.nullable().optional(),
+})
+export type ToolApprovalResult = z.infer<typeof ToolApprovalResult>
+
+export const ServerInfo = z.looseObject({ name: Text, version: Text, protocol: z.literal(1), methods: z.array(Text) })
+export type ServerInfo = z.infer<typeof ServerInfo>
+
+/** One entry of `agents.list` `{agents}`. */
+export const AgentSummary = z.looseObject({
+  name: Text,
+  model: Text.nullable(),
+  description: Text.optional(),
+  version: Text.nullable().optional(),
+})
+export type AgentSummary = z.infer<typeof AgentSummary>
+export const AgentsList = z.object({ agents: z.array(AgentSummary) })
+export type AgentsList = z.infer<typeof AgentsList>

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { JsonObject, Tags, Text } from './fields.ts'
+import { DefinitionName } from './names.ts'
+
+const ModelName = z.string().min(1).max(200)
+
+/** `server` or `server/glob` of the server's tools (Design 6). */
+export const ToolPattern = z
+  .string()
+  .max(256)
+  .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}(\/[^\s/]+)?$/, 'must be "server" or "server/glob"')
+
+export const AgentLimits = z.strictObject({
+  max_iterations: z.number().int().min(1).max(200).optional().describe('turns of the model'),
+  timeout_seconds: z.number().int().min(1).max(86_400).optional(),
+  max_total_tokens: z.number().int().positive().optional(),
+  max_tool_calls: z.number().int().nonnegative().optional(),
+})
+export type AgentLimits = z.infer<typeof AgentLimits>
+
+const Quantities = z.record(z.string(), z.union([z.string(), z.number()]))
+
+/** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
+export const AgentRuntime = z.strictObject({
+  mode: z.enum(['process', 'kubernetes']).optional(),
+  replicas: z.number().int().min(0).max(100).optional(),
+  resources: z
+    .strictObject({ requests: Quantities.optional(), limits: Quantities.optional() })
+    .optional()
+    .describe('of the agent container, as in a pod'),
+})
+export type AgentRuntime = z.infer<typeof AgentRuntime>
+
+/** The keys of agent.yaml (Gateway 2, Design 6). Limits left out are the gateway's. */
+export const Agent = z.strictObject({
+  name: DefinitionName,
+  description: Text.default(''),
+  model: ModelName.describe('"provider/model", or a bare name for the default provider'),
+  model_fallbacks: z.array(ModelName).max(8).default([]).describe('tried in order when the model cannot answer'),
+  max_tokens: z.number().int().min(1).max(1_000_000).optional().describe('of one answer'),
+  temperature: z.number().min(0).max(2).optional(),
+  thinking_level: z.enum(['off', 'low', 'medium', 'high']).optional(),
+  tools: z.array(ToolPattern).max(64).default([]),
+  limits: AgentLimits.default({}),
+  output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
+  read_only: z.boolean().default(false).describe('only tools that call themselves read-only'),
+  require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),
+  tags: Tags.default([]),
+  runtime: AgentRuntime.default({}),
+})
+export type Agent = z.infer<typeof Agent>
+
+/** The server of a tool pattern. */
+export function serverOf(pattern: string): string {
+  return pattern.split('/', 1)[0] ?? pattern
+}
