@@ -1,0 +1,139 @@
+/** Starts a service of this repository as its users do, as a process of its own, and waits until it listens. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export type ServiceKind = 'api-server' | 'gateway';
+
+/** One line of a service's log; `raw` is what it printed. */
+export interface LogLine {
+  readonly raw: string;
+  readonly msg?: string;
+  readonly url?: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Service {
+  /** Base address without a trailing slash, from the service's `listening` line. */
+  readonly url: string;
+  readonly pid: number;
+  /** The last 5,000 lines of stdout and stderr. */
+  readonly logs: readonly LogLine[];
+  /** Settles when the process is gone. */
+  readonly exited: Promise<Exit>;
+  /** SIGTERM, then SIGKILL after `graceMs` (10,000). */
+  stop(graceMs?: number): Promise<Exit>;
+  /** SIGKILL at once. */
+  kill(): Promise<Exit>;
+}
+
+export interface StartOptions {
+  /** Added to this process's environment; undefined removes a variable. */
+  readonly env?: Record<string, string | undefined>;
+  /** How long until `listening` must have been logged (20,000 ms). */
+  readonly timeoutMs?: number;
+  /** Sees every line as it comes. */
+  readonly onLine?: (line: LogLine) => void;
+  readonly cwd?: string;
+}
+
+const KEPT_LINES = 5000;
+
+export function startService(kind: ServiceKind, configPath: string, options: StartOptions = {}): Promise<Service> {
+  const args = [join(ROOT, kind, 'start.mjs'), '--config', configPath];
+  return startProcess(kind, { command: process.execPath, args }, options);
+}
+
+/** As `startService` for any program that logs JSON lines and says `listening` with its `url`. */
+export async function startProcess(
+  name: string,
+  { command, args }: { command: string; args: readonly string[] },
+  options: StartOptions = {},
+): Promise<Service> {
+  const child = spawn(command, args, {
+    cwd: options.cwd ?? ROOT,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const logs: LogLine[] = [];
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('error', (error) => logs.push({ raw: error.message }));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  void exited.then(() => process.removeListener('exit', killWithUs));
+
+  const signal = async (which: NodeJS.Signals) => {
+    child.kill(which);
+    return exited;
+  };
+  try {
+    const url = await listening(name, child, { exited, logs, options });
+    return {
+      url,
+      pid: child.pid ?? -1,
+      logs,
+      exited,
+      kill: () => signal('SIGKILL'),
+      stop: async (graceMs = 10_000) => {
+        const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+        return signal('SIGTERM').finally(() => clearTimeout(timer));
+      },
+    };
+  } catch (error) {
+    await signal('SIGKILL');
+    throw error;
+  }
+}
+
+interface Watch {
+  readonly exited: Promise<Exit>;
+  readonly logs: LogLine[];
+  readonly options: StartOptions;
+}
+
+function listening(name: string, child: ChildProcess, { exited, logs, options }: Watch): Promise<string> {
+  const timeoutMs = options.timeoutMs ?? 20_000;
+  const tail = () =>
+    logs
+      .slice(-20)
+      .map(({ raw }) => raw)
+      .join('\n');
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${name} ${why}\n${tail()}`));
+    const timer = setTimeout(() => fail(`did not listen within ${timeoutMs} ms`), timeoutMs);
+    void exited.then(({ code, signal }) => {
+      clearTimeout(timer);
+      fail(`ended with ${signal ?? `code ${code}`}`);
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (!stream) continue;
+      createInterface({ input: stream }).on('line', (raw) => {
+        const line = parseLine(raw);
+        logs.push(line);
+        if (logs.length > KEPT_LINES) logs.shift();
+        options.onLine?.(line);
+        if (line.msg !== 'listening' || typeof line.url !== 'string') return;
+        clearTimeout(timer);
+        resolve(line.url.replace(/\/$/, ''));
+      });
+    }
+  });
+}
+
+function parseLine(raw: string): LogLine {
+  if (!raw.startsWith('{')) return { raw };
+  try {
+    return { ...(JSON.parse(raw) as object), raw };
+  } catch {
+    return { raw };
+  }
+}
