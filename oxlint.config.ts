@@ -73,6 +73,7 @@ export default defineConfig({
     'vitest/valid-title': 'off',
     'vitest/no-focused-tests': 'error',
     'vitest/expect-expect': 'off',
+    'vitest/require-to-throw-message': 'off',
     'vitest/no-disabled-tests': 'error',
   },
   overrides: [
