@@ -1,0 +1,48 @@
+/** Slots of one process: a run that executes holds one (Orchestration 8, `concurrency.max_runs`). */
+export interface Capacity {
+  readonly max: number;
+  active(): number;
+  /** Runs that wait for a slot. */
+  waiting(): number;
+  /** Takes `count` slots or none. */
+  tryTake(count?: number): boolean;
+  release(): void;
+  /** Resolves with a slot, in the order of the calls; rejects when the signal aborts first. */
+  take(signal: AbortSignal): Promise<void>;
+}
+
+export function createCapacity(max: number): Capacity {
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  const tryTake = (count = 1) => {
+    if (taken + count > max) return false;
+    taken += count;
+    return true;
+  };
+  return {
+    max,
+    active: () => taken,
+    waiting: () => waiting.length,
+    tryTake,
+    release: () => {
+      const next = waiting.shift();
+      if (next) next();
+      else taken -= 1;
+    },
+    take: (signal) =>
+      new Promise<void>((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason as Error);
+        if (waiting.length === 0 && tryTake()) return resolve();
+        const give = () => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        };
+        const leave = () => {
+          waiting.splice(waiting.indexOf(give), 1);
+          reject(signal.reason as Error);
+        };
+        waiting.push(give);
+        signal.addEventListener('abort', leave, { once: true });
+      }),
+  };
+}

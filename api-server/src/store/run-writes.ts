@@ -1,0 +1,140 @@
+import type { Tx } from './database.ts';
+import type { RunRow } from './schema.ts';
+import { statement } from './statement.ts';
+import type { RunStatus, TerminalRunStatus } from '../runs/model.ts';
+
+const LIVE = ['queued', 'running', 'interrupted'];
+
+export interface DuplicateKey {
+  pipelineName: string;
+  dedupKey: string;
+  /** Runs triggered at or after this time (milliseconds) suppress, whatever became of them. */
+  since: number;
+}
+
+export interface DuplicateRun {
+  id: string;
+  status: RunStatus;
+  triggeredAt: number;
+}
+
+const findDuplicateRow = statement<
+  { pipeline: string; key: string; since: number },
+  { id: string; status: string; triggered_at: number }
+>((db, slot) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'status', 'triggered_at'])
+    .where('dedup_key', '=', slot.key)
+    .where('pipeline_name', '=', slot.pipeline)
+    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', LIVE)]))
+    .orderBy((row) => row.case().when('status', 'in', LIVE).then(0).else(1).end())
+    .orderBy('seq', 'desc')
+    .limit(1),
+);
+
+/** The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1). */
+export function findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null {
+  const [row] = tx.all(findDuplicateRow, { pipeline: key.pipelineName, key: key.dedupKey, since: key.since });
+  return row ? { id: row.id, status: row.status as RunStatus, triggeredAt: row.triggered_at } : null;
+}
+
+export type NewRunRow = Omit<RunRow, 'seq'>;
+
+const insertRunRow = statement<NewRunRow>((db, slot) =>
+  db.insertInto('runs').values({
+    id: slot.id,
+    pipeline_name: slot.pipeline_name,
+    definition_hash: slot.definition_hash,
+    source: slot.source,
+    status: slot.status,
+    team: slot.team,
+    stage: slot.stage,
+    severity: slot.severity,
+    summary: slot.summary,
+    triggered_at: slot.triggered_at,
+    completed_at: slot.completed_at,
+    fingerprint: slot.fingerprint,
+    dedup_key: slot.dedup_key,
+    parent_run_id: slot.parent_run_id,
+    rerun_of: slot.rerun_of,
+    waiting_on: slot.waiting_on,
+    error_step: slot.error_step,
+    error_message: slot.error_message,
+    trust: slot.trust,
+    threshold: slot.threshold,
+    input_tokens: slot.input_tokens,
+    output_tokens: slot.output_tokens,
+    cost: slot.cost,
+    unpriced_steps: slot.unpriced_steps,
+    context: slot.context,
+    raw: slot.raw,
+  }),
+);
+
+export function insertRun(tx: Tx, row: NewRunRow): void {
+  tx.run(insertRunRow, row);
+}
+
+const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>((db, slot) =>
+  db
+    .insertInto('definitions')
+    .values({ hash: slot.hash, kind: slot.kind, name: slot.name, body: slot.body, stored_at: slot.stored_at })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8). */
+export function keepDefinition(
+  tx: Tx,
+  definition: { hash: string; kind: string; name: string; body: string; stored_at: number },
+): void {
+  tx.run(insertDefinitionRow, definition);
+}
+
+export interface RunEnd {
+  id: string;
+  status: TerminalRunStatus;
+  completed_at: number;
+  error_step: string | null;
+  error_message: string | null;
+  trust: number | null;
+  threshold: number | null;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+  unpriced_steps: number;
+}
+
+const endRunRow = statement<RunEnd>((db, slot) =>
+  db
+    .updateTable('runs')
+    .set({
+      status: slot.status,
+      completed_at: slot.completed_at,
+      waiting_on: null,
+      error_step: slot.error_step,
+      error_message: slot.error_message,
+      trust: slot.trust,
+      threshold: slot.threshold,
+      input_tokens: slot.input_tokens,
+      output_tokens: slot.output_tokens,
+      cost: slot.cost,
+      unpriced_steps: slot.unpriced_steps,
+    })
+    .where('id', '=', slot.id)
+    .where('status', 'in', LIVE),
+);
+
+/** True when this call ended the run; false when it had ended before. */
+export function endRun(tx: Tx, end: RunEnd): boolean {
+  return tx.run(endRunRow, end) === 1;
+}
+
+const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
+  db.updateTable('runs').set({ status: slot.status }).where('id', '=', slot.id).where('status', 'in', LIVE),
+);
+
+/** Moves a run between live statuses; false when it has ended. */
+export function setLiveStatus(tx: Tx, id: string, status: 'queued' | 'running' | 'interrupted'): boolean {
+  return tx.run(setStatusRow, { id, status }) === 1;
+}

@@ -1,0 +1,111 @@
+import type { Capacity } from '../runs/capacity.ts';
+import { newRunRow, type NewRun, type RunRequest } from '../runs/new-run.ts';
+import type { Tx } from '../store/database.ts';
+import type { Job } from '../store/group-commit.ts';
+import type { DuplicateRun, DuplicateKey, NewRunRow } from '../store/run-writes.ts';
+import type { Verdict } from './model.ts';
+
+export interface IntakeDeps {
+  write<T>(job: Job<Tx, T>): Promise<T>;
+  findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null;
+  insertRun(tx: Tx, row: NewRunRow): void;
+  /** Keeps the pipeline's resolved body under its hash. */
+  keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): void;
+  capacity: Capacity;
+  /** Zero where `concurrency.on_full` is `reject`. */
+  maxQueued: number;
+  dedup: { enabled: boolean; windowSeconds: number };
+  now(): number;
+  newId(now: number): string;
+  /** Called once the row is durable; a queued run waits for its slot first. */
+  begin(run: NewRun, state: 'running' | 'queued'): void;
+}
+
+type Plan = { request: RunRequest; id: string; duplicate: DuplicateRun | null };
+type Admission = { room: 'running' | 'queued' | 'none'; plans: Plan[] };
+
+/**
+ * Known, running stage and not suspended: what is left is duplicate, capacity, row (Design 4), in one transaction.
+ * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
+ */
+export async function intake(deps: IntakeDeps, requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]> {
+  const now = deps.now();
+  const keyed = requests.map((request) => ({ ...request, dedupKey: dedupKey(deps, request) }));
+  const slots = reservation(deps);
+  let admission: Admission;
+  try {
+    admission = await deps.write((tx) => {
+      const plans = planAll(deps, tx, keyed, now);
+      const fresh = plans.filter(({ duplicate }) => !duplicate);
+      const room = slots.reserve(fresh.length);
+      if (room !== 'none') for (const plan of fresh) store(deps, tx, plan, { status: room, now });
+      return { room, plans };
+    });
+  } catch (error) {
+    slots.giveBack();
+    throw error;
+  }
+  return admission.plans.map((plan) => conclude(deps, plan, admission.room, now));
+}
+
+/** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
+function dedupKey(deps: IntakeDeps, { pipeline, context }: Omit<RunRequest, 'dedupKey'>): string | null {
+  const enabled = pipeline.config.trigger?.dedup?.enabled ?? deps.dedup.enabled;
+  return enabled ? context.fingerprint : null;
+}
+
+function planAll(deps: IntakeDeps, tx: Tx, requests: RunRequest[], now: number): Plan[] {
+  const seen = new Map<string, DuplicateRun>();
+  return requests.map((request) => {
+    const { dedupKey: key, pipeline } = request;
+    const id = deps.newId(now);
+    if (key === null) return { request, id, duplicate: null };
+    const windowSeconds = pipeline.config.trigger?.dedup?.window_seconds ?? deps.dedup.windowSeconds;
+    const twin = `${pipeline.name}\n${key}`;
+    const since = now - windowSeconds * 1000;
+    const duplicate = seen.get(twin) ?? deps.findDuplicate(tx, { pipelineName: pipeline.name, dedupKey: key, since });
+    if (!duplicate) seen.set(twin, { id, status: 'running', triggeredAt: now });
+    return { request, id, duplicate };
+  });
+}
+
+/** Holds slots for the runs of one delivery; a job that runs twice keeps what it still needs. */
+function reservation({ capacity, maxQueued }: IntakeDeps) {
+  let held = 0;
+  const keep = (count: number) => {
+    for (; held > count; held -= 1) capacity.release();
+  };
+  return {
+    reserve: (count: number): Admission['room'] => {
+      keep(count);
+      if (capacity.tryTake(count - held)) {
+        held = count;
+        return 'running';
+      }
+      keep(0);
+      return capacity.waiting() + count <= maxQueued ? 'queued' : 'none';
+    },
+    giveBack: () => keep(0),
+  };
+}
+
+function store(deps: IntakeDeps, tx: Tx, { request, id }: Plan, row: { status: 'running' | 'queued'; now: number }): void {
+  deps.keepDefinition(tx, request.pipeline);
+  deps.insertRun(tx, newRunRow(request, { id, ...row }));
+}
+
+function conclude(deps: IntakeDeps, { request, id, duplicate }: Plan, room: Admission['room'], now: number): Verdict {
+  const { pipeline, context, team } = request;
+  const named = { source: context.source, pipeline: pipeline.name, severity: context.severity, summary: context.summary };
+  if (duplicate) {
+    const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
+    return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
+  }
+  if (room === 'none') {
+    const { capacity } = deps;
+    return { status: 'at_capacity', activeRuns: capacity.active(), maxConcurrentRuns: capacity.max, retryAfterSeconds: 5 };
+  }
+  const position = deps.capacity.waiting() + 1;
+  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now }, room);
+  return room === 'queued' ? { status: 'queued', runId: id, ...named, position } : { status: 'accepted', runId: id, ...named };
+}

@@ -1,0 +1,151 @@
+import { shortHash } from '@signalbox/crds';
+import { z } from 'zod';
+import type { TriggerContext } from '../../runs/model.ts';
+import type { ParseOptions, Source } from './index.ts';
+import { refused } from './problems.ts';
+
+/** Alertmanager says numbers and booleans as strings; other senders do not. */
+const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const Texts = z
+  .record(z.string(), Text.nullable())
+  .transform((map) => Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? ''])))
+  .nullish()
+  .transform((map): Record<string, string> => map ?? {});
+
+/** Version 4 of the Alertmanager webhook, loosely: Grafana's and newer fields pass by. */
+const Alert = z.object({
+  status: z.enum(['firing', 'resolved']).nullish(),
+  labels: Texts,
+  annotations: Texts,
+  startsAt: z.string().nullish(),
+  endsAt: z.string().nullish(),
+  generatorURL: z.string().nullish(),
+  fingerprint: z.string().max(1024).nullish(),
+});
+type Alert = z.infer<typeof Alert>;
+
+/** Alerts of one delivery; Alertmanager's own `max_alerts` is below this in any sane configuration. */
+export const MAX_ALERTS = 500;
+
+const Payload = z.object({
+  status: z.enum(['firing', 'resolved']).nullish(),
+  groupKey: z.string().max(8192).nullish(),
+  groupLabels: Texts,
+  commonLabels: Texts,
+  commonAnnotations: Texts,
+  externalURL: z.string().nullish(),
+  truncatedAlerts: z.number().nullish(),
+  alerts: z.array(Alert).min(1).max(MAX_ALERTS),
+});
+type Payload = z.infer<typeof Payload>;
+
+const STRATEGIES = ['most_severe', 'common_labels', 'per_alert'] as const;
+const Strategy = z.enum(STRATEGIES).nullable().transform((strategy) => strategy ?? 'most_severe');
+
+/** Most severe first; what stands nowhere here ranks below all. */
+const SEVERITIES = ['critical', 'page', 'emergency', 'error', 'high', 'major', 'warning', 'medium', 'minor', 'low', 'info', 'none'];
+
+const rank = (alert: Alert): number => {
+  const at = SEVERITIES.indexOf((alert.labels['severity'] ?? '').toLowerCase());
+  return at === -1 ? SEVERITIES.length : at;
+};
+
+/** Firing before resolved, then by severity, then in the order of the payload. */
+function mostSevere(alerts: Alert[]): Alert {
+  const order = (alert: Alert) => (alert.status === 'resolved' ? SEVERITIES.length + 1 : 0) + rank(alert);
+  return alerts.reduce((best, alert) => (order(alert) < order(best) ? alert : best));
+}
+
+interface Subject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  status: string;
+  key: string;
+  startsAt: string | null;
+  endsAt: string | null;
+  generatorUrl: string | null;
+}
+
+function alertSubject(payload: Payload, alert: Alert): Subject {
+  return {
+    labels: alert.labels,
+    annotations: { ...payload.commonAnnotations, ...alert.annotations },
+    status: alert.status ?? payload.status ?? 'firing',
+    key: alert.fingerprint ? alert.fingerprint : shortHash(alert.labels),
+    startsAt: alert.startsAt ?? null,
+    endsAt: alert.endsAt ?? null,
+    generatorUrl: alert.generatorURL ?? null,
+  };
+}
+
+function groupSubject(payload: Payload): Subject {
+  const anyFiring = payload.alerts.some(({ status }) => (status ?? 'firing') === 'firing');
+  return {
+    labels: payload.commonLabels,
+    annotations: payload.commonAnnotations,
+    status: payload.status ?? (anyFiring ? 'firing' : 'resolved'),
+    key: payload.groupKey ? payload.groupKey : shortHash(payload.commonLabels),
+    startsAt: payload.alerts[0]?.startsAt ?? null,
+    endsAt: payload.alerts[0]?.endsAt ?? null,
+    generatorUrl: payload.alerts[0]?.generatorURL ?? null,
+  };
+}
+
+function subjects(payload: Payload, strategy: (typeof STRATEGIES)[number]): Subject[] {
+  switch (strategy) {
+    case 'common_labels':
+      return [groupSubject(payload)];
+    case 'per_alert':
+      return payload.alerts.map((alert) => alertSubject(payload, alert));
+    case 'most_severe':
+      return [alertSubject(payload, mostSevere(payload.alerts))];
+    default:
+      return strategy satisfies never;
+  }
+}
+
+function toContext(payload: Payload, subject: Subject, raw: unknown, receivedAt: number): TriggerContext {
+  const { labels, annotations, status } = subject;
+  return {
+    source: 'alert_router',
+    pipeline: labels['pipeline'] ? labels['pipeline'] : null,
+    severity: labels['severity'] ?? null,
+    labels,
+    annotations,
+    summary: annotations['summary'] ?? annotations['description'] ?? null,
+    // The status belongs to the key: a resolve is not a repeat of its firing (Orchestration 4.1).
+    fingerprint: `${subject.key}:${status}`,
+    metadata: {
+      status,
+      alert_count: payload.alerts.length,
+      group_labels: payload.groupLabels,
+      common_labels: payload.commonLabels,
+      common_annotations: payload.commonAnnotations,
+      annotations,
+      external_url: payload.externalURL ?? null,
+      generator_url: subject.generatorUrl,
+      starts_at: subject.startsAt,
+      ends_at: subject.endsAt,
+    },
+    raw,
+    receivedAt,
+  };
+}
+
+/** Alertmanager's webhook (Orchestration 2.6); `strategy` chooses what of a group becomes a run (Design 4). */
+export const alertRouter: Source = {
+  name: 'alert_router',
+  namesPipeline: false,
+  parse: (body, options: ParseOptions) => {
+    const strategy = Strategy.safeParse(options.strategy);
+    if (!strategy.success) {
+      const msg = `must be one of ${STRATEGIES.join(', ')}`;
+      return { ok: false, message: `strategy ${msg}`, errors: [{ loc: ['query', 'strategy'], msg }] };
+    }
+    const parsed = Payload.safeParse(body);
+    if (!parsed.success) return refused('alert_router', parsed.error);
+    const payload = parsed.data;
+    const contexts = subjects(payload, strategy.data).map((subject) => toContext(payload, subject, body, options.receivedAt));
+    return { ok: true, contexts };
+  },
+};

@@ -1,0 +1,95 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
+
+export type Role = 'viewer' | 'operator' | 'admin';
+
+/** Who looks at a page; `csrf` goes into every form (Orchestration 5, rules 6 to 8). */
+export interface Viewer {
+  name: string;
+  role: Role;
+  csrf: string;
+}
+
+/** The session rules live in `http/`; pages only ask. */
+export interface PageAuth {
+  /** The viewer behind the session cookie, or null. */
+  viewer(request: FastifyRequest): Viewer | null;
+  /** Checks the token and sets the session cookie on success. */
+  logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): Promise<boolean> | boolean;
+  logOut(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
+  /** Whether a posted form carries this session's CSRF token (`_csrf`) and comes from our own origin. */
+  mayPost(request: FastifyRequest): boolean;
+}
+
+/** Filters of `GET /runs` (Design 5), as text from the URL. */
+export interface RunsQuery {
+  limit: number;
+  offset: number;
+  status?: string;
+  pipeline?: string;
+  stage?: string;
+  severity?: string;
+  team?: string;
+  source?: string;
+  q?: string;
+  /** ISO 8601. */
+  since?: string;
+}
+
+/** A definition as loaded: the pipeline or library step with its source text. */
+export interface DefinitionEntry {
+  name: string;
+  file: string;
+  text: string;
+  hash: string;
+  config: Record<string, unknown>;
+  uses?: string[];
+}
+
+export interface DefinitionProblem {
+  severity: 'error' | 'warning';
+  kind: string | null;
+  name: string | null;
+  file: string;
+  loc: (string | number)[];
+  msg: string;
+  line?: number | undefined;
+  col?: number | undefined;
+}
+
+export interface Definitions {
+  pipelines: DefinitionEntry[];
+  steps: DefinitionEntry[];
+  problems: DefinitionProblem[];
+  loadedAt: number;
+}
+
+export interface AgentList {
+  agents: { name: string; executor: string; model: string | null }[];
+  errors: Record<string, string>;
+}
+
+/** Everything that pages need from the rest of the service; `main.ts` passes the functions. */
+export interface PageDeps {
+  auth: PageAuth;
+  version: string;
+  /** Display label only (Orchestration 2.13). */
+  currency: string;
+  now(): number;
+  listRuns(query: RunsQuery): Promise<RunsPage>;
+  runDetail(runId: string): Promise<RunDetail | null>;
+  /** The run's log so far, oldest first. */
+  runLog(runId: string): Promise<LogLine[]>;
+  /** The definition with which the run began, or null when it is not stored any more. */
+  runDefinition(runId: string): Promise<Record<string, unknown> | null>;
+  giveFeedback(mark: {
+    runId: string;
+    stepName: string | null;
+    outcome: Mark['outcome'];
+    notes: string | null;
+    by: Viewer;
+  }): Promise<'ok' | 'not_found'>;
+  cancelRun(runId: string, by: Viewer): Promise<'cancelled' | 'not_found' | 'ended'>;
+  definitions(): Definitions;
+  listAgents(): Promise<AgentList>;
+}

@@ -1,0 +1,37 @@
+type Query = Record<string, string | number | boolean | null | undefined>;
+
+/** `path` with the query entries that hold something, in the order given. */
+export function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== '' && value !== false) search.set(key, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+const segment = (name: string): string => encodeURIComponent(name);
+
+/** Every address of the pages in one place; templates and views never build one themselves. */
+export const paths = {
+  login: (back?: string) => withQuery('/ui/login', { next: back }),
+  logout: () => '/ui/logout',
+  theme: () => '/ui/theme',
+  overview: () => '/ui/',
+  runs: (query: Query = {}) => withQuery('/ui/runs', query),
+  runsNews: (query: Query = {}) => withQuery('/ui/runs/news', query),
+  run: (id: string, query: Query = {}) => withQuery(`/ui/runs/${segment(id)}`, query),
+  runStream: (id: string) => `/ui/runs/${segment(id)}/stream`,
+  runFeedback: (id: string) => `/ui/runs/${segment(id)}/feedback`,
+  runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
+  pipelines: () => '/ui/pipelines',
+  pipeline: (name: string) => `/ui/pipelines/${segment(name)}`,
+  steps: () => '/ui/steps',
+  step: (name: string) => `/ui/steps/${segment(name)}`,
+  agents: () => '/ui/agents',
+};
+
+/** A place to return to after a form: only a path of our own pages, so that a link cannot send people elsewhere. */
+export function safeReturn(path: unknown): string {
+  return typeof path === 'string' && /^\/ui\/(?![/\\])[^\\\s]*$/.test(path) ? path : paths.overview();
+}

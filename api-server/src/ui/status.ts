@@ -1,0 +1,34 @@
+/** How a status looks: an icon, a word and a tone together, never colour alone (Design 10). */
+export interface StatusLook {
+  icon: string;
+  word: string;
+  tone: 'live' | 'wait' | 'good' | 'escalated' | 'bad' | 'quiet';
+}
+
+const LOOKS: Record<string, StatusLook> = {
+  queued: { icon: 'queued', word: 'Queued', tone: 'wait' },
+  running: { icon: 'running', word: 'Running', tone: 'live' },
+  waiting: { icon: 'waiting', word: 'Waiting', tone: 'wait' },
+  interrupted: { icon: 'interrupted', word: 'Interrupted', tone: 'wait' },
+  completed: { icon: 'completed', word: 'Completed', tone: 'good' },
+  escalated: { icon: 'escalated', word: 'Escalated', tone: 'escalated' },
+  failed: { icon: 'failed', word: 'Failed', tone: 'bad' },
+  aborted: { icon: 'aborted', word: 'Aborted', tone: 'bad' },
+  stopped: { icon: 'stopped', word: 'Stopped', tone: 'quiet' },
+  cancelled: { icon: 'cancelled', word: 'Cancelled', tone: 'quiet' },
+  skipped: { icon: 'skipped', word: 'Skipped', tone: 'quiet' },
+  pending: { icon: 'pending', word: 'Not started', tone: 'quiet' },
+  unreached: { icon: 'pending', word: 'Not reached', tone: 'quiet' },
+};
+
+/** The look of a run or step status; a running one that waits for someone shows as waiting. */
+export function statusLook(status: string, waitingOn: string | null = null): StatusLook {
+  if (status === 'running' && waitingOn !== null) return { ...LOOKS['waiting']!, word: `Waiting on ${waitingOn}` };
+  return LOOKS[status] ?? { icon: 'pending', word: status, tone: 'quiet' };
+}
+
+const ACTIVE = new Set(['queued', 'running', 'interrupted']);
+export const isActive = (status: string): boolean => ACTIVE.has(status);
+
+const SEVERITY_TONES: Record<string, StatusLook['tone']> = { critical: 'bad', error: 'bad', warning: 'wait' };
+export const severityTone = (severity: string): StatusLook['tone'] => SEVERITY_TONES[severity.toLowerCase()] ?? 'quiet';

@@ -1,0 +1,115 @@
+/** What pages read: the JSON shapes of the HTTP API (Design 5), so that page and API cannot tell two stories. Times are ISO 8601. */
+export type RunStatus =
+  | 'queued'
+  | 'running'
+  | 'interrupted'
+  | 'completed'
+  | 'stopped'
+  | 'escalated'
+  | 'aborted'
+  | 'failed'
+  | 'cancelled';
+export type StepStatus = Exclude<RunStatus, 'queued' | 'interrupted'> | 'skipped';
+
+export interface Mark {
+  outcome: 'correct' | 'partial' | 'incorrect';
+  notes: string | null;
+  submitted_at: string;
+  submitted_by?: string | null;
+}
+
+/** One entry of `GET /runs`. `cost` is null when unpriced. */
+export interface RunLine {
+  id: string;
+  pipeline_name: string;
+  source: string;
+  status: RunStatus;
+  team: string | null;
+  stage: 'testing' | 'production';
+  severity: string | null;
+  summary: string | null;
+  triggered_at: string;
+  completed_at: string | null;
+  waiting_on: string | null;
+  trust: number | null;
+  threshold: number | null;
+  cost: number | null;
+  unpriced_steps: number;
+}
+
+export interface RunsPage {
+  runs: RunLine[];
+  limit: number;
+  offset: number;
+  total: number;
+  total_is_lower_bound?: boolean;
+}
+
+export interface TrustReport {
+  signals: { signal: string; value: number | null; enforced: boolean; note?: string | undefined }[];
+  trust: number | null;
+  threshold: number | null;
+  passed: boolean | null;
+  action: 'pass' | 'escalate' | 'abort' | 'proceed';
+  sentence: string;
+}
+
+export interface RawResponse {
+  prompt?: string | undefined;
+  promptSpans?: [number, number][] | undefined;
+  text?: string | undefined;
+  trace?: unknown[] | undefined;
+  http?: { status: number; body: string } | undefined;
+}
+
+export interface StepDetail {
+  id: string;
+  step_name: string;
+  step_index: number;
+  kind: 'step' | 'branch' | 'fan_out_branch' | 'parallel' | 'fan_out';
+  executor: string;
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  status: StepStatus;
+  effective_confidence: number | null;
+  checks: unknown[];
+  trust_report: TrustReport | null;
+  prompt_hash: string | null;
+  agent_version: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: number | null;
+  cost_source: string | null;
+  started_at: string;
+  completed_at: string | null;
+  attempts: number;
+  summary?: string | null;
+  output: Record<string, unknown> | null;
+  raw_response: RawResponse | null;
+  feedback: Mark | null;
+  error: { type: string; message: string } | null;
+}
+
+/** `GET /runs/{id}`. */
+export interface RunDetail extends Omit<RunLine, 'cost' | 'unpriced_steps'> {
+  fingerprint: string | null;
+  parent_run_id: string | null;
+  rerun_of?: string | null;
+  current_step: string | null;
+  error: { step: string | null; message: string } | null;
+  context: Record<string, unknown> | null;
+  totals: { input_tokens: number; output_tokens: number; cost: number | null; unpriced_steps: number };
+  feedback: Mark | null;
+  steps: StepDetail[];
+}
+
+/** One line of a run's log, as in the live stream. */
+export interface LogLine {
+  ts: string;
+  level: string;
+  event: string;
+  msg: string;
+  step_name?: string | undefined;
+  [field: string]: unknown;
+}
