@@ -1,0 +1,111 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { expandEnvironment, imageEnvironmentReferences } from './environment.ts';
+import { GatewayConfig } from './schema.ts';
+
+export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; message: string };
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths (Design 6, 11).
+ * A failure is one line that names the key.
+ */
+export function loadConfig(path: string, env: Environment): LoadedConfig {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return { ok: false, message: `--config: cannot read ${path}: ${reasonOf(error)}` };
+  }
+  return parseConfig(text, dirname(resolve(path)), env);
+}
+
+/** The same for a text; `baseDir` is what relative paths are relative to. */
+export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
+  let raw: unknown;
+  try {
+    raw = parse(text, { maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    return { ok: false, message: `configuration is not YAML: ${reasonOf(error)}` };
+  }
+  const forbidden = imageEnvironmentReferences(raw)[0];
+  if (forbidden) return { ok: false, message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}` };
+  const parsed = GatewayConfig.safeParse(expandEnvironment(raw, env));
+  if (!parsed.success) return { ok: false, message: describeIssue(parsed.error.issues[0]) };
+  const config = withDefaults(withAbsolutePaths(parsed.data, baseDir));
+  const problem = crossCheck(config);
+  return problem ? { ok: false, message: problem } : { ok: true, config };
+}
+
+type Issue = { code?: string; path: PropertyKey[]; message: string; keys?: string[] };
+
+function describeIssue(issue: Issue | undefined): string {
+  if (!issue) return 'configuration is not valid';
+  const path = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys' && issue.keys) {
+    return `${[path, issue.keys[0]].filter(Boolean).join('.')}: unknown key`;
+  }
+  return `${path || 'configuration'}: ${issue.message}`;
+}
+
+/** With no provider the scripted one stands in; a single provider is the default one without saying so. */
+function withDefaults(config: GatewayConfig): GatewayConfig {
+  const names = Object.keys(config.providers);
+  if (names.length === 0) return { ...config, providers: { demo: { type: 'demo', headers: {}, default: true } } };
+  const only = names.length === 1 ? config.providers[names[0] as string] : undefined;
+  if (!only || only.default) return config;
+  return { ...config, providers: { [names[0] as string]: { ...only, default: true } } };
+}
+
+function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfig {
+  const at = (path: string) => resolve(baseDir, path);
+  const servers = Object.entries(config.mcp_servers).map(([name, entry]) => {
+    if (!('command' in entry)) return [name, entry] as const;
+    const command = entry.command.startsWith('.') ? at(entry.command) : entry.command;
+    return [name, { ...entry, command, cwd: at(entry.cwd ?? '.') }] as const;
+  });
+  const { tls } = config.server;
+  return {
+    ...config,
+    server: tls ? { ...config.server, tls: { cert: at(tls.cert), key: at(tls.key) } } : config.server,
+    identity_dir: at(config.identity_dir),
+    agents_dir: at(config.agents_dir),
+    managed_dir: config.managed_dir === undefined ? undefined : at(config.managed_dir),
+    mcp_servers: Object.fromEntries(servers),
+  };
+}
+
+function crossCheck(config: GatewayConfig): string | null {
+  const defaults = Object.entries(config.providers).filter(([, provider]) => provider.default);
+  if (defaults.length > 1) return `providers.${defaults[1]?.[0]}.default: only one provider can be the default`;
+  for (const [name, provider] of Object.entries(config.providers)) {
+    if (provider.type === 'openai_compatible' && !provider.base_url) return `providers.${name}.base_url: required for openai_compatible`;
+    if (provider.type === 'azure' && !provider.base_url) return `providers.${name}.base_url: required for azure`;
+  }
+  for (const [name, entry] of Object.entries(config.mcp_servers)) {
+    if ('command' in entry && entry.cwd && !isDirectory(entry.cwd)) return `mcp_servers.${name}.cwd: no such directory: ${entry.cwd}`;
+  }
+  if (config.managed_dir && !isDirectory(config.managed_dir)) return `managed_dir: no such directory: ${config.managed_dir}`;
+  const { tls } = config.server;
+  if (tls && !isReadable(tls.cert)) return `server.tls.cert: cannot read ${tls.cert}`;
+  if (tls && !isReadable(tls.key)) return `server.tls.key: cannot read ${tls.key}`;
+  return null;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split('\n')[0] ?? 'failed') : String(error);
+}

@@ -1,0 +1,85 @@
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const DeviceAuth = z.object({ admin_token: z.string().min(16), invoke_token: z.string().min(16) });
+
+/** The two tokens of the service, and whether this start made them (only then may they be printed). */
+export interface Tokens {
+  admin: string;
+  invoke: string;
+  minted: boolean;
+}
+
+interface TokenSources {
+  identityDir: string;
+  /** Both set: they are used and nothing is written. */
+  adminToken: string | undefined;
+  invokeToken: string | undefined;
+  mint: () => string;
+}
+
+export type TokensResult = { ok: true; tokens: Tokens } | { ok: false; message: string };
+
+/** Tokens from the environment, else from `device-auth.json`, else minted into it with mode 0600 (Gateway 5, Design 6). */
+export function loadTokens(sources: TokenSources): TokensResult {
+  const { adminToken: admin, invokeToken: invoke } = sources;
+  if (admin && invoke) {
+    if (admin === invoke) return { ok: false, message: 'GATEWAY_INVOKE_TOKEN: must differ from GATEWAY_ADMIN_TOKEN' };
+    return { ok: true, tokens: { admin, invoke, minted: false } };
+  }
+  if (admin || invoke) {
+    return { ok: false, message: `${admin ? 'GATEWAY_INVOKE_TOKEN' : 'GATEWAY_ADMIN_TOKEN'}: set both tokens or none` };
+  }
+  try {
+    return readOrMint(sources);
+  } catch (error) {
+    return { ok: false, message: `identity_dir: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function readOrMint({ identityDir, mint }: TokenSources): TokensResult {
+  mkdirSync(identityDir, { recursive: true, mode: 0o700 });
+  const path = join(identityDir, 'device-auth.json');
+  const text = readIfPresent(path);
+  if (text !== null) {
+    const stored = parseStored(text);
+    if (!stored) return { ok: false, message: `identity_dir: ${path} is damaged; delete it to mint new tokens` };
+    return { ok: true, tokens: { admin: stored.admin_token, invoke: stored.invoke_token, minted: false } };
+  }
+  const tokens = { admin: mint(), invoke: mint(), minted: true };
+  writePrivate(path, `${JSON.stringify({ admin_token: tokens.admin, invoke_token: tokens.invoke }, null, 2)}\n`);
+  return { ok: true, tokens };
+}
+
+function parseStored(text: string): z.infer<typeof DeviceAuth> | null {
+  try {
+    const parsed = DeviceAuth.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function readIfPresent(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Temporary file, fsync, rename: a crash leaves no half-written tokens. */
+function writePrivate(path: string, text: string): void {
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, path);
+}

@@ -1,0 +1,15 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { chatModelOf } from '../language-model.ts';
+import type { ModelProvider } from '../model.ts';
+import type { ProviderSettings } from './index.ts';
+
+/** Anthropic's Messages API. */
+export function openAnthropic(settings: ProviderSettings): ModelProvider {
+  const provider = createAnthropic({
+    name: settings.name,
+    baseURL: settings.baseUrl ?? 'https://api.anthropic.com/v1',
+    apiKey: settings.apiKey,
+    headers: settings.headers,
+  });
+  return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false }) };
+}

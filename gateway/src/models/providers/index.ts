@@ -1,0 +1,29 @@
+import type { ModelProvider } from '../model.ts';
+
+/** What a provider file needs to know; never what the environment says. */
+export interface ProviderSettings {
+  name: string;
+  baseUrl: string | undefined;
+  apiKey: string;
+  headers: Record<string, string>;
+  api: 'responses' | 'chat' | undefined;
+  apiVersion: string | undefined;
+}
+
+export interface ProviderKind {
+  /** `configured` of `GET /providers`: whether an empty key means that nothing can be asked. */
+  needsKey: boolean;
+  open(settings: ProviderSettings): Promise<ModelProvider>;
+}
+
+/** Every provider type of the configuration. An SDK is loaded when the first model of its type is asked. */
+export const PROVIDER_KINDS = {
+  anthropic: { needsKey: true, open: async (settings) => (await import('./anthropic.ts')).openAnthropic(settings) },
+  openai: { needsKey: true, open: async (settings) => (await import('./openai.ts')).openOpenAi(settings) },
+  azure: { needsKey: true, open: async (settings) => (await import('./azure.ts')).openAzure(settings) },
+  google: { needsKey: true, open: async (settings) => (await import('./google.ts')).openGoogle(settings) },
+  openrouter: { needsKey: true, open: async (settings) => (await import('./openrouter.ts')).openOpenRouter(settings) },
+  ollama: { needsKey: false, open: async (settings) => (await import('./ollama.ts')).openOllama(settings) },
+  openai_compatible: { needsKey: false, open: async (settings) => (await import('./openai-compatible.ts')).openOpenAiCompatible(settings) },
+  demo: { needsKey: false, open: async () => (await import('./demo.ts')).openDemo() },
+} as const satisfies Record<string, ProviderKind>;

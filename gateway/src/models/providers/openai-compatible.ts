@@ -1,0 +1,16 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { chatModelOf } from '../language-model.ts';
+import type { ModelProvider } from '../model.ts';
+import type { ProviderSettings } from './index.ts';
+
+/** Any server that speaks Chat Completions; `base_url` ends before `/chat/completions`. */
+export function openOpenAiCompatible(settings: ProviderSettings): ModelProvider {
+  const provider = createOpenAICompatible({
+    name: settings.name,
+    baseURL: settings.baseUrl ?? '',
+    ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
+    headers: settings.headers,
+    includeUsage: true,
+  });
+  return { model: (id) => chatModelOf(provider.chatModel(id), { jsonMode: false }) };
+}

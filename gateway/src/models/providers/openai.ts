@@ -1,0 +1,16 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import { chatModelOf } from '../language-model.ts';
+import type { ModelProvider } from '../model.ts';
+import type { ProviderSettings } from './index.ts';
+
+/** OpenAI's Responses API, or Chat Completions with `api: chat`. */
+export function openOpenAi(settings: ProviderSettings): ModelProvider {
+  const provider = createOpenAI({
+    name: settings.name,
+    baseURL: settings.baseUrl ?? 'https://api.openai.com/v1',
+    apiKey: settings.apiKey,
+    headers: settings.headers,
+  });
+  const open = settings.api === 'chat' ? provider.chat : provider.responses;
+  return { model: (id) => chatModelOf(open(id), { jsonMode: true }) };
+}

@@ -1,0 +1,122 @@
+import { compileRegex } from '@signalbox/crds';
+import { foldName } from './fold-name.ts';
+import { globMatches } from './glob.ts';
+
+/** The call as it would be dispatched: real server and tool names, never what a model wrote. */
+export interface PolicyCall {
+  server: string;
+  tool: string;
+  agent: string;
+  /** The arguments as JSON text. */
+  input: string;
+}
+
+export type PolicyAction = 'allow' | 'deny' | 'require_approval';
+export interface PolicyDecision {
+  action: PolicyAction;
+  /** Index of the rule that decided; null when the default did. */
+  rule: number | null;
+  reason: string | null;
+}
+export type DecidePolicy = (call: PolicyCall) => PolicyDecision;
+
+interface RuleTarget {
+  server?: string | undefined;
+  tool?: string | undefined;
+  agent?: string | undefined;
+  input_regex?: string | undefined;
+}
+interface Rule {
+  allow?: RuleTarget | undefined;
+  deny?: RuleTarget | undefined;
+  require_approval?: RuleTarget | undefined;
+  reason?: string | undefined;
+}
+export interface PolicyDefinition {
+  default: 'allow' | 'deny';
+  rules: readonly Rule[];
+}
+
+/** One rule as data, the form of `GET /tool-policy`. */
+export interface PolicyRuleView {
+  index: number;
+  action: PolicyAction;
+  server: string | null;
+  tool: string | null;
+  agent: string | null;
+  input_regex: string | null;
+  reason: string | null;
+}
+
+export const MAX_TESTED_INPUT_CHARS = 256 * 1024;
+
+type Match = 'yes' | 'no' | 'untestable';
+interface CompiledRule {
+  view: PolicyRuleView;
+  match: (call: PolicyCall) => Match;
+}
+
+export type PolicyResult = { ok: true; decide: DecidePolicy; rules: PolicyRuleView[] } | { ok: false; message: string };
+
+/**
+ * Compiles the operator's rules (Design 6): first match wins, else the default.
+ * `deny` and `require_approval` also match a name that differs in case, width or surrounding space; `allow` matches exactly.
+ */
+export function compilePolicy(definition: PolicyDefinition): PolicyResult {
+  const compiled: CompiledRule[] = [];
+  for (const [index, rule] of definition.rules.entries()) {
+    const result = compileRule(index, rule);
+    if (!result.ok) return result;
+    compiled.push(result.rule);
+  }
+  const fallback: PolicyDecision = {
+    action: definition.default,
+    rule: null,
+    reason: definition.default === 'deny' ? 'no rule of the tool policy allows it' : null,
+  };
+  return { ok: true, rules: compiled.map(({ view }) => view), decide: (call) => firstMatch(compiled, call) ?? fallback };
+}
+
+function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): PolicyDecision | null {
+  for (const { view, match } of rules) {
+    const matched = match(call);
+    if (matched === 'yes') return { action: view.action, rule: view.index, reason: view.reason };
+    if (matched === 'untestable' && view.action !== 'allow') {
+      return { action: 'deny', rule: view.index, reason: `the input is too large to be tested: ${view.reason ?? 'rule needs approval'}` };
+    }
+  }
+  return null;
+}
+
+function compileRule(index: number, rule: Rule): { ok: true; rule: CompiledRule } | { ok: false; message: string } {
+  const action: PolicyAction = rule.allow ? 'allow' : rule.deny ? 'deny' : 'require_approval';
+  const target = rule[action] ?? {};
+  const regex = target.input_regex === undefined ? null : compileRegex(target.input_regex);
+  if (regex && !regex.ok) return { ok: false, message: `tool_policy.rules.${index}.${action}.input_regex: ${regex.msg}` };
+  const names = nameMatcher(target, action !== 'allow');
+  const view: PolicyRuleView = {
+    index,
+    action,
+    server: target.server ?? null,
+    tool: target.tool ?? null,
+    agent: target.agent ?? null,
+    input_regex: target.input_regex ?? null,
+    reason: rule.reason ?? null,
+  };
+  const match = (call: PolicyCall): Match => {
+    if (!names(call)) return 'no';
+    if (!regex) return 'yes';
+    if (call.input.length > MAX_TESTED_INPUT_CHARS) return 'untestable';
+    return regex.test(call.input) ? 'yes' : 'no';
+  };
+  return { ok: true, rule: { view, match } };
+}
+
+function nameMatcher(target: RuleTarget, folded: boolean): (call: PolicyCall) => boolean {
+  const form = folded ? foldName : (name: string) => name;
+  const wanted = (['server', 'tool', 'agent'] as const).flatMap((key) => {
+    const glob = target[key];
+    return glob === undefined ? [] : [{ key, glob: form(glob) }];
+  });
+  return (call) => wanted.every(({ key, glob }) => globMatches(glob, form(call[key])));
+}

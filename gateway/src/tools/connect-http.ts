@@ -1,0 +1,15 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { boundedFetch } from './bounded-fetch.ts';
+import { connectMcp } from './mcp-connection.ts';
+import type { ToolConnection } from './tool.ts';
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** Dials a tool server over streamable HTTP. Redirects to another origin are not followed. */
+export function connectHttp(server: { url: string; headers: Record<string, string> }, signal: AbortSignal): Promise<ToolConnection> {
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: server.headers },
+    fetch: boundedFetch(fetch, MAX_MESSAGE_BYTES),
+  });
+  return connectMcp({ transport, pid: () => null, reason: () => 'closed' }, signal);
+}

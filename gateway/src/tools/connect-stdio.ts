@@ -1,0 +1,10 @@
+import { connectMcp } from './mcp-connection.ts';
+import type { ProcessSpec } from './process-group.ts';
+import { StdioTransport } from './stdio-transport.ts';
+import type { ToolConnection } from './tool.ts';
+
+/** Starts a local tool server and opens a session with it. */
+export function connectStdio(spec: ProcessSpec, signal: AbortSignal): Promise<ToolConnection> {
+  const transport = new StdioTransport(spec);
+  return connectMcp({ transport, pid: () => transport.pid, reason: () => transport.reason }, signal);
+}

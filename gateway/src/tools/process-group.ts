@@ -1,0 +1,50 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+export interface ProcessSpec {
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the process. */
+  env: Record<string, string>;
+  cwd: string | undefined;
+}
+export type GroupLeader = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Starts a process as the leader of its own group, so that what it starts can be ended with it. */
+export function startGroup(spec: ProcessSpec): GroupLeader {
+  return spawn(spec.command, [...spec.args], {
+    env: spec.env,
+    cwd: spec.cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+    shell: false,
+  });
+}
+
+/** Signals every process of the group; false when none is left. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const POLL_MS = 25;
+
+/** Ends the group: SIGTERM, `graceMs` to comply, SIGKILL. Resolves when no process of it is left (or cannot be ended). */
+export async function endGroup(pid: number, graceMs: number): Promise<void> {
+  if (!signalGroup(pid, 'SIGTERM')) return;
+  if (await groupGone(pid, graceMs)) return;
+  signalGroup(pid, 'SIGKILL');
+  await groupGone(pid, 2000);
+}
+
+async function groupGone(pid: number, withinMs: number): Promise<boolean> {
+  for (let waited = 0; waited <= withinMs; waited += POLL_MS) {
+    if (!signalGroup(pid, 0)) return true;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return false;
+}

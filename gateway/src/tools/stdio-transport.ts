@@ -1,0 +1,112 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+import { LineReader } from './line-reader.ts';
+import { endGroup, type GroupLeader, type ProcessSpec, startGroup } from './process-group.ts';
+
+export const MAX_LINE_BYTES = 10 * 1024 * 1024;
+const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
+const GRACE_MS = 2000;
+const STDERR_TAIL_CHARS = 500;
+
+/**
+ * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, gives no more environment than it is told,
+ * and ends a server that floods, writes an oversized line or answers what was never asked.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Why the session ended, for the operator. */
+  reason = 'closed';
+  pid: number | null = null;
+  private readonly spec: ProcessSpec;
+  private child: GroupLeader | null = null;
+  private ending: Promise<void> | null = null;
+  private highestId = -1;
+  private stderrTail = '';
+  private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
+
+  constructor(spec: ProcessSpec) {
+    this.spec = spec;
+  }
+
+  async start(): Promise<void> {
+    const child = startGroup(this.spec);
+    this.child = child;
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    this.pid = child.pid ?? null;
+    child.on('error', (error) => this.end(error.message));
+    child.once('exit', (code, signal) => this.end(this.exitReason(code, signal)));
+    const lines = new LineReader(MAX_LINE_BYTES, (line) => this.receive(line));
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!this.ending && !lines.push(chunk)) this.end(`wrote a line of more than ${MAX_LINE_BYTES} bytes`);
+    });
+    child.stdout.once('end', () => this.end('closed its output'));
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARS);
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { child } = this;
+    if (!child || this.ending) throw new Error(`the tool server ${this.reason}`);
+    if ('id' in message && 'method' in message) this.highestId = Math.max(this.highestId, Number(message.id));
+    if (child.stdin.writableLength > MAX_PENDING_WRITE_BYTES) {
+      this.end('stopped reading its input');
+      throw new Error('the tool server stopped reading its input');
+    }
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  close(): Promise<void> {
+    this.end('closed');
+    return this.ending ?? Promise.resolve();
+  }
+
+  private receive(line: string): void {
+    if (this.ending) return;
+    const message = parseMessage(line);
+    const answersUs = message !== null && !('method' in message) && 'id' in message;
+    if (!answersUs && !this.withinLimits(line.length)) return this.end('flooded its output');
+    if (message === null) return;
+    if (answersUs && !this.wasAsked(message.id)) return this.end('answered a request that was never made');
+    this.onmessage?.(message);
+  }
+
+  /** Our ids count up from 0, so a late answer is told from an invented one. */
+  private wasAsked(id: unknown): boolean {
+    return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= this.highestId;
+  }
+
+  /** Once: ends the group, then tells the client. The first reason stays. */
+  private end(reason: string): void {
+    if (this.ending) return;
+    this.reason = reason;
+    const pid = this.child?.pid;
+    this.ending = (pid === undefined ? Promise.resolve() : endGroup(pid, GRACE_MS)).then(() => {
+      for (const stream of [this.child?.stdin, this.child?.stdout, this.child?.stderr]) stream?.destroy();
+    });
+    this.onclose?.();
+  }
+
+  private exitReason(code: number | null, signal: NodeJS.Signals | null): string {
+    const tail = this.stderrTail.trim().split('\n').at(-1);
+    const how = signal ? `ended by ${signal}` : `exited with code ${code}`;
+    return tail ? `${how}: ${tail}` : how;
+  }
+}
+
+/** Null for what is no MCP message; servers that log to stdout are common, so one such line is no reason to end. */
+function parseMessage(line: string): JSONRPCMessage | null {
+  try {
+    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,187 @@
+import { shortHash } from '@signalbox/crds';
+import { backoffMs, HEALTHY_AFTER_MS } from './backoff.ts';
+import type { OpenConnection, ToolCallOptions, ToolConnection, ToolDefinition, ToolOutcome } from './tool.ts';
+
+export type SupervisorState = 'starting' | 'running' | 'backoff' | 'stopped';
+
+export interface SupervisorDeps {
+  open: OpenConnection;
+  random: () => number;
+  now: () => Date;
+  /** Runs `action` later; returns what takes it back. */
+  schedule: (action: () => void, ms: number) => () => void;
+  onTransition: (state: SupervisorState, reason: string | null) => void;
+  pingEveryMs: number;
+}
+
+export interface SupervisorStatus {
+  state: SupervisorState;
+  pid: number | null;
+  restartCount: number;
+  startedAt: Date | null;
+  lastError: string | null;
+  tools: readonly ToolDefinition[];
+  /** Over all tool definitions; null while none are known. */
+  toolsHash: string | null;
+  /** The hash of the first definitions seen since the start. */
+  firstToolsHash: string | null;
+}
+
+const PING_TIMEOUT_MS = 5000;
+const RELIST_DELAY_MS = 500;
+
+/** Keeps one tool server running: starting, running, backoff, starting … until stopped (Design 6). */
+export class Supervisor {
+  private readonly deps: SupervisorDeps;
+  private readonly abort = new AbortController();
+  private connection: ToolConnection | null = null;
+  private current: SupervisorStatus = {
+    state: 'stopped',
+    pid: null,
+    restartCount: 0,
+    startedAt: null,
+    lastError: null,
+    tools: [],
+    toolsHash: null,
+    firstToolsHash: null,
+  };
+  private failures = 0;
+  private readonly cancelTimers = new Set<() => void>();
+  private relistPending = false;
+
+  constructor(deps: SupervisorDeps) {
+    this.deps = deps;
+  }
+
+  status(): SupervisorStatus {
+    return this.current;
+  }
+
+  /** Begins to start the server; never rejects. */
+  start(): void {
+    void this.attempt();
+  }
+
+  /** Ends the server and every process of its group. */
+  async stop(): Promise<void> {
+    this.abort.abort();
+    this.clearTimers();
+    const { connection } = this;
+    this.become('stopped', null, { pid: null, startedAt: null });
+    await connection?.close();
+  }
+
+  async call(tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {
+    const { connection } = this;
+    if (!connection || this.current.state !== 'running') {
+      return { kind: 'unavailable', text: `the tool server is not running: ${this.current.lastError ?? this.current.state}` };
+    }
+    const outcome = await connection.call(tool, input, options);
+    if (outcome.kind === 'timeout') this.checkAlive(connection);
+    return outcome;
+  }
+
+  private async attempt(): Promise<void> {
+    if (this.abort.signal.aborted) return;
+    this.become('starting', null, {});
+    let connection: ToolConnection | null = null;
+    try {
+      connection = await this.deps.open(this.abort.signal);
+      const tools = await connection.listTools();
+      if (this.abort.signal.aborted) return await connection.close();
+      this.serve(connection, tools);
+    } catch (error) {
+      await connection?.close();
+      this.retryLater(error instanceof Error ? error.message : 'cannot be started');
+    }
+  }
+
+  private serve(connection: ToolConnection, tools: ToolDefinition[]): void {
+    this.connection = connection;
+    this.become('running', null, { pid: connection.pid, startedAt: this.deps.now(), ...this.describeTools(tools) });
+    this.later(HEALTHY_AFTER_MS, () => {
+      this.failures = 0;
+    });
+    this.later(this.deps.pingEveryMs, () => this.keepPinging(connection));
+    connection.onToolsChanged(() => this.relistSoon(connection));
+    void connection.closed.then((reason) => this.lost(connection, reason));
+  }
+
+  private describeTools(tools: ToolDefinition[]): Pick<SupervisorStatus, 'tools' | 'toolsHash' | 'firstToolsHash'> {
+    const toolsHash = shortHash(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+    return { tools, toolsHash, firstToolsHash: this.current.firstToolsHash ?? toolsHash };
+  }
+
+  /** However often a server says that its tools changed, they are listed once in a while. */
+  private relistSoon(connection: ToolConnection): void {
+    if (this.relistPending || this.connection !== connection) return;
+    this.relistPending = true;
+    this.later(RELIST_DELAY_MS, () => {
+      this.relistPending = false;
+      void this.relist(connection);
+    });
+  }
+
+  private async relist(connection: ToolConnection): Promise<void> {
+    try {
+      const tools = await connection.listTools();
+      if (this.connection === connection) this.current = { ...this.current, ...this.describeTools(tools) };
+    } catch (error) {
+      this.drop(connection, `cannot list its tools: ${error instanceof Error ? error.message : 'failed'}`);
+    }
+  }
+
+  private keepPinging(connection: ToolConnection): void {
+    this.checkAlive(connection);
+    this.later(this.deps.pingEveryMs, () => this.keepPinging(connection));
+  }
+
+  private checkAlive(connection: ToolConnection): void {
+    connection.ping(PING_TIMEOUT_MS).catch(() => this.drop(connection, 'does not answer a ping'));
+  }
+
+  /** Ends a session that is of no use any more; `lost` follows. */
+  private drop(connection: ToolConnection, reason: string): void {
+    if (this.connection !== connection) return;
+    this.lost(connection, reason);
+    void connection.close();
+  }
+
+  private lost(connection: ToolConnection, reason: string): void {
+    if (this.connection !== connection || this.abort.signal.aborted) return;
+    void connection.close().then(() => this.retryLater(reason));
+    this.connection = null;
+    this.clearTimers();
+    this.become('backoff', reason, { pid: null, startedAt: null, tools: [], lastError: reason });
+  }
+
+  private retryLater(reason: string): void {
+    if (this.abort.signal.aborted) return;
+    this.failures += 1;
+    this.connection = null;
+    this.clearTimers();
+    const { restartCount } = this.current;
+    this.become('backoff', reason, { pid: null, startedAt: null, tools: [], lastError: reason, restartCount: restartCount + 1 });
+    this.later(backoffMs(this.failures, this.deps.random()), () => void this.attempt());
+  }
+
+  private later(ms: number, action: () => void): void {
+    const cancel = this.deps.schedule(() => {
+      this.cancelTimers.delete(cancel);
+      action();
+    }, ms);
+    this.cancelTimers.add(cancel);
+  }
+
+  private clearTimers(): void {
+    for (const cancel of this.cancelTimers) cancel();
+    this.cancelTimers.clear();
+    this.relistPending = false;
+  }
+
+  private become(state: SupervisorState, reason: string | null, change: Partial<SupervisorStatus>): void {
+    const changed = this.current.state !== state;
+    this.current = { ...this.current, ...change, state };
+    if (changed) this.deps.onTransition(state, reason);
+  }
+}

@@ -1,0 +1,126 @@
+import { Supervisor, type SupervisorDeps, type SupervisorStatus } from './supervisor.ts';
+import type { OpenConnection, ToolCallOptions, ToolDefinition, ToolOutcome } from './tool.ts';
+
+export type Pinning = 'off' | 'warn' | 'enforce';
+
+/** One configured server. An image server runs beside its agents and never here, so it has no `open`. */
+export interface ToolServerSpec {
+  name: string;
+  transport: 'stdio' | 'http' | 'image';
+  open: OpenConnection | null;
+  /** The tool definitions that the operator looked at. */
+  toolsHash: string | undefined;
+}
+
+export interface ToolServersDeps extends Pick<SupervisorDeps, 'random' | 'now' | 'schedule' | 'pingEveryMs'> {
+  pinning: Pinning;
+  onTransition: (server: string, state: SupervisorStatus['state'], reason: string | null) => void;
+  /** Once for every tool set that differs from the pinned one. */
+  onChangedTools: (server: string, toolsHash: string) => void;
+}
+
+/** A row of `GET /mcp/servers` (Design 6). */
+export interface ToolServerView {
+  name: string;
+  transport: ToolServerSpec['transport'];
+  running: boolean;
+  state: SupervisorStatus['state'];
+  pid: number | null;
+  tool_count: number;
+  restart_count: number;
+  started_at: string | null;
+  last_error: string | null;
+  tools_hash: string | null;
+  tools_pinned: boolean;
+}
+
+/** A tool with the server it lives on. */
+export interface ServedTool extends ToolDefinition {
+  server: string;
+}
+
+interface Served {
+  spec: ToolServerSpec;
+  supervisor: Supervisor | null;
+}
+
+/** All configured tool servers; each is supervised by itself, so that one in trouble is nobody else's. */
+export class ToolServers {
+  private readonly served = new Map<string, Served>();
+  private readonly deps: ToolServersDeps;
+  private readonly reported = new Map<string, string>();
+
+  constructor(specs: readonly ToolServerSpec[], deps: ToolServersDeps) {
+    this.deps = deps;
+    for (const spec of specs) {
+      const { open, name } = spec;
+      const onTransition: SupervisorDeps['onTransition'] = (state, reason) => deps.onTransition(name, state, reason);
+      this.served.set(name, { spec, supervisor: open ? new Supervisor({ ...deps, open, onTransition }) : null });
+    }
+  }
+
+  start(): void {
+    for (const { supervisor } of this.served.values()) supervisor?.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.served.values()].map(({ supervisor }) => supervisor?.stop()));
+  }
+
+  views(): ToolServerView[] {
+    return [...this.served.values()].map((served) => viewOf(served, this.isPinned(served)));
+  }
+
+  /** The tools that may be called now. */
+  tools(): ServedTool[] {
+    return [...this.served.values()].flatMap((served) => this.toolsOf(served));
+  }
+
+  async call(server: string, tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {
+    const served = this.served.get(server);
+    if (!served?.supervisor) return { kind: 'unavailable', text: `the tool server ${server} does not run here` };
+    if (this.deps.pinning === 'enforce' && !this.isPinned(served)) {
+      return { kind: 'unavailable', text: `the tools of ${server} changed and are disabled until the operator accepts them` };
+    }
+    return served.supervisor.call(tool, input, options);
+  }
+
+  private toolsOf(served: Served): ServedTool[] {
+    const status = served.supervisor?.status();
+    if (!status || status.state !== 'running') return [];
+    const pinned = this.isPinned(served);
+    if (!pinned) this.report(served.spec.name, status.toolsHash);
+    if (!pinned && this.deps.pinning === 'enforce') return [];
+    return status.tools.map((tool) => ({ ...tool, server: served.spec.name }));
+  }
+
+  /** Whether the definitions are the accepted ones: the operator's hash, else the first seen since the start. */
+  private isPinned({ spec, supervisor }: Served): boolean {
+    const status = supervisor?.status();
+    if (this.deps.pinning === 'off' || !status || status.toolsHash === null) return true;
+    return status.toolsHash === (spec.toolsHash ?? status.firstToolsHash);
+  }
+
+  private report(server: string, toolsHash: string | null): void {
+    if (toolsHash === null || this.reported.get(server) === toolsHash) return;
+    this.reported.set(server, toolsHash);
+    this.deps.onChangedTools(server, toolsHash);
+  }
+}
+
+function viewOf({ spec, supervisor }: Served, pinned: boolean): ToolServerView {
+  const status = supervisor?.status();
+  return {
+    name: spec.name,
+    transport: spec.transport,
+    running: status?.state === 'running',
+    state: status?.state ?? 'stopped',
+    pid: status?.pid ?? null,
+    tool_count: status?.tools.length ?? 0,
+    restart_count: status?.restartCount ?? 0,
+    started_at: status?.startedAt?.toISOString() ?? null,
+    last_error: status?.lastError ?? null,
+    tools_hash: status?.toolsHash ?? null,
+    tools_pinned: pinned,
+  };
+}

@@ -1,0 +1,45 @@
+/** One tool as its server describes it. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  annotations: ToolAnnotations;
+}
+
+/** What a server says of its tool; hints, but the only ones there are. */
+export interface ToolAnnotations {
+  title?: string | undefined;
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+  idempotentHint?: boolean | undefined;
+  openWorldHint?: boolean | undefined;
+}
+
+/**
+ * What a call came to. `error` is the tool's own error result, `unavailable` a server that is down or went down,
+ * `timeout` a tool that did not answer; the text is for the model in all cases.
+ */
+export interface ToolOutcome {
+  kind: 'ok' | 'error' | 'unavailable' | 'timeout';
+  text: string;
+}
+
+export interface ToolCallOptions {
+  signal: AbortSignal;
+  timeoutMs: number;
+}
+
+/** An open session with one tool server. `closed` resolves once, with the reason, when it ends by itself or by `close`. */
+export interface ToolConnection {
+  pid: number | null;
+  listTools(): Promise<ToolDefinition[]>;
+  call(tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome>;
+  /** Rejects when the server does not answer in time. */
+  ping(timeoutMs: number): Promise<void>;
+  onToolsChanged(listener: () => void): void;
+  closed: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Starts or dials a server and shakes hands; rejects with a message for the operator. */
+export type OpenConnection = (signal: AbortSignal) => Promise<ToolConnection>;
