@@ -1,0 +1,63 @@
+import type { AuthBlock } from './auth-schema.ts';
+
+export type TokenRole = 'admin' | 'operator' | 'viewer' | 'webhook';
+
+/** One named secret (Orchestration 2.14). */
+export interface Token {
+  name: string;
+  token: string;
+  role: TokenRole;
+  team: string | null;
+}
+
+export interface TlsConfig {
+  cert: string;
+  key: string;
+  keyPassword: string | null;
+  clientCa: string | null;
+}
+
+export interface BackendConfig {
+  url: string;
+  /** Empty where the backend needs none. */
+  token: string;
+  /** Absolute path of a CA file. */
+  ca: string | null;
+}
+
+export interface AuthConfig {
+  tokens: Token[];
+  allowUnauthenticated: boolean;
+  metricsAuth: boolean;
+  /** Null: a random key is made at every start. */
+  sessionSecret: string | null;
+  sessionMaxAgeSeconds: number;
+  sessionMaxAgeRememberedSeconds: number;
+}
+
+/** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
+export interface Config {
+  /** Absolute path of the file it was read from. */
+  file: string;
+  server: { host: string; port: number; tls: TlsConfig | null; forwardedAllowIps: string[]; maxBodyBytes: number };
+  pipelineConfigDir: string | null;
+  stepLibraryDir: string | null;
+  managedDir: string | null;
+  database: { file: string; autoMigrate: boolean };
+  executors: { external: BackendConfig | null; gateway: (BackendConfig & { restUrl: string | null }) | null };
+  logging: { level: 'debug' | 'info' | 'warn' | 'error'; dir: string | null };
+  artifacts: { dir: string; retentionDays: number } | null;
+  dedup: { enabled: boolean; windowSeconds: number };
+  concurrency: { maxRuns: number; onFull: 'reject' | 'queue'; maxQueued: number };
+  auth: AuthConfig;
+  security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };
+}
+
+/** Tokens in force: the deprecated forms count only where `auth.tokens` is not set (Orchestration 5, rule 4). */
+export function tokensOf(auth: AuthBlock): Token[] {
+  if (auth.tokens) return auth.tokens.map((entry) => ({ ...entry, team: entry.team ?? null }));
+  const teams = (auth.teams ?? []).map(({ name, token }) => ({ name, token, role: 'webhook' as const, team: name }));
+  const single =
+    auth.token === undefined ? [] : [{ name: 'webhook', token: auth.token, role: 'webhook' as const, team: null }];
+  return [...teams, ...single];
+}

@@ -1,0 +1,14 @@
+const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Puts the environment into every string of a parsed file; an unresolved placeholder becomes an empty string
+ * (Orchestration 2.13). It runs after parsing, so a value can never add YAML. Keys stay as written.
+ */
+export function expandEnv(value: unknown, env: Environment): unknown {
+  if (typeof value === 'string') return value.replace(PLACEHOLDER, (_, name: string) => env[name] ?? '');
+  if (Array.isArray(value)) return value.map((entry) => expandEnv(entry, env));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, expandEnv(entry, env)]));
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from './load.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'config-'));
+  mkdirSync(join(dir, 'pipelines'));
+  writeFileSync(join(dir, 'server.crt'), 'x');
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const TOKENS = 'auth: {tokens: [{name: ops, token: secret, role: operator}]}\n';
+
+function load(text: string, env: Record<string, string> = {}) {
+  const file = join(dir, 'config.yaml');
+  writeFileSync(file, text);
+  return loadConfig(file, env);
+}
+
+function loaded(text: string, env: Record<string, string> = {}) {
+  const result = load(text, env);
+  if (!result.ok) throw new Error(result.message);
+  return result;
+}
+
+test('a file with one token gets every default', () => {
+  const { config, warnings } = loaded(TOKENS);
+  expect(config.server).toEqual({
+    host: '0.0.0.0',
+    port: 8000,
+    tls: null,
+    forwardedAllowIps: ['127.0.0.1'],
+    maxBodyBytes: 1_048_576,
+  });
+  expect(config.database).toEqual({ file: resolve('data/signalbox.db'), autoMigrate: true });
+  expect(config.concurrency).toEqual({ maxRuns: 10, onFull: 'reject', maxQueued: 100 });
+  expect(config.auth.sessionMaxAgeSeconds).toBe(28_800);
+  expect(warnings).toEqual([]);
+});
+
+test('dedup is off without its block and on with an empty one', () => {
+  expect(loaded(TOKENS).config.dedup.enabled).toBe(false);
+  expect(loaded(`${TOKENS}dedup:\n`).config.dedup).toEqual({ enabled: true, windowSeconds: 300 });
+  expect(loaded(`${TOKENS}dedup: {enabled: false}\n`).config.dedup.enabled).toBe(false);
+});
+
+test('placeholders take the environment, in numbers too, and never add YAML', () => {
+  const text =
+    'server: {port: "${PORT}"}\nexecutors: {gateway: {url: "ws://g/rpc", token: "${NONE}"}}\nauth: {tokens: [{name: a, token: "${T}", role: viewer}]}';
+  const { config } = loaded(text, { PORT: '8123', T: 'a: [b' });
+  expect(config.server.port).toBe(8123);
+  expect(config.executors.gateway?.token).toBe('');
+  expect(config.auth.tokens[0]?.token).toBe('a: [b');
+});
+
+test.each([
+  ['sqlite:///var/lib/signalbox/a.db', '/var/lib/signalbox/a.db'],
+  ['sqlite:////var/lib/a.db', '/var/lib/a.db'],
+  ['sqlite:state/a.db', 'state/a.db'],
+  ['state/a.db', 'state/a.db'],
+])('database.url %s', (url, file) => {
+  expect(loaded(`${TOKENS}database: {url: "${url}"}`).config.database.file).toBe(resolve(dir, file));
+});
+
+test('folders are relative to the file', () => {
+  expect(loaded(`${TOKENS}pipeline_config_dir: pipelines`).config.pipelineConfigDir).toBe(join(dir, 'pipelines'));
+});
+
+test('deprecated token forms are read with a warning, and lose against auth.tokens', () => {
+  const { config, warnings } = loaded('auth: {teams: [{name: shop, token: s1}], token: s2}');
+  expect(config.auth.tokens).toEqual([
+    { name: 'shop', token: 's1', role: 'webhook', team: 'shop' },
+    { name: 'webhook', token: 's2', role: 'webhook', team: null },
+  ]);
+  expect(warnings).toHaveLength(2);
+  const both = loaded('auth: {token: s2, tokens: [{name: a, token: s, role: admin}]}');
+  expect(both.config.auth.tokens.map(({ name }) => name)).toEqual(['a']);
+  expect(both.warnings).toEqual(['auth.token is ignored because auth.tokens is set']);
+});
+
+test('what has no effect yet is named', () => {
+  expect(loaded(`${TOKENS}pricing: {currency: EUR}\nreplay:\n`).warnings).toEqual([
+    'no effect in this version: pricing, replay',
+  ]);
+});
+
+test('open to everybody is possible and warned about', () => {
+  const { config, warnings } = loaded('auth: {allow_unauthenticated: true}');
+  expect(config.auth.tokens).toEqual([]);
+  expect(warnings.join()).toContain('auth.allow_unauthenticated');
+});
+
+describe('a failure is one line that names the key', () => {
+  test.each([
+    ['srever: {}', 'srever: unknown key'],
+    [`${TOKENS}server: {prot: 1}`, 'server.prot: unknown key'],
+    [`${TOKENS}server: {port: 70000}`, 'server.port:'],
+    [`${TOKENS}server: {port: "\${NONE}"}`, 'server.port:'],
+    [`${TOKENS}server: {tls: {cert: server.crt}}`, 'server.tls.key:'],
+    [`${TOKENS}server: {tls: {cert: server.crt, key: none.key}}`, 'server.tls.key: no file'],
+    [`${TOKENS}pipeline_config_dir: nowhere`, 'pipeline_config_dir: no folder'],
+    [`${TOKENS}database: {url: "mysql://x"}`, 'database.url:'],
+    [`${TOKENS}calibration: {bin_width: 0.3}`, 'calibration.bin_width: must divide'],
+    [`${TOKENS}executors: {gateway: {url: "http://x"}}`, 'executors.gateway.url:'],
+    [
+      `${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 * * *", mode: rendered}]}`,
+      'replay.regression[0].mode: must be rerender',
+    ],
+    [`${TOKENS}logging: {level: LOUD}`, 'logging.level:'],
+    ['auth: {tokens: [{name: a, token: "", role: admin}]}', 'auth.tokens[0].token: is empty'],
+    ['auth: {tokens: [{name: a, token: x, role: root}]}', 'auth.tokens[0].role:'],
+    ['auth: {tokens: [{name: a, token: x, role: admin, team: t}]}', 'auth.tokens[0].team: is only valid'],
+    ['auth: {tokens: [{name: a, token: x, role: admin}, {name: a, token: y, role: admin}]}', 'auth.tokens[1].name:'],
+    ['auth: {tokens: [{name: a, token: x, role: admin}, {name: b, token: x, role: viewer}]}', 'auth.tokens[1].token:'],
+    ['auth: {session_secret: "", allow_unauthenticated: true}', 'auth.session_secret: is empty'],
+    ['auth: {tokens: []}', 'auth.tokens: is empty'],
+    ['{}', 'auth.tokens: is empty'],
+    ['[]', 'the file:'],
+    ['a: [', 'cannot be read:'],
+    ['a: 1\na: 2', 'cannot be read:'],
+  ])('%s', (text, expected) => {
+    const result = load(text);
+    expect(result.ok).toBe(false);
+    if (result.ok) return;
+    expect(result.message).toContain(expected);
+    expect(result.message).not.toContain('\n');
+  });
+
+  test('a missing file', () => {
+    expect(loadConfig(join(dir, 'none.yaml'), {})).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('none.yaml: cannot be read'),
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { dirname, resolve } from 'node:path';
+import { type BackendConfig, type Config, tokensOf } from './config.ts';
+import type { ConfigFile } from './schema.ts';
+
+export type Resolved = { ok: true; config: Config } | { ok: false; message: string };
+type ResolvePath = (path: string) => string;
+
+const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error' } as const;
+
+/** The file in the service's own words, with absolute paths. */
+export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
+  const at: ResolvePath = (path) => resolve(dirname(file), path);
+  const optional = (path: string | undefined) => (path === undefined ? null : at(path));
+  const database = databaseFile(parsed.database.url, at);
+  if (database === null)
+    return { ok: false, message: 'database.url: only an embedded database is possible in this version' };
+  const { artifacts, auth, concurrency, dedup, logging, security } = parsed;
+  const config: Config = {
+    file,
+    server: resolveServer(parsed.server, at),
+    pipelineConfigDir: optional(parsed.pipeline_config_dir),
+    stepLibraryDir: optional(parsed.step_library_dir),
+    managedDir: optional(parsed.managed_dir),
+    database: { file: database, autoMigrate: parsed.database.auto_migrate },
+    executors: resolveExecutors(parsed.executors, at),
+    logging: { level: LEVELS[logging.level], dir: optional(logging.dir) },
+    artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
+    dedup: { enabled: dedup?.enabled ?? false, windowSeconds: dedup?.window_seconds ?? 300 },
+    concurrency: { maxRuns: concurrency.max_runs, onFull: concurrency.on_full, maxQueued: concurrency.max_queued },
+    auth: {
+      tokens: tokensOf(auth),
+      allowUnauthenticated: auth.allow_unauthenticated,
+      metricsAuth: auth.metrics_auth,
+      sessionSecret: auth.session_secret ?? null,
+      sessionMaxAgeSeconds: auth.session_max_age_seconds,
+      sessionMaxAgeRememberedSeconds: auth.session_max_age_remembered_seconds,
+    },
+    security: {
+      allowShellChecks: security.allow_shell_checks,
+      templateSandbox: security.template_sandbox,
+      pipelineEnv: security.pipeline_env,
+      egressAllow: security.egress_allow,
+    },
+  };
+  return { ok: true, config };
+}
+
+function resolveServer(server: ConfigFile['server'], at: ResolvePath): Config['server'] {
+  const { tls } = server;
+  return {
+    host: server.host,
+    port: server.port,
+    tls: tls
+      ? {
+          cert: at(tls.cert),
+          key: at(tls.key),
+          keyPassword: tls.key_password ?? null,
+          clientCa: tls.client_ca === undefined ? null : at(tls.client_ca),
+        }
+      : null,
+    forwardedAllowIps: server.forwarded_allow_ips,
+    maxBodyBytes: server.max_body_bytes,
+  };
+}
+
+function resolveExecutors({ external, gateway }: ConfigFile['executors'], at: ResolvePath): Config['executors'] {
+  const backend = (written: { url: string; token: string; tls?: { ca?: string } }): BackendConfig => ({
+    url: written.url,
+    token: written.token,
+    ca: written.tls?.ca === undefined ? null : at(written.tls.ca),
+  });
+  return {
+    external: external ? backend(external) : null,
+    gateway: gateway ? { ...backend(gateway), restUrl: gateway.rest_url ?? null } : null,
+  };
+}
+
+/**
+ * `sqlite:///absolute/path`, `sqlite:relative/path` or a plain path; null for any other kind of database.
+ * Left out: `data/signalbox.db` in the working directory.
+ */
+function databaseFile(url: string | undefined, at: ResolvePath): string | null {
+  if (url === undefined) return resolve('data/signalbox.db');
+  const [, scheme, rest] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/.exec(url) ?? [undefined, 'sqlite', url];
+  if (scheme !== 'sqlite' || !rest) return null;
+  return at(rest.replace(/^\/\/+/, '/'));
+}

@@ -1,0 +1,29 @@
+import type { ConfigFile } from './schema.ts';
+
+/** Blocks that are checked but do nothing yet in this version: whoever sets one is told at every start. */
+const WITHOUT_EFFECT = [
+  'artifacts',
+  'calibration',
+  'notifications',
+  'observability',
+  'pricing',
+  'replay',
+  'schedule',
+] as const;
+
+/** Lines for the start-up log: what is open, deprecated, or written in vain. `raw` is the file before defaults. */
+export function startUpWarnings(raw: unknown, parsed: ConfigFile): string[] {
+  const { auth } = parsed;
+  const idle = WITHOUT_EFFECT.filter((key) => typeof raw === 'object' && raw !== null && key in raw);
+  const deprecated = (['teams', 'token'] as const).filter((key) => auth[key] !== undefined);
+  const warnings = deprecated.map((key) =>
+    auth.tokens ? `auth.${key} is ignored because auth.tokens is set` : `auth.${key} is deprecated; use auth.tokens`,
+  );
+  if (auth.allow_unauthenticated)
+    warnings.push('auth.allow_unauthenticated is true: the whole API and UI are open to everybody');
+  if (parsed.server.forwarded_allow_ips.includes('*')) {
+    warnings.push('server.forwarded_allow_ips is *: any caller can claim to have come over TLS');
+  }
+  if (idle.length > 0) warnings.push(`no effect in this version: ${idle.join(', ')}`);
+  return warnings;
+}
