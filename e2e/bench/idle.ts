@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Benchmark } from './benchmark.ts';
+import { cpuTicks, drained, residentMegabytes } from './services.ts';
+
+const SETTLE_MS = 3000;
+const WATCHED_SECONDS = 10;
+const TICKS_A_SECOND = 100;
+
+/** A service that has done one run and waits for the next. */
+export const idle: Benchmark = {
+  name: 'idle',
+  about: 'memory and CPU of a service that waits',
+  async run({ startService, directory, gateway, load, progress }) {
+    if (process.platform !== 'linux') return { leftOut: 'reads /proc, which is Linux only' };
+    const service = await startService(join(directory, 'service'), gateway.url);
+    try {
+      await load.run(service, { connections: 1, amount: { requests: 1 } });
+      await drained(service);
+      await wait(SETTLE_MS);
+      const before = cpuTicks(service.process.pid);
+      await wait(WATCHED_SECONDS * 1000);
+      const percent = ((cpuTicks(service.process.pid) - before) / TICKS_A_SECOND / WATCHED_SECONDS) * 100;
+      const megabytes = residentMegabytes(service.process.pid);
+      progress(`${megabytes.toFixed(0)} MB, ${percent.toFixed(1)} % CPU`);
+      return [
+        { what: 'idle memory (RSS)', value: megabytes, unit: 'MB', limit: { direction: 'most', bound: 130, aim: 90 } },
+        { what: 'idle CPU', value: percent, unit: '%', limit: { direction: 'most', bound: 1 } },
+      ];
+    } finally {
+      await service.process.stop();
+    }
+  },
+};

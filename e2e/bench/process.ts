@@ -1,0 +1,77 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { waitFor } from '../support/wait-for.ts';
+
+/** A process under measurement. Its log goes to a file, because reading a pipe would cost the bench CPU that it measures. */
+export interface Measured {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+export interface Program {
+  name: string;
+  /** Arguments of this process's own Node. */
+  args: string[];
+  logFile: string;
+  env?: Record<string, string>;
+}
+
+/** Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). */
+export async function startMeasured({ name, args, logFile, env = {} }: Program): Promise<Measured> {
+  const log = openSync(logFile, 'w');
+  const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  const child = spawn('env', [...assignments, process.execPath, ...args], { stdio: ['ignore', log, log] });
+  const url = await waitFor(() => listeningUrl(logFile) ?? ended(child), { what: `${name} to listen`, timeoutMs: 20_000, everyMs: 2 });
+  if (url === ENDED) throw new Error(`${name} ended before it listened:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
+  return { url, pid: child.pid ?? -1, stop: () => stopped(child) };
+}
+
+const ENDED = 'ended';
+const ended = (child: ChildProcess): typeof ENDED | undefined => (child.exitCode === null && child.signalCode === null ? undefined : ENDED);
+
+function listeningUrl(logFile: string): string | undefined {
+  const line = readFileSync(logFile, 'utf8')
+    .split('\n')
+    .find((text) => text.includes('"listening"'));
+  return line === undefined ? undefined : (JSON.parse(line) as { url: string }).url;
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (ended(child)) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await exit;
+  clearTimeout(timer);
+}
+
+/** A process that answers each message with one message. */
+export interface Worker {
+  ask<T>(message: object): Promise<T>;
+  /** What it said on stdout first, parsed. */
+  said: Promise<{ url: string }>;
+  stop(): Promise<void>;
+}
+
+export function forkWorker(path: string, args: string[] = []): Worker {
+  const child = fork(path, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const exit = once(child, 'exit');
+  return {
+    said: new Promise((resolve) => child.stdout?.once('data', (data) => resolve(JSON.parse(String(data))))),
+    async ask<T>(message: object) {
+      const answer = once(child, 'message');
+      child.send(message);
+      const value = await Promise.race([answer, exit.then(() => undefined)]);
+      if (value === undefined) throw new Error(`${path} ended before it answered`);
+      const [reply] = value as [{ error?: string }];
+      if (reply.error !== undefined) throw new Error(reply.error);
+      return reply as T;
+    },
+    async stop() {
+      child.kill();
+      await exit;
+    },
+  };
+}
