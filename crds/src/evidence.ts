@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AgentName, Expression, Headers, Model, Payload, Ratio, StepSeconds, Template, Text, UrlTemplate } from './fields.ts'
+import { AgentName, ExpressionText, Headers, Model, Payload, Ratio, StepSeconds, TemplateText, Text, UrlTemplate } from './fields.ts'
 import { DefinitionName } from './names.ts'
 
 const Executor = z.enum(['gateway', 'external']).default('gateway').describe('which backend runs the agent')
@@ -15,9 +15,9 @@ export const Verifier = z
       .default('minimum')
       .describe('minimum takes the lower confidence; veto changes nothing unless the verifier is below veto_floor, then takes the verifier'),
     veto_floor: Ratio.optional().describe('only with veto; 0.5 unless given'),
-    when: Expression.optional().describe('CEL; verifies only where it is true'),
+    when: ExpressionText.optional().describe('CEL; verifies only where it is true'),
     model: Model.optional().describe("instead of the agent's own model"),
-    prompt_template: Template.optional().describe("instead of the mode's own prompt"),
+    prompt_template: TemplateText.optional().describe("instead of the mode's own prompt"),
     timeout_seconds: StepSeconds.default(120),
   })
   .refine((verifier) => verifier.veto_floor === undefined || verifier.combination_strategy === 'veto', {
@@ -32,7 +32,7 @@ export const Grounding = z.strictObject({
   agent: AgentName.describe('the agent that judges'),
   enforce: z.boolean().default(false).describe('true: trust is never above the score'),
   model: Model.optional().describe("instead of the agent's own model"),
-  prompt_template: Template.optional().describe('instead of the built-in prompt'),
+  prompt_template: TemplateText.optional().describe('instead of the built-in prompt'),
   timeout_seconds: StepSeconds.default(120),
 })
 export type Grounding = z.infer<typeof Grounding>
@@ -48,10 +48,10 @@ export const ShellCheck = z.strictObject({
   ...checkBase,
   run: z.string().min(1).max(8192).describe('shell text, taken literally'),
   env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no variable name'), Template)
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no variable name'), TemplateText)
     .default({})
     .describe('the only way for a value to reach the command'),
-  expect: Expression.default('exit_code == 0').describe('CEL over exit_code, stdout, stderr and the context'),
+  expect: ExpressionText.default('exit_code == 0').describe('CEL over exit_code, stdout, stderr and the context'),
 })
 export type ShellCheck = z.infer<typeof ShellCheck>
 
@@ -62,7 +62,7 @@ export const WebhookCheck = z.strictObject({
   url: UrlTemplate.describe('template; ${ENV} names must be allowed by the operator'),
   headers: Headers.default({}),
   payload: Payload.optional().describe('request body; POST only'),
-  expect: Expression.default('response.status >= 200 && response.status < 300').describe('CEL over response {status, headers, body} and the context'),
+  expect: ExpressionText.default('response.status >= 200 && response.status < 300').describe('CEL over response {status, headers, body} and the context'),
 })
 export type WebhookCheck = z.infer<typeof WebhookCheck>
 

@@ -15,8 +15,8 @@ export const LIMITS = {
 } as const
 
 export const Text = z.string().max(4096)
-export const Template = z.string().max(LIMITS.templateChars)
-export const Expression = z.string().min(1).max(LIMITS.expressionChars)
+export const TemplateText = z.string().max(LIMITS.templateChars)
+export const ExpressionText = z.string().min(1).max(LIMITS.expressionChars)
 export const Ratio = z.number().min(0).max(1)
 export const Tags = z.array(z.string().min(1).max(64)).max(32)
 export const JsonObject = z.record(z.string(), z.unknown())

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { JsonObject, Template } from './fields.ts'
+import { JsonObject, TemplateText } from './fields.ts'
 
 export const Channel = z.enum(['log', 'slack', 'telegram', 'msteams', 'webhook', 'email'])
 export type Channel = z.infer<typeof Channel>
 
 export const Notification = z.strictObject({
   channel: Channel.describe('where the message goes'),
-  template: Template.optional().describe('Handlebars text of the message'),
+  template: TemplateText.optional().describe('Handlebars text of the message'),
   config: JsonObject.optional().describe("the channel's own settings, over the service's"),
 })
 export type Notification = z.infer<typeof Notification>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Labels, LIMITS, RunSeconds, Severity, Tags, Template, Text } from './fields.ts'
+import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts'
 import { DefinitionName, templateName } from './names.ts'
 import { Notifications } from './notification.ts'
 import { Readiness } from './readiness.ts'
@@ -22,7 +22,7 @@ export type Schedule = z.infer<typeof Schedule>
 
 export const Concurrency = z.strictObject({
   limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at a time'),
-  key: Template.optional().describe('Handlebars text; runs with the same text share the limit'),
+  key: TemplateText.optional().describe('Handlebars text; runs with the same text share the limit'),
   on_limit: z.enum(['queue', 'reject', 'cancel_running']).default('queue'),
 })
 export type Concurrency = z.infer<typeof Concurrency>

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Calibration, Checks, Grounding, HumanField, LoopUntil, OnFailure, Retry, Verifier } from './evidence.ts'
-import { AgentName, Expression, Headers, JsonObject, Labels, LIMITS, Method, Model, Payload, Ratio, RunSeconds, Severity, StepSeconds, Template, Text, UrlTemplate } from './fields.ts'
+import { AgentName, ExpressionText, Headers, JsonObject, Labels, LIMITS, Method, Model, Payload, Ratio, RunSeconds, Severity, StepSeconds, TemplateText, UrlTemplate } from './fields.ts'
 import { DefinitionName, StepName } from './names.ts'
 import { Notifications } from './notification.ts'
 import { Readiness } from './readiness.ts'
 
 /** Keys every entry may have, whatever its shape. */
 const common = {
-  when: Expression.optional().describe('CEL; false or null skips the step'),
+  when: ExpressionText.optional().describe('CEL; false or null skips the step'),
   on_failure: OnFailure.default({ policy: 'abort' }).transform((value) => (typeof value === 'string' ? { policy: value } : value)),
   readiness: Readiness.optional().describe("over the pipeline's, tier by tier"),
   notifications: Notifications.optional().describe("over the pipeline's, event by event"),
@@ -21,7 +21,7 @@ const gate = {
 
 const agentCall = {
   agent: AgentName.describe('the agent that is asked'),
-  prompt_template: Template.min(1).describe('Handlebars text of the prompt'),
+  prompt_template: TemplateText.min(1).describe('Handlebars text of the prompt'),
   model: Model.optional().describe("instead of the agent's own model"),
   output_schema: JsonObject.optional().describe('JSON Schema of further keys of the answer'),
   timeout_seconds: StepSeconds.default(300),
@@ -37,7 +37,7 @@ const agentCall = {
 
 const human = {
   executor: z.literal('human').describe('waits for a decision'),
-  prompt_template: Template.min(1).describe('Handlebars text of the question'),
+  prompt_template: TemplateText.min(1).describe('Handlebars text of the question'),
   timeout_seconds: RunSeconds.describe('how long the question stays open'),
   on_timeout: z.enum(['fail', 'escalate', 'proceed']).default('fail'),
   fields: z.array(HumanField).max(20).default([]).describe('what the person may fill in; becomes the output'),
@@ -57,8 +57,8 @@ const webhook = {
 
 /** What a sub-run's context gets over its parent's; strings are templates. */
 export const SubContext = z.strictObject({
-  team: Template.optional(),
-  summary: Template.optional(),
+  team: TemplateText.optional(),
+  summary: TemplateText.optional(),
   severity: Severity.optional(),
   labels: Labels.optional(),
   metadata: JsonObject.optional(),
@@ -139,7 +139,7 @@ const RESERVED_VARIABLES = new Set(
 )
 
 export const FanOut = z.strictObject({
-  over: Expression.describe('CEL that yields a list'),
+  over: ExpressionText.describe('CEL that yields a list'),
   as: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a word')
