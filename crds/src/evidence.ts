@@ -111,6 +111,7 @@ export const FailureWebhook = z.strictObject({
   headers: Headers.default({}),
   payload: Payload.optional(),
 })
+export type FailureWebhook = z.infer<typeof FailureWebhook>
 
 const FailurePolicy = z.enum(['abort', 'continue'])
 

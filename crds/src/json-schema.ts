@@ -20,6 +20,11 @@ function re2(source: string): { test: (text: string) => boolean } {
 }
 re2.code = 're2'
 
+const OPTIONS = { allErrors: false, strict: false, logger: false, code: { regExp: re2 } } as const
+const META_SCHEMA = 'https://json-schema.org/draft/2020-12/schema'
+/** Only checks schemas against the meta-schema, which takes milliseconds to compile; nothing is ever added to it. */
+const meta = new Ajv2020(OPTIONS)
+
 /**
  * Compiles a JSON Schema (2020-12) once. Remote references are not followed; `pattern` is RE2; values are not changed.
  * Each call has its own compiler, so that schemas with the same `$id` do not meet and memory goes with the schema.
@@ -28,7 +33,8 @@ export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
     return { ok: false, msg: 'must be a JSON Schema object' }
   try {
-    const ajv = new Ajv2020({ allErrors: false, strict: false, logger: false, code: { regExp: re2 } })
+    if (!meta.validate(META_SCHEMA, schema)) return { ok: false, msg: `invalid JSON Schema: ${meta.errorsText(meta.errors, { dataVar: 'schema' })}` }
+    const ajv = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false })
     formats.default(ajv, { mode: 'fast', formats: ['date', 'time', 'date-time', 'uuid', 'ipv4', 'ipv6', 'email', 'uri'] })
     const check = ajv.compile(schema as object)
     if ('$async' in check) return { ok: false, msg: 'an $async schema cannot be used here' }
