@@ -1,6 +1,6 @@
 /** Starts a service of this repository as its users do, as a process of its own, and waits until it listens. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -59,7 +59,7 @@ export async function startProcess(
 ): Promise<Service> {
   const child = spawn(command, args, {
     cwd: options.cwd ?? ROOT,
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, PATH: pathWithThisNode(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const logs: LogLine[] = [];
@@ -93,6 +93,9 @@ export async function startProcess(
     throw error;
   }
 }
+
+/** A service starts tool servers with `node`, which must be this one and not an older one of the machine. */
+const pathWithThisNode = () => [dirname(process.execPath), process.env.PATH].join(delimiter);
 
 interface Watch {
   readonly exited: Promise<Exit>;
