@@ -23,6 +23,7 @@ function wallsOf(folder: string, files: string[], walls: readonly Wall[]) {
     .map((wall) => ({
       ...(typeof wall.forbid === 'string' ? { regex: wall.forbid } : { group: [...wall.forbid] }),
       message: wall.message,
+      allowTypeImports: wall.allowTypes ?? false,
     }));
   return {
     files,
