@@ -61,7 +61,10 @@ let calls = 0;
 let active = 0;
 
 async function connect(url: string): Promise<WebSocket> {
-  const opened = new WebSocket(url, { headers: { authorization: `Bearer ${values['gateway-token']}` }, perMessageDeflate: false });
+  const opened = new WebSocket(url, {
+    headers: { authorization: `Bearer ${values['gateway-token']}` },
+    perMessageDeflate: false,
+  });
   await new Promise((resolve, reject) => opened.once('open', resolve).once('error', reject));
   opened.on('message', (data) => {
     const { id, result } = JSON.parse(String(data)) as { id: number; result: Answer };
@@ -72,7 +75,12 @@ async function connect(url: string): Promise<WebSocket> {
 }
 
 async function run(id: string, summary: string): Promise<void> {
-  const params = { agent: 'bench', input: summary, idempotency_key: `${id}/investigate/0/1`, metadata: { run_id: id, step_name: 'investigate' } };
+  const params = {
+    agent: 'bench',
+    input: summary,
+    idempotency_key: `${id}/investigate/0/1`,
+    metadata: { run_id: id, step_name: 'investigate' },
+  };
   const answer = await new Promise<Answer>((resolve) => {
     waiting.set(++calls, resolve);
     socket?.send(JSON.stringify({ jsonrpc: '2.0', id: calls, method: 'agent.run', params }));
@@ -87,20 +95,23 @@ async function run(id: string, summary: string): Promise<void> {
 
 const app = fastify();
 app.get('/health', () => ({ status: 'ok', active_runs: active, max_concurrent_runs: maxRuns }));
-app.post<{ Body: { pipeline: string; idempotency_key?: string; summary?: string } }>('/webhook', async (request, reply) => {
-  if (request.headers.authorization !== `Bearer ${values.token}`) return reply.code(401).send();
-  if (active >= maxRuns) return reply.code(429).send();
-  const { pipeline, idempotency_key: key = null, summary = '' } = request.body;
-  const id = randomUUID();
-  const existing = await inTransaction(() => {
-    const { changes } = insertRun.run(id, pipeline, key, JSON.stringify(request.body), new Date().toISOString());
-    return changes === 1 ? undefined : findRun.get(pipeline, key);
-  });
-  if (existing) return reply.code(202).send({ status: 'deduplicated', run_id: existing['id'] });
-  if (socket) {
-    active++;
-    void run(id, summary);
-  }
-  return reply.code(202).send({ status: 'accepted', run_id: id });
-});
+app.post<{ Body: { pipeline: string; idempotency_key?: string; summary?: string } }>(
+  '/webhook',
+  async (request, reply) => {
+    if (request.headers.authorization !== `Bearer ${values.token}`) return reply.code(401).send();
+    if (active >= maxRuns) return reply.code(429).send();
+    const { pipeline, idempotency_key: key = null, summary = '' } = request.body;
+    const id = randomUUID();
+    const existing = await inTransaction(() => {
+      const { changes } = insertRun.run(id, pipeline, key, JSON.stringify(request.body), new Date().toISOString());
+      return changes === 1 ? undefined : findRun.get(pipeline, key);
+    });
+    if (existing) return reply.code(202).send({ status: 'deduplicated', run_id: existing['id'] });
+    if (socket) {
+      active++;
+      void run(id, summary);
+    }
+    return reply.code(202).send({ status: 'accepted', run_id: id });
+  },
+);
 console.log(JSON.stringify({ msg: 'listening', url: await app.listen({ host: '127.0.0.1', port: 0 }) }));

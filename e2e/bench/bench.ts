@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { scratchDirectory } from '../support/scratch.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { holds } from './benchmark.ts';
@@ -25,57 +26,68 @@ ratios with their limits. Figures depend on what else the machine does: run it o
 ${BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(14)}  ${about}`).join('\n')}
 `;
 
+const Options = z.object({
+  only: z.array(z.enum(BENCHMARKS.map(({ name }) => name))),
+  seconds: z.coerce.number().positive(),
+  rounds: z.coerce.number().int().positive(),
+  json: z.string().optional(),
+  self: z.boolean(),
+  strict: z.boolean(),
+  help: z.boolean(),
+});
+type Options = z.infer<typeof Options>;
+
 interface Outcome {
   benchmark: string;
   figures: Figure[];
   leftOut?: string;
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true, default: [] },
-    seconds: { type: 'string', default: '3' },
-    rounds: { type: 'string', default: '5' },
-    json: { type: 'string' },
-    self: { type: 'boolean', default: false },
-    strict: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+function readOptions(): Options | undefined {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
+      json: { type: 'string' },
+      self: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const parsed = Options.safeParse(values);
+  if (!parsed.success) console.error(`${z.prettifyError(parsed.error)}\n`);
+  return parsed.data;
+}
 
 async function main(): Promise<number> {
-  if (values.help) {
+  const options = readOptions();
+  if (options === undefined || options.help) {
     console.log(HELP);
-    return 0;
-  }
-  const unknown = values.only.find((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
-  const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
-  if (unknown !== undefined || !(seconds > 0) || !Number.isInteger(rounds) || rounds < 1) {
-    console.error(unknown === undefined ? '--seconds and --rounds take positive numbers' : `no benchmark is named ${unknown}\n\n${HELP}`);
-    return 2;
+    return options ? 0 : 2;
   }
   using scratch = scratchDirectory('signalbox-bench-');
   const machine = describeMachine(scratch.path);
   console.log(
     `Node ${machine.node}, ${machine.cores} x ${machine.cpu}, ${machine.memory_gb} GB, load ${machine.load}, fsync ${machine.fsync_ms} ms\n`,
   );
-  const chosen = BENCHMARKS.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
+  const chosen = BENCHMARKS.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
   const outcomes: Outcome[] = [];
-  for (const benchmark of chosen) outcomes.push(await measure(benchmark, scratch.path, { seconds, rounds }));
+  for (const benchmark of chosen) outcomes.push(await measure(benchmark, scratch.path, options));
   printTable(outcomes);
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, outcomes }, null, 2)}\n`);
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, outcomes }, null, 2)}\n`);
   const missed = outcomes.flatMap(({ figures }) => figures).filter((figure) => !holds(figure));
-  return values.strict && missed.length > 0 ? 1 : 0;
+  return options.strict && missed.length > 0 ? 1 : 0;
 }
 
 /** Each benchmark gets fresh processes, so that none inherits the heap of the one before. */
-async function measure(benchmark: Benchmark, place: string, { seconds, rounds }: { seconds: number; rounds: number }): Promise<Outcome> {
+async function measure(benchmark: Benchmark, place: string, { seconds, rounds, self }: Options): Promise<Outcome> {
   console.log(`${benchmark.name}: ${benchmark.about}`);
   const directory = join(place, benchmark.name);
   mkdirSync(directory);
   const gateway = await startGatewayProcess();
   const load = startLoadGenerator();
-  const startService = values.self ? startBareServer : startApiServer;
+  const startService = self ? startBareServer : startApiServer;
   const progress = (text: string): void => console.log(`  ${text}`);
   try {
     const result = await benchmark.run({ directory, startService, gateway, load, seconds, rounds, progress });

@@ -12,7 +12,7 @@ export interface BenchContext {
   /** Starts what is measured: the api-server, or the bare server itself to show the noise of this machine. */
   startService: StartTarget;
   load: LoadGenerator;
-  progress(text: string): void;
+  progress: (text: string) => void;
 }
 
 /** What must hold of a figure: at least or at most `bound`; `aim` is what we would like. */
@@ -35,7 +35,7 @@ export interface Benchmark {
   name: string;
   about: string;
   /** Answers figures, or why it cannot run here. */
-  run(context: BenchContext): Promise<Figure[] | { leftOut: string }>;
+  run: (context: BenchContext) => Promise<Figure[] | { leftOut: string }>;
 }
 
 export function holds({ value, limit }: Figure): boolean {

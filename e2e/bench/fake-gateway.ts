@@ -22,8 +22,8 @@ export interface FakeGateway {
   url: string;
   restUrl: string;
   /** While held, requests are taken and not answered; letting go answers them all. */
-  hold(on: boolean): void;
-  close(): Promise<void>;
+  hold: (on: boolean) => void;
+  close: () => Promise<void>;
 }
 
 interface RpcRequest {
@@ -47,8 +47,7 @@ export async function startFakeGateway(options: FakeGatewayOptions): Promise<Fak
 
   function receive(socket: WebSocket, request: RpcRequest): void {
     if (request.method !== 'agent.run') return answer(socket, request);
-    const { metadata, idempotency_key = '' } = request.params ?? {};
-    options.onCall?.({ idempotency_key, run_id: metadata?.run_id ?? '', step_name: metadata?.step_name ?? '' });
+    options.onCall?.(callOf(request));
     const delay = options.delay?.() ?? 0;
     if (holding) held.push(() => answer(socket, request));
     else if (delay > 0) setTimeout(answer, delay, socket, request);
@@ -86,6 +85,11 @@ export async function startFakeGateway(options: FakeGatewayOptions): Promise<Fak
   };
 }
 
+function callOf({ params = {} }: RpcRequest): GatewayCall {
+  const { idempotency_key = '', metadata = {} } = params;
+  return { idempotency_key, run_id: metadata.run_id ?? '', step_name: metadata.step_name ?? '' };
+}
+
 const RESULTS: Record<string, (request: RpcRequest, sequence: number) => object> = {
   'agent.run': (_, sequence) => {
     const output = { confidence: 0.9, summary: 'Nothing to do', proceed: true };
@@ -117,7 +121,9 @@ async function listen(server: Server, port: number): Promise<number> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, token: { type: 'string', default: 'gateway' } } });
+  const { values } = parseArgs({
+    options: { port: { type: 'string', default: '0' }, token: { type: 'string', default: 'gateway' } },
+  });
   const gateway = await startFakeGateway({ port: Number(values.port), token: values.token });
   process.on('message', (message: { hold: boolean }) => {
     gateway.hold(message.hold);

@@ -49,7 +49,8 @@ export class HttpConnection {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end < 0) return;
     const length = /\r\ncontent-length: (\d+)/i.exec(this.#received.slice(0, end))?.[1];
-    if (length === undefined) return this.#fail(new Error(`an answer without content-length: ${this.#received.slice(0, end)}`));
+    if (length === undefined)
+      return this.#fail(new Error(`an answer without content-length: ${this.#received.slice(0, end)}`));
     const stop = end + 4 + Number(length);
     if (this.#received.length < stop) return;
     const answer = { status: Number(this.#received.slice(9, 12)), body: this.#received.slice(end + 4, stop) };

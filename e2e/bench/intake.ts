@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { type Benchmark, median, otherAnswers, perSecond } from './benchmark.ts';
-import { drained, MAX_RUNS, startBareServer, type Target } from './services.ts';
+import { alternate } from './alternate.ts';
+import { type BenchContext, type Benchmark, median, otherAnswers, perSecond } from './benchmark.ts';
 import type { LoadResult } from './load.ts';
+import { drained, MAX_RUNS, startBareServer, type Target } from './services.ts';
 
 const CONNECTIONS = 50;
 const BURSTS_EACH_ROUND = 4;
@@ -13,33 +14,14 @@ const BURSTS_EACH_ROUND = 4;
 export const intake: Benchmark = {
   name: 'intake',
   about: `webhooks accepted and stored a second, ${CONNECTIONS} connections, unique keys, bursts of ${MAX_RUNS}`,
-  async run({ startService, directory, gateway, load, rounds, progress }) {
+  async run(context) {
+    const { startService, directory, gateway, rounds } = context;
     const bare = await startBareServer(join(directory, 'bare'));
     const service = await startService(join(directory, 'service'), gateway.url);
-    const results = new Map<Target, LoadResult[]>([
-      [bare, []],
-      [service, []],
-    ]);
-    try {
-      for (let round = 0; round <= rounds; round++) {
-        for (const target of [bare, service]) {
-          const bursts: LoadResult[] = [];
-          for (let burst = 0; burst < BURSTS_EACH_ROUND; burst++) {
-            await gateway.hold(true);
-            bursts.push(await load.run(target, { connections: CONNECTIONS, amount: { requests: MAX_RUNS } }));
-            await gateway.hold(false);
-            await drained(target);
-          }
-          if (round > 0) results.get(target)?.push(...bursts);
-          progress(`${target.name} ${perSecond(median(bursts.map(rate)))}${round === 0 ? ' (warm-up)' : ''}`);
-        }
-      }
-    } finally {
-      await gateway.hold(false);
-      await Promise.all([bare.process.stop(), service.process.stop()]);
-    }
-    const [limit = 0, ours = 0] = [bare, service].map((target) => median((results.get(target) ?? []).map(rate)));
-    const others = otherAnswers((results.get(service) ?? []).map(({ answers }) => answers));
+    const results = await alternate({ bare, service }, rounds, (target) => oneRound(target, context));
+    const limit = median(results.bare.flat().map(rate));
+    const ours = median(results.service.flat().map(rate));
+    const others = otherAnswers(results.service.flat().map(({ answers }) => answers));
     return [
       {
         what: 'intake against the bare server',
@@ -51,5 +33,17 @@ export const intake: Benchmark = {
     ];
   },
 };
+
+async function oneRound(target: Target, { gateway, load, progress }: BenchContext): Promise<LoadResult[]> {
+  const bursts: LoadResult[] = [];
+  for (let burst = 0; burst < BURSTS_EACH_ROUND; burst++) {
+    await gateway.hold(true);
+    bursts.push(await load.run(target, { connections: CONNECTIONS, amount: { requests: MAX_RUNS } }));
+    await gateway.hold(false);
+    await drained(target);
+  }
+  progress(`${target.name} ${perSecond(median(bursts.map(rate)))}`);
+  return bursts;
+}
 
 const rate = ({ accepted, seconds }: LoadResult): number => accepted / seconds;

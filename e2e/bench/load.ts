@@ -27,7 +27,9 @@ export interface LoadResult {
 const REFUSED_PAUSE_MS = 5;
 
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
-  const connections = await Promise.all(Array.from({ length: job.connections }, () => HttpConnection.open(job.url, job.token)));
+  const connections = await Promise.all(
+    Array.from({ length: job.connections }, () => HttpConnection.open(job.url, job.token)),
+  );
   const answers: Record<string, number> = {};
   const latency = createHistogram();
   const start = performance.now();
@@ -47,7 +49,13 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
   );
   const seconds = (performance.now() - start) / 1000;
   for (const connection of connections) connection.close();
-  return { answers, accepted: answers['accepted'] ?? 0, seconds, p50: latency.percentile(50) / 1000, p99: latency.percentile(99) / 1000 };
+  return {
+    answers,
+    accepted: answers['accepted'] ?? 0,
+    seconds,
+    p50: latency.percentile(50) / 1000,
+    p99: latency.percentile(99) / 1000,
+  };
 }
 
 function keySequence({ round, amount }: LoadJob, start: number): () => Generator<string> {
@@ -67,7 +75,13 @@ export function requestBody(key: string): string {
     source: 'bench',
     idempotency_key: key,
     summary: 'p99 latency of checkout is over 2 s in namespace shop',
-    data: { service: 'checkout', namespace: 'shop', cluster: 'west-1', runbook: 'https://runbooks.example.com/checkout/latency', value: 2.31 },
+    data: {
+      service: 'checkout',
+      namespace: 'shop',
+      cluster: 'west-1',
+      runbook: 'https://runbooks.example.com/checkout/latency',
+      value: 2.31,
+    },
   });
 }
 

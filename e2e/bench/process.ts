@@ -1,14 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { waitFor } from '../support/wait-for.ts';
-
-/** A process under measurement. Its log goes to a file, because reading a pipe would cost the bench CPU that it measures. */
-export interface Measured {
-  url: string;
-  pid: number;
-  stop(): Promise<void>;
-}
 
 export interface Program {
   name: string;
@@ -18,18 +11,57 @@ export interface Program {
   env?: Record<string, string>;
 }
 
-/** Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). */
-export async function startMeasured({ name, args, logFile, env = {} }: Program): Promise<Measured> {
+/** A started process, maybe not listening yet. */
+export interface Launched {
+  pid: number;
+  /** Rejects where the process ends before it listens. */
+  listening: Promise<string>;
+  stop: () => Promise<void>;
+  /** SIGKILL, and wait until it is gone. */
+  kill: () => Promise<void>;
+}
+
+/**
+ * Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). The log goes to a file, because
+ * reading a pipe would cost the bench CPU that it measures.
+ */
+export function launch({ name, args, logFile, env = {} }: Program): Launched {
   const log = openSync(logFile, 'w');
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const child = spawn('env', [...assignments, process.execPath, ...args], { stdio: ['ignore', log, log] });
-  const url = await waitFor(() => listeningUrl(logFile) ?? ended(child), { what: `${name} to listen`, timeoutMs: 20_000, everyMs: 2 });
-  if (url === ENDED) throw new Error(`${name} ended before it listened:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
-  return { url, pid: child.pid ?? -1, stop: () => stopped(child) };
+  closeSync(log);
+  const killWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  child.once('exit', () => process.removeListener('exit', killWithUs));
+  const listening = (async () => {
+    const said = await waitFor(() => listeningUrl(logFile) ?? ended(child), {
+      what: `${name} to listen`,
+      timeoutMs: 20_000,
+      everyMs: 2,
+    });
+    if (said === ENDED)
+      throw new Error(`${name} ended before it listened:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
+    return said;
+  })();
+  listening.catch(() => undefined);
+  return { pid: child.pid ?? -1, listening, stop: () => end(child, 'SIGTERM'), kill: () => end(child, 'SIGKILL') };
+}
+
+/** A process under measurement. */
+export interface Measured {
+  url: string;
+  pid: number;
+  stop: () => Promise<void>;
+}
+
+export async function startMeasured(program: Program): Promise<Measured> {
+  const { pid, listening, stop } = launch(program);
+  return { url: await listening, pid, stop };
 }
 
 const ENDED = 'ended';
-const ended = (child: ChildProcess): typeof ENDED | undefined => (child.exitCode === null && child.signalCode === null ? undefined : ENDED);
+const ended = (child: ChildProcess): typeof ENDED | undefined =>
+  child.exitCode === null && child.signalCode === null ? undefined : ENDED;
 
 function listeningUrl(logFile: string): string | undefined {
   const line = readFileSync(logFile, 'utf8')
@@ -38,10 +70,10 @@ function listeningUrl(logFile: string): string | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as { url: string }).url;
 }
 
-async function stopped(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (ended(child)) return;
   const exit = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
   await exit;
   clearTimeout(timer);
@@ -49,10 +81,10 @@ async function stopped(child: ChildProcess): Promise<void> {
 
 /** A process that answers each message with one message. */
 export interface Worker {
-  ask<T>(message: object): Promise<T>;
+  ask: <T>(message: object) => Promise<T>;
   /** What it said on stdout first, parsed. */
   said: Promise<{ url: string }>;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 export function forkWorker(path: string, args: string[] = []): Worker {

@@ -10,7 +10,13 @@ export function printTable(outcomes: { benchmark: string; figures: Figure[]; lef
   const table = [['measure', 'value', 'limit', '', 'behind it'], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   console.log();
-  for (const row of table) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  for (const row of table)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
 }
 
 function rowOf(figure: Figure): string[] {

@@ -1,7 +1,15 @@
 import { join } from 'node:path';
-import { type Benchmark, median, milliseconds, otherAnswers, perSecond } from './benchmark.ts';
+import { alternate } from './alternate.ts';
+import {
+  type BenchContext,
+  type Benchmark,
+  type Figure,
+  median,
+  milliseconds,
+  otherAnswers,
+  perSecond,
+} from './benchmark.ts';
 import type { LoadResult } from './load.ts';
-import { type BenchContext, type Figure } from './benchmark.ts';
 import { completedRuns, drained, startBareServer, type Target } from './services.ts';
 
 const CONNECTIONS = 50;
@@ -18,35 +26,26 @@ export const runs: Benchmark = {
   name: 'runs',
   about: `runs completed and stored a second under steady load, ${CONNECTIONS} connections, instant gateway, and p99 of the 202`,
   async run(context) {
-    const { startService, directory, gateway, rounds, progress } = context;
+    const { startService, directory, gateway, rounds, seconds } = context;
     const bare = await startBareServer(join(directory, 'bare'), gateway.url);
     const service = await startService(join(directory, 'service'), gateway.url);
-    const measured = new Map<Target, Round[]>([
-      [bare, []],
-      [service, []],
-    ]);
-    try {
-      for (let round = 0; round <= rounds; round++) {
-        for (const target of [bare, service]) {
-          const result = await oneRound(target, context, round === 0 ? 1 : context.seconds);
-          if (round > 0) measured.get(target)?.push(result);
-          progress(`${target.name} ${perSecond(result.completedPerSecond)}, p99 ${milliseconds(result.p99)}${round === 0 ? ' (warm-up)' : ''}`);
-        }
-      }
-    } finally {
-      await Promise.all([bare.process.stop(), service.process.stop()]);
-    }
-    return figures(measured.get(bare) ?? [], measured.get(service) ?? []);
+    const results = await alternate({ bare, service }, rounds, (target, isWarmUp) =>
+      oneRound(target, context, isWarmUp ? 1 : seconds),
+    );
+    return figures(results.bare, results.service);
   },
 };
 
-async function oneRound(target: Target, { load }: BenchContext, seconds: number): Promise<Round> {
+async function oneRound(target: Target, { load, progress }: BenchContext, seconds: number): Promise<Round> {
   const before = completedRuns(target);
   const result = await load.run(target, { connections: CONNECTIONS, amount: { seconds } });
   const drainMs = await drained(target);
   const completed = completedRuns(target) - before;
-  if (completed !== result.accepted) throw new Error(`${target.name} accepted ${result.accepted} runs and completed ${completed}`);
-  return { ...result, completedPerSecond: completed / (result.seconds + drainMs / 1000) };
+  if (completed !== result.accepted)
+    throw new Error(`${target.name} accepted ${result.accepted} runs and completed ${completed}`);
+  const completedPerSecond = completed / (result.seconds + drainMs / 1000);
+  progress(`${target.name} ${perSecond(completedPerSecond)}, p99 ${milliseconds(result.p99)}`);
+  return { ...result, completedPerSecond };
 }
 
 function figures(bare: Round[], service: Round[]): Figure[] {

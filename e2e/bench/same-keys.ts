@@ -15,7 +15,11 @@ export const sameKeys: Benchmark = {
       const { answers, accepted } = await load.run(service, { connections: CONNECTIONS, amount: { keys: KEYS } });
       await drained(service);
       const stored = completedRuns(service);
-      progress(Object.entries(answers).map(([kind, count]) => `${count} ${kind}`).join(', '));
+      progress(
+        Object.entries(answers)
+          .map(([kind, count]) => `${count} ${kind}`)
+          .join(', '),
+      );
       const detail = Object.entries(answers).map(([kind, count]) => `${count.toLocaleString('en')} ${kind}`);
       return [
         {

@@ -25,7 +25,14 @@ export function writeApiServerConfig(directory: string, gatewayUrl: string, port
     name: 'bench',
     stage: 'production',
     trigger: { dedup: { enabled: true, window_seconds: 3600 } },
-    steps: [{ name: 'investigate', executor: 'gateway', agent: 'bench', prompt_template: 'Alert: {{summary}} on {{service}}' }],
+    steps: [
+      {
+        name: 'investigate',
+        executor: 'gateway',
+        agent: 'bench',
+        prompt_template: 'Alert: {{summary}} on {{service}}',
+      },
+    ],
   };
   writeFileSync(join(directory, 'pipelines', 'bench.yaml'), JSON.stringify(pipeline, null, 2));
   const config = {
@@ -48,7 +55,11 @@ export function writeApiServerConfig(directory: string, gatewayUrl: string, port
 
 export type StartTarget = typeof startApiServer;
 
-export async function startApiServer(directory: string, gatewayUrl: string, env: Record<string, string> = {}): Promise<Target> {
+export async function startApiServer(
+  directory: string,
+  gatewayUrl: string,
+  env: Record<string, string> = {},
+): Promise<Target> {
   mkdirSync(directory, { recursive: true });
   const args = [join(ROOT, 'api-server', 'start.mjs'), '--config', writeApiServerConfig(directory, gatewayUrl)];
   const process = await startMeasured({ name: 'api-server', args, env, logFile: join(directory, 'service.log') });
@@ -56,13 +67,20 @@ export async function startApiServer(directory: string, gatewayUrl: string, env:
 }
 
 /** Without a gateway it takes in and stores, nothing else. */
-export async function startBareServer(directory: string, gatewayUrl?: string, env: Record<string, string> = {}): Promise<Target> {
+export async function startBareServer(
+  directory: string,
+  gatewayUrl?: string,
+  env: Record<string, string> = {},
+): Promise<Target> {
   mkdirSync(directory, { recursive: true });
   const databaseFile = join(directory, 'bare.db');
   const gateway = gatewayUrl === undefined ? [] : ['--gateway', gatewayUrl, '--gateway-token', GATEWAY_TOKEN];
   const args = [
     join(import.meta.dirname, 'bare-server.ts'),
-    ...['--database', databaseFile, '--token', WEBHOOK_TOKEN, '--max-runs', String(MAX_RUNS), ...gateway],
+    `--database=${databaseFile}`,
+    `--token=${WEBHOOK_TOKEN}`,
+    `--max-runs=${MAX_RUNS}`,
+    ...gateway,
   ];
   const process = await startMeasured({ name: 'bare server', args, env, logFile: join(directory, 'bare.log') });
   return { name: 'bare', process, databaseFile };
@@ -70,8 +88,8 @@ export async function startBareServer(directory: string, gatewayUrl?: string, en
 
 export interface GatewayProcess {
   url: string;
-  hold(on: boolean): Promise<void>;
-  stop(): Promise<void>;
+  hold: (on: boolean) => Promise<void>;
+  stop: () => Promise<void>;
 }
 
 export async function startGatewayProcess(): Promise<GatewayProcess> {
@@ -85,8 +103,8 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
 }
 
 export interface LoadGenerator {
-  run(target: Target, load: Pick<LoadJob, 'connections' | 'amount'>): Promise<LoadResult>;
-  stop(): Promise<void>;
+  run: (target: Target, load: Pick<LoadJob, 'connections' | 'amount'>) => Promise<LoadResult>;
+  stop: () => Promise<void>;
 }
 
 /** One process for all rounds, so that it is warm in each. */
