@@ -1,6 +1,6 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import type { NewRunRow } from '../store/run-writes.ts';
 import type { Stage, TriggerContext } from './model.ts';
+import type { NewRunRecord } from './records.ts';
 
 export interface RunRequest {
   pipeline: LoadedPipeline;
@@ -20,7 +20,7 @@ export interface NewRun {
 }
 
 /** The row of a run at its beginning (Orchestration 2.1): the stage is the pipeline's at this moment. */
-export function newRunRow(request: RunRequest, run: { id: string; status: 'running' | 'queued'; now: number }): NewRunRow {
+export function newRunRow(request: RunRequest, run: { id: string; status: 'running' | 'queued'; now: number }): NewRunRecord {
   const { raw, ...context } = request.context;
   return {
     id: run.id,
@@ -33,20 +33,10 @@ export function newRunRow(request: RunRequest, run: { id: string; status: 'runni
     severity: context.severity,
     summary: context.summary,
     triggered_at: run.now,
-    completed_at: null,
     fingerprint: context.fingerprint,
     dedup_key: request.dedupKey,
     parent_run_id: null,
     rerun_of: null,
-    waiting_on: null,
-    error_step: null,
-    error_message: null,
-    trust: null,
-    threshold: null,
-    input_tokens: 0,
-    output_tokens: 0,
-    cost: null,
-    unpriced_steps: 0,
     context: JSON.stringify(context),
     raw: raw === undefined ? null : JSON.stringify(raw),
   };

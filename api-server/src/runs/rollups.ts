@@ -1,4 +1,4 @@
-import type { Counter } from '../store/counters.ts';
+import type { Counter } from './records.ts';
 import type { Stage } from './model.ts';
 
 /** Upper bounds of the duration histogram in seconds (Orchestration 6). */

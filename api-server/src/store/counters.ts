@@ -2,13 +2,9 @@ import type { Kysely } from 'kysely';
 import type { Tx } from './database.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
+import type { Counter } from '../runs/records.ts';
 
-/** One labelled value of a roll-up; `labels` in the order of the metric table of Orchestration 6. */
-export interface Counter {
-  metric: string;
-  labels: string[];
-  value: number;
-}
+export type { Counter };
 
 const bump = statement<{ metric: string; labels: string; value: number }>((db, slot) =>
   db

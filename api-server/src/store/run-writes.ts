@@ -1,22 +1,8 @@
 import type { Tx } from './database.ts';
-import type { RunRow } from './schema.ts';
 import { statement } from './statement.ts';
-import type { RunStatus, TerminalRunStatus } from '../runs/model.ts';
+import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../runs/records.ts';
 
 const LIVE = ['queued', 'running', 'interrupted'];
-
-export interface DuplicateKey {
-  pipelineName: string;
-  dedupKey: string;
-  /** Runs triggered at or after this time (milliseconds) suppress, whatever became of them. */
-  since: number;
-}
-
-export interface DuplicateRun {
-  id: string;
-  status: RunStatus;
-  triggeredAt: number;
-}
 
 const findDuplicateRow = statement<
   { pipeline: string; key: string; since: number },
@@ -36,12 +22,10 @@ const findDuplicateRow = statement<
 /** The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1). */
 export function findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null {
   const [row] = tx.all(findDuplicateRow, { pipeline: key.pipelineName, key: key.dedupKey, since: key.since });
-  return row ? { id: row.id, status: row.status as RunStatus, triggeredAt: row.triggered_at } : null;
+  return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
-export type NewRunRow = Omit<RunRow, 'seq'>;
-
-const insertRunRow = statement<NewRunRow>((db, slot) =>
+const insertRunRow = statement<NewRunRecord>((db, slot) =>
   db.insertInto('runs').values({
     id: slot.id,
     pipeline_name: slot.pipeline_name,
@@ -53,26 +37,19 @@ const insertRunRow = statement<NewRunRow>((db, slot) =>
     severity: slot.severity,
     summary: slot.summary,
     triggered_at: slot.triggered_at,
-    completed_at: slot.completed_at,
     fingerprint: slot.fingerprint,
     dedup_key: slot.dedup_key,
     parent_run_id: slot.parent_run_id,
     rerun_of: slot.rerun_of,
-    waiting_on: slot.waiting_on,
-    error_step: slot.error_step,
-    error_message: slot.error_message,
-    trust: slot.trust,
-    threshold: slot.threshold,
-    input_tokens: slot.input_tokens,
-    output_tokens: slot.output_tokens,
-    cost: slot.cost,
-    unpriced_steps: slot.unpriced_steps,
+    input_tokens: 0,
+    output_tokens: 0,
+    unpriced_steps: 0,
     context: slot.context,
     raw: slot.raw,
   }),
 );
 
-export function insertRun(tx: Tx, row: NewRunRow): void {
+export function insertRun(tx: Tx, row: NewRunRecord): void {
   tx.run(insertRunRow, row);
 }
 
@@ -91,21 +68,7 @@ export function keepDefinition(
   tx.run(insertDefinitionRow, definition);
 }
 
-export interface RunEnd {
-  id: string;
-  status: TerminalRunStatus;
-  completed_at: number;
-  error_step: string | null;
-  error_message: string | null;
-  trust: number | null;
-  threshold: number | null;
-  input_tokens: number;
-  output_tokens: number;
-  cost: number | null;
-  unpriced_steps: number;
-}
-
-const endRunRow = statement<RunEnd>((db, slot) =>
+const endRunRow = statement<RunEndRecord>((db, slot) =>
   db
     .updateTable('runs')
     .set({
@@ -126,7 +89,7 @@ const endRunRow = statement<RunEnd>((db, slot) =>
 );
 
 /** True when this call ended the run; false when it had ended before. */
-export function endRun(tx: Tx, end: RunEnd): boolean {
+export function endRun(tx: Tx, end: RunEndRecord): boolean {
   return tx.run(endRunRow, end) === 1;
 }
 

@@ -1,30 +1,9 @@
 import type { Tx } from './database.ts';
-import type { StepRow } from './schema.ts';
 import { statement } from './statement.ts';
+import type { StepEndRecord, StepStartRecord, StepStore } from '../runs/records.ts';
+import { addCounters } from './counters.ts';
 
-export type StepStart = Pick<
-  StepRow,
-  | 'id'
-  | 'run_id'
-  | 'step_name'
-  | 'step_index'
-  | 'kind'
-  | 'executor'
-  | 'agent'
-  | 'model'
-  | 'provider'
-  | 'status'
-  | 'pipeline_name'
-  | 'team'
-  | 'stage'
-  | 'prompt_hash'
-  | 'started_at'
-  | 'completed_at'
-  | 'attempts'
-  | 'raw_response'
->;
-
-const insertStepRow = statement<StepStart>((db, slot) =>
+const insertStepRow = statement<StepStartRecord>((db, slot) =>
   db
     .insertInto('step_executions')
     .values({
@@ -51,17 +30,8 @@ const insertStepRow = statement<StepStart>((db, slot) =>
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doNothing()),
 );
 
-/** Written before the step runs (Design 8). */
-export function insertStep(tx: Tx, row: StepStart): void {
-  tx.run(insertStepRow, row);
-}
 
-export type StepEnd = Omit<
-  StepRow,
-  'run_id' | 'step_name' | 'step_index' | 'kind' | 'executor' | 'agent' | 'pipeline_name' | 'team' | 'stage' | 'prompt_hash' | 'started_at'
->;
-
-const endStepRow = statement<StepEnd>((db, slot) =>
+const endStepRow = statement<StepEndRecord>((db, slot) =>
   db
     .updateTable('step_executions')
     .set({
@@ -93,15 +63,15 @@ const endStepRow = statement<StepEnd>((db, slot) =>
     .where('id', '=', slot.id),
 );
 
-export function endStep(tx: Tx, row: StepEnd): void {
-  tx.run(endStepRow, row);
-}
 
 const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
   db.updateTable('step_executions').set({ attempts: slot.attempts }).where('id', '=', slot.id),
 );
 
-/** Stored before a retry is sent, so that a resumed step goes on with that attempt's idempotency key. */
-export function countAttempt(tx: Tx, id: string, attempts: number): void {
-  tx.run(noteAttempt, { id, attempts });
-}
+/** The writes of steps, as the engine composes them (Design 8). */
+export const stepStore: StepStore = {
+  insertStep: (row) => (tx: Tx) => void tx.run(insertStepRow, row),
+  endStep: (row) => (tx: Tx) => void tx.run(endStepRow, row),
+  countAttempt: (id, attempts) => (tx: Tx) => void tx.run(noteAttempt, { id, attempts }),
+  addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+};

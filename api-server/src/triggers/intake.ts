@@ -1,14 +1,13 @@
 import type { Capacity } from '../runs/capacity.ts';
 import { newRunRow, type NewRun, type RunRequest } from '../runs/new-run.ts';
-import type { Tx } from '../store/database.ts';
-import type { Job } from '../store/group-commit.ts';
-import type { DuplicateRun, DuplicateKey, NewRunRow } from '../store/run-writes.ts';
+import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/records.ts';
 import type { Verdict } from './model.ts';
 
-export interface IntakeDeps {
-  write<T>(job: Job<Tx, T>): Promise<T>;
+export interface IntakeDeps<Tx> {
+  /** One transaction, durable when it resolves; the job may run twice. */
+  write<T>(job: (tx: Tx) => T): Promise<T>;
   findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null;
-  insertRun(tx: Tx, row: NewRunRow): void;
+  insertRun(tx: Tx, row: NewRunRecord): void;
   /** Keeps the pipeline's resolved body under its hash. */
   keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): void;
   capacity: Capacity;
@@ -28,7 +27,7 @@ type Admission = { room: 'running' | 'queued' | 'none'; plans: Plan[] };
  * Known, running stage and not suspended: what is left is duplicate, capacity, row (Design 4), in one transaction.
  * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
  */
-export async function intake(deps: IntakeDeps, requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]> {
+export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]> {
   const now = deps.now();
   const keyed = requests.map((request) => ({ ...request, dedupKey: dedupKey(deps, request) }));
   const slots = reservation(deps);
@@ -38,7 +37,7 @@ export async function intake(deps: IntakeDeps, requests: Omit<RunRequest, 'dedup
       const plans = planAll(deps, tx, keyed, now);
       const fresh = plans.filter(({ duplicate }) => !duplicate);
       const room = slots.reserve(fresh.length);
-      if (room !== 'none') for (const plan of fresh) store(deps, tx, plan, { status: room, now });
+      if (room !== 'none') for (const plan of fresh) store(deps, plan, { tx, status: room, now });
       return { room, plans };
     });
   } catch (error) {
@@ -49,12 +48,12 @@ export async function intake(deps: IntakeDeps, requests: Omit<RunRequest, 'dedup
 }
 
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
-function dedupKey(deps: IntakeDeps, { pipeline, context }: Omit<RunRequest, 'dedupKey'>): string | null {
+function dedupKey(deps: Pick<IntakeDeps<never>, 'dedup'>, { pipeline, context }: Omit<RunRequest, 'dedupKey'>): string | null {
   const enabled = pipeline.config.trigger?.dedup?.enabled ?? deps.dedup.enabled;
   return enabled ? context.fingerprint : null;
 }
 
-function planAll(deps: IntakeDeps, tx: Tx, requests: RunRequest[], now: number): Plan[] {
+function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: number): Plan[] {
   const seen = new Map<string, DuplicateRun>();
   return requests.map((request) => {
     const { dedupKey: key, pipeline } = request;
@@ -70,7 +69,7 @@ function planAll(deps: IntakeDeps, tx: Tx, requests: RunRequest[], now: number):
 }
 
 /** Holds slots for the runs of one delivery; a job that runs twice keeps what it still needs. */
-function reservation({ capacity, maxQueued }: IntakeDeps) {
+function reservation({ capacity, maxQueued }: Pick<IntakeDeps<never>, 'capacity' | 'maxQueued'>) {
   let held = 0;
   const keep = (count: number) => {
     for (; held > count; held -= 1) capacity.release();
@@ -89,12 +88,18 @@ function reservation({ capacity, maxQueued }: IntakeDeps) {
   };
 }
 
-function store(deps: IntakeDeps, tx: Tx, { request, id }: Plan, row: { status: 'running' | 'queued'; now: number }): void {
-  deps.keepDefinition(tx, request.pipeline);
-  deps.insertRun(tx, newRunRow(request, { id, ...row }));
+interface Writing<Tx> {
+  tx: Tx;
+  status: 'running' | 'queued';
+  now: number;
 }
 
-function conclude(deps: IntakeDeps, { request, id, duplicate }: Plan, room: Admission['room'], now: number): Verdict {
+function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, status, now }: Writing<Tx>): void {
+  deps.keepDefinition(tx, request.pipeline);
+  deps.insertRun(tx, newRunRow(request, { id, status, now }));
+}
+
+function conclude(deps: Pick<IntakeDeps<never>, 'capacity' | 'begin'>, { request, id, duplicate }: Plan, room: Admission['room'], now: number): Verdict {
   const { pipeline, context, team } = request;
   const named = { source: context.source, pipeline: pipeline.name, severity: context.severity, summary: context.summary };
   if (duplicate) {

@@ -1,0 +1,87 @@
+import { AgentRunResult, AgentsList } from '@signalbox/crds';
+import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/executor.ts';
+import type { RpcClient } from './rpc-client.ts';
+
+/** Tool results in the kept trace are cut to this many characters. */
+const TRACE_RESULT_CHARS = 4_000;
+
+/** Asks agents over `/rpc`: the gateway, and any backend that speaks the same protocol (Design 6). */
+export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): AgentBackend {
+  return {
+    name,
+    run: async (call) => {
+      const answer = await rpc.call({
+        method: 'agent.run',
+        params: runParams(call),
+        signal: call.signal,
+        repeatable: true,
+        eventKey: call.idempotencyKey,
+        onEvent: (event, fields) => {
+          if (!QUIET.has(event)) call.onEvent(event, shown(fields));
+        },
+        cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
+      });
+      return answer.ok ? toReply(name, answer.result) : answer;
+    },
+    list: async (signal) => {
+      const answer = await rpc.call({ method: 'agents.list', params: {}, signal, repeatable: true });
+      if (!answer.ok) return answer;
+      const parsed = AgentsList.safeParse(answer.result);
+      if (!parsed.success) return malformed(name, 'agents.list');
+      return { ok: true, agents: parsed.data.agents.map(({ name: agent, model }) => ({ name: agent, model })) };
+    },
+    close: () => rpc.close(),
+  };
+}
+
+/** Events that say nothing a person would read in a run's log. */
+const QUIET = new Set(['accepted', 'started', 'text']);
+
+function shown({ run_id: _run, ts: _ts, ...fields }: Record<string, unknown>): Record<string, unknown> {
+  const { input, result, ...rest } = fields;
+  return {
+    ...rest,
+    ...(input === undefined ? {} : { input: cut(typeof input === 'string' ? input : JSON.stringify(input)) }),
+    ...(result === undefined ? {} : { result: cut(String(result)) }),
+  };
+}
+
+const EVENT_CHARS = 500;
+const cut = (text: string): string => (text.length > EVENT_CHARS ? `${text.slice(0, EVENT_CHARS)}…` : text);
+
+const runParams = (call: AgentCall): Record<string, unknown> => ({
+  agent: call.agent,
+  ...(call.model === undefined ? {} : { model: call.model }),
+  input: call.input,
+  output_schema: call.outputSchema,
+  timeout_ms: call.timeoutMs,
+  idempotency_key: call.idempotencyKey,
+  metadata: { run_id: call.runId, pipeline: call.pipeline, step_name: call.stepName, team: call.team },
+  trace: { stream: true, tool_result_max_chars: TRACE_RESULT_CHARS },
+});
+
+const malformed = (name: string, method: string): Failure => ({
+  ok: false,
+  type: 'malformed_answer',
+  message: `the ${name} backend's answer to ${method} does not fit the protocol`,
+  retryable: false,
+});
+
+function toReply(name: string, result: unknown): AgentReply | Failure {
+  const parsed = AgentRunResult.safeParse(result);
+  if (!parsed.success) return malformed(name, 'agent.run');
+  const { data } = parsed;
+  return {
+    ok: true,
+    text: data.text,
+    output: data.output,
+    stopReason: data.stop_reason,
+    model: data.model,
+    provider: data.provider,
+    agentVersion: data.agent_version,
+    usage: data.usage && { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
+    iterations: data.iterations,
+    toolCalls: data.tool_calls,
+    trace: data.trace,
+  };
+}

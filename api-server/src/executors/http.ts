@@ -1,0 +1,62 @@
+import { Agent, request } from 'undici';
+import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
+import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
+
+/** What is read of a response; the rest is left on the wire. */
+export const MAX_RESPONSE_BYTES = 256 * 1024;
+
+const failure = (type: string, message: string, retryable = false): Failure => ({ ok: false, type, message, retryable });
+
+/** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed (Design 9). */
+export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
+  const rule = egressRule(egressAllow);
+  const agent = new Agent({ connect: { lookup: guardedLookup(rule), timeout: 10_000 }, maxRedirections: 0 } as Agent.Options);
+  return async (call) => {
+    const url = parseUrl(call.url);
+    if (!url) return failure('invalid_url', 'the URL is not a valid http or https URL');
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    // An address in the URL is dialled without a look-up.
+    const literal = /^[\d.]+$/.test(host) || host.includes(':');
+    if (literal && !rule.allowsAddress(host)) return failure('egress_refused', refusal(host));
+    try {
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: agent,
+        method: call.method as 'GET',
+        headers: call.headers,
+        body: call.body,
+        signal: call.signal,
+      });
+      const reply: HttpReply = { ok: true, status: statusCode, headers: flatten(headers), body: await readSome(body) };
+      return reply;
+    } catch (error) {
+      return explain(error, call.signal);
+    }
+  };
+}
+
+function parseUrl(text: string): URL | null {
+  const url = URL.parse(text);
+  return url && (url.protocol === 'http:' || url.protocol === 'https:') && !url.username ? url : null;
+}
+
+const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]));
+
+async function readSome(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= MAX_RESPONSE_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString('utf8');
+}
+
+function explain(error: unknown, signal: AbortSignal): Failure {
+  if (signal.aborted) return failure('cancelled', 'stopped');
+  if (error instanceof EgressRefused) return failure('egress_refused', error.message);
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const invalid = cause.name === 'InvalidArgumentError';
+  return failure(invalid ? 'invalid_request' : 'network', cause.message, !invalid);
+}

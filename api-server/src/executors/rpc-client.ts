@@ -1,0 +1,165 @@
+import type { RpcResponse } from '@signalbox/crds';
+import type { Failure } from '../runs/executor.ts';
+import { isRefusal, openSocket, type SocketOptions } from './rpc-socket.ts';
+
+/** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
+export const CONNECT_PATIENCE_MS = 60_000;
+const RECONNECT_MS = { first: 100, most: 5_000 };
+/** Calls that may be open at once. */
+export const MAX_OPEN_CALLS = 10_000;
+
+export interface Call {
+  method: string;
+  params: Record<string, unknown>;
+  signal: AbortSignal;
+  /** Only calls that may be sent twice outlive their connection: the backend attaches the second to the first. */
+  repeatable: boolean;
+  /** Key under which `agent.event` notifications name this call. */
+  eventKey?: string;
+  onEvent?(event: string, fields: Record<string, unknown>): void;
+  /** Sent once when the signal aborts. */
+  cancel?: { method: string; params: Record<string, unknown> };
+}
+
+export type CallResult = { ok: true; result: unknown } | Failure;
+
+export interface RpcClient {
+  call(call: Call): Promise<CallResult>;
+  close(): void;
+}
+
+interface Open {
+  id: number;
+  call: Call;
+  settle(result: CallResult): void;
+}
+
+const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailable', message, retryable: true });
+
+/** JSON-RPC over one WebSocket that is opened at need and opened again when lost (Design 6). */
+export class WebSocketRpc implements RpcClient {
+  #options: SocketOptions;
+  #socket: ReturnType<typeof openSocket> | null = null;
+  #ready = false;
+  #closed = false;
+  #failures = 0;
+  #reconnect: NodeJS.Timeout | null = null;
+  #nextId = 1;
+  #open = new Map<number, Open>();
+  #byEventKey = new Map<string, Open>();
+
+  constructor(options: SocketOptions) {
+    this.#options = options;
+  }
+
+  call(call: Call): Promise<CallResult> {
+    if (this.#closed) return Promise.resolve(unavailable('the client is closed'));
+    if (this.#open.size >= MAX_OPEN_CALLS) return Promise.resolve(unavailable(`${MAX_OPEN_CALLS} calls are open`));
+    if (call.signal.aborted) return Promise.resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
+    return new Promise((resolve) => {
+      const id = this.#nextId++;
+      const patience = setTimeout(() => this.#giveUp(id), CONNECT_PATIENCE_MS);
+      const abort = () => this.#abort(id);
+      const settle = (result: CallResult) => {
+        clearTimeout(patience);
+        call.signal.removeEventListener('abort', abort);
+        this.#open.delete(id);
+        if (call.eventKey !== undefined) this.#byEventKey.delete(call.eventKey);
+        resolve(result);
+      };
+      const open: Open = { id, call, settle };
+      this.#open.set(id, open);
+      if (call.eventKey !== undefined) this.#byEventKey.set(call.eventKey, open);
+      call.signal.addEventListener('abort', abort, { once: true });
+      if (this.#ready) this.#send(open);
+      else this.#connect();
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#reconnect) clearTimeout(this.#reconnect);
+    this.#socket?.close();
+    this.#failAll(unavailable('the client is closed'));
+  }
+
+  #connect(): void {
+    if (this.#socket || this.#closed || this.#reconnect) return;
+    this.#socket = openSocket(this.#options, {
+      open: () => {
+        this.#ready = true;
+        this.#failures = 0;
+        for (const open of this.#open.values()) this.#send(open);
+      },
+      response: (message) => this.#answered(message),
+      notification: (method, params) => this.#notified(method, params),
+      request: (id, method) => this.#refuse(id, method),
+      closed: (reason, refused) => this.#lost(reason, refused),
+    });
+  }
+
+  #send({ id, call }: Open): void {
+    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id, method: call.method, params: call.params }));
+  }
+
+  #answered({ id, result, error }: RpcResponse): void {
+    const open = typeof id === 'number' ? this.#open.get(id) : undefined;
+    if (!open) return;
+    if (!error) return open.settle({ ok: true, result });
+    open.settle({
+      ok: false,
+      type: error.data?.type ?? 'backend_error',
+      message: error.message,
+      retryable: error.data?.retryable ?? false,
+      retryAfterMs: error.data?.retry_after_ms,
+    });
+  }
+
+  #notified(method: string, params: unknown): void {
+    if (method !== 'agent.event' || typeof params !== 'object' || params === null) return;
+    const { event, idempotency_key: key, ...fields } = params as Record<string, unknown>;
+    if (typeof event !== 'string' || typeof key !== 'string') return;
+    this.#byEventKey.get(key)?.call.onEvent?.(event, fields);
+  }
+
+  /** No person is asked on this connection, so what needs one is denied. */
+  #refuse(id: string | number, method: string): void {
+    const answer =
+      method === 'tool.request_approval'
+        ? { result: { approved: false, comment: 'nobody can be asked' } }
+        : { error: { code: -32601, message: `unknown method ${method}` } };
+    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  }
+
+  #abort(id: number): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    const { cancel } = open.call;
+    if (cancel && this.#ready) {
+      this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }));
+    }
+    open.settle({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
+  }
+
+  #giveUp(id: number): void {
+    if (!this.#ready) this.#open.get(id)?.settle(unavailable(`${this.#options.url} cannot be reached`));
+  }
+
+  #lost(reason: string, refused: number | null): void {
+    this.#socket = null;
+    this.#ready = false;
+    if (isRefusal(refused)) return this.#failAll({ ...unavailable(reason), type: 'unauthorized', retryable: false });
+    for (const open of this.#open.values()) if (!open.call.repeatable) open.settle(unavailable(reason));
+    if (this.#closed || this.#open.size === 0) return;
+    const wait = Math.min(RECONNECT_MS.first * 2 ** this.#failures, RECONNECT_MS.most) * (0.75 + Math.random() / 2);
+    this.#failures += 1;
+    this.#reconnect = setTimeout(() => {
+      this.#reconnect = null;
+      this.#connect();
+    }, wait);
+  }
+
+  #failAll(failure: Failure): void {
+    for (const open of this.#open.values()) open.settle(failure);
+  }
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { decodeFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
+import { WebSocket } from 'ws';
+
+export interface SocketOptions {
+  url: string;
+  token: string;
+  /** File with the CA of a `wss:` backend. */
+  ca?: string;
+}
+
+export interface SocketEvents {
+  response(message: RpcResponse): void;
+  notification(method: string, params: unknown): void;
+  /** A request of the server; the answer goes back with `send`. */
+  request(id: string | number, method: string, params: unknown): void;
+  open(): void;
+  /** `refused` is the HTTP status of a refused upgrade. */
+  closed(reason: string, refused: number | null): void;
+}
+
+const HANDSHAKE_MS = 10_000;
+const SILENCE_MS = 60_000;
+
+/** One WebSocket connection of JSON-RPC frames. Calls `closed` exactly once. */
+export function openSocket(options: SocketOptions, events: SocketEvents): { send(text: string): void; close(): void } {
+  const socket = new WebSocket(options.url, {
+    headers: options.token ? { authorization: `Bearer ${options.token}` } : {},
+    perMessageDeflate: false,
+    maxPayload: MAX_FRAME_BYTES,
+    handshakeTimeout: HANDSHAKE_MS,
+    ...(options.ca ? { ca: readFileSync(options.ca) } : {}),
+  });
+  let reason = 'the connection was closed';
+  let refused: number | null = null;
+  // The backend pings every 20 s; three missed ones mean that nobody is there.
+  const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
+  socket.on('open', events.open);
+  socket.on('ping', () => silence.refresh());
+  socket.on('unexpected-response', (request, response) => {
+    refused = response.statusCode ?? null;
+    reason = `the backend refused the connection with ${String(refused)}`;
+    response.resume();
+    request.destroy();
+    socket.terminate();
+  });
+  socket.on('error', (error) => {
+    if (refused === null) reason = error.message;
+  });
+  socket.on('close', () => {
+    clearTimeout(silence);
+    events.closed(reason, refused);
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    silence.refresh();
+    if (isBinary) return;
+    const frame = decodeFrame(data.toString('utf8'));
+    if (!frame.ok) return;
+    if (frame.kind === 'response') return events.response(frame.message);
+    const { id, method, params } = frame.message;
+    return id === undefined ? events.notification(method, params) : events.request(id, method, params);
+  });
+  return {
+    send: (text) => socket.send(text),
+    close: () => socket.close(),
+  };
+}
+
+export const isRefusal = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

@@ -1,0 +1,50 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { Journal } from './events.ts';
+import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
+import type { Write } from './records.ts';
+
+/** What later steps see of an ended one, in templates and expressions. */
+export interface StepView {
+  status: StepStatus;
+  summary: string | null;
+  confidence: number | null;
+  trust: number | null;
+  output: Record<string, unknown>;
+  next_step_context: unknown;
+}
+
+/** A run in progress in this process. */
+export interface ActiveRun {
+  readonly id: string;
+  readonly pipeline: Pipeline;
+  readonly context: TriggerContext;
+  readonly team: string | null;
+  readonly stage: Stage;
+  readonly triggeredAt: number;
+  readonly controller: AbortController;
+  readonly journal: Journal;
+  /** Ended steps by name, in the order of their end. */
+  readonly results: Map<string, StepView>;
+  /** Steps that were in flight when the service stopped, by name. */
+  readonly inFlight: Map<string, StepExecution>;
+  /** Writes that wait for the next transaction of this run. */
+  readonly pending: Write[];
+  readonly totals: { inputTokens: number; outputTokens: number; unpricedSteps: number };
+  trust: number | null;
+  threshold: number | null;
+}
+
+/** Why a signal of a run or a step fired. */
+export class Stopped extends Error {
+  readonly why: 'cancelled' | 'run_timeout' | 'step_timeout' | 'shutdown';
+  constructor(why: Stopped['why'], message: string) {
+    super(message);
+    this.why = why;
+  }
+}
+
+/** The reason of an aborted signal, whoever aborted it. */
+export const stopReason = (signal: AbortSignal): Stopped | null => {
+  if (!signal.aborted) return null;
+  return signal.reason instanceof Stopped ? signal.reason : new Stopped('cancelled', 'the run was cancelled');
+};

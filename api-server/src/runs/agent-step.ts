@@ -1,0 +1,183 @@
+import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer, type AgentStep } from '@signalbox/crds';
+import type { AgentBackend, AgentReply, Failure } from './executor.ts';
+import type { ActiveRun } from './active-run.ts';
+import type { RawResponse } from './model.ts';
+import { runValues } from './run-values.ts';
+import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from './step-kind.ts';
+import type { Texts } from './texts.ts';
+
+export interface AgentStepDeps {
+  backend: AgentBackend;
+  texts: Texts;
+  now(): number;
+}
+
+/** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
+export const MAX_PROMPT_BYTES = 256 * 1024;
+
+/** A step that asks an agent of a backend. */
+export function agentStep(deps: AgentStepDeps): StepKind<AgentStep> {
+  return {
+    prepare: (run, step, earlier) => {
+      const prompt = earlier?.prompt === undefined ? renderPrompt(deps, run, step) : { ok: true as const, raw: earlier };
+      if (!prompt.ok) return prompt;
+      const prepared: Prepared = {
+        ok: true,
+        agent: step.agent,
+        model: step.model ?? null,
+        promptHash: promptHash(step.prompt_template),
+        raw: prompt.raw,
+        perform: (attempt) => ask(deps, { run, step, raw: prompt.raw }, attempt),
+      };
+      return prepared;
+    },
+  };
+}
+
+const templateFailure = (message: string): Failure => ({ ok: false, type: 'template_failed', message, retryable: false });
+
+function renderPrompt(deps: AgentStepDeps, run: ActiveRun, step: AgentStep): { ok: true; raw: RawResponse } | Failure {
+  const compiled = deps.texts.template(step.prompt_template);
+  if (!compiled.ok) return templateFailure(compiled.msg);
+  const rendered = compiled.template.render(runValues(run, deps.now()));
+  if (!rendered.ok) return templateFailure(rendered.msg);
+  if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
+    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes`);
+  }
+  for (const name of rendered.missing) {
+    run.journal.add('warn', 'template_missing_value', `the prompt names a value that is not there: ${name}`, {
+      step_name: step.name,
+      name,
+    });
+  }
+  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
+}
+
+interface Question {
+  run: ActiveRun;
+  step: AgentStep;
+  raw: RawResponse;
+}
+
+async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
+  const prompt = question.raw.prompt ?? '';
+  const reply = await call(deps, question, { ...attempt, input: prompt });
+  if (!reply.ok) return reply;
+  const parsed = parseAnswer(reply.output ?? extractJson(reply.text), question.step.output_schema);
+  if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
+  if (deps.backend.name === 'external') return repair(deps, question, { attempt, reply, errors: parsed.errors });
+  return invalid(parsed.errors, toFacts(question.raw, [reply]));
+}
+
+type SchemaErrors = { loc: (string | number)[]; msg: string }[];
+
+/** The one repair turn, for backends that do none of their own (Design 3). */
+async function repair(
+  deps: AgentStepDeps,
+  question: Question,
+  failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
+): Promise<Performed> {
+  const { attempt, reply, errors } = failed;
+  question.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
+    step_name: question.step.name,
+    errors: errors.slice(0, 5),
+  });
+  const input = `${question.raw.prompt}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
+  const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
+  if (!again.ok) return again;
+  const facts = toFacts(question.raw, [reply, again]);
+  const parsed = parseAnswer(again.output ?? extractJson(again.text), question.step.output_schema);
+  return parsed.ok ? { ok: true, answer: toAnswer(parsed.answer), facts } : invalid(parsed.errors, facts);
+}
+
+const describe = (errors: SchemaErrors): string =>
+  errors
+    .slice(0, 10)
+    .map(({ loc, msg }) => `- ${loc.join('.') || 'answer'}: ${msg}`)
+    .join('\n');
+
+const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
+  const first = errors[0];
+  const message = `the answer does not fit its schema: ${first?.loc.join('.') || 'answer'} ${first?.msg}`;
+  return { ok: false, type: 'output_invalid', message, retryable: false, facts };
+};
+
+function call(deps: AgentStepDeps, { run, step }: Question, attempt: Attempt & { input: string }): Promise<AgentReply | Failure> {
+  return deps.backend.run({
+    agent: step.agent,
+    model: step.model,
+    input: attempt.input,
+    outputSchema: answerSchemaOf(step),
+    idempotencyKey: attempt.idempotencyKey,
+    timeoutMs: attempt.timeoutMs,
+    runId: run.id,
+    pipeline: run.pipeline.name,
+    stepName: step.name,
+    team: run.team,
+    signal: attempt.signal,
+    onEvent: (event, fields) => run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: step.name }),
+  });
+}
+
+const schemas = new WeakMap<AgentStep, Record<string, unknown>>();
+
+function answerSchemaOf(step: AgentStep): Record<string, unknown> {
+  const known = schemas.get(step);
+  if (known) return known;
+  const schema = answerSchema(step.output_schema);
+  schemas.set(step, schema);
+  return schema;
+}
+
+const toAnswer = (answer: AgentAnswer): Answer => ({
+  confidence: answer.confidence,
+  summary: answer.summary,
+  output: answer.output,
+  nextStepContext: answer.next_step_context ?? null,
+  proceed: answer.proceed,
+  proceedReason: answer.proceed_reason ?? null,
+  artifacts: Object.keys(answer.artifacts),
+});
+
+function toFacts(asked: RawResponse, replies: AgentReply[]): CallFacts {
+  const last = replies.at(-1) as AgentReply;
+  const used = replies.flatMap(({ usage }) => (usage ? [usage] : []));
+  const sum = (pick: (usage: { inputTokens: number; outputTokens: number }) => number) =>
+    used.length === 0 ? null : used.reduce((total, usage) => total + pick(usage), 0);
+  return {
+    model: last.model,
+    provider: last.provider,
+    agentVersion: last.agentVersion,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    raw: {
+      ...asked,
+      text: last.text,
+      stopReason: last.stopReason ?? undefined,
+      iterations: last.iterations,
+      toolCalls: last.toolCalls,
+      trace: replies.flatMap(({ trace }) => trace),
+    },
+  };
+}
+
+const levelOf = (event: string): 'info' | 'warn' =>
+  event === 'tool_denied' || event === 'model_fallback' || event === 'llm_retry' ? 'warn' : 'info';
+
+function messageOf(event: string, fields: Record<string, unknown>): string {
+  const tool = `${String(fields['server'])}/${String(fields['tool'])}`;
+  switch (event) {
+    case 'tool_call':
+      return `calls ${tool}`;
+    case 'tool_result':
+      return `${tool} ${fields['is_error'] ? 'answered with an error' : 'answered'}`;
+    case 'tool_denied':
+      return `${tool} was denied: ${String(fields['reason'])}`;
+    case 'llm_call':
+      return `asked ${String(fields['model'])}`;
+    case 'queued':
+      return `waits at position ${String(fields['position'])}`;
+    default:
+      return event.replaceAll('_', ' ');
+  }
+}

@@ -1,0 +1,67 @@
+/** An expected failure of a call; `retryable` says whether the same call may work later. */
+export interface Failure {
+  ok: false;
+  type: string;
+  message: string;
+  retryable: boolean;
+  retryAfterMs?: number;
+}
+
+/** One call of an agent (Design 6, `agent.run`). Times in milliseconds. */
+export interface AgentCall {
+  agent: string;
+  model?: string;
+  input: string;
+  outputSchema: Record<string, unknown>;
+  idempotencyKey: string;
+  timeoutMs: number;
+  runId: string;
+  pipeline: string;
+  stepName: string;
+  team: string | null;
+  signal: AbortSignal;
+  onEvent(event: string, fields: Record<string, unknown>): void;
+}
+
+export interface AgentReply {
+  ok: true;
+  text: string;
+  /** The JSON object in the answer, where the backend found one. */
+  output: Record<string, unknown> | null;
+  stopReason: string | null;
+  model: string | null;
+  provider: string | null;
+  agentVersion: string | null;
+  usage: { inputTokens: number; outputTokens: number } | null;
+  iterations: number;
+  toolCalls: number;
+  trace: unknown[];
+}
+
+/** Something that runs agents: the gateway, or any other backend that speaks `/rpc`. */
+export interface AgentBackend {
+  readonly name: 'gateway' | 'external';
+  run(call: AgentCall): Promise<AgentReply | Failure>;
+  list(signal: AbortSignal): Promise<{ ok: true; agents: { name: string; model: string | null }[] } | Failure>;
+  close(): void;
+}
+
+/** A request of a webhook step, rendered. */
+export interface HttpCall {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+  signal: AbortSignal;
+}
+
+export interface HttpReply {
+  ok: true;
+  status: number;
+  headers: Record<string, string>;
+  /** At most `MAX_RESPONSE_BYTES`, cut. */
+  body: string;
+}
+
+/** Calls a URL that a pipeline author wrote, within the egress rules (Design 9). */
+export type HttpExecutor = (call: HttpCall) => Promise<HttpReply | Failure>;

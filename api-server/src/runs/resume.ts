@@ -1,0 +1,80 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { ActiveRun, StepView } from './active-run.ts';
+import type { EventHub } from './events.ts';
+import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from './model.ts';
+
+/** What the store has of a run that had not ended when its process did. */
+export interface InterruptedRun {
+  id: string;
+  status: RunStatus;
+  /** The resolved body the run began with. */
+  pipeline: Pipeline;
+  context: TriggerContext;
+  team: string | null;
+  stage: Stage;
+  triggeredAt: number;
+  steps: StepExecution[];
+  events: RunEvent[];
+}
+
+export type Restored =
+  | { go: true; run: ActiveRun }
+  | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
+
+/** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
+export function restore(hub: EventHub, stored: InterruptedRun, now: number): Restored {
+  const run = rebuild(hub, stored);
+  const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
+  if (reason === null) return { go: true, run };
+  return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
+}
+
+function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: number): string | null {
+  const { on_interrupted, max_resume_age_seconds: maxAge } = pipeline.durable;
+  if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {
+    return `interrupted by a restart and older than ${maxAge} s (durable.max_resume_age_seconds)`;
+  }
+  const [interrupted] = inFlight.keys();
+  if (on_interrupted === 'escalate' && interrupted !== undefined) {
+    return `step ${interrupted} was interrupted by a restart (durable.on_interrupted: escalate)`;
+  }
+  return null;
+}
+
+function rebuild(hub: EventHub, stored: InterruptedRun): ActiveRun {
+  const ended = stored.steps.filter(({ status }) => status !== 'running');
+  const inFlight = stored.steps.filter(({ status }) => status === 'running');
+  const gated = ended.findLast(({ trustReport }) => trustReport !== null && trustReport.passed !== null);
+  return {
+    id: stored.id,
+    pipeline: stored.pipeline,
+    context: stored.context,
+    team: stored.team,
+    stage: stored.stage,
+    triggeredAt: stored.triggeredAt,
+    controller: new AbortController(),
+    journal: hub.open(stored.id, stored.events),
+    results: new Map(ended.map((step) => [step.stepName, view(step)])),
+    inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
+    pending: [],
+    totals: {
+      inputTokens: sum(ended, ({ inputTokens }) => inputTokens),
+      outputTokens: sum(ended, ({ outputTokens }) => outputTokens),
+      unpricedSteps: ended.filter(({ inputTokens, cost }) => inputTokens !== null && cost === null).length,
+    },
+    trust: gated?.trustReport?.trust ?? null,
+    threshold: gated?.trustReport?.threshold ?? null,
+  };
+}
+
+const sum = (steps: StepExecution[], pick: (step: StepExecution) => number | null): number =>
+  steps.reduce((total, step) => total + (pick(step) ?? 0), 0);
+
+const view = (step: StepExecution): StepView => ({
+  status: step.status,
+  summary: step.summary,
+  confidence: step.primaryConfidence,
+  trust: step.trustReport?.trust ?? null,
+  output: step.output ?? {},
+  next_step_context: step.nextStepContext ?? null,
+});

@@ -1,0 +1,50 @@
+import { isFanOut, isParallel, type ExecutorStep, type Step } from '@signalbox/crds';
+import { stopReason, type ActiveRun } from './active-run.ts';
+import { STEP_CONSEQUENCE } from './status.ts';
+import { runStep, type StepDeps, type StepOutcome } from './step.ts';
+import type { RunError, TerminalRunStatus } from './model.ts';
+import type { Write } from './records.ts';
+
+export interface RunOutcome {
+  status: TerminalRunStatus;
+  error: RunError | null;
+  /** What the last step left to write, for the transaction that ends the run. */
+  writes: Write[];
+}
+
+/** Runs the entries of a pipeline in order until one ends the run or none is left; ended entries never run again. */
+export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
+  const { steps } = run.pipeline;
+  let writes: Write[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (run.results.has(step.name)) continue;
+    const stopped = stopReason(run.controller.signal);
+    if (stopped?.why === 'shutdown') throw stopped;
+    if (stopped) return { ...afterStop(stopped), writes };
+    if (writes.length > 0) run.pending.push(...writes);
+    const outcome = await runStep(deps, { run, step: executorStep(step), index });
+    writes = outcome.writes;
+    const next = consequence(step, outcome);
+    if (next !== 'next') return { status: next, error: runError(step, outcome), writes };
+  }
+  return { status: 'completed', error: null, writes };
+}
+
+const afterStop = ({ why, message }: { why: string; message: string }) => ({
+  status: why === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
+  error: { step: null, message },
+});
+
+/** Loading refuses what this version cannot run, so another shape here is a programming error. */
+function executorStep(step: Step): ExecutorStep {
+  if (isParallel(step) || isFanOut(step)) throw new Error(`step ${step.name} has a shape that cannot run`);
+  return step;
+}
+
+function consequence(step: Step, { status }: StepOutcome): 'next' | TerminalRunStatus {
+  const policy = typeof step.on_failure === 'string' ? step.on_failure : step.on_failure.policy;
+  if (status === 'failed' && policy === 'continue') return 'next';
+  return STEP_CONSEQUENCE[status];
+}
+
+const runError = (step: Step, { error }: StepOutcome): RunError => ({ step: step.name, message: error?.message ?? 'ended' });

@@ -1,0 +1,29 @@
+import { compileExpression, compileTemplate, type CompiledExpression, type CompiledTemplate } from '@signalbox/crds';
+
+/** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
+const MAX_KEPT = 10_000;
+
+/** Templates and expressions of definitions, each compiled once. */
+export interface Texts {
+  template(source: string): CompiledTemplate;
+  expression(source: string): CompiledExpression;
+}
+
+export function createTexts(options: { sandbox: boolean }): Texts {
+  return {
+    template: remembered((source) => compileTemplate(source, options)),
+    expression: remembered(compileExpression),
+  };
+}
+
+function remembered<T>(compile: (source: string) => T): (source: string) => T {
+  const known = new Map<string, T>();
+  return (source) => {
+    const found = known.get(source);
+    if (found !== undefined) return found;
+    const fresh = compile(source);
+    if (known.size >= MAX_KEPT) known.delete(known.keys().next().value as string);
+    known.set(source, fresh);
+    return fresh;
+  };
+}
