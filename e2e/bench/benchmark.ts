@@ -55,11 +55,11 @@ export function median(values: number[]): number {
 export const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en')}/s`;
 export const milliseconds = (value: number): string => `${value.toFixed(1)} ms`;
 
-/** 429 answers and other surprises, said beside the figure they belong to. */
-export function otherAnswers(answers: Record<string, number>[]): string {
+/** 429 answers and other surprises, said beside the figure they belong to; empty where everything was accepted. */
+export function otherAnswers(who: string, results: { answers: Record<string, number> }[]): string {
   const totals: Record<string, number> = {};
-  for (const [kind, count] of answers.flatMap((one) => Object.entries(one)))
+  for (const [kind, count] of results.flatMap(({ answers }) => Object.entries(answers)))
     if (kind !== 'accepted') totals[kind] = (totals[kind] ?? 0) + count;
   const parts = Object.entries(totals).map(([kind, count]) => `${count.toLocaleString('en')} answered ${kind}`);
-  return parts.length > 0 ? `, ${parts.join(', ')}` : '';
+  return parts.length > 0 ? `; ${who}: ${parts.join(', ')}` : '';
 }

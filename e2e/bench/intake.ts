@@ -21,7 +21,7 @@ export const intake: Benchmark = {
     const results = await alternate({ bare, service }, rounds, (target) => oneRound(target, context));
     const limit = median(results.bare.flat().map(rate));
     const ours = median(results.service.flat().map(rate));
-    const others = otherAnswers(results.service.flat().map(({ answers }) => answers));
+    const others = otherAnswers('service', results.service.flat());
     return [
       {
         what: 'intake against the bare server',

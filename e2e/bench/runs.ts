@@ -58,14 +58,14 @@ function figures(bare: Round[], service: Round[]): Figure[] {
       value: ours / limit,
       unit: 'x',
       limit: { direction: 'least', bound: 0.4, aim: 0.6 },
-      detail: `${perSecond(ours)} against ${perSecond(limit)}${otherAnswers(service.map(({ answers }) => answers))}`,
+      detail: `${perSecond(ours)} against ${perSecond(limit)}${otherAnswers('service', service)}${otherAnswers('bare', bare)}`,
     },
     {
       what: 'p99 of the 202 against the bare server',
       value: p99 / bareP99,
       unit: 'x',
       limit: { direction: 'most', bound: 2 },
-      detail: `${milliseconds(p99)} against ${milliseconds(bareP99)}${otherAnswers(bare.map(({ answers }) => answers)).replace(', ', ', bare: ')}`,
+      detail: `${milliseconds(p99)} against ${milliseconds(bareP99)}`,
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { compileShim, shimEnvironment } from '../shim/shim.ts';
 import { type Benchmark, median, otherAnswers, perSecond } from './benchmark.ts';
+import type { LoadResult } from './load.ts';
 import { drained, startBareServer, type Target } from './services.ts';
 
 const FSYNC_DELAY_MICROSECONDS = 1000;
@@ -20,18 +21,18 @@ export const slowFsync: Benchmark = {
 
     async function measure(target: Target): Promise<{ one: number; many: number; others: string }> {
       const rates = { 1: [] as number[], 50: [] as number[] };
-      const answers: Record<string, number>[] = [];
+      const results: LoadResult[] = [];
       for (let round = 0; round <= rounds; round++) {
         for (const connections of [1, 50] as const) {
           const result = await load.run(target, { connections, amount: { seconds: seconds / 2 } });
           await drained(target);
           if (round > 0) rates[connections].push(result.accepted / result.seconds);
-          answers.push(result.answers);
+          results.push(result);
         }
       }
       const [one, many] = [median(rates[1]), median(rates[50])];
       progress(`${target.name} ${perSecond(one)} with one connection, ${perSecond(many)} with 50`);
-      return { one, many, others: otherAnswers(answers) };
+      return { one, many, others: otherAnswers(target.name, results) };
     }
 
     try {

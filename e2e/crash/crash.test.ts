@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { compileShim } from '../shim/shim.ts';
+import { type CrashOptions, runCrashRounds } from './rounds.ts';
+
+/** A short version of `crash.ts`; the fault tests show that it can fail. */
+const rounds = (options: Partial<CrashOptions> = {}) => runCrashRounds({ rounds: 5, seed: 7, ...options });
+const kinds = (violations: { kind: string }[]): string[] => [...new Set(violations.map(({ kind }) => kind))];
+
+describe('a service that is killed under load', () => {
+  test('keeps every webhook it accepted and repeats no completed step', async () => {
+    const report = await rounds();
+    expect(report.violations).toEqual([]);
+    expect(report.accepted).toBeGreaterThan(100);
+    expect(report.interrupted).toBeGreaterThan(0);
+  });
+
+  test('is caught repeating completed steps where it stores them late', async () => {
+    const report = await rounds({ failpoint: 'step_row_late' });
+    expect(kinds(report.violations)).toContain('repeated_step');
+  });
+});
+
+const shim = compileShim();
+const powerTitle = shim.ok
+  ? 'a service whose machine loses power'
+  : `a service whose machine loses power (left out: ${shim.reason})`;
+
+describe.runIf(shim.ok)(powerTitle, () => {
+  const powerCutWith = shim.ok ? shim.path : undefined;
+
+  test('keeps every webhook it accepted', async () => {
+    const report = await rounds({ powerCutWith });
+    expect(report.violations).toEqual([]);
+    expect(report.accepted).toBeGreaterThan(100);
+  });
+
+  test('is caught losing webhooks where commits do not wait for the disk', async () => {
+    const report = await rounds({ powerCutWith, failpoint: 'synchronous_normal' });
+    expect(kinds(report.violations)).toContain('lost');
+  });
+});
