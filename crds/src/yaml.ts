@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseAllDocuments, parseDocument } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml'
 import type { Loc } from './problem.ts'
 
 /** Limits of one definition (Design 9). */
@@ -31,15 +31,6 @@ export function parseYaml(text: string): ParsedYaml {
   if (refused) return { ok: false, problems: [refused] }
   const lines = new LineCounter()
   return readDocument(parseDocument(text, { ...OPTIONS, lineCounter: lines }), lines)
-}
-
-/** Every document of a text, each within the limits of one; lines count through the whole text. */
-export function parseYamlDocuments(text: string): ParsedYaml[] {
-  const refused = checkSize(text)
-  if (refused) return [{ ok: false, problems: [refused] }]
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { ...OPTIONS, lineCounter: lines })
-  return Array.isArray(documents) ? documents.map((document) => readDocument(document, lines)) : []
 }
 
 function readDocument(document: Document.Parsed, lines: LineCounter): ParsedYaml {
