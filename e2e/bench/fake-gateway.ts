@@ -111,7 +111,7 @@ const RESULTS: Record<string, (request: RpcRequest, sequence: number) => object>
   },
   'agent.cancel': () => ({ cancelled: true }),
   'agents.list': () => ({ agents: [] }),
-  'server.info': () => ({ name: 'fake-gateway', version: 'fake', protocol: 1 }),
+  'server.info': () => ({ name: 'fake-gateway', version: 'fake', protocol: 1, methods: Object.keys(RESULTS) }),
   ping: () => ({}),
 };
 
