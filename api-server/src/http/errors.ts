@@ -1,0 +1,75 @@
+import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType } from '@signalbox/crds';
+import { z } from 'zod';
+
+/** 405 has no type of its own in the envelope; it is a `validation` of the request. */
+export class MethodNotAllowed extends AppError {
+  constructor(message: string) {
+    super('validation', message);
+  }
+}
+
+/** `ours` marks a failure that the caller did not cause and that belongs into the log. */
+export interface Answer {
+  status: number;
+  body: ErrorBody;
+  ours: boolean;
+}
+
+/** One place that turns what was thrown into the envelope (Orchestration 7, Design 5). Nothing of an unexpected error leaves. */
+export function toAnswer(error: unknown): Answer {
+  if (error instanceof MethodNotAllowed) return answer('validation', error.message, { status: 405 });
+  if (error instanceof AppError) return answer(error.type, error.message, { extra: error.extra });
+  if (error instanceof z.ZodError) return invalid(error, []);
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
+  if (known) return answer(known.type, known.message, known);
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return answer('validation', 'the request cannot be read', { status: 400 });
+  }
+  return answer('internal', 'something went wrong here; the log of the service says what');
+}
+
+interface Detail {
+  status?: number;
+  extra?: Record<string, unknown>;
+}
+
+function answer(type: ErrorType, message: string, { status = ERROR_STATUS[type], extra }: Detail = {}): Answer {
+  return { status, body: errorBody(type, message, extra), ours: type === 'internal' };
+}
+
+/** A zod failure as 400 `validation` with `errors: [{loc, msg}]`; `part` says which part of the request. */
+export function invalid(error: z.ZodError, part: string[]): Answer {
+  return answer('validation', problemText(error, part), { extra: { errors: problems(error, part) } });
+}
+
+export const validationError = (error: z.ZodError, part: string[]) =>
+  new AppError('validation', problemText(error, part), { extra: { errors: problems(error, part) } });
+
+interface FieldProblem {
+  loc: (string | number)[];
+  msg: string;
+}
+
+const MAX_PROBLEMS = 20;
+
+function problems(error: z.ZodError, part: string[]): FieldProblem[] {
+  return error.issues.slice(0, MAX_PROBLEMS).flatMap((issue): FieldProblem[] => {
+    const loc = [...part, ...issue.path.map((key) => (typeof key === 'number' ? key : String(key)))];
+    if (issue.code !== 'unrecognized_keys') return [{ loc, msg: issue.message }];
+    return issue.keys.slice(0, MAX_PROBLEMS).map((key) => ({ loc: [...loc, key.slice(0, 128)], msg: 'unknown key' }));
+  });
+}
+
+function problemText(error: z.ZodError, part: string[]): string {
+  const [first] = problems(error, part);
+  return first ? `${first.loc.join('.') || 'request'}: ${first.msg}` : 'the request is not valid';
+}
+
+const FRAMEWORK: Record<string, Detail & { type: ErrorType; message: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { type: 'too_large', message: 'the body is larger than server.max_body_bytes' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { type: 'validation', message: 'send the body as application/json', status: 415 },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { type: 'validation', message: 'Content-Length does not fit the body' },
+  FST_ERR_BAD_URL: { type: 'validation', message: 'the address is not valid' },
+  FST_ERR_NOT_FOUND: { type: 'not_found', message: 'there is nothing at this address' },
+};

@@ -1,0 +1,30 @@
+import { NAME_PATTERN } from '@signalbox/crds';
+import { z } from 'zod';
+
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Text of a filter or a name as callers may send it: one line, bounded. */
+export const line = (max = 256) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !CONTROL.test(value), 'must not have control characters');
+
+export const RunId = z.uuid('must be a run id');
+export const DefinitionName = z.string().regex(NAME_PATTERN, 'must match [a-zA-Z0-9][a-zA-Z0-9_-]{0,63}');
+/** A step's name as it was run; a fan-out branch is `step/index`. */
+export const StepName = line(160);
+
+/** A whole number as text of a query. */
+export const count = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+/** ISO 8601 to milliseconds; a date alone is its midnight in UTC. */
+export const Instant = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 time')
+  .transform((text) => Date.parse(text));

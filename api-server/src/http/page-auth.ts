@@ -1,0 +1,129 @@
+import { AppError } from '@signalbox/crds';
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthConfig } from '../config/config.ts';
+import { ANONYMOUS, type Caller, permits, type RouteRole } from './caller.ts';
+import { forbidden, type GuardDeps, readBearer, unauthorized } from './guard.ts';
+import type { ProxyTrust } from './proxy.ts';
+import { sameText, type Session, type Sessions } from './session.ts';
+
+export interface PageAuthDeps extends GuardDeps {
+  sessions: Sessions;
+  proxy: ProxyTrust;
+  config: Pick<AuthConfig, 'sessionMaxAgeSeconds' | 'sessionMaxAgeRememberedSeconds'>;
+}
+
+/** Who looks at a page; `csrf` goes into every form. */
+export interface Viewer {
+  name: string;
+  role: 'viewer' | 'operator' | 'admin';
+  csrf: string;
+}
+
+/** What pages may ask about sessions (Orchestration 5, rules 6 to 8). */
+export interface PageAuth {
+  viewer(request: FastifyRequest): Viewer | null;
+  /** Sets the session cookie when the token is known and may see pages. */
+  logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): boolean;
+  logOut(request: FastifyRequest, reply: FastifyReply): void;
+  /** Whether a posted form carries this session's CSRF token and comes from our own origin. */
+  mayPost(request: FastifyRequest): boolean;
+  /** The caller of a `/ui` request, or the typed refusal: 401 without one, 403 with too small a role. */
+  admit(request: FastifyRequest, needed: RouteRole): Caller;
+  sameOrigin(request: FastifyRequest): boolean;
+}
+
+const COOKIE = 'service_session';
+
+export function createPageAuth(deps: PageAuthDeps): PageAuth {
+  const { tokens, sessions, proxy, config } = deps;
+
+  const sessionOf = (request: FastifyRequest): Session | null => {
+    const bearer = readBearer(tokens, request);
+    if (bearer.ok) return { caller: bearer.caller, csrf: sessions.csrfFor(`bearer:${bearer.caller.name}`) };
+    const cookie = cookieOf(request);
+    const session = cookie === undefined ? null : sessions.open(cookie);
+    if (session || !deps.open) return session;
+    return { caller: ANONYMOUS, csrf: sessions.csrfFor('open') };
+  };
+
+  const sameOrigin = (request: FastifyRequest) => {
+    const { origin } = request.headers;
+    const site = request.headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+    if (origin === undefined) return true;
+    return URL.canParse(origin) && new URL(origin).host === proxy.host(request);
+  };
+
+  const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number) =>
+    reply.header(
+      'set-cookie',
+      fastifyCookie.serialize(COOKIE, value, {
+        path: '/ui',
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: proxy.isTls(request),
+        maxAge,
+      }),
+    );
+
+  return {
+    sameOrigin,
+    viewer: (request) => {
+      const session = sessionOf(request);
+      if (!session || session.caller.role === 'webhook') return null;
+      return { name: session.caller.name, role: session.caller.role, csrf: session.csrf };
+    },
+    logIn: (request, reply, { token, remember }) => {
+      const known = token === '' ? null : tokens.bySecret(token.trim());
+      if (!known || !permits(known.role, 'viewer')) {
+        deps.countFailure(token === '' ? 'missing' : known ? 'forbidden' : 'invalid');
+        return false;
+      }
+      const maxAge = remember ? config.sessionMaxAgeRememberedSeconds : config.sessionMaxAgeSeconds;
+      setCookie(request, reply, sessions.seal(known, maxAge), maxAge);
+      return true;
+    },
+    logOut: (request, reply) => {
+      setCookie(request, reply, '', 0);
+    },
+    mayPost: (request) => {
+      if (!sameOrigin(request)) return false;
+      if (readBearer(tokens, request).ok) return true;
+      const session = sessionOf(request);
+      return session !== null && sameText(postedToken(request), session.csrf);
+    },
+    admit: (request, needed) => {
+      if (needed === 'none') return ANONYMOUS;
+      const session = sessionOf(request);
+      if (session && (deps.open || permits(session.caller.role, needed))) return session.caller;
+      if (session) {
+        deps.countFailure('forbidden');
+        throw forbidden(needed);
+      }
+      const reason = hasCredentials(request) ? 'invalid' : 'missing';
+      deps.countFailure(reason);
+      throw unauthorized(reason);
+    },
+  };
+}
+
+/** Whether a token or a session was shown at all, good or not. */
+export const hasCredentials = (request: FastifyRequest): boolean =>
+  Boolean(request.headers.authorization) || Boolean(cookieOf(request));
+
+function cookieOf(request: FastifyRequest): string | undefined {
+  const { cookie } = request.headers;
+  return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[COOKIE];
+}
+
+/** The CSRF token of a form (`_csrf`) or of a script (`x-csrf-token`). */
+function postedToken({ body, headers }: FastifyRequest): string {
+  const header = headers['x-csrf-token'];
+  if (typeof header === 'string') return header;
+  const field = typeof body === 'object' && body !== null && '_csrf' in body ? body._csrf : undefined;
+  return typeof field === 'string' ? field : '';
+}
+
+export const csrfRefused = () =>
+  new AppError('forbidden', 'the form is stale or comes from another site; reload the page and send it again');

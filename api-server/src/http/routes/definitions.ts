@@ -1,0 +1,131 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { Run } from '../../runs/model.ts';
+import type { AuditEntry } from '../../store/audit.ts';
+import { DefinitionName } from '../fields.ts';
+import { route, type Route } from '../route.ts';
+import { iso, pipelineSummary, stepSummary } from '../views.ts';
+
+export interface DefinitionRoutesDeps {
+  definitions(): Snapshot;
+  reload(): Promise<Snapshot>;
+  lastRuns(pipelines: readonly string[]): Promise<ReadonlyMap<string, Run>>;
+  listAgents(): Promise<{
+    agents: { name: string; executor: string; model: string | null }[];
+    errors: Record<string, string>;
+  }>;
+  audit(entry: AuditEntry): Promise<void>;
+  now(): number;
+}
+
+const ByName = z.strictObject({ name: DefinitionName });
+const unknown = (kind: string, name: string) => new AppError('not_found', `no ${kind} is named "${name}"`);
+
+/** What is loaded, and loading it again (Orchestration 4.1, 4.3, Design 5). */
+export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
+  route({
+    method: 'GET',
+    url: '/pipelines',
+    role: 'viewer',
+    summary: 'All pipelines in load order',
+    handler: () => ({ pipelines: deps.definitions().pipelines.map(pipelineSummary) }),
+  }),
+  route({
+    method: 'GET',
+    url: '/pipelines/:name',
+    role: 'viewer',
+    summary: 'One pipeline: resolved, and as written',
+    params: ByName,
+    handler: ({ params }) => {
+      const pipeline = deps.definitions().byName.get(params.name);
+      if (!pipeline) throw unknown('pipeline', params.name);
+      return { config: pipeline.config, yaml: pipeline.text };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/steps',
+    role: 'viewer',
+    summary: 'All library steps',
+    handler: () => ({ steps: deps.definitions().steps.map(stepSummary) }),
+  }),
+  route({
+    method: 'GET',
+    url: '/steps/:name',
+    role: 'viewer',
+    summary: 'One library step: parsed, and as written',
+    params: ByName,
+    handler: ({ params }) => {
+      const step = deps.definitions().stepsByName.get(params.name);
+      if (!step) throw unknown('library step', params.name);
+      return { config: step.config, yaml: step.text };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/agents',
+    role: 'viewer',
+    summary: 'Agents of all backends; a backend that is down is named in errors',
+    handler: () => deps.listAgents(),
+  }),
+  route({
+    method: 'GET',
+    url: '/definitions',
+    role: 'viewer',
+    summary: 'Hashes of what is loaded, with what was wrong at the last load',
+    handler: async () => {
+      const { hash, pipelines, steps, problems } = deps.definitions();
+      const runs = await deps.lastRuns(pipelines.map(({ name }) => name));
+      return {
+        hash,
+        definitions: [
+          ...pipelines.map(({ name, hash: own }) => ({
+            kind: 'Pipeline',
+            name,
+            hash: own,
+            last_run: lastRun(runs.get(name)),
+            verdict: null,
+          })),
+          ...steps.map(({ name, hash: own }) => ({
+            kind: 'LibraryStep',
+            name,
+            hash: own,
+            last_run: null,
+            verdict: null,
+          })),
+        ],
+        errors: problems,
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    url: '/reload',
+    role: 'admin',
+    summary: 'Load all definitions again',
+    handler: async ({ caller, request }) => {
+      const loaded = await deps.reload().catch((cause: unknown) => {
+        throw new AppError('reload_failed', 'the definitions cannot be read; what was loaded stays', { cause });
+      });
+      const errors = loaded.problems.filter(({ severity }) => severity === 'error');
+      await deps.audit({
+        ts: deps.now(),
+        actor: caller.name,
+        actorKind: 'token',
+        role: caller.role,
+        action: 'reload',
+        targetType: 'definitions',
+        target: null,
+        runId: null,
+        outcome: errors.length === 0 ? 'reloaded' : 'reloaded_with_errors',
+        priorYaml: null,
+        requestId: request.id,
+      });
+      return { status: 'reloaded', pipelines_loaded: loaded.pipelines.length, errors };
+    },
+  }),
+];
+
+const lastRun = (run: Run | undefined) =>
+  run ? { id: run.id, status: run.status, triggered_at: iso(run.triggeredAt) } : null;

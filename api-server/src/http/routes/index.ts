@@ -1,0 +1,35 @@
+import { describeApi } from '../openapi.ts';
+import { route, type Route } from '../route.ts';
+import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
+import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
+import { runRoutes, type RunRoutesDeps } from './runs.ts';
+import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
+import { type StreamDeps, streamRoutes } from './stream.ts';
+import { type WebhookDeps, webhookRoutes } from './webhook.ts';
+
+export type RoutesDeps = WebhookDeps &
+  RunRoutesDeps &
+  FeedbackRoutesDeps &
+  DefinitionRoutesDeps &
+  ServiceRoutesDeps &
+  StreamDeps;
+
+/** The one table of JSON routes: what is served, what is asked for, what is described and what the role test walks. */
+export function routeTable(deps: RoutesDeps): Route[] {
+  const table = [
+    ...webhookRoutes(deps),
+    ...runRoutes(deps),
+    ...feedbackRoutes(deps),
+    ...definitionRoutes(deps),
+    ...serviceRoutes(deps),
+    ...streamRoutes(deps),
+  ];
+  const description: Route = route({
+    method: 'GET',
+    url: '/openapi.json',
+    role: 'viewer',
+    summary: 'This description',
+    handler: () => describeApi([...table, description], deps.version),
+  });
+  return [...table, description];
+}

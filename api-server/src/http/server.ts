@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { AuthConfig, Config, TlsConfig } from '../config/config.ts';
+import { ANONYMOUS } from './caller.ts';
+import { answerClientError } from './client-error.ts';
+import { toAnswer } from './errors.ts';
+import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './guard.ts';
+import { createMethodLookup, refuseUnknown } from './not-found.ts';
+import { createPageAuth, type PageAuth } from './page-auth.ts';
+import { createProxyTrust } from './proxy.ts';
+import { readJson } from './read-json.ts';
+import type { Route } from './route.ts';
+import { routeTable, type RoutesDeps } from './routes/index.ts';
+import { createSessions } from './session.ts';
+import { createTokenTable } from './tokens.ts';
+import { type RegisterPages, toLogin, uiScope } from './ui-scope.ts';
+
+export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' | 'log'> {
+  log: Logger;
+  countAuthFailure(reason: AuthFailure): void;
+  /** Only where `logging.dir` is set. */
+  accessLog?: Logger;
+  /** Registers the pages; without it only the JSON routes are served. */
+  pages?: RegisterPages;
+}
+
+const MAX_STREAMS = 200;
+
+/** The whole HTTP side (Design 5): JSON routes from one table, pages under `/ui`. It does not listen yet. */
+export async function createServer(
+  config: Pick<Config, 'server' | 'auth'>,
+  deps: ServerDeps,
+): Promise<FastifyInstance> {
+  const app = createApp(config.server, deps);
+  const guard = createGuard(config.auth, deps);
+  const auth = createAuth(config, guard, deps.now);
+  const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
+  const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
+  const methodsOf = createMethodLookup(routes);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    const isPage = request.method === 'GET' && request.url.startsWith('/ui');
+    if (isPage && !guard.open && !readBearer(guard.tokens, request).ok && auth.viewer(request) === null)
+      return toLogin(request, reply);
+    return refuseUnknown({ ...guard, methodsOf }, request, reply);
+  });
+  app.addHook('preClose', (done) => {
+    for (const end of streams.open) end();
+    done();
+  });
+  for (const route of routes) addRoute(app, route, { guard, auth });
+  const { pages } = deps;
+  if (pages) await app.register((scope) => uiScope(scope, auth, pages));
+  return app;
+}
+
+function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: ServerDeps): FastifyInstance {
+  const quiet = log.child({}, { level: 'warn' });
+  const app = fastify({
+    ...(tls ? { https: tlsOptions(tls) } : {}),
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 60_000,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    genReqId: requestIds(),
+    loggerInstance: quiet,
+    childLoggerFactory: () => quiet,
+    disableRequestLogging: true,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply as FastifyReply),
+  }) as unknown as FastifyInstance;
+  const sendError = errorSender(log);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, readJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.decorateRequest('caller', ANONYMOUS);
+  app.setErrorHandler(sendError);
+  if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
+  return app;
+}
+
+function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
+  return {
+    tokens: createTokenTable(config.tokens),
+    open: config.allowUnauthenticated,
+    countFailure: deps.countAuthFailure,
+  };
+}
+
+function createAuth(config: Pick<Config, 'server' | 'auth'>, guard: GuardDeps, now: () => number): PageAuth {
+  const sessions = createSessions({ tokens: guard.tokens, secret: config.auth.sessionSecret, now });
+  return createPageAuth({
+    ...guard,
+    sessions,
+    proxy: createProxyTrust(config.server.forwardedAllowIps),
+    config: config.auth,
+  });
+}
+
+/** A route under `/ui` takes a session too, and answers 401 instead of a redirect; every other one takes bearer only. */
+function addRoute(app: FastifyInstance, route: Route, { guard, auth }: { guard: GuardDeps; auth: PageAuth }): void {
+  const isPage = route.url.startsWith('/ui/');
+  app.route({
+    method: route.method,
+    url: route.url,
+    exposeHeadRoute: route.method === 'GET' && !isPage,
+    onRequest: isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role),
+    handler: (request, reply) => {
+      reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+      return route.handle(request, reply);
+    },
+  });
+}
+
+function sessionGuard(auth: PageAuth, { role }: Route) {
+  return async (request: FastifyRequest) => {
+    request.caller = auth.admit(request, role);
+  };
+}
+
+function errorSender(log: Logger) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body, ours } = toAnswer(error);
+    if (ours)
+      log.error(
+        { err: error, request_id: request.id, method: request.method, route: request.routeOptions.url },
+        'request failed',
+      );
+    if (status === 401) reply.header('www-authenticate', 'Bearer');
+    return reply.code(status).header('x-request-id', request.id).header('x-content-type-options', 'nosniff').send(body);
+  };
+}
+
+/** Cheap and unique enough to find a line in the log: a prefix per process and a count. */
+function requestIds(): () => string {
+  const prefix = randomBytes(4).toString('hex');
+  let count = 0;
+  return () => `${prefix}-${(++count).toString(36)}`;
+}
+
+/** The path without its query, which may hold what is nobody's business. */
+function accessWriter(log: Logger) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    log.info(
+      {
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        remote: request.socket.remoteAddress,
+        actor: request.caller.name,
+        request_id: request.id,
+      },
+      'request',
+    );
+    done();
+  };
+}
+
+function tlsOptions({ cert, key, keyPassword, clientCa }: TlsConfig) {
+  return {
+    cert: readFileSync(cert),
+    key: readFileSync(key),
+    ...(keyPassword === null ? {} : { passphrase: keyPassword }),
+    ...(clientCa === null ? {} : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: true }),
+  };
+}

@@ -1,0 +1,58 @@
+import formbody from '@fastify/formbody';
+import { AppError, ERROR_STATUS } from '@signalbox/crds';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RouteRole } from './caller.ts';
+import { csrfRefused, hasCredentials, type PageAuth } from './page-auth.ts';
+
+export type RegisterPages = (app: FastifyInstance, auth: PageAuth) => Promise<void>;
+
+/** Pages that need no session, and posts that need no more than one. Every other post needs an operator. */
+const ROLES: Record<string, RouteRole> = {
+  'GET /ui/login': 'none',
+  'POST /ui/login': 'none',
+  'POST /ui/logout': 'viewer',
+  'POST /ui/theme': 'viewer',
+};
+
+/**
+ * Everything under `/ui`: a session or a bearer token, CSRF on every post, people sent to the login page
+ * (Orchestration 5, rules 6 to 8). It holds whatever the pages themselves check.
+ */
+export async function uiScope(app: FastifyInstance, auth: PageAuth, pages: RegisterPages): Promise<void> {
+  await app.register(formbody, { bodyLimit: 64 * 1024 });
+  app.addHook('onRequest', async (request, reply) => {
+    const role = roleOf(request);
+    if (role !== 'none' && isRead(request) && !hasCredentials(request) && auth.viewer(request) === null)
+      return toLogin(request, reply);
+    try {
+      request.caller = auth.admit(request, role);
+    } catch (error) {
+      if (error instanceof AppError && error.type === 'unauthorized' && isRead(request)) return toLogin(request, reply);
+      throw withStatus(error);
+    }
+  });
+  app.addHook('preHandler', async (request) => {
+    if (isRead(request)) return;
+    const allowed = roleOf(request) === 'none' ? auth.sameOrigin(request) : auth.mayPost(request);
+    if (!allowed) throw withStatus(csrfRefused());
+  });
+  await pages(app, auth);
+}
+
+const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
+const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0] ?? url;
+
+function roleOf(request: FastifyRequest): RouteRole {
+  const path = pathOf(request);
+  const method = isRead(request) ? 'GET' : request.method;
+  if (method === 'GET' && path.startsWith('/ui/assets/')) return 'none';
+  return ROLES[`${method} ${path}`] ?? (method === 'GET' ? 'viewer' : 'operator');
+}
+
+export const toLogin = (request: FastifyRequest, reply: FastifyReply) =>
+  reply.redirect(`/ui/login?next=${encodeURIComponent(request.url)}`, 303);
+
+/** Pages show an error by its `statusCode`. */
+function withStatus(error: unknown): unknown {
+  return error instanceof AppError ? Object.assign(error, { statusCode: ERROR_STATUS[error.type] }) : error;
+}

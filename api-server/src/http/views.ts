@@ -1,0 +1,163 @@
+import type { Run, StepExecution } from '../runs/model.ts';
+import type { RunFeedback, StepFeedback } from '../store/feedback.ts';
+import type { RunDetail } from '../store/run-detail.ts';
+import type { Preview, Verdict } from '../triggers/model.ts';
+
+/** Domain to wire, in one place: snake_case, ISO 8601, for routes and pages alike (Design 5). */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+const seconds = (from: number, to: number | null): number | null =>
+  to === null ? null : Math.max(0, to - from) / 1000;
+
+/** One row of `GET /runs`: the fields of Orchestration 4.2 and what a dense list shows beside them. */
+export const runLine = (run: Run) => ({
+  id: run.id,
+  pipeline_name: run.pipelineName,
+  source: run.source,
+  status: run.status,
+  team: run.team,
+  stage: run.stage,
+  triggered_at: iso(run.triggeredAt),
+  completed_at: isoOrNull(run.completedAt),
+  severity: run.severity,
+  summary: run.summary,
+  trust: run.trust,
+  threshold: run.threshold,
+  duration_seconds: seconds(run.triggeredAt, run.completedAt),
+  cost: run.cost,
+  unpriced_steps: run.unpricedSteps,
+  input_tokens: run.inputTokens,
+  output_tokens: run.outputTokens,
+  current_step: run.currentStep,
+  waiting_on: run.waitingOn,
+});
+export type RunLine = ReturnType<typeof runLine>;
+
+/** `GET /runs/{id}` (Orchestration 2.1, 2.2, Design 5). */
+export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback, children }: RunDetail) => ({
+  ...runLine(run),
+  fingerprint: run.fingerprint,
+  parent_run_id: run.parentRunId,
+  rerun_of: run.rerunOf,
+  definition_hash: run.definitionHash,
+  error: run.error,
+  context: raw === undefined ? context : { ...context, raw },
+  totals: {
+    input_tokens: run.inputTokens,
+    output_tokens: run.outputTokens,
+    cost: run.cost,
+    unpriced_steps: run.unpricedSteps,
+    duration_seconds: seconds(run.triggeredAt, run.completedAt),
+  },
+  feedback: feedback ? runFeedbackView(feedback) : null,
+  children: children.map(runLine),
+  steps: steps.map((step) => stepView(step, stepFeedback.get(step.stepName) ?? null)),
+});
+export type RunDetailView = ReturnType<typeof runDetailView>;
+
+export const stepView = (step: StepExecution, feedback: StepFeedback | null) => ({
+  id: step.id,
+  step_name: step.stepName,
+  step_index: step.stepIndex,
+  kind: step.kind,
+  executor: step.executor,
+  agent: step.agent,
+  model: step.model,
+  provider: step.provider,
+  status: step.status,
+  primary_confidence: step.primaryConfidence,
+  verifier_confidence: step.verifierConfidence,
+  effective_confidence: step.effectiveConfidence,
+  grounding_score: step.groundingScore,
+  deterministic_passed: step.deterministicPassed,
+  checks: step.checks,
+  trust_report: step.trustReport,
+  prompt_hash: step.promptHash,
+  agent_version: step.agentVersion,
+  input_tokens: step.inputTokens,
+  output_tokens: step.outputTokens,
+  cost: step.cost,
+  cost_source: step.costSource,
+  duration_seconds: seconds(step.startedAt, step.completedAt),
+  started_at: iso(step.startedAt),
+  completed_at: isoOrNull(step.completedAt),
+  attempts: step.attempts,
+  summary: step.summary,
+  output: step.output,
+  next_step_context: step.nextStepContext,
+  raw_response: step.rawResponse,
+  artifacts: step.artifacts,
+  feedback: feedback ? stepFeedbackView(feedback) : null,
+  error: step.error,
+});
+
+export const runFeedbackView = (mark: RunFeedback) => ({
+  run_id: mark.runId,
+  outcome: mark.outcome,
+  notes: mark.notes,
+  submitted_at: iso(mark.submittedAt),
+});
+
+export const stepFeedbackView = (mark: StepFeedback) => ({
+  run_id: mark.runId,
+  step_name: mark.stepName,
+  outcome: mark.outcome,
+  notes: mark.notes,
+  submitted_at: iso(mark.submittedAt),
+});
+
+/** A verdict as the body of its answer, or as one entry of `runs` (Orchestration 4.1, Design 4). */
+export function verdictView(verdict: Verdict): Record<string, unknown> & { status: Verdict['status'] } {
+  switch (verdict.status) {
+    case 'accepted':
+    case 'queued':
+    case 'deduplicated': {
+      const { runId, ...rest } = verdict;
+      return { ...rest, run_id: runId };
+    }
+    case 'at_capacity':
+      return {
+        status: verdict.status,
+        active_runs: verdict.activeRuns,
+        max_concurrent_runs: verdict.maxConcurrentRuns,
+      };
+    case 'skipped_testing':
+    case 'suspended':
+    case 'no_pipeline':
+    case 'unavailable':
+      return { ...verdict };
+    default:
+      return verdict satisfies never;
+  }
+}
+
+export const previewView = ({ dedup, context, ...rest }: Preview) => ({
+  ...rest,
+  dedup: { duplicate: dedup.duplicate, run_id: dedup.runId },
+  context: { ...context, receivedAt: undefined, received_at: iso(context.receivedAt) },
+});
+
+interface Described {
+  name: string;
+  config: { description?: string; tags?: string[] };
+}
+
+/** Orchestration 2.8. */
+export const pipelineSummary = ({
+  name,
+  config,
+}: Described & { config: { version?: string | number; stage: string } }) => ({
+  name,
+  description: config.description ?? null,
+  version: config.version ?? null,
+  stage: config.stage,
+  tags: config.tags ?? [],
+});
+
+export const stepSummary = ({ name, config }: Described & { config: { executor: string; agent?: string } }) => ({
+  name,
+  description: config.description ?? null,
+  tags: config.tags ?? [],
+  executor: config.executor,
+  agent: config.agent ?? null,
+});

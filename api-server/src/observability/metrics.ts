@@ -1,0 +1,86 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type Family, renderFamilies } from './exposition.ts';
+import { storedFamilies, type StoredValue } from './stored-families.ts';
+
+export interface MetricsDeps {
+  /** The roll-ups, read once a scrape. */
+  readCounters(): Promise<StoredValue[]>;
+  activeRuns(): number;
+  /** Approvals that wait in this process, by team; an empty name for those without one. */
+  approvalsPending(): ReadonlyMap<string, number>;
+  /** Names of the webhook sources; whatever else a caller asks for counts as `unknown`. */
+  sources: readonly string[];
+}
+
+export interface Metrics {
+  render(): Promise<string>;
+  countAuthFailure(reason: 'missing' | 'invalid' | 'forbidden'): void;
+  countDelivery(source: string | null, outcome: string): void;
+}
+
+/** The text of `/metrics`: roll-ups of the store, what only this process knows, and process health (Orchestration 6). */
+export function createMetrics(deps: MetricsDeps): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+  const failures = new Map<string, number>([
+    ['missing', 0],
+    ['invalid', 0],
+    ['forbidden', 0],
+  ]);
+  const deliveries = new Map<string, Map<string, number>>();
+  return {
+    render: async () => {
+      const [stored, health] = await Promise.all([deps.readCounters(), registry.metrics()]);
+      return renderFamilies([...storedFamilies(stored), ...ownFamilies(deps, failures, deliveries)]) + health;
+    },
+    countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
+    countDelivery: (asked, outcome) => {
+      const source = asked !== null && deps.sources.includes(asked) ? asked : 'unknown';
+      const outcomes = deliveries.get(source) ?? new Map<string, number>();
+      deliveries.set(source, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
+    },
+  };
+}
+
+function ownFamilies(
+  deps: MetricsDeps,
+  failures: Map<string, number>,
+  deliveries: Map<string, Map<string, number>>,
+): Family[] {
+  const pending = deps.approvalsPending();
+  const waiting = pending.size === 0 ? new Map([['', 0]]) : pending;
+  return [
+    {
+      name: 'service_pipeline_runs_in_progress',
+      help: 'Runs that execute now',
+      type: 'gauge',
+      samples: [{ labels: [], value: deps.activeRuns() }],
+    },
+    {
+      name: 'service_human_approvals_pending',
+      help: 'Approvals that wait in this process',
+      type: 'gauge',
+      samples: [...waiting].map(([team, value]) => ({ labels: [['team', team]], value })),
+    },
+    {
+      name: 'service_auth_failures_total',
+      help: 'Refused requests by reason',
+      type: 'counter',
+      samples: [...failures].map(([reason, value]) => ({ labels: [['reason', reason]], value })),
+    },
+    {
+      name: 'service_webhook_deliveries_total',
+      help: 'Deliveries to the webhook by source and what became of them, in every stage',
+      type: 'counter',
+      samples: [...deliveries].flatMap(([source, outcomes]) =>
+        [...outcomes].map(([outcome, value]) => ({
+          labels: [
+            ['source', source],
+            ['outcome', outcome],
+          ] as const,
+          value,
+        })),
+      ),
+    },
+  ];
+}
