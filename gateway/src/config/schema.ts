@@ -10,7 +10,6 @@ export const ProviderConfig = z.strictObject({
   api_key: z.string().optional(),
   /** `chat` speaks /chat/completions instead of /responses; only `openai` and `azure` read it. */
   api: z.enum(['responses', 'chat']).optional(),
-  api_version: z.string().optional(),
   headers: z.record(z.string(), z.string()).default({}),
   default: z.boolean().default(false),
 });

@@ -49,12 +49,16 @@ export class ToolServers {
   private readonly served = new Map<string, Served>();
   private readonly deps: ToolServersDeps;
   private readonly reported = new Map<string, string>();
+  private readonly waiting = new Set<() => void>();
 
   constructor(specs: readonly ToolServerSpec[], deps: ToolServersDeps) {
     this.deps = deps;
     for (const spec of specs) {
       const { open, name } = spec;
-      const onTransition: SupervisorDeps['onTransition'] = (state, reason) => deps.onTransition(name, state, reason);
+      const onTransition: SupervisorDeps['onTransition'] = (state, reason) => {
+        deps.onTransition(name, state, reason);
+        for (const check of this.waiting) check();
+      };
       this.served.set(name, { spec, supervisor: open ? new Supervisor({ ...deps, open, onTransition }) : null });
     }
   }
@@ -74,6 +78,26 @@ export class ToolServers {
   /** The tools that may be called now. */
   tools(): ServedTool[] {
     return [...this.served.values()].flatMap((served) => this.toolsOf(served));
+  }
+
+  /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. */
+  whenRunning(servers: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<string[]> {
+    const down = () => servers.filter((name) => this.served.get(name)?.supervisor?.status().state !== 'running');
+    if (down().length === 0) return Promise.resolve([]);
+    return new Promise((resolve) => {
+      const finish = () => {
+        cancel();
+        this.waiting.delete(check);
+        signal.removeEventListener('abort', finish);
+        resolve(down());
+      };
+      const check = () => {
+        if (down().length === 0) finish();
+      };
+      const cancel = this.deps.schedule(finish, timeoutMs);
+      this.waiting.add(check);
+      signal.addEventListener('abort', finish, { once: true });
+    });
   }
 
   async call(server: string, tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {

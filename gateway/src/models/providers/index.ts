@@ -7,7 +7,6 @@ export interface ProviderSettings {
   apiKey: string;
   headers: Record<string, string>;
   api: 'responses' | 'chat' | undefined;
-  apiVersion: string | undefined;
 }
 
 export interface ProviderKind {

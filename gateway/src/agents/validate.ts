@@ -1,0 +1,100 @@
+import { Agent, agentVersion, compileJsonSchema, parseYaml, serverOf } from '@signalbox/crds';
+import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
+
+/** A pair of files that wants to become an agent. */
+export interface Candidate {
+  agentYaml: string;
+  soul: string;
+  /** What `name:` must say; null where nothing outside the file names the agent. */
+  expectedName: string | null;
+  managedBy: AgentRecord['managedBy'];
+}
+
+export type Validated = { ok: true; record: AgentRecord } | { ok: false; errors: ValidationItem[] };
+
+export const MAX_SOUL_CHARS = 512 * 1024;
+
+/** All checks of a write, without one (Gateway 4): syntax, schema, name, models, tool servers, output schema. */
+export function validateAgent(candidate: Candidate, known: KnownNames): Validated {
+  const { agentYaml, soul, expectedName } = candidate;
+  const fallbackName = expectedName ?? '';
+  if (soul.length > MAX_SOUL_CHARS) return refuse(fallbackName, 'soul_md', null, `is longer than ${MAX_SOUL_CHARS} characters`);
+  const yaml = parseYaml(agentYaml);
+  if (!yaml.ok) {
+    const errors = yaml.problems.map(({ msg, line, col }) => item(fallbackName, 'agent_yaml', null, `line ${line}, column ${col}: ${msg}`));
+    return { ok: false, errors };
+  }
+  const written = yaml.value;
+  if (!isObject(written)) return refuse(fallbackName, 'agent_yaml', null, 'must be a map of keys');
+  const name = typeof written['name'] === 'string' ? written['name'] : fallbackName;
+  const parsed = Agent.safeParse(written);
+  if (!parsed.success) return { ok: false, errors: parsed.error.issues.flatMap((issue) => schemaItems(name, issue, written)) };
+  const config = parsed.data;
+  const errors = [...nameItems(config, expectedName), ...referenceItems(config, candidate, known), ...schemaOfAnswer(config)];
+  if (errors.length > 0) return { ok: false, errors };
+  const version = agentVersion(written, soul);
+  return { ok: true, record: { name: config.name, version, config, agentYaml, soul, managedBy: candidate.managedBy } };
+}
+
+function nameItems(config: Agent, expected: string | null): ValidationItem[] {
+  if (expected === null || config.name === expected) return [];
+  return [item(expected, 'name', config.name, `name in the YAML is "${config.name}", expected "${expected}"; a rename is a delete plus a create`)];
+}
+
+function referenceItems(config: Agent, candidate: Candidate, known: KnownNames): ValidationItem[] {
+  const mode = known.modeOf(config, candidate.managedBy !== null);
+  const models: [string, string][] = [['model', config.model], ...config.model_fallbacks.map((model): [string, string] => ['model_fallbacks', model])];
+  const badModels = models
+    .filter(([, model]) => !known.hasModel(model))
+    .map(([field, model]) => item(config.name, field, model, `"${model}" maps to no configured provider`));
+  const patterns: [string, string][] = [
+    ...config.tools.map((pattern): [string, string] => ['tools', pattern]),
+    ...config.require_approval.map((pattern): [string, string] => ['require_approval', pattern]),
+  ];
+  const badTools = patterns.flatMap(([field, pattern]) => {
+    const kind = known.servers.get(serverOf(pattern));
+    if (kind === undefined) return [item(config.name, field, pattern, `"${serverOf(pattern)}" is no configured tool server`)];
+    if (kind === 'image' && mode === 'process') return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only beside agents with their own pod`)];
+    return [];
+  });
+  return [...badModels, ...badTools];
+}
+
+function schemaOfAnswer(config: Agent): ValidationItem[] {
+  if (!config.output_schema) return [];
+  const compiled = compileJsonSchema(config.output_schema);
+  return compiled.ok ? [] : [item(config.name, 'output_schema', null, compiled.msg)];
+}
+
+type Issue = { code?: string; path: PropertyKey[]; message: string; keys?: string[] };
+
+function schemaItems(agent: string, issue: Issue, written: Record<string, unknown>): ValidationItem[] {
+  const path = issue.path.filter((part): part is string => typeof part === 'string');
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => item(agent, [...path, key].join('.'), null, 'unknown key'));
+  }
+  return [item(agent, path.join('.') || 'agent_yaml', scalarAt(written, issue.path), issue.message)];
+}
+
+/** The offending value where it is small enough to be repeated. */
+function scalarAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return null;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  if (typeof at === 'string') return at.slice(0, 200);
+  return typeof at === 'number' || typeof at === 'boolean' ? at : null;
+}
+
+function refuse(agent: string, field: string, value: unknown, message: string): Validated {
+  return { ok: false, errors: [item(agent, field, value, message)] };
+}
+
+function item(agent: string, field: string, value: unknown, message: string): ValidationItem {
+  return { agent, field, value, message, severity: 'error' };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from '@signalbox/crds';
+import { AgentRegistry } from './agents/registry.ts';
+import { validateAgent } from './agents/validate.ts';
+import type { GatewayConfig, ToolServerConfig } from './config/schema.ts';
+import { healthOf } from './health.ts';
+import { createApp } from './http/app.ts';
+import { agentRoutes } from './http/routes/agents.ts';
+import { serviceRoutes } from './http/routes/service.ts';
+import { toolRoutes } from './http/routes/tools.ts';
+import { createAuthenticate } from './identity/authenticate.ts';
+import type { Tokens } from './identity/device-auth.ts';
+import { generate, type GenerateDeps } from './models/generate.ts';
+import { createModels } from './models/models.ts';
+import { providerEntries } from './models/provider-entries.ts';
+import type { Log } from './observability/log.ts';
+import { Metrics } from './observability/metrics.ts';
+import { compilePolicy } from './policy/policy.ts';
+import { createMethods } from './rpc/methods.ts';
+import { RpcServer } from './rpc/rpc-server.ts';
+import { RunService } from './runs/run-service.ts';
+import { openServer } from './tools/open-server.ts';
+import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
+
+export interface GatewayOptions {
+  config: GatewayConfig;
+  tokens: Tokens;
+  version: string;
+  log: Log;
+  /** What tool servers may see of the environment. */
+  baseEnvironment: Record<string, string>;
+}
+
+/** A gateway that accepts requests. */
+export interface RunningGateway {
+  url: string;
+  reload: () => void;
+  /** Takes nothing new, lets runs end, then ends every tool server and connection. */
+  close: () => Promise<void>;
+}
+
+export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; message: string };
+
+const PING_TOOL_SERVERS_MS = 30_000;
+
+/** Puts the service together and starts it; the only place that knows every part. */
+export async function startGateway({ config, tokens, version, log, baseEnvironment }: GatewayOptions): Promise<StartResult> {
+  const policy = compilePolicy(config.tool_policy);
+  if (!policy.ok) return { ok: false, message: policy.message };
+  const models = createModels(providerEntries(config.providers));
+  const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
+
+  const servers = new ToolServers(serverSpecs(config.mcp_servers, baseEnvironment), {
+    pinning: config.tool_pinning,
+    random: Math.random,
+    now: () => new Date(),
+    schedule,
+    pingEveryMs: PING_TOOL_SERVERS_MS,
+    onTransition: (server, state, reason) => logTransition(log, { server, state, reason }),
+    onChangedTools: (server, tools_hash) => {
+      metrics.toolsChanged(server);
+      log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones');
+    },
+  });
+  const known = {
+    hasModel: (model: string) => models.route(model) !== null,
+    servers: new Map(Object.entries(config.mcp_servers).map(([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const)),
+    modeOf: (agent: Agent, managed: boolean) => (config.runtime.mode === 'process' ? 'process' : (agent.runtime.mode ?? (managed ? 'kubernetes' : 'process'))),
+  };
+  const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
+  const reload = () => {
+    const report = registry.load();
+    for (const { agent, field, message } of report.errors) log.warn({ agent, field, problem: message }, 'agent not loaded');
+    log.info({ agents: report.agents.length, errors: report.errors.length }, 'agents loaded');
+    return report;
+  };
+  const modelDeps: GenerateDeps = {
+    route: models.route,
+    open: models.open,
+    sleep: async (ms, signal) => void (await delay(ms, undefined, { signal })),
+    random: Math.random,
+    requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
+    onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
+  };
+  const runs = new RunService({
+    agent: (name) => registry.get(name),
+    hasModel: known.hasModel,
+    tools: () => servers.tools(),
+    whenRunning: (names, ms, signal) => servers.whenRunning(names, ms, signal),
+    generate: (request, options) => generate(request, options, modelDeps),
+    door: {
+      decide: policy.decide,
+      call: (server, tool, input, options) => servers.call(server, tool, input, options),
+      onCall: (call) => metrics.toolCall(call),
+      toolTimeoutMs: config.limits.tool_timeout_seconds * 1000,
+      resultMaxChars: config.limits.tool_result_max_chars,
+    },
+    limits: {
+      maxConcurrentRuns: config.limits.max_concurrent_runs,
+      maxQueuedRuns: config.limits.max_queued_runs,
+      maxIterations: config.limits.max_iterations,
+    },
+    newId: randomUUID,
+    now: Date.now,
+    onFinished: ({ agent, status, seconds }) => {
+      metrics.runFinished({ agent, status, seconds });
+      log.debug({ agent, status, seconds }, 'run ended');
+    },
+    onBug,
+  });
+  const metrics = new Metrics({
+    activeRuns: () => runs.active(),
+    queuedRuns: () => runs.queued(),
+    agents: () => registry.size(),
+    connections: () => rpc.size(),
+    servers: () => servers.views().filter(({ transport }) => transport !== 'image'),
+  });
+
+  const authenticate = createAuthenticate(tokens);
+  const onAuthFailure = (reason: string) => {
+    metrics.authFailure(reason);
+    log.info({ reason }, 'request refused');
+  };
+  const listAgents = () =>
+    registry.list().map(({ name, config: { model, description, tags }, version: agentVersion }) => ({ name, model, description, tags, version: agentVersion }));
+  const methods = createMethods({
+    version,
+    listAgents,
+    submit: (params, watcher) => runs.submit(params, watcher),
+    find: (reference) => runs.find(reference),
+    cancel: (run, message) => runs.cancel(run, message),
+  });
+  const rpc = new RpcServer({
+    authenticate,
+    allowedOrigins: config.server.allowed_origins,
+    call: methods,
+    onGone: (watcher) => runs.unwatch(watcher),
+    onAuthFailure,
+    onBug,
+  });
+  const counts = () => ({ version, agents: registry.size(), activeRuns: runs.active(), maxConcurrentRuns: config.limits.max_concurrent_runs });
+  const { tls } = config.server;
+  const app = createApp({
+    routes: [
+      ...serviceRoutes({
+        health: () => healthOf(counts(), servers.views()),
+        metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType() }),
+        providers: () => models.views,
+      }),
+      ...agentRoutes({
+        list: () => registry.list(),
+        get: (name) => registry.get(name),
+        create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
+        update: (name, change) => registry.update(name, change),
+        remove: (name) => registry.remove(name),
+        validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known),
+        reload,
+      }),
+      ...toolRoutes({
+        servers: () => servers.views(),
+        tools: () => servers.tools(),
+        policy: { default: config.tool_policy.default, rules: policy.rules },
+        decide: policy.decide,
+      }),
+    ],
+    authenticate,
+    metricsAuth: config.server.metrics_auth,
+    version,
+    tls: tls ? { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } : null,
+    onAuthFailure,
+    onBug: (error, request) => log.error({ err: error, ...request }, 'unexpected error'),
+  });
+
+  reload();
+  rpc.attach(app.server);
+  try {
+    await app.listen({ host: config.server.host, port: config.server.port });
+  } catch (error) {
+    return { ok: false, message: `server.port: ${error instanceof Error ? error.message : 'cannot listen'}` };
+  }
+  // After the port: the MCP client is the largest thing this service loads, and no probe should wait for it.
+  setImmediate(() => servers.start());
+  return {
+    ok: true,
+    gateway: {
+      url: urlOf(app.server.address() as AddressInfo, tls !== undefined),
+      reload,
+      close: async () => {
+        await runs.drain(config.server.drain_seconds * 1000);
+        await Promise.all([rpc.close(), servers.stop()]);
+        await app.close();
+      },
+    },
+  };
+}
+
+function serverSpecs(entries: Readonly<Record<string, ToolServerConfig>>, baseEnvironment: Record<string, string>): ToolServerSpec[] {
+  return Object.entries(entries).map(([name, entry]) => {
+    const toolsHash = entry.tools_hash;
+    if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
+    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, baseEnvironment), toolsHash };
+  });
+}
+
+function schedule(action: () => void, ms: number): () => void {
+  const timer = setTimeout(action, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+function logTransition(log: Log, { server, state, reason }: { server: string; state: string; reason: string | null }): void {
+  if (state === 'backoff') log.warn({ server, reason }, 'tool server is down');
+  else log.info({ server, state }, 'tool server');
+}
+
+function urlOf({ address, family, port }: AddressInfo, secure: boolean): string {
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return `${secure ? 'https' : 'http'}://${host}:${port}`;
+}

@@ -1,0 +1,28 @@
+import type { ToolServerView } from './tools/tool-servers.ts';
+
+interface Counts {
+  version: string;
+  agents: number;
+  activeRuns: number;
+  maxConcurrentRuns: number;
+}
+
+/** The health object (Gateway 2): degraded while any server that this process runs or dials is down. */
+export function healthOf(counts: Counts, servers: readonly ToolServerView[]): {
+  status: 'ok' | 'degraded';
+  version: string;
+  agents: number;
+  active_runs: number;
+  max_concurrent_runs: number;
+  mcp_servers: Record<string, { running: boolean; restart_count: number }>;
+} {
+  const own = servers.filter(({ transport }) => transport !== 'image');
+  return {
+    status: own.every(({ running }) => running) ? 'ok' : 'degraded',
+    version: counts.version,
+    agents: counts.agents,
+    active_runs: counts.activeRuns,
+    max_concurrent_runs: counts.maxConcurrentRuns,
+    mcp_servers: Object.fromEntries(own.map(({ name, running, restart_count }) => [name, { running, restart_count }])),
+  };
+}

@@ -1,0 +1,116 @@
+import { AppError, errorBody, ERROR_STATUS } from '@signalbox/crds';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Authenticate, grants, type Scope } from '../identity/authenticate.ts';
+import { openApi } from './openapi.ts';
+import { type Route, route, type RouteScope } from './route.ts';
+import { z } from 'zod';
+
+export interface AppDeps {
+  routes: readonly Route[];
+  authenticate: Authenticate;
+  metricsAuth: boolean;
+  version: string;
+  tls: { cert: Buffer; key: Buffer } | null;
+  onAuthFailure: (reason: string) => void;
+  onBug: (error: unknown, request: { method: string; route: string }) => void;
+}
+
+const BODY_LIMIT = 2 * 1024 * 1024;
+
+/** The REST side of the service: every route of the table behind its scope, every error in one envelope (Gateway 4, 5, 7). */
+export function createApp(deps: AppDeps): FastifyInstance {
+  const app = fastify({
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: 60_000,
+    forceCloseConnections: true,
+    ...(deps.tls ? { https: deps.tls } : {}),
+  } as { bodyLimit: number });
+  for (const one of allRoutes(deps)) addRoute(app, one, deps);
+  app.setNotFoundHandler((request, reply) => {
+    authorize(request.headers.authorization, 'invoke', deps);
+    return reply.code(404).send(errorBody('not_found', 'there is no such route'));
+  });
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps));
+  return app;
+}
+
+/** The table with the document that describes it. */
+export function allRoutes({ routes, version }: Pick<AppDeps, 'routes' | 'version'>): Route[] {
+  let document: Record<string, unknown> | null = null;
+  const documented: Route[] = [
+    ...routes,
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      scope: 'invoke',
+      summary: 'This document',
+      response: z.record(z.string(), z.unknown()),
+      handle: () => ({ json: (document ??= openApi(documented, version)) }),
+    }),
+  ];
+  return documented;
+}
+
+function addRoute(app: FastifyInstance, one: Route, deps: AppDeps): void {
+  app.route({
+    method: one.method,
+    url: one.path.replace(/\{(\w+)\}/g, ':$1'),
+    onRequest: async (request) => authorize(request.headers.authorization, neededScope(one.scope, deps.metricsAuth), deps),
+    handler: async (request, reply) => {
+      const body = one.body ? parseBody(one.body, request.body) : null;
+      const answer = await one.handle({ params: request.params as Record<string, string>, body });
+      if ('json' in answer) return reply.send(answer.json);
+      return reply.type(answer.contentType).send(answer.text);
+    },
+  });
+}
+
+function neededScope(scope: RouteScope, metricsAuth: boolean): Scope | null {
+  if (scope === 'open') return null;
+  if (scope === 'metrics') return metricsAuth ? 'invoke' : null;
+  return scope;
+}
+
+function authorize(authorization: string | undefined, needed: Scope | null, deps: AppDeps): void {
+  if (needed === null) return;
+  const who = deps.authenticate(authorization);
+  if (!who.ok) {
+    deps.onAuthFailure(who.reason);
+    throw new AppError('unauthorized', who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid');
+  }
+  if (grants(who.token, needed)) return;
+  deps.onAuthFailure('scope');
+  throw new AppError('forbidden', `the ${who.token} token lacks the scope ${needed}`);
+}
+
+function parseBody(schema: z.ZodType, body: unknown): unknown {
+  const parsed = schema.safeParse(body ?? {});
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map((issue) => {
+    const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+    const field = [...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
+    return { agent: '', field, value: null, message: issue.message, severity: 'error' };
+  });
+  throw new AppError('validation', `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`, { extra: { errors } });
+}
+
+async function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: AppDeps): Promise<void> {
+  if (error instanceof AppError) {
+    if (error.type === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+    await reply.code(ERROR_STATUS[error.type]).send(errorBody(error.type, error.message, error.extra));
+    return;
+  }
+  const status = statusOf(error);
+  if (status >= 400 && status < 500) {
+    const message = status === 413 ? `the body is larger than ${BODY_LIMIT} bytes` : 'the body must be JSON (content-type application/json)';
+    await reply.code(status === 413 ? 413 : 400).send(errorBody('validation', message));
+    return;
+  }
+  deps.onBug(error, { method: request.method, route: request.routeOptions.url ?? '' });
+  await reply.code(500).send(errorBody('internal', 'the request failed inside the gateway'));
+}
+
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  return Number.isInteger(status) ? status : 500;
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { HealthView, ProviderViewSchema } from '../schemas.ts';
+import { type Route, route } from '../route.ts';
+
+export interface ServiceRoutesDeps {
+  health: () => z.infer<typeof HealthView>;
+  metrics: () => Promise<{ text: string; contentType: string }>;
+  providers: () => z.infer<typeof ProviderViewSchema>[];
+}
+
+/** Health, metrics and providers (Gateway 2, 4). */
+export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      scope: 'open',
+      summary: 'Whether every tool server runs',
+      response: HealthView,
+      handle: () => ({ json: deps.health() }),
+    }),
+    route({ method: 'GET', path: '/metrics', scope: 'metrics', summary: 'Prometheus series', handle: () => deps.metrics() }),
+    route({
+      method: 'GET',
+      path: '/providers',
+      scope: 'invoke',
+      summary: 'Model providers, without their keys',
+      response: z.object({ providers: z.array(ProviderViewSchema) }),
+      handle: () => ({ json: { providers: deps.providers() } }),
+    }),
+  ];
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import packageJson from '../package.json' with { type: 'json' };
+import { HELP, readCommand } from './cli.ts';
+import { baseEnvironment } from './config/base-environment.ts';
+import { loadConfig } from './config/load.ts';
+import { startGateway } from './gateway.ts';
+import { loadTokens } from './identity/device-auth.ts';
+import { createLog } from './observability/log.ts';
+
+const BAD_START = 2;
+
+/** Runs the command line; returns the exit code, or null while the service runs. */
+async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
+  const command = readCommand(argv);
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'version':
+      process.stdout.write(`${packageJson.version}\n`);
+      return 0;
+    case 'error':
+      return refuse(command.message);
+    case 'run':
+      return run(command.configPath, env);
+    default:
+      return command satisfies never;
+  }
+}
+
+async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number | null> {
+  const loaded = loadConfig(configPath, env);
+  if (!loaded.ok) return refuse(loaded.message);
+  const { config } = loaded;
+  const loadedTokens = loadTokens({
+    identityDir: config.identity_dir,
+    adminToken: env['GATEWAY_ADMIN_TOKEN'],
+    invokeToken: env['GATEWAY_INVOKE_TOKEN'],
+    mint: () => randomBytes(32).toString('base64url'),
+  });
+  if (!loadedTokens.ok) return refuse(loadedTokens.message);
+  const { tokens } = loadedTokens;
+  const log = createLog(config.log.level);
+  // Shown once, to the person at the console of the first boot; afterwards only the file has them.
+  if (tokens.minted) log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
+
+  const started = await startGateway({ config, tokens, version: packageJson.version, log, baseEnvironment: baseEnvironment(env) });
+  if (!started.ok) return refuse(started.message);
+  const { gateway } = started;
+  log.info({ url: gateway.url }, 'listening');
+
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    gateway.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => gateway.reload());
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  return null;
+}
+
+function refuse(message: string): number {
+  process.stderr.write(`gateway: ${message.replace(/\s+/g, ' ')}\n`);
+  return BAD_START;
+}
+
+const exitCode = await main(process.argv.slice(2), process.env);
+if (exitCode !== null) process.exitCode = exitCode;

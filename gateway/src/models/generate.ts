@@ -1,0 +1,104 @@
+import { describeFailure, type ModelFailure } from './failure.ts';
+import type { ChatModel, ModelCall, ModelReply } from './model.ts';
+import type { ModelRoute } from './route.ts';
+
+/** A model call with its alternatives, in the order in which they are tried. */
+export interface GenerateRequest {
+  models: readonly string[];
+  call: ModelCall;
+}
+
+export interface GenerateOptions {
+  signal: AbortSignal;
+  onText?: ((delta: string) => void) | undefined;
+  onRetry: (retry: { model: string; provider: string; attempt: number; delay_ms: number; reason: string }) => void;
+  onFallback: (fallback: { from: string; to: string; reason: string }) => void;
+}
+
+export interface GenerateDeps {
+  route: (model: string) => ModelRoute | null;
+  open: (route: ModelRoute) => Promise<ChatModel | null>;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  random: () => number;
+  requestTimeoutMs: number;
+  /** One line for every request that left the process. */
+  onRequest: (request: { provider: string; model: string; outcome: 'ok' | 'error' | 'timeout'; seconds: number; reply: ModelReply | null }) => void;
+}
+
+/** Who answered: the provider's configured name and the model as it was asked for, without prefix. */
+export type Generated = { ok: true; reply: ModelReply; route: ModelRoute } | { ok: false; failure: ModelFailure };
+
+const MAX_ATTEMPTS = 3;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 20_000;
+
+/**
+ * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried (Design 6).
+ * Resolves with the last failure when none answers; rejects only when `signal` aborts.
+ */
+export async function generate(request: GenerateRequest, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+  let failure: ModelFailure = { message: 'no model to ask', retryable: false, status: null, retryAfterMs: null };
+  for (const [index, name] of request.models.entries()) {
+    const result = await askModel(name, request.call, options, deps);
+    if (result.ok) return result;
+    failure = result.failure;
+    const next = request.models[index + 1];
+    if (next !== undefined) options.onFallback({ from: name, to: next, reason: failure.message });
+  }
+  return { ok: false, failure };
+}
+
+async function askModel(name: string, call: ModelCall, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+  const opened = await openModel(name, deps);
+  if (!opened.ok) return opened;
+  const { route, model } = opened;
+  for (let attempt = 1; ; attempt++) {
+    const result = await askOnce({ route, model }, call, options, deps);
+    if (result.ok) return result;
+    const { failure } = result;
+    if (!failure.retryable || attempt >= MAX_ATTEMPTS) return result;
+    const delayMs = failure.retryAfterMs ?? jittered(attempt, deps.random());
+    if (delayMs > MAX_DELAY_MS) return result;
+    options.onRetry({ model: route.model, provider: route.provider, attempt, delay_ms: delayMs, reason: failure.message });
+    await deps.sleep(delayMs, options.signal);
+  }
+}
+
+type Opened = { ok: true; route: ModelRoute; model: ChatModel } | { ok: false; failure: ModelFailure };
+
+async function openModel(name: string, deps: GenerateDeps): Promise<Opened> {
+  const route = deps.route(name);
+  if (!route) return { ok: false, failure: permanent(`"${name}" maps to no configured provider`) };
+  const model = await deps.open(route);
+  return model ? { ok: true, route, model } : { ok: false, failure: permanent(`provider "${route.provider}" has no credentials`) };
+}
+
+async function askOnce(target: { route: ModelRoute; model: ChatModel }, call: ModelCall, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+  const { route, model } = target;
+  const started = performance.now();
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), deps.requestTimeoutMs);
+  const report = (outcome: 'ok' | 'error' | 'timeout', reply: ModelReply | null) =>
+    deps.onRequest({ provider: route.provider, model: route.model, outcome, seconds: (performance.now() - started) / 1000, reply });
+  try {
+    const reply = await model.generate(call, { signal: AbortSignal.any([options.signal, timeout.signal]), onText: options.onText });
+    report('ok', reply);
+    return { ok: true, reply, route };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    report(timeout.signal.aborted ? 'timeout' : 'error', null);
+    // A model that hung once is not asked again in this call; the next one is.
+    if (timeout.signal.aborted) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
+    return { ok: false, failure: describeFailure(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function jittered(attempt: number, random: number): number {
+  return Math.round(FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.75 + random / 2));
+}
+
+function permanent(message: string): ModelFailure {
+  return { message, retryable: false, status: null, retryAfterMs: null };
+}

@@ -1,0 +1,27 @@
+import type { ProviderEntry } from './models.ts';
+import { PROVIDER_KINDS } from './providers/index.ts';
+
+interface ProviderOptions {
+  type: keyof typeof PROVIDER_KINDS;
+  base_url?: string | undefined;
+  api_key?: string | undefined;
+  api?: 'responses' | 'chat' | undefined;
+  headers: Record<string, string>;
+  default: boolean;
+}
+
+/** The configured providers, each with how to open it. */
+export function providerEntries(providers: Readonly<Record<string, ProviderOptions>>): ProviderEntry[] {
+  return Object.entries(providers).map(([name, options]) => {
+    const kind = PROVIDER_KINDS[options.type];
+    const apiKey = options.api_key ?? '';
+    const settings = { name, baseUrl: options.base_url, apiKey, headers: options.headers, api: options.api };
+    return {
+      name,
+      isDefault: options.default,
+      // A key that is asked for and empty (an unset variable) means nothing can be asked.
+      configured: apiKey !== '' || (!kind.needsKey && options.api_key === undefined),
+      open: () => kind.open(settings),
+    };
+  });
+}

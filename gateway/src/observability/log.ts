@@ -1,0 +1,18 @@
+import { pino } from 'pino';
+
+/** One JSON object a line on stdout (Design 11). */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export function createLog(level: string): Log {
+  return pino({
+    level,
+    base: { service: 'gateway' },
+    timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+    formatters: { level: (label) => ({ level: label }) },
+  }, pino.destination({ fd: 1, sync: true }));
+}

@@ -1,0 +1,130 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What is read at a scrape instead of being counted. */
+export interface MetricsSources {
+  activeRuns: () => number;
+  queuedRuns: () => number;
+  agents: () => number;
+  connections: () => number;
+  servers: () => { name: string; running: boolean; restart_count: number }[];
+}
+
+const MAX_LABEL_VALUES = 500;
+const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
+
+/** All series of the service; every name begins with `gateway_` (Design 1). */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly modelLabel = boundedLabel(MAX_LABEL_VALUES);
+  private readonly toolLabel = boundedLabel(MAX_LABEL_VALUES);
+  private readonly runs = this.counter('runs_total', 'Agent runs that ended, by outcome', ['agent', 'status']);
+  private readonly runSeconds = this.histogram('run_duration_seconds', 'Time from acceptance to answer', ['agent']);
+  private readonly llmRequests = this.counter('llm_requests_total', 'Requests to model providers', ['provider', 'model', 'outcome']);
+  private readonly llmSeconds = this.histogram('llm_request_duration_seconds', 'Time of a request to a model provider', ['provider', 'model']);
+  private readonly tokens = this.counter('tokens_total', 'Tokens, as providers report them', ['provider', 'model', 'direction']);
+  private readonly toolCalls = this.counter('tool_calls_total', 'Tool calls that were dispatched', ['server', 'tool', 'outcome']);
+  private readonly toolSeconds = this.histogram('tool_call_duration_seconds', 'Time of a tool call', ['server']);
+  private readonly denials = this.counter('tool_denials_total', 'Tool calls that were not allowed', ['server', 'tool', 'agent']);
+  private readonly authFailures = this.counter('auth_failures_total', 'Requests refused for their token', ['reason']);
+  private readonly changedTools = this.counter('tool_definition_changes_total', 'Tool sets that differ from the pinned one', ['server']);
+
+  constructor(sources: MetricsSources) {
+    this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
+    this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
+    this.gauge('agents', 'Agents that are loaded', () => sources.agents());
+    this.gauge('rpc_connections', 'Open WebSocket connections', () => sources.connections());
+    this.serverSeries(sources.servers);
+  }
+
+  contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  runFinished(run: { agent: string; status: string; seconds: number }): void {
+    this.runs.inc({ agent: run.agent, status: run.status });
+    this.runSeconds.observe({ agent: run.agent }, run.seconds);
+  }
+
+  llmRequest(request: { provider: string; model: string; outcome: string; seconds: number; usage: { input: number | null; output: number | null; cachedInput: number | null } | null }): void {
+    const { provider, outcome, usage } = request;
+    const model = this.modelLabel(request.model);
+    this.llmRequests.inc({ provider, model, outcome });
+    this.llmSeconds.observe({ provider, model }, request.seconds);
+    this.tokens.inc({ provider, model, direction: 'input' }, usage?.input ?? 0);
+    this.tokens.inc({ provider, model, direction: 'output' }, usage?.output ?? 0);
+    if (usage?.cachedInput) this.tokens.inc({ provider, model, direction: 'cached_input' }, usage.cachedInput);
+  }
+
+  toolCall(call: { server: string; tool: string; agent: string; outcome: string; seconds: number }): void {
+    const { server, agent, outcome } = call;
+    const tool = this.toolLabel(call.tool);
+    if (outcome === 'denied') return this.denials.inc({ server, tool, agent });
+    this.toolCalls.inc({ server, tool, outcome });
+    this.toolSeconds.observe({ server }, call.seconds);
+  }
+
+  authFailure(reason: string): void {
+    this.authFailures.inc({ reason });
+  }
+
+  toolsChanged(server: string): void {
+    this.changedTools.inc({ server });
+  }
+
+  private serverSeries(servers: MetricsSources['servers']): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: 'gateway_tool_server_running',
+      help: '1 while the tool server runs',
+      labelNames: ['server'],
+      registers,
+      collect() {
+        for (const { name, running } of servers()) this.set({ server: name }, running ? 1 : 0);
+      },
+    });
+    new Counter({
+      name: 'gateway_tool_server_restarts_total',
+      help: 'Restarts of a tool server',
+      labelNames: ['server'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { name, restart_count } of servers()) this.inc({ server: name }, restart_count);
+      },
+    });
+  }
+
+  private counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name: `gateway_${name}`, help, labelNames, registers: [this.registry] });
+  }
+
+  private histogram(name: string, help: string, labelNames: string[]): Histogram {
+    return new Histogram({ name: `gateway_${name}`, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name: `gateway_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+}
+
+/** Names that callers can invent must not become series without end: after `max` different ones the rest is `other`. */
+function boundedLabel(max: number): (value: string) => string {
+  const seen = new Set<string>();
+  return (value) => {
+    if (seen.has(value)) return value;
+    if (seen.size >= max) return 'other';
+    seen.add(value);
+    return value;
+  };
+}

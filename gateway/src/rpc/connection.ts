@@ -1,0 +1,156 @@
+import { decodeFrame, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
+import type { RawData, WebSocket } from 'ws';
+import { nestsDeeper } from './depth.ts';
+
+/** Answers one request of the other side: a result, or an error object. */
+export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
+export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError };
+
+export interface ConnectionDeps {
+  handle: HandleRequest;
+  onClosed: (connection: Connection) => void;
+  onBug: (error: unknown) => void;
+  maxFrameBytes: number;
+}
+
+const MAX_IN_FLIGHT = 1000;
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+const MAX_DEPTH = 64;
+const CLOSE_SLOW = 1013;
+const CLOSE_UNSUPPORTED = 1003;
+
+interface PendingRequest {
+  resolve: (response: RpcResponse) => void;
+  reject: (error: Error) => void;
+}
+
+/** One WebSocket that carries JSON-RPC 2.0 in both directions, any number of requests at once. */
+export class Connection {
+  alive = true;
+  private readonly socket: WebSocket;
+  private readonly deps: ConnectionDeps;
+  private readonly pending = new Map<RpcId, PendingRequest>();
+  private inFlight = 0;
+  private nextId = 1;
+
+  constructor(socket: WebSocket, deps: ConnectionDeps) {
+    this.socket = socket;
+    this.deps = deps;
+    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    socket.on('pong', () => {
+      this.alive = true;
+    });
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => this.closed());
+  }
+
+  notify(method: string, params: unknown): void {
+    this.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Asks the other side; rejects when the connection or `signal` ends first. */
+  request(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse> {
+    const id = `s${this.nextId++}`;
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        this.pending.delete(id);
+        reject(signal.reason as Error);
+      };
+      const settled = () => signal.removeEventListener('abort', stop);
+      signal.addEventListener('abort', stop, { once: true });
+      this.pending.set(id, {
+        resolve: (response) => {
+          settled();
+          resolve(response);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    });
+  }
+
+  /** Sends a ping; a peer that did not answer the one before is gone. */
+  checkAlive(): void {
+    if (!this.alive) return this.socket.terminate();
+    this.alive = false;
+    this.socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.socket.terminate();
+  }
+
+  private receive(data: RawData, isBinary: boolean): void {
+    if (isBinary) return this.socket.close(CLOSE_UNSUPPORTED, 'text frames only');
+    const frame = decodeFrame((data as Buffer).toString('utf8'), this.deps.maxFrameBytes);
+    if (!frame.ok) return this.sendError(frame.id, frame.error);
+    if (frame.kind === 'response') return this.settle(frame.message);
+    if (nestsDeeper(frame.message.params, MAX_DEPTH)) {
+      return this.sendError(frame.message.id ?? null, rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`));
+    }
+    void this.answer(frame.message);
+  }
+
+  private async answer(request: RpcRequest): Promise<void> {
+    const id = request.id ?? null;
+    if (this.inFlight >= MAX_IN_FLIGHT) {
+      return this.sendError(id, rpcError('at_capacity', `at most ${MAX_IN_FLIGHT} requests at once on a connection`, { retry_after_ms: 1000 }));
+    }
+    this.inFlight += 1;
+    try {
+      const reply = await this.deps.handle(request, this);
+      if (request.id === undefined) return;
+      if (reply.ok) this.send(encodeResult(request.id, reply.result, this.deps.maxFrameBytes));
+      else this.sendError(request.id, reply.error);
+    } catch (error) {
+      this.deps.onBug(error);
+      this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
+    } finally {
+      this.inFlight -= 1;
+    }
+  }
+
+  private settle(response: RpcResponse): void {
+    if (response.id === null) return;
+    const waiting = this.pending.get(response.id);
+    this.pending.delete(response.id);
+    waiting?.resolve(response);
+  }
+
+  private sendError(id: RpcId | null, error: RpcError): void {
+    this.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
+  }
+
+  /** A peer that does not read is cut off, so that it costs no memory. */
+  private send(text: string): void {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    if (this.socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+      this.socket.close(CLOSE_SLOW, 'reading too slowly');
+      return this.socket.terminate();
+    }
+    this.socket.send(text);
+  }
+
+  private closed(): void {
+    for (const { reject } of this.pending.values()) reject(new Error('the connection closed'));
+    this.pending.clear();
+    this.deps.onClosed(this);
+  }
+}
+
+/** A result that fits a frame: what is too large gives up its trace first. */
+function encodeResult(id: RpcId, result: unknown, maxBytes: number): string {
+  const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...(result as object), trace: [], trace_cut: true } });
+  if (Buffer.byteLength(cut) <= maxBytes) return cut;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`) });
+}
+

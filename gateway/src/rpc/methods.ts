@@ -1,0 +1,78 @@
+import {
+  AgentAttachParams,
+  AgentCancelParams,
+  AgentRunParams,
+  type AgentsList,
+  rpcError,
+  type RpcRequest,
+  type ServerInfo,
+} from '@signalbox/crds';
+import { z } from 'zod';
+import type { Run, RunWatcher } from '../runs/run.ts';
+import type { Submitted } from '../runs/run-service.ts';
+import type { RpcReply } from './connection.ts';
+import { failureReply, runReply } from './run-reply.ts';
+
+/** What the methods need of the gateway. */
+export interface MethodDeps {
+  version: string;
+  listAgents: () => AgentsList['agents'];
+  submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted;
+  find: (reference: { run_id?: string | undefined; idempotency_key?: string | undefined }) => Run | undefined;
+  cancel: (run: Run, message: string) => boolean;
+}
+
+type Method = (params: unknown, watcher: RunWatcher) => Promise<RpcReply> | RpcReply;
+export type CallMethod = (request: RpcRequest, watcher: RunWatcher) => Promise<RpcReply>;
+
+const NoParams = z.strictObject({}).optional();
+
+/** The methods of `/rpc` (Design 6). */
+export function createMethods(deps: MethodDeps): CallMethod {
+  const methods = new Map<string, Method>();
+  const info = (): ServerInfo => ({ name: 'signalbox-gateway', version: deps.version, protocol: 1, methods: [...methods.keys()] });
+
+  methods.set('server.info', checked(NoParams, () => ok(info())));
+  methods.set('ping', checked(NoParams, () => ok({ pong: true })));
+  methods.set('agents.list', checked(NoParams, () => ok({ agents: deps.listAgents() })));
+  methods.set('agent.run', checked(AgentRunParams, (params, watcher) => {
+      const submitted = deps.submit(params, watcher);
+      return submitted.ok ? runReply(submitted.run) : failureReply(submitted);
+    }));
+  methods.set('agent.attach', checked(AgentAttachParams, (reference, watcher) => {
+      const run = deps.find(reference);
+      if (!run) return notFound();
+      run.watch(watcher);
+      return runReply(run);
+    }));
+  methods.set('agent.cancel', checked(AgentCancelParams, (reference) => {
+      const run = deps.find(reference);
+      return run ? ok({ cancelled: deps.cancel(run, 'cancelled by the caller') }) : notFound();
+    }));
+
+  return async (request, watcher) => {
+    const method = methods.get(request.method);
+    return method ? method(request.params, watcher) : { ok: false, error: rpcError('method_not_found', `there is no method "${request.method}"`) };
+  };
+}
+
+function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  handle: (params: z.output<Schema>, watcher: RunWatcher) => Promise<RpcReply> | RpcReply,
+): Method {
+  return (params, watcher) => {
+    const parsed = schema.safeParse(params);
+    if (parsed.success) return handle(parsed.data, watcher);
+    const errors = parsed.error.issues.slice(0, 10).map(({ path, message }) => ({ field: path.join('.'), message }));
+    const first = errors[0];
+    return { ok: false, error: rpcError('invalid_params', `params.${first?.field ?? ''}: ${first?.message ?? 'not valid'}`, { errors }) };
+  };
+}
+
+function ok(result: unknown): RpcReply {
+  return { ok: true, result };
+}
+
+function notFound(): RpcReply {
+  return { ok: false, error: rpcError('not_found', 'no such run is known here') };
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ErrorType, errorBody, ERROR_STATUS, MAX_FRAME_BYTES } from '@signalbox/crds';
+import { WebSocketServer } from 'ws';
+import type { Authenticate } from '../identity/authenticate.ts';
+import type { RunWatcher } from '../runs/run.ts';
+import { Connection } from './connection.ts';
+import type { CallMethod } from './methods.ts';
+import { watcherOf } from './watcher.ts';
+
+export interface RpcServerDeps {
+  authenticate: Authenticate;
+  /** Browser origins that may connect; a client without the header is no browser. */
+  allowedOrigins: readonly string[];
+  call: CallMethod;
+  onGone: (watcher: RunWatcher) => void;
+  onAuthFailure: (reason: string) => void;
+  onBug: (error: unknown) => void;
+}
+
+const PING_EVERY_MS = 20_000;
+const MAX_CONNECTIONS = 2000;
+const CLOSE_GOING_AWAY = 1001;
+
+/** The WebSocket side of the service: who may upgrade, and the connections that did (Gateway 4, Design 6). */
+export class RpcServer {
+  private readonly deps: RpcServerDeps;
+  private readonly connections = new Set<Connection>();
+  private readonly upgrader = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: false });
+  private readonly pinging: NodeJS.Timeout;
+
+  constructor(deps: RpcServerDeps) {
+    this.deps = deps;
+    this.pinging = setInterval(() => {
+      for (const connection of this.connections) connection.checkAlive();
+    }, PING_EVERY_MS);
+    this.pinging.unref();
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
+  }
+
+  size(): number {
+    return this.connections.size;
+  }
+
+  /** Says goodbye, then cuts those that do not leave. */
+  async close(): Promise<void> {
+    clearInterval(this.pinging);
+    for (const connection of this.connections) connection.close(CLOSE_GOING_AWAY, 'the gateway is stopping');
+    const deadline = performance.now() + 1000;
+    while (this.connections.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const connection of this.connections) connection.terminate();
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const refused = this.refusal(request);
+    if (refused) return refuse(socket, refused.type, refused.message);
+    this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
+      const connection: Connection = new Connection(webSocket, {
+        handle: (message) => this.deps.call(message, watcher),
+        onClosed: () => {
+          this.connections.delete(connection);
+          this.deps.onGone(watcher);
+        },
+        onBug: this.deps.onBug,
+        maxFrameBytes: MAX_FRAME_BYTES,
+      });
+      const watcher = watcherOf(connection);
+      this.connections.add(connection);
+    });
+  }
+
+  private refusal(request: IncomingMessage): { type: ErrorType; message: string } | null {
+    const path = (request.url ?? '').split('?', 1)[0];
+    const who = this.deps.authenticate(request.headers.authorization);
+    if (!who.ok) {
+      this.deps.onAuthFailure(who.reason);
+      return { type: 'unauthorized', message: who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid' };
+    }
+    if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are taken at /rpc' };
+    const { origin } = request.headers;
+    if (origin !== undefined && !this.deps.allowedOrigins.includes(origin)) {
+      return { type: 'forbidden', message: 'this origin is not listed in server.allowed_origins' };
+    }
+    if (this.connections.size >= MAX_CONNECTIONS) return { type: 'forbidden', message: 'too many connections' };
+    return null;
+  }
+}
+
+function refuse(socket: Duplex, type: ErrorType, message: string): void {
+  const body = JSON.stringify(errorBody(type, message));
+  const head = [
+    `HTTP/1.1 ${ERROR_STATUS[type]} ${type}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    ...(type === 'unauthorized' ? ['WWW-Authenticate: Bearer'] : []),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

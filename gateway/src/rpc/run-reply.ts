@@ -1,0 +1,18 @@
+import { rpcError } from '@signalbox/crds';
+import type { Run } from '../runs/run.ts';
+import type { Submitted } from '../runs/run-service.ts';
+import type { RpcReply } from './connection.ts';
+
+/** The answer of `agent.run` and `agent.attach`, once the run is over. A failure says what had been used by then. */
+export async function runReply(run: Run): Promise<RpcReply> {
+  const outcome = await run.finished;
+  if (outcome.ok) return { ok: true, result: outcome.result };
+  const { trace: _, ...used } = outcome.partial;
+  const error = rpcError(outcome.type, outcome.message, { run_id: run.id, ...used });
+  return { ok: false, error: { ...error, data: { ...error.data, type: outcome.type, retryable: outcome.retryable } } };
+}
+
+/** Why a run was not taken in. */
+export function failureReply({ type, message, retryAfterMs }: Extract<Submitted, { ok: false }>): RpcReply {
+  return { ok: false, error: rpcError(type, message, retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }) };
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { type AgentRunParams, canonicalJson } from '@signalbox/crds';
+
+/** What is remembered of a key: the parameters it stood for, and the run. */
+interface Remembered<Run> {
+  parameters: string;
+  run: Run;
+  since: number;
+}
+
+export type KeyLookup<Run> = { kind: 'new' } | { kind: 'same'; run: Run } | { kind: 'other' };
+
+const MAX_KEYS = 20_000;
+export const KEY_TTL_MS = 3_600_000;
+
+/** Keys of the last hour, bounded in number: a repeat with the same parameters meets its run again (Design 6). */
+export class IdempotencyKeys<Run> {
+  private readonly keys = new Map<string, Remembered<Run>>();
+  private readonly now: () => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  find(key: string, parameters: string): KeyLookup<Run> {
+    const known = this.keys.get(key);
+    if (!known || this.now() - known.since > KEY_TTL_MS) return { kind: 'new' };
+    return known.parameters === parameters ? { kind: 'same', run: known.run } : { kind: 'other' };
+  }
+
+  get(key: string): Run | undefined {
+    return this.keys.get(key)?.run;
+  }
+
+  remember(key: string, parameters: string, run: Run): void {
+    this.keys.delete(key);
+    this.keys.set(key, { parameters, run, since: this.now() });
+    for (const [oldest, { since }] of this.keys) {
+      if (this.keys.size <= MAX_KEYS && this.now() - since <= KEY_TTL_MS) break;
+      this.keys.delete(oldest);
+    }
+  }
+
+  forget(key: string, run: Run): void {
+    if (this.keys.get(key)?.run === run) this.keys.delete(key);
+  }
+}
+
+/** What makes two calls the same: everything but the time allowed, tracing and who watches. */
+export function parametersHash({ timeout_ms: _, trace: __, _meta: ___, idempotency_key: ____, ...params }: AgentRunParams): string {
+  return createHash('sha256').update(canonicalJson(params)).digest('base64');
+}

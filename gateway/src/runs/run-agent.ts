@@ -1,0 +1,244 @@
+import type { AgentRunResult, Usage } from '@signalbox/crds';
+import { extractJson } from '@signalbox/crds';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
+import type { ModelCall, ModelContent, ModelPrompt, ModelReply, ModelUsage } from '../models/model.ts';
+import type { AnswerContract } from './answer-contract.ts';
+import type { EmitRunEvent } from './run-event.ts';
+import { RunAborted, type RunFailureType, type RunOutcome } from './run-outcome.ts';
+import { callTool, type DoorDeps, type RequestedCall } from './tool-door.ts';
+import type { ToolOffer } from './tool-offer.ts';
+import { Trace } from './trace.ts';
+
+/** What the loop needs from wherever it is hosted: the gateway's process or an agent's pod (Design 6). */
+export interface RunAgentDeps {
+  generate: (request: GenerateRequest, options: GenerateOptions) => Promise<Generated>;
+  door: DoorDeps;
+  maxIterations: number;
+}
+
+/** One run, everything decided that can be before it starts. */
+export interface RunJob {
+  agent: AgentRecord;
+  input: string;
+  /** Model strings in the order in which they are tried. */
+  models: readonly string[];
+  contract: AnswerContract | null;
+  offer: ToolOffer;
+  streamText: boolean;
+  traceResultMaxChars: number;
+  /** Aborts at the run's deadline and when it is cancelled. */
+  signal: AbortSignal;
+  emit: EmitRunEvent;
+}
+
+type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
+const MAX_CALLS_PER_TURN = 32;
+const CALLS_AT_ONCE = 8;
+
+/** Model and tools in turns until the model answers, a limit is met or `signal` aborts. Rejects only for a bug. */
+export function runAgent(job: RunJob, deps: RunAgentDeps): Promise<RunOutcome> {
+  return new AgentRun(job, deps).run();
+}
+
+/** The state of one run. */
+class AgentRun {
+  private readonly job: RunJob;
+  private readonly deps: RunAgentDeps;
+  private readonly prompt: ModelPrompt;
+  private readonly trace: Trace;
+  private readonly usage: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0 };
+  private usageKnown = false;
+  private iterations = 0;
+  private toolCalls = 0;
+  private repaired = false;
+  private answeredBy: { model: string; provider: string; modelId: string } | null = null;
+
+  constructor(job: RunJob, deps: RunAgentDeps) {
+    this.job = job;
+    this.deps = deps;
+    this.trace = new Trace(job.traceResultMaxChars);
+    this.prompt = [
+      { role: 'system', content: job.agent.soul + (job.contract?.instruction ?? '') },
+      { role: 'user', content: [{ type: 'text', text: job.input }] },
+    ];
+  }
+
+  async run(): Promise<RunOutcome> {
+    try {
+      return await this.takeTurns();
+    } catch (error) {
+      const { signal } = this.job;
+      if (!signal.aborted || !(signal.reason instanceof RunAborted)) throw error;
+      return this.fail(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
+    }
+  }
+
+  private async takeTurns(): Promise<RunOutcome> {
+    const { limits } = this.job.agent.config;
+    const maxIterations = limits.max_iterations ?? this.deps.maxIterations;
+    for (;;) {
+      if (this.iterations >= maxIterations) return this.fail('max_iterations', `no answer after ${maxIterations} turns of the model`, false);
+      const generated = await this.askModel();
+      if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
+      const outcome = await this.handle(generated.reply);
+      if (outcome) return outcome;
+      if (limits.max_total_tokens !== undefined && this.usage.input_tokens + this.usage.output_tokens >= limits.max_total_tokens) {
+        return this.fail('max_iterations', `the run used its ${limits.max_total_tokens} tokens`, false);
+      }
+    }
+  }
+
+  private async askModel(): Promise<Generated> {
+    const { job } = this;
+    this.iterations += 1;
+    const startedAt = new Date();
+    const started = performance.now();
+    const generated = await this.deps.generate(
+      { models: job.models, call: this.callOf() },
+      {
+        signal: job.signal,
+        onText: job.streamText ? (text) => job.emit({ event: 'text', text }) : undefined,
+        onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
+        onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
+      },
+    );
+    if (generated.ok) this.recordCall(generated, { startedAt, durationMs: performance.now() - started });
+    return generated;
+  }
+
+  private callOf(): ModelCall {
+    const { config } = this.job.agent;
+    return {
+      prompt: this.prompt,
+      tools: this.job.offer.forModel,
+      maxOutputTokens: config.max_tokens,
+      temperature: config.temperature,
+      thinking: config.thinking_level === 'off' ? 'none' : config.thinking_level,
+      answerSchema: this.job.contract?.schema ?? null,
+    };
+  }
+
+  private recordCall({ reply, route }: Extract<Generated, { ok: true }>, timing: { startedAt: Date; durationMs: number }): void {
+    const usage = usageOf(reply.usage);
+    this.usage.input_tokens += usage.input_tokens;
+    this.usage.output_tokens += usage.output_tokens;
+    this.usage.cached_input_tokens += usage.cached_input_tokens;
+    this.usageKnown ||= reply.usage.input !== null || reply.usage.output !== null;
+    this.answeredBy = { model: route.model, provider: route.provider, modelId: reply.modelId };
+    const { model, provider } = route;
+    this.job.emit({ event: 'llm_call', iteration: this.iterations, model, provider, usage, duration_ms: timing.durationMs });
+    this.trace.add({ type: 'llm_call', started_at: timing.startedAt.toISOString(), duration_ms: timing.durationMs, model, provider, usage });
+  }
+
+  /** The outcome when the reply ends the run, null when the model goes on. */
+  private async handle(reply: ModelReply): Promise<RunOutcome | null> {
+    const calls = reply.content.filter((part): part is ToolCallContent => part.type === 'tool-call' && part.providerExecuted !== true);
+    this.prompt.push({ role: 'assistant', content: assistantContent(reply.content) });
+    if (calls.length > 0) {
+      await this.callTools(calls);
+      return null;
+    }
+    const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    return this.answer(text, reply.finish);
+  }
+
+  private answer(text: string, finish: string): RunOutcome | null {
+    const { contract } = this.job;
+    if (!contract) return this.complete(text, finish, null);
+    const output = extractJson(text);
+    const errors = isObject(output) ? errorsOf(contract, output) : 'there is no JSON object in it';
+    if (errors === null) return this.complete(text, finish, output as Record<string, unknown>);
+    if (this.repaired) return this.fail('output_invalid', `the answer does not meet its schema: ${errors}`, false);
+    this.repaired = true;
+    const request = `That answer cannot be used: ${errors}. Answer again with the corrected JSON object and nothing else.`;
+    this.prompt.push({ role: 'user', content: [{ type: 'text', text: request }] });
+    return null;
+  }
+
+  private async callTools(calls: readonly ToolCallContent[]): Promise<void> {
+    const answers: { call: ToolCallContent; answer: Awaited<ReturnType<typeof callTool>> }[] = [];
+    for (let at = 0; at < calls.length; at += CALLS_AT_ONCE) {
+      const batch = calls.slice(at, at + CALLS_AT_ONCE);
+      answers.push(...(await Promise.all(batch.map(async (call, index) => ({ call, answer: await this.callOne(call, at + index) })))));
+    }
+    this.prompt.push({
+      role: 'tool',
+      content: answers.map(({ call, answer }) => ({
+        type: 'tool-result',
+        toolCallId: call.toolCallId,
+        toolName: call.toolName,
+        output: { type: answer.isError ? 'error-text' : 'text', value: answer.text },
+      })),
+    });
+  }
+
+  private async callOne(call: ToolCallContent, indexInTurn: number): Promise<{ text: string; isError: boolean }> {
+    const max = this.job.agent.config.limits.max_tool_calls;
+    if (max !== undefined && this.toolCalls >= max) return { text: `this run may call ${max} tools and has; answer with what you know`, isError: true };
+    if (indexInTurn >= MAX_CALLS_PER_TURN) return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
+    this.toolCalls += 1;
+    const { agent, offer, signal, emit } = this.job;
+    const requested: RequestedCall = { id: call.toolCallId, name: call.toolName, input: call.input };
+    return callTool(requested, { agent: agent.name, offer, signal, emit, trace: this.trace }, this.deps.door);
+  }
+
+  private complete(text: string, finish: string, output: Record<string, unknown> | null): RunOutcome {
+    const answered_by = this.answeredBy?.modelId ?? null;
+    const agent_version = this.job.agent.version;
+    return { ok: true, result: { status: 'completed', text, output, stop_reason: finish, answered_by, agent_version, ...this.soFar() } };
+  }
+
+  private fail(type: RunFailureType, message: string, retryable: boolean): RunOutcome {
+    return { ok: false, type, message, retryable, partial: this.soFar() };
+  }
+
+  private soFar(): Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'> {
+    return {
+      usage: this.usageKnown ? this.usage : null,
+      iterations: this.iterations,
+      tool_calls: this.toolCalls,
+      trace: this.trace.entries,
+      model: this.answeredBy?.model ?? null,
+      provider: this.answeredBy?.provider ?? null,
+    };
+  }
+}
+
+function errorsOf(contract: AnswerContract, output: unknown): string | null {
+  const checked = contract.validate(output);
+  if (checked.ok) return null;
+  return checked.errors.map(({ loc, msg }) => `${loc.join('.') || 'the object'} ${msg}`).join('; ');
+}
+
+function usageOf(usage: ModelUsage): Usage {
+  return { input_tokens: usage.input ?? 0, output_tokens: usage.output ?? 0, cached_input_tokens: usage.cachedInput ?? 0 };
+}
+
+type AssistantContent = Extract<ModelPrompt[number], { role: 'assistant' }>['content'];
+
+/** What a model said, in the form in which it is told again: signatures and ids of the provider included. */
+function assistantContent(content: readonly ModelContent[]): AssistantContent {
+  const said = content.flatMap((part): AssistantContent => {
+    if (part.type === 'text' && part.text === '') return [];
+    if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
+    if (part.type === 'tool-call') {
+      const { toolCallId, toolName } = part;
+      return [{ type: 'tool-call', toolCallId, toolName, input: parsedInput(part.input), providerOptions: part.providerMetadata }];
+    }
+    return [];
+  });
+  return said.length > 0 ? said : [{ type: 'text', text: '(no answer)' }];
+}
+
+function parsedInput(text: string): unknown {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

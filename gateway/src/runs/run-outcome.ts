@@ -1,0 +1,29 @@
+import type { AgentRunResult, RpcErrorType } from '@signalbox/crds';
+
+/** Why a run ended without an answer; the words are the error types of `/rpc`. */
+export type RunFailureType = Extract<
+  RpcErrorType,
+  'timeout' | 'cancelled' | 'provider_error' | 'max_iterations' | 'output_invalid' | 'tool_unavailable' | 'invalid_params' | 'internal'
+>;
+
+export interface RunFailure {
+  ok: false;
+  type: RunFailureType;
+  message: string;
+  retryable: boolean;
+  /** What had been used by then, for whoever pays. */
+  partial: Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'>;
+}
+
+export type RunOutcome = { ok: true; result: Omit<AgentRunResult, 'run_id' | 'duration_ms'> } | RunFailure;
+
+/** The reason with which a run's signal aborts. */
+export class RunAborted extends Error {
+  readonly type: 'timeout' | 'cancelled';
+
+  constructor(type: 'timeout' | 'cancelled', message: string) {
+    super(message);
+    this.name = 'RunAborted';
+    this.type = type;
+  }
+}

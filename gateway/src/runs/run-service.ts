@@ -1,0 +1,222 @@
+import { type AgentRunParams, type RpcErrorType, serverOf } from '@signalbox/crds';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { ServedTool } from '../tools/tool-servers.ts';
+import { AnswerContracts, mergeSchemas, type AnswerContract } from './answer-contract.ts';
+import { FinishedRuns } from './finished-runs.ts';
+import { IdempotencyKeys, parametersHash } from './idempotency.ts';
+import { type FinishedRun, Run, type RunWatcher } from './run.ts';
+import { runAgent, type RunAgentDeps, type RunJob } from './run-agent.ts';
+import { RunAborted, type RunFailure } from './run-outcome.ts';
+import { RunQueue, type Ticket } from './run-queue.ts';
+import { offerTools } from './tool-offer.ts';
+
+export interface RunServiceDeps {
+  agent: (name: string) => AgentRecord | undefined;
+  hasModel: (model: string) => boolean;
+  tools: () => ServedTool[];
+  /** Names of servers that still do not run after the wait. */
+  whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
+  generate: RunAgentDeps['generate'];
+  door: Omit<RunAgentDeps['door'], 'requestApproval'>;
+  limits: { maxConcurrentRuns: number; maxQueuedRuns: number; maxIterations: number };
+  newId: () => string;
+  now: () => number;
+  onFinished: (run: { agent: string; status: string; seconds: number; outcome: FinishedRun }) => void;
+  onBug: (error: unknown, runId: string) => void;
+}
+
+export type Submitted = { ok: true; run: Run } | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
+
+const SERVER_WAIT_MS = 10_000;
+const ORPHAN_GRACE_MS = 30_000;
+const DEFAULT_TRACE_CHARS = 4000;
+const RETRY_AFTER_MS = 1000;
+
+/** Takes runs in, holds them at the cap, runs them and remembers them for a while. */
+export class RunService {
+  private readonly deps: RunServiceDeps;
+  private readonly queue: RunQueue;
+  private readonly keys: IdempotencyKeys<Run>;
+  private readonly contracts = new AnswerContracts();
+  private readonly live = new Map<string, Run>();
+  private readonly finished: FinishedRuns;
+  private draining = false;
+
+  constructor(deps: RunServiceDeps) {
+    this.deps = deps;
+    this.queue = new RunQueue(deps.limits.maxConcurrentRuns, deps.limits.maxQueuedRuns);
+    this.keys = new IdempotencyKeys(deps.now);
+    this.finished = new FinishedRuns({
+      now: deps.now,
+      onForget: (run) => {
+        if (run.params.idempotency_key !== undefined) this.keys.forget(run.params.idempotency_key, run);
+      },
+    });
+  }
+
+  active(): number {
+    return this.queue.active();
+  }
+
+  queued(): number {
+    return this.queue.queued();
+  }
+
+  /** Begins a run, or finds the one that its idempotency key already began. */
+  submit(params: AgentRunParams, watcher: RunWatcher): Submitted {
+    const hash = params.idempotency_key === undefined ? null : parametersHash(params);
+    if (params.idempotency_key !== undefined && hash !== null) {
+      const known = this.keys.find(params.idempotency_key, hash);
+      if (known.kind === 'other') return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
+      if (known.kind === 'same') {
+        known.run.watch(watcher);
+        return { ok: true, run: known.run };
+      }
+    }
+    const prepared = this.prepare(params);
+    if (!prepared.ok) return prepared;
+    const run = new Run(this.deps.newId(), params);
+    const ticket = this.queue.enter(run.abort.signal, (position) => run.emit({ event: 'queued', position }));
+    if (!ticket) return { ok: false, type: 'at_capacity', message: 'all runs are taken and the queue is full', retryAfterMs: RETRY_AFTER_MS };
+    if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
+    this.live.set(run.id, run);
+    run.watch(watcher);
+    void this.execute(run, prepared, ticket);
+    return { ok: true, run };
+  }
+
+  find(reference: { run_id?: string | undefined; idempotency_key?: string | undefined }): Run | undefined {
+    const { run_id, idempotency_key } = reference;
+    if (run_id !== undefined) return this.live.get(run_id) ?? this.finished.get(run_id);
+    return idempotency_key === undefined ? undefined : this.keys.get(idempotency_key);
+  }
+
+  /** False when the run is over already. */
+  cancel(run: Run, message: string): boolean {
+    if (run.done) return false;
+    run.abort.abort(new RunAborted('cancelled', message));
+    return true;
+  }
+
+  /** A watcher's connection is gone. A run that nobody can find again is cancelled after a while. */
+  unwatch(watcher: RunWatcher): void {
+    for (const run of this.live.values()) {
+      if (!run.watchers.delete(watcher) || run.watchers.size > 0 || run.params.idempotency_key !== undefined) continue;
+      setTimeout(() => {
+        if (run.watchers.size === 0) this.cancel(run, 'the caller went away');
+      }, ORPHAN_GRACE_MS).unref();
+    }
+  }
+
+  /** Takes nothing new; resolves when what runs is over, or was cancelled after `graceMs`. */
+  async drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    const all = [...this.live.values()];
+    const timer = setTimeout(() => {
+      for (const run of all) this.cancel(run, 'the gateway is stopping');
+    }, graceMs);
+    await Promise.all(all.map((run) => run.finished));
+    clearTimeout(timer);
+  }
+
+  private prepare(params: AgentRunParams): Prepared | Extract<Submitted, { ok: false }> {
+    if (this.draining) return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
+    const agent = this.deps.agent(params.agent);
+    if (!agent) return { ok: false, type: 'not_found', message: `there is no agent "${params.agent}"` };
+    if (params.model !== undefined && !this.deps.hasModel(params.model)) {
+      return { ok: false, type: 'invalid_params', message: `model: "${params.model}" maps to no configured provider` };
+    }
+    const contract = this.contracts.get(mergeSchemas(agent.config.output_schema, params.output_schema));
+    if (!contract.ok) return { ok: false, type: 'invalid_params', message: `output_schema: ${contract.message}` };
+    return { ok: true, agent, contract: contract.contract };
+  }
+
+  private async execute(run: Run, prepared: Prepared, ticket: Ticket): Promise<void> {
+    const started = performance.now();
+    const timer = this.deadline(run, prepared.agent);
+    let outcome: FinishedRun;
+    try {
+      outcome = await this.runInSlot(run, prepared, ticket, started);
+    } catch (error) {
+      outcome = this.failed(run, error);
+    } finally {
+      clearTimeout(timer);
+      ticket.release();
+    }
+    this.remember(run, outcome);
+    const seconds = (performance.now() - started) / 1000;
+    this.deps.onFinished({ agent: prepared.agent.name, status: outcome.ok ? 'completed' : outcome.type, seconds, outcome });
+    run.finish(outcome);
+  }
+
+  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket, started: number): Promise<FinishedRun> {
+    const emit = (event: Parameters<Run['emit']>[0]) => run.emit(event);
+    emit({ event: 'accepted' });
+    if (ticket.position > 0) emit({ event: 'queued', position: ticket.position });
+    await ticket.ready;
+    emit({ event: 'started' });
+    const { signal } = run.abort;
+    const servers = [...new Set(prepared.agent.config.tools.map((pattern) => serverOf(pattern)))];
+    const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
+    signal.throwIfAborted();
+    if (down.length > 0) return failure('tool_unavailable', `tool servers that do not run: ${down.join(', ')}`, true);
+    const job = this.jobOf(run, prepared);
+    const outcome = await runAgent(job, {
+      generate: this.deps.generate,
+      maxIterations: this.deps.limits.maxIterations,
+      door: { ...this.deps.door, requestApproval: (request, aborted) => run.requestApproval(request, aborted) },
+    });
+    if (!outcome.ok) return outcome;
+    return { ok: true, result: { run_id: run.id, ...outcome.result, duration_ms: Math.round(performance.now() - started) } };
+  }
+
+  private jobOf(run: Run, { agent, contract }: Prepared): RunJob {
+    const { params } = run;
+    const { config } = agent;
+    return {
+      agent,
+      contract,
+      input: params.input,
+      models: [params.model ?? config.model, ...config.model_fallbacks],
+      offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools()),
+      streamText: params.trace?.stream === true,
+      traceResultMaxChars: params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS,
+      signal: run.abort.signal,
+      emit: (event) => run.emit(event),
+    };
+  }
+
+  /** The caller's time covers the queue as well; the agent's own limit is a second one. */
+  private deadline(run: Run, agent: AgentRecord): NodeJS.Timeout | undefined {
+    const own = agent.config.limits.timeout_seconds;
+    const ms = Math.min(run.params.timeout_ms ?? Number.POSITIVE_INFINITY, own === undefined ? Number.POSITIVE_INFINITY : own * 1000);
+    if (!Number.isFinite(ms)) return undefined;
+    return setTimeout(() => run.abort.abort(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)), Math.min(ms, 2 ** 31 - 1));
+  }
+
+  private failed(run: Run, error: unknown): RunFailure {
+    const { signal } = run.abort;
+    if (signal.aborted && signal.reason instanceof RunAborted) {
+      return failure(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
+    }
+    this.deps.onBug(error, run.id);
+    return failure('internal', 'the run failed inside the gateway', true);
+  }
+
+  private remember(run: Run, outcome: FinishedRun): void {
+    this.live.delete(run.id);
+    run.forgetInput();
+    this.finished.add(run, outcome);
+  }
+}
+
+interface Prepared {
+  ok: true;
+  agent: AgentRecord;
+  contract: AnswerContract | null;
+}
+
+function failure(type: RunFailure['type'], message: string, retryable: boolean): RunFailure {
+  const partial = { usage: null, iterations: 0, tool_calls: 0, trace: [], model: null, provider: null };
+  return { ok: false, type, message, retryable, partial };
+}

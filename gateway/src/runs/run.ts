@@ -1,0 +1,82 @@
+import type { AgentRunParams, AgentRunResult, ToolApprovalResult } from '@signalbox/crds';
+import type { ApprovalRequest } from './tool-door.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunFailure } from './run-outcome.ts';
+
+/** Someone who hears of a run: the connection that started it or attached later. */
+export interface RunWatcher {
+  /** One event, with the run it belongs to. */
+  event(run: Run, event: RunEvent): void;
+  /** Asks whoever is behind the connection; rejects when the connection cannot answer. */
+  requestApproval(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
+}
+
+export type FinishedRun = { ok: true; result: AgentRunResult } | RunFailure;
+
+/** One run from acceptance to its answer; watchers come and go. */
+export class Run {
+  readonly id: string;
+  params: AgentRunParams;
+  readonly abort = new AbortController();
+  readonly finished: Promise<FinishedRun>;
+  readonly watchers = new Set<RunWatcher>();
+  done = false;
+  private resolveFinished: (outcome: FinishedRun) => void = () => {};
+  private watcherArrived: () => void = () => {};
+
+  constructor(id: string, params: AgentRunParams) {
+    this.id = id;
+    this.params = params;
+    this.finished = new Promise((resolve) => {
+      this.resolveFinished = resolve;
+    });
+  }
+
+  emit(event: RunEvent): void {
+    for (const watcher of this.watchers) watcher.event(this, event);
+  }
+
+  watch(watcher: RunWatcher): void {
+    if (this.done) return;
+    this.watchers.add(watcher);
+    this.watcherArrived();
+  }
+
+  /** The prompt is not needed to attach to a run that is over. */
+  forgetInput(): void {
+    this.params = { ...this.params, input: '' };
+  }
+
+  finish(outcome: FinishedRun): void {
+    this.done = true;
+    this.watchers.clear();
+    this.resolveFinished(outcome);
+  }
+
+  /** Asks the newest watcher; when it goes away, the next one, or whoever attaches before `signal` aborts (then it rejects). */
+  async requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
+    const asked = new Set<RunWatcher>();
+    for (;;) {
+      signal.throwIfAborted();
+      const watcher = [...this.watchers].findLast((candidate) => !asked.has(candidate));
+      if (!watcher) {
+        await this.nextWatcher(signal);
+        continue;
+      }
+      asked.add(watcher);
+      const decision = await watcher.requestApproval(this, request, signal).catch(() => null);
+      if (decision) return decision;
+    }
+  }
+
+  private nextWatcher(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      this.watcherArrived = () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+    });
+  }
+}

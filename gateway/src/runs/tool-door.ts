@@ -1,0 +1,135 @@
+import type { ToolApprovalResult } from '@signalbox/crds';
+import type { PolicyCall, PolicyDecision } from '../policy/policy.ts';
+import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
+import type { EmitRunEvent } from './run-event.ts';
+import type { OfferedTool, ToolOffer } from './tool-offer.ts';
+import type { Trace } from './trace.ts';
+
+/** A call as a model wrote it. */
+export interface RequestedCall {
+  id: string;
+  name: string;
+  /** JSON text of the arguments. */
+  input: string;
+}
+
+/** What the model is told. */
+export interface ToolAnswer {
+  text: string;
+  isError: boolean;
+}
+
+export interface ApprovalRequest {
+  call_id: string;
+  server: string;
+  tool: string;
+  input: unknown;
+  reason: string | null;
+}
+
+export interface DoorDeps {
+  decide: (call: PolicyCall) => PolicyDecision | Promise<PolicyDecision>;
+  call: (server: string, tool: string, input: Record<string, unknown>, options: ToolCallOptions) => Promise<ToolOutcome>;
+  /** Asks a human through whoever runs the agent; rejects when `signal` aborts. */
+  requestApproval: (request: ApprovalRequest, signal: AbortSignal) => Promise<ToolApprovalResult>;
+  onCall: (call: { server: string; tool: string; agent: string; outcome: ToolOutcome['kind'] | 'denied'; seconds: number }) => void;
+  toolTimeoutMs: number;
+  resultMaxChars: number;
+}
+
+export interface DoorContext {
+  agent: string;
+  offer: ToolOffer;
+  signal: AbortSignal;
+  emit: EmitRunEvent;
+  trace: Trace;
+}
+
+/**
+ * The one way from a model to a tool: look up the pair that was really offered, ask the policy, ask a human where one must
+ * be asked, call, record. Whatever goes wrong is an error answer to the model; it rejects only when the run is over.
+ */
+export async function callTool(requested: RequestedCall, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
+  const offered = context.offer.byName.get(requested.name);
+  if (!offered) return { text: `there is no tool "${requested.name.slice(0, 100)}"`, isError: true };
+  const input = parseInput(requested.input);
+  if (!input) return { text: 'the arguments must be a JSON object', isError: true };
+  const { server, tool } = offered;
+  const fields = { call_id: requested.id, server, tool };
+  const decision = await deps.decide({ server, tool, agent: context.agent, input: JSON.stringify(input) });
+  if (decision.action === 'deny') return deny(fields, decision.reason ?? 'denied by the tool policy', context, deps);
+  if (decision.action === 'require_approval' || offered.needsApproval) {
+    const refused = await askHuman({ ...fields, input, reason: decision.reason }, context, deps);
+    if (refused !== null) return deny(fields, refused, context, deps);
+  }
+  return dispatch({ ...fields, input }, context, deps);
+}
+
+type CallFields = { call_id: string } & Pick<OfferedTool, 'server' | 'tool'>;
+
+async function dispatch(call: CallFields & { input: Record<string, unknown> }, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
+  const { input, ...fields } = call;
+  context.emit({ event: 'tool_call', ...fields, input });
+  const startedAt = new Date();
+  const started = performance.now();
+  const outcome = await deps.call(call.server, call.tool, input, { signal: context.signal, timeoutMs: deps.toolTimeoutMs });
+  const durationMs = performance.now() - started;
+  deps.onCall({ server: call.server, tool: call.tool, agent: context.agent, outcome: outcome.kind, seconds: durationMs / 1000 });
+  context.signal.throwIfAborted();
+  const isError = outcome.kind !== 'ok';
+  const result = context.trace.cut(outcome.text);
+  context.emit({ event: 'tool_result', ...fields, is_error: isError, result, duration_ms: durationMs });
+  context.trace.add({
+    type: 'tool_call',
+    started_at: startedAt.toISOString(),
+    duration_ms: durationMs,
+    server: call.server,
+    tool: call.tool,
+    input,
+    result,
+    is_error: isError,
+  });
+  return { text: cutText(outcome.text, deps.resultMaxChars), isError };
+}
+
+function deny(fields: CallFields, reason: string, context: DoorContext, deps: DoorDeps): ToolAnswer {
+  const { server, tool } = fields;
+  deps.onCall({ server, tool, agent: context.agent, outcome: 'denied', seconds: 0 });
+  context.emit({ event: 'tool_denied', ...fields, reason });
+  context.trace.add({ type: 'tool_denied', started_at: new Date().toISOString(), duration_ms: 0, server, tool, reason });
+  return { text: `this call is not allowed: ${reason}`, isError: true };
+}
+
+/** Null when the call was approved, else why not. */
+async function askHuman(request: ApprovalRequest, context: DoorContext, deps: DoorDeps): Promise<string | null> {
+  const { input: _, reason: __, ...fields } = request;
+  context.emit({ event: 'approval_requested', ...fields });
+  const started = performance.now();
+  const startedAt = new Date().toISOString();
+  const decision = await deps.requestApproval(request, context.signal);
+  context.emit({ event: 'approval_decided', ...fields, approved: decision.approved, decided_by: decision.decided_by ?? null });
+  context.trace.add({
+    type: 'approval',
+    started_at: startedAt,
+    duration_ms: performance.now() - started,
+    server: request.server,
+    tool: request.tool,
+    is_error: !decision.approved,
+    reason: decision.comment ?? null,
+  });
+  return decision.approved ? null : (decision.comment ?? 'a human did not approve it');
+}
+
+function parseInput(text: string): Record<string, unknown> | null {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function cutText(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}\n[cut: ${text.length - maxChars} more characters]`;
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { serverOf } from '@signalbox/crds';
+import type { ModelTool } from '../models/model.ts';
+import { globMatches } from '../policy/glob.ts';
+
+/** A tool that could be offered: as its server describes it. */
+export interface OfferableTool {
+  server: string;
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  annotations: { readOnlyHint?: boolean | undefined };
+}
+
+/** A tool that this run may ask for, by the name the model is given. */
+export interface OfferedTool {
+  server: string;
+  tool: string;
+  /** A human must allow each call: the agent's own rule, beside the operator's policy. */
+  needsApproval: boolean;
+}
+
+export interface ToolOffer {
+  byName: ReadonlyMap<string, OfferedTool>;
+  forModel: ModelTool[];
+}
+
+interface AgentTools {
+  tools: readonly string[];
+  require_approval: readonly string[];
+  read_only: boolean;
+}
+
+const NO_TOOLS: ToolOffer = { byName: new Map(), forModel: [] };
+
+/** The tools of an agent's list that its servers have now; `read_only` leaves only those that call themselves read-only. */
+export function offerTools(agent: AgentTools, available: readonly OfferableTool[]): ToolOffer {
+  if (agent.tools.length === 0) return NO_TOOLS;
+  const byName = new Map<string, OfferedTool>();
+  const forModel: ModelTool[] = [];
+  for (const tool of available) {
+    if (!agent.tools.some((pattern) => patternMatches(pattern, tool))) continue;
+    if (agent.read_only && tool.annotations.readOnlyHint !== true) continue;
+    const name = modelName(tool, byName);
+    byName.set(name, {
+      server: tool.server,
+      tool: tool.name,
+      needsApproval: agent.require_approval.some((pattern) => patternMatches(pattern, tool)),
+    });
+    forModel.push({ type: 'function', name, description: tool.description, inputSchema: tool.inputSchema });
+  }
+  return { byName, forModel };
+}
+
+/** `server` or `server/glob`. */
+function patternMatches(pattern: string, tool: OfferableTool): boolean {
+  const server = serverOf(pattern);
+  if (server !== tool.server) return false;
+  return pattern === server || globMatches(pattern.slice(server.length + 1), tool.name);
+}
+
+const MAX_NAME_CHARS = 64;
+
+/** `server__tool` in the characters that every provider accepts; a name that is long or taken ends in a hash. */
+function modelName(tool: OfferableTool, taken: ReadonlyMap<string, unknown>): string {
+  const plain = `${tool.server}__${tool.name}`.replace(/[^A-Za-z0-9_-]/g, '_');
+  if (plain.length <= MAX_NAME_CHARS && !taken.has(plain)) return plain;
+  const hash = createHash('sha256').update(`${tool.server}/${tool.name}`).digest('hex').slice(0, 8);
+  return `${plain.slice(0, MAX_NAME_CHARS - 9)}_${hash}`;
+}
