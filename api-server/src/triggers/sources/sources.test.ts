@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sources, type Parsed } from './index.ts';
+
+const parse = (source: string, body: unknown, strategy: string | null = null): Parsed => {
+  const parser = sources.get(source);
+  if (!parser) throw new Error(`no source ${source}`);
+  return parser.parse(body, { strategy, receivedAt: 5 });
+};
+const contexts = (parsed: Parsed) => (parsed.ok ? parsed.contexts : []);
+
+const alert = (labels: Record<string, string>, more: object = {}) => ({ status: 'firing', labels, annotations: {}, fingerprint: 'f1', ...more });
+const group = (...alerts: object[]) => ({
+  version: '4',
+  groupKey: '{}:{alertname="A"}',
+  status: 'firing',
+  commonLabels: { team: 'x', severity: 'warning' },
+  commonAnnotations: { summary: 'all of them' },
+  externalURL: 'http://am',
+  alerts,
+});
+
+test('a generic payload becomes a context whose key is the idempotency key', () => {
+  const body = { pipeline: 'p', event: 'deploy', summary: 's', idempotency_key: 'k', data: { a: 1 }, extra: true };
+  const [context] = contexts(parse('generic', body));
+  expect(context).toMatchObject({ source: 'generic', pipeline: 'p', labels: { event: 'deploy' }, fingerprint: 'k', metadata: { a: 1 }, raw: body });
+});
+
+test('without an idempotency key, or with an empty one, a generic payload has no fingerprint', () => {
+  expect(contexts(parse('generic', { pipeline: 'p' }))[0]?.fingerprint).toBeNull();
+  expect(contexts(parse('generic', { pipeline: 'p', idempotency_key: '' }))[0]?.fingerprint).toBeNull();
+});
+
+test.each([[null], [[]], ['text'], [{}], [{ pipeline: '../x' }], [{ pipeline: 'p', data: [] }], [{ pipeline: 'p', summary: 3 }]])(
+  'a malformed generic payload is refused with its place: %j',
+  (body) => {
+    const parsed = parse('generic', body);
+    expect(parsed.ok).toBe(false);
+    expect(parsed).toHaveProperty('errors.0.loc.0', 'body');
+  },
+);
+
+test('the most severe firing alert speaks for its group', () => {
+  const body = group(alert({ severity: 'info' }), alert({ severity: 'critical' }, { fingerprint: 'f2', status: 'resolved' }), alert({ severity: 'warning' }, { fingerprint: 'f3' }));
+  const [context] = contexts(parse('alert_router', body));
+  expect(context).toMatchObject({ severity: 'warning', fingerprint: 'f3:firing', summary: 'all of them', metadata: { alert_count: 3 } });
+});
+
+test('common_labels takes the group and its key', () => {
+  const [context] = contexts(parse('alert_router', group(alert({ severity: 'critical' })), 'common_labels'));
+  expect(context).toMatchObject({ severity: 'warning', labels: { team: 'x' }, fingerprint: '{}:{alertname="A"}:firing' });
+});
+
+test('per_alert gives a context an alert', () => {
+  const parsed = parse('alert_router', group(alert({ a: '1' }), alert({ a: '2' }, { fingerprint: 'f2' })), 'per_alert');
+  expect(contexts(parsed).map(({ fingerprint }) => fingerprint)).toEqual(['f1:firing', 'f2:firing']);
+});
+
+test('a resolve has another fingerprint than its firing', () => {
+  const [firing] = contexts(parse('alert_router', group(alert({}))));
+  const [resolved] = contexts(parse('alert_router', group(alert({}, { status: 'resolved' }))));
+  expect(firing?.fingerprint).not.toBe(resolved?.fingerprint);
+});
+
+test('without a fingerprint the labels make one, in whatever order they come', () => {
+  const one = contexts(parse('alert_router', group({ labels: { a: '1', b: '2' } })))[0];
+  const two = contexts(parse('alert_router', group({ labels: { b: '2', a: '1' } })))[0];
+  expect(one?.fingerprint).toMatch(/^[0-9a-f]{12}:firing$/);
+  expect(two?.fingerprint).toBe(one?.fingerprint);
+});
+
+test('a label named pipeline names the pipeline', () => {
+  expect(contexts(parse('alert_router', group(alert({ pipeline: 'mine' }))))[0]?.pipeline).toBe('mine');
+});
+
+test('an unknown strategy is refused', () => {
+  expect(parse('alert_router', group(alert({})), 'loudest')).toMatchObject({ ok: false, errors: [{ loc: ['query', 'strategy'] }] });
+});
+
+test('no payload makes a parser throw', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...sources.keys()), fc.jsonValue(), (source, body) => {
+      expect(typeof parse(source, body).ok).toBe('boolean');
+    }),
+  );
+});
