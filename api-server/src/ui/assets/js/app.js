@@ -1,0 +1,13 @@
+import { keepClocks } from './clock.js';
+import { watchKeys } from './keys.js';
+import { watchForms } from './forms.js';
+import { watchNews, watchPoll, watchSoftLinks, watchStream } from './live.js';
+
+document.documentElement.classList.add('js');
+keepClocks();
+watchKeys();
+watchForms();
+watchSoftLinks();
+watchStream();
+watchNews();
+watchPoll();

@@ -1,0 +1,61 @@
+import { load, toast } from './page.js';
+
+const NEXT = { system: 'light', light: 'dark', dark: 'system' };
+const SAID = { system: 'Theme follows the system', light: 'Light theme', dark: 'Dark theme' };
+
+async function changeTheme(form, button) {
+  const theme = button.value;
+  const body = new URLSearchParams(new FormData(form));
+  body.set('theme', theme);
+  document.documentElement.dataset.theme = theme;
+  button.value = NEXT[theme];
+  button.title = `${SAID[theme]}. Change to ${NEXT[theme]}`;
+  button.setAttribute('aria-label', button.title);
+  toast(SAID[theme]);
+  await fetch(form.action, { method: 'POST', body, redirect: 'manual' });
+}
+
+async function mark(form, button) {
+  const body = new URLSearchParams(new FormData(form));
+  body.set('outcome', button.value);
+  form.querySelector('textarea')?.blur();
+  try {
+    await load(form.action, { method: 'POST', body });
+    await load(location.href);
+    toast(`Marked ${button.value}`);
+  } catch {
+    toast('The mark was not stored. Try again.');
+  }
+}
+
+/** Forms work by themselves; here they only spare the full page. */
+export function watchForms() {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    const button = event.submitter;
+    if (form.matches('[data-theme-form]') && button) {
+      event.preventDefault();
+      void changeTheme(form, button);
+    } else if (form.matches('[data-mark-form]') && button) {
+      event.preventDefault();
+      void mark(form, button);
+    } else if (form.matches('[data-auto-submit]')) {
+      for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
+    }
+  });
+  addEventListener('pageshow', () => {
+    for (const field of document.querySelectorAll('[data-auto-submit] :disabled')) field.disabled = false;
+  });
+  document.addEventListener('change', (event) => {
+    const form = event.target.closest?.('[data-auto-submit]');
+    if (form && event.target.matches('select')) form.requestSubmit();
+  });
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.parentElement.querySelector('[data-copy-text]').textContent);
+      toast('Copied');
+    });
+  }
+}

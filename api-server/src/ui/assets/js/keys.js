@@ -1,0 +1,47 @@
+import { toast } from './page.js';
+
+const OUTCOMES = { y: 'correct', n: 'incorrect', p: 'partial' };
+const rowLinks = () => [...document.querySelectorAll('[data-row] .row-link')];
+
+function walk(step) {
+  const links = rowLinks();
+  if (links.length === 0) return;
+  const at = links.indexOf(document.activeElement);
+  const next = at === -1 ? (step > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + step, 0), links.length - 1);
+  links[next].focus();
+  links[next].closest('[data-row]').scrollIntoView({ block: 'nearest' });
+}
+
+/** On a run the keys press its buttons; on the list they mark the row that has the focus. */
+async function mark(outcome) {
+  const form = document.querySelector('[data-mark-form][data-keys]');
+  if (form) return form.querySelector(`button[value="${outcome}"]`).click();
+  const row = document.activeElement?.closest('[data-row][data-mark]');
+  const csrf = document.querySelector('[data-csrf]')?.value;
+  if (!row || !csrf) return;
+  const body = new URLSearchParams({ _csrf: csrf, outcome });
+  const response = await fetch(row.dataset.mark, { method: 'POST', body, redirect: 'manual' });
+  const stored = response.type === 'opaqueredirect' || response.ok;
+  toast(stored ? `Marked ${outcome}: ${row.querySelector('.row-link').textContent.slice(0, 60)}` : 'The mark was not stored: your token may only look.');
+}
+
+function focusSearch() {
+  const field = document.querySelector('[data-search-here]') ?? document.querySelector('[data-search]');
+  if (!field?.offsetParent) return location.assign('/ui/runs');
+  field.focus();
+  field.select();
+}
+
+/** `/` searches, `j k` walk rows, `y n p` mark; nothing while somebody types. */
+export function watchKeys() {
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
+    if (event.key === 'Escape' && typing) return typing.blur();
+    if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      focusSearch();
+    } else if (event.key === 'j' || event.key === 'k') walk(event.key === 'j' ? 1 : -1);
+    else if (event.key in OUTCOMES) void mark(OUTCOMES[event.key]);
+  });
+}

@@ -1,0 +1,94 @@
+import { count } from '../format.ts';
+import { paths } from '../paths.ts';
+import type { DefinitionEntry } from '../page-deps.ts';
+import type { FirstRun } from '../runs/first-run.ts';
+import { plural, runRow, runTitle } from '../runs/row.ts';
+import { statusLook } from '../status.ts';
+import type { RunLine, RunsPage } from '../wire.ts';
+
+const SHOWN = 6;
+
+export interface OverviewInput {
+  running: RunsPage;
+  escalated: RunsPage;
+  failed: RunsPage;
+  aborted: RunsPage;
+  completed: RunsPage;
+  testing: RunsPage;
+  pipelines: DefinitionEntry[];
+  first: FirstRun;
+  now: number;
+  currency: string;
+}
+
+const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => (run: RunLine) => ({
+  ...runRow(run, input),
+  summary: runTitle(run),
+  detail: detail(run),
+});
+
+const newestFirst = (a: RunLine, b: RunLine): number => b.triggered_at.localeCompare(a.triggered_at);
+
+/** What runs, what waits for me, what failed and what is still in testing, readable in five seconds (Design 10). */
+export function overviewView(input: OverviewInput) {
+  const waiting = [...input.running.runs.filter((run) => run.waiting_on !== null), ...input.escalated.runs];
+  const running = input.running.runs.filter((run) => run.waiting_on === null);
+  const runningTotal = input.running.total - (input.running.runs.length - running.length);
+  const waitingTotal = input.escalated.total + (input.running.runs.length - running.length);
+  const failed = [...input.failed.runs, ...input.aborted.runs].toSorted(newestFirst);
+  const failedTotal = input.failed.total + input.aborted.total;
+  const testing = input.pipelines.filter((pipeline) => pipeline.config['stage'] !== 'production');
+  const plain = line(input, () => null);
+  const seen = running.length + waiting.length + failed.length + input.completed.total + input.testing.total;
+  return {
+    empty: seen === 0,
+    first: input.first,
+    lead: lead(waitingTotal, failedTotal),
+    tiles: [
+      tile('running', 'Running now', runningTotal, 'in progress', paths.runs({ status: 'running' })),
+      tile('escalated', 'Waits for you', waitingTotal, 'last 7 days', paths.runs({ status: 'escalated' })),
+      tile('failed', 'Failed', failedTotal, 'last 24 hours', paths.runs({ status: 'failed' })),
+      tile('completed', 'Completed', input.completed.total, 'last 24 hours', paths.runs({ status: 'completed' })),
+    ],
+    panels: [
+      panel('running', 'Running now', running.slice(0, SHOWN).map(plain), paths.runs({ status: 'running' }), 'Nothing runs at the moment.'),
+      panel(
+        'waiting',
+        'Waits for you',
+        waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
+        paths.runs({ status: 'escalated' }),
+        'Nothing waits for a person.',
+      ),
+      panel('failed', 'Failed lately', failed.slice(0, SHOWN).map(plain), paths.runs({ status: 'failed' }), 'Nothing failed in the last 24 hours.'),
+    ],
+    pipelinesPath: paths.pipelines(),
+    testing: testing.slice(0, SHOWN).map((pipeline) => testingLine(pipeline, input.testing)),
+    testingNone: input.pipelines.length === 0 ? 'No pipeline is loaded.' : 'Every pipeline is in production.',
+  };
+}
+
+function lead(waiting: number, failed: number): string {
+  if (waiting === 0 && failed === 0) return 'All quiet: nothing waits for you and nothing failed today.';
+  const parts = [waiting > 0 ? `${plural(waiting, 'run')} for you to look at` : null, failed > 0 ? `${plural(failed, 'failure')} today` : null];
+  return `${parts.filter((part) => part !== null).join(', ')}.`;
+}
+
+function whyItWaits(run: RunLine): string | null {
+  if (run.waiting_on !== null) return `waiting on ${run.waiting_on}`;
+  if (run.trust !== null && run.threshold !== null && run.trust < run.threshold) return 'trust below its threshold';
+  return null;
+}
+
+function tile(status: string, label: string, figure: number, note: string, href: string) {
+  const look = statusLook(status);
+  return { label, figure: count(figure), note, href, icon: look.icon, tone: figure === 0 ? 'quiet' : look.tone };
+}
+
+const panel = <Row>(id: string, title: string, rows: Row[], more: string, none: string) => ({ id, title, rows, more: rows.length > 0 ? more : null, none });
+
+function testingLine(pipeline: DefinitionEntry, recent: RunsPage) {
+  const runs = recent.runs.filter((run) => run.pipeline_name === pipeline.name);
+  const completed = runs.filter((run) => run.status === 'completed').length;
+  const note = runs.length === 0 ? 'no run in the last 7 days' : `${completed} of ${plural(runs.length, 'recent run')} completed`;
+  return { name: pipeline.name, href: paths.pipeline(pipeline.name), note, trust: null };
+}

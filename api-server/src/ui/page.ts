@@ -1,0 +1,97 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Handlebars from 'handlebars';
+import type { Assets } from './assets.ts';
+import { iconSprite } from './icons.ts';
+import type { PageDeps, Viewer } from './page-deps.ts';
+import { paths } from './paths.ts';
+import type { Render } from './render.ts';
+import { nextTheme, themeOf } from './theme.ts';
+
+/** What every page's routes are given. */
+export interface PageContext {
+  deps: PageDeps;
+  assets: Assets;
+  render: Render;
+}
+
+export interface PageOptions {
+  title: string;
+  /** Which entry of the rail is marked. */
+  nav: 'overview' | 'runs' | 'pipelines' | 'steps' | 'agents' | null;
+  template: string;
+  model: object;
+  status?: number;
+}
+
+const RAIL = [
+  {
+    group: 'Operate',
+    entries: [
+      { id: 'overview', label: 'Overview', icon: 'overview', href: paths.overview() },
+      { id: 'runs', label: 'Runs', icon: 'runs', href: paths.runs() },
+    ],
+  },
+  {
+    group: 'Build',
+    entries: [
+      { id: 'pipelines', label: 'Pipelines', icon: 'pipelines', href: paths.pipelines() },
+      { id: 'steps', label: 'Steps', icon: 'steps', href: paths.steps() },
+      { id: 'agents', label: 'Agents', icon: 'agents', href: paths.agents() },
+    ],
+  },
+] as const;
+
+const rail = (nav: PageOptions['nav']) =>
+  RAIL.map(({ group, entries }) => ({ group, entries: entries.map((entry) => ({ ...entry, current: entry.id === nav })) }));
+
+/** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
+export function sendPage(context: PageContext, request: FastifyRequest, reply: FastifyReply, page: PageOptions): FastifyReply {
+  const { assets, render, deps } = context;
+  const viewer = deps.auth.viewer(request);
+  const theme = themeOf(request.headers.cookie);
+  const shared = { csrf: viewer?.csrf ?? '', paths: { theme: paths.theme(), logout: paths.logout() } };
+  const body = render(page.template, { ...page.model, ...shared });
+  const html = render('layout', {
+    ...shared,
+    title: page.title,
+    theme,
+    next: nextTheme(theme),
+    here: request.url,
+    viewer,
+    initial: viewer === null ? '' : viewer.name.slice(0, 1).toUpperCase(),
+    rail: rail(page.nav),
+    version: deps.version,
+    css: assets.url('app.css'),
+    js: assets.url('app.js'),
+    fonts: assets.url('fonts/inter.woff2'),
+    home: paths.overview(),
+    search: paths.runs(),
+    sprite: new Handlebars.SafeString(iconSprite),
+    body: new Handlebars.SafeString(body),
+  });
+  return reply
+    .code(page.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(html);
+}
+
+/** A page that says what went wrong and where to go from here. */
+export function sendProblem(
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: { status: number; title: string; text: string; action?: { href: string; label: string } },
+): FastifyReply {
+  const action = problem.action ?? { href: paths.overview(), label: 'Back to the overview' };
+  return sendPage(context, request, reply, {
+    title: problem.title,
+    nav: null,
+    template: 'problem',
+    model: { ...problem, action },
+    status: problem.status,
+  });
+}
+
+const RANK = { viewer: 0, operator: 1, admin: 2 } as const;
+export const mayOperate = (viewer: Viewer | null): boolean => viewer !== null && RANK[viewer.role] >= RANK.operator;

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import Handlebars from 'handlebars';
+import { icon } from './icons.ts';
+
+/** Turns a template and a view model into HTML; every value is escaped. */
+export type Render = (template: string, model: object) => string;
+
+/**
+ * Loads the templates of a folder; names that begin with `_` are partials. Helpers are few on purpose: what a page
+ * decides, it decides in its view model.
+ */
+export function createRender(dir: string): Render {
+  const handlebars = Handlebars.create();
+  handlebars.registerHelper('icon', (name: unknown) => new Handlebars.SafeString(icon(name)));
+  const templates = new Map<string, Handlebars.TemplateDelegate>();
+  for (const file of readdirSync(dir)) {
+    const name = basename(file, '.hbs');
+    const source = readFileSync(join(dir, file), 'utf8');
+    if (name.startsWith('_')) handlebars.registerPartial(name.slice(1), source);
+    else templates.set(name, handlebars.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }));
+  }
+  return (name, model) => {
+    const template = templates.get(name);
+    if (template === undefined) throw new Error(`no template ${name}`);
+    return template(model);
+  };
+}

@@ -1,0 +1,70 @@
+import { score } from '../format.ts';
+import type { StepDetail, TrustReport } from '../wire.ts';
+import { type CheckRow, checkRows } from './checks.ts';
+
+const LABELS: Record<string, string> = {
+  confidence: 'Confidence',
+  verifier: 'Verifier',
+  calibration: 'Calibrated',
+  grounding: 'Grounding',
+  checks: 'Checks',
+};
+
+export interface EvidenceView {
+  known: boolean;
+  verdict: { tone: 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
+  sentence: string;
+  trust: { value: string; width: string } | null;
+  threshold: { value: string; x: string; anchor: 'start' | 'end'; labelX: string } | null;
+  signals: { label: string; value: string; width: string; known: boolean; shadow: boolean; note: string }[];
+  checks: CheckRow[];
+}
+
+const VERDICTS = {
+  pass: { tone: 'good', icon: 'completed', word: 'Passed the gate' },
+  escalate: { tone: 'escalated', icon: 'escalated', word: 'Did not pass: escalated' },
+  abort: { tone: 'bad', icon: 'aborted', word: 'Did not pass: aborted' },
+  proceed: { tone: 'quiet', icon: 'arrow', word: 'Did not pass: went on' },
+} as const;
+const NO_GATE = { tone: 'quiet', icon: 'pending', word: 'No gate' } as const;
+
+const percent = (value: number): string => `${(100 * Math.min(1, Math.max(0, value))).toFixed(2)}%`;
+
+const verdictOf = (report: TrustReport) => (report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action]);
+
+function whyNothing(step: StepDetail): string {
+  if (step.status === 'running') return 'The step is still running; its evidence appears here when it ends.';
+  if (step.status === 'skipped') return 'The step was skipped, so it left no evidence.';
+  if (step.error !== null) return 'The step failed before it could answer, so there is no confidence to weigh.';
+  return 'This step reports no confidence, so it passes no gate and fails none.';
+}
+
+function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']> {
+  const late = threshold > 0.5;
+  return { value: score(threshold), x: percent(threshold), anchor: late ? 'end' : 'start', labelX: percent(late ? threshold - 0.01 : threshold + 0.01) };
+}
+
+/** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not (Design 3, "The gate"). */
+export function evidenceView(step: StepDetail): EvidenceView {
+  const checks = checkRows(step.checks);
+  const report = step.trust_report;
+  if (report === null || report === undefined) {
+    return { known: false, verdict: NO_GATE, sentence: whyNothing(step), trust: null, threshold: null, signals: [], checks };
+  }
+  return {
+    known: report.trust !== null || report.signals.length > 0,
+    verdict: verdictOf(report),
+    sentence: report.sentence,
+    trust: report.trust === null ? null : { value: score(report.trust), width: percent(report.trust) },
+    threshold: report.threshold === null ? null : thresholdMark(report.threshold),
+    signals: report.signals.map((signal) => ({
+      label: LABELS[signal.signal] ?? signal.signal,
+      value: score(signal.value),
+      width: percent(signal.value ?? 0),
+      known: signal.value !== null,
+      shadow: !signal.enforced,
+      note: signal.note ?? '',
+    })),
+    checks,
+  };
+}

@@ -1,0 +1,49 @@
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'word';
+
+/** A JSON value as nested rows that fold; `more` says what was left out. */
+export interface JsonNode {
+  key: string | null;
+  kind: JsonKind;
+  fold: boolean;
+  open: boolean;
+  text: string;
+  children: JsonNode[];
+  more: string | null;
+}
+
+const MAX_DEPTH = 12;
+const MAX_NODES = 1500;
+const MAX_TEXT = 20_000;
+
+interface Budget {
+  nodes: number;
+}
+
+function leaf(key: string | null, value: unknown): JsonNode {
+  const base = { key, fold: false, open: false, children: [], more: null };
+  if (typeof value === 'string') {
+    const cut = value.length > MAX_TEXT;
+    return { ...base, kind: 'string', text: cut ? value.slice(0, MAX_TEXT) : value, more: cut ? `${value.length - MAX_TEXT} characters more` : null };
+  }
+  return { ...base, kind: typeof value === 'number' ? 'number' : 'word', text: String(value) };
+}
+
+function nodeOf(key: string | null, value: unknown, depth: number, budget: Budget): JsonNode {
+  budget.nodes -= 1;
+  if (typeof value !== 'object' || value === null) return leaf(key, value);
+  const isList = Array.isArray(value);
+  const entries: [string, unknown][] = isList ? value.map((item, i) => [String(i), item]) : Object.entries(value);
+  const size = isList ? `${entries.length} ${entries.length === 1 ? 'item' : 'items'}` : `${entries.length} ${entries.length === 1 ? 'key' : 'keys'}`;
+  const node: JsonNode = { key, kind: isList ? 'array' : 'object', fold: true, open: depth < 2 && entries.length <= 40, text: size, children: [], more: null };
+  for (const [i, [name, child]] of entries.entries()) {
+    if (budget.nodes <= 0 || depth >= MAX_DEPTH) {
+      node.more = `${entries.length - i} more not shown here; the API has them all`;
+      break;
+    }
+    node.children.push(nodeOf(name, child, depth + 1, budget));
+  }
+  return node;
+}
+
+/** The tree of a value, bounded in depth, nodes and length of texts, so that no output can stall a page. */
+export const jsonTree = (value: unknown): JsonNode => nodeOf(null, value, 0, { nodes: MAX_NODES });

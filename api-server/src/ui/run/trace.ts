@@ -1,0 +1,38 @@
+/** One line of a step's trace, as the gateway's result carries it; what does not fit is left out. */
+export interface TraceLine {
+  type: string;
+  startedAt: number | null;
+  seconds: number;
+  tool: string;
+  server: string;
+  model: string;
+  input: unknown;
+  result: string;
+  failed: boolean;
+  reason: string;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const positive = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
+
+function lineOf(entry: unknown): TraceLine | null {
+  if (typeof entry !== 'object' || entry === null) return null;
+  const fields = entry as Record<string, unknown>;
+  const started = Date.parse(text(fields['started_at']));
+  return {
+    type: text(fields['type']),
+    startedAt: Number.isNaN(started) ? null : started,
+    seconds: positive(fields['duration_ms']) / 1000,
+    tool: text(fields['tool']),
+    server: text(fields['server']),
+    model: text(fields['model']),
+    input: fields['input'],
+    result: text(fields['result']),
+    failed: fields['is_error'] === true,
+    reason: text(fields['reason']),
+  };
+}
+
+/** The readable lines of a trace, whatever a backend put into it. */
+export const readTrace = (trace: unknown): TraceLine[] =>
+  Array.isArray(trace) ? trace.map(lineOf).filter((line) => line !== null) : [];

@@ -1,0 +1,80 @@
+import { exactTime } from '../format.ts';
+import { mayOperate } from '../page.ts';
+import type { Viewer } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import { runTitle } from '../runs/row.ts';
+import { isActive, statusLook } from '../status.ts';
+import type { LogLine, RunDetail, StepDetail } from '../wire.ts';
+import { runFacts } from './facts.ts';
+import { graphView } from './graph.ts';
+import { jsonTree } from './json-tree.ts';
+import { markView } from './mark.ts';
+import { noticeOf } from './notice.ts';
+import { planOf } from './plan.ts';
+import { panelView, type Tab } from './step-panel.ts';
+import { waterfallView } from './waterfall.ts';
+
+const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
+
+/** The step that opens by itself: where the run ended badly, else what runs, else the last one that did something. */
+export function defaultStep(run: RunDetail): StepDetail | null {
+  const done = run.steps.filter((step) => step.status !== 'skipped');
+  return (
+    run.steps.find((step) => step.step_name === run.error?.step) ??
+    done.find((step) => LOUD.includes(step.status)) ??
+    done.findLast((step) => step.status === 'running') ??
+    done.at(-1) ??
+    null
+  );
+}
+
+export interface RunInput {
+  run: RunDetail;
+  definition: Record<string, unknown> | null;
+  log: LogLine[];
+  step: string | null;
+  tab: Tab;
+  viewer: Viewer | null;
+  now: number;
+  currency: string;
+}
+
+/** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
+export function runView(input: RunInput) {
+  const { run, now, tab } = input;
+  const operator = mayOperate(input.viewer);
+  const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run);
+  const name = chosen?.step_name ?? null;
+  const hrefOf = (step: string) => paths.run(run.id, { step, tab: tab === 'evidence' ? null : tab });
+  const active = isActive(run.status);
+  return {
+    id: run.id,
+    shortId: run.id.slice(0, 8),
+    runsPath: paths.runs(),
+    title: runTitle(run),
+    status: statusLook(run.status, run.waiting_on),
+    stream: active ? paths.runStream(run.id) : null,
+    notice: noticeOf(run),
+    facts: runFacts(run, input),
+    mark: active ? null : markView({ mark: run.feedback, step: null, operator, action: paths.runFeedback(run.id), keys: true }),
+    cancel: active && operator ? paths.runCancel(run.id) : null,
+    graph: graphView(planOf(input.definition, run.steps), { runStatus: run.status, chosen: name, now, hrefOf }),
+    waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
+    waitingForStep: run.steps.length === 0 ? (active ? 'The first step has not started yet.' : 'No step of this run started.') : null,
+    panel:
+      chosen === null
+        ? null
+        : panelView({
+            step: chosen,
+            tab,
+            log: input.log,
+            operator,
+            now,
+            currency: input.currency,
+            hrefOf: (id) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id }),
+            markPath: paths.runFeedback(run.id),
+          }),
+    context: run.context === null ? null : jsonTree(run.context),
+    triggered: exactTime(run.triggered_at),
+  };
+}

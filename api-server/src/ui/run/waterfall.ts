@@ -1,0 +1,96 @@
+import { duration } from '../format.ts';
+import { statusLook, type StatusLook } from '../status.ts';
+import type { StepDetail } from '../wire.ts';
+import { readTrace } from './trace.ts';
+
+export interface Segment {
+  kind: 'waiting' | 'model' | 'tools';
+  /** Percent of the whole track, for attributes of an SVG. */
+  x: string;
+  width: string;
+}
+
+export interface WaterfallRow {
+  name: string;
+  label: string;
+  nested: boolean;
+  look: StatusLook;
+  duration: string;
+  title: string;
+  chosen: boolean;
+  href: string;
+  x: string;
+  width: string;
+  live: boolean;
+  segments: Segment[];
+}
+
+export interface WaterfallView {
+  rows: WaterfallRow[];
+  ticks: { x: string; label: string }[];
+}
+
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(3)}%`;
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+const KINDS: Record<string, Segment['kind']> = { llm_call: 'model', tool_call: 'tools' };
+
+/** Where a step's time went: model and tool calls at their place, the bar beneath them is waiting. */
+function segments(step: StepDetail, bar: Span, whole: Span): Segment[] {
+  const total = whole.to - whole.from;
+  return readTrace(step.raw_response?.trace)
+    .filter((line) => line.type in KINDS && line.startedAt !== null)
+    .map((line) => {
+      const from = Math.min(Math.max(line.startedAt!, bar.from), bar.to);
+      const to = Math.min(from + line.seconds * 1000, bar.to);
+      return { kind: KINDS[line.type]!, x: percent(from - whole.from, total), width: percent(to - from, total) };
+    });
+}
+
+const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+
+/** At most six round marks on the time axis. */
+function ticks(total: number): WaterfallView['ticks'] {
+  const seconds = total / 1000;
+  const step = STEPS.find((candidate) => seconds / candidate <= 5) ?? seconds / 5;
+  const count = Math.floor(seconds / step);
+  return Array.from({ length: count + 1 }, (_, i) => ({ x: percent(i * step, seconds), label: i === 0 ? '0' : duration(i * step).replace('.0 s', ' s') }));
+}
+
+/** Steps over time on one axis, in the order in which they began (Design 10). */
+export function waterfallView(
+  steps: StepDetail[],
+  at: { from: string; to: string | null; now: number; chosen: string | null; hrefOf: (step: string) => string },
+): WaterfallView {
+  const spanOf = (step: StepDetail): Span => ({
+    from: Date.parse(step.started_at),
+    to: step.completed_at === null ? at.now : Date.parse(step.completed_at),
+  });
+  const start = Math.min(Date.parse(at.from), ...steps.map((step) => spanOf(step).from));
+  const end = Math.max(at.to === null ? at.now : Date.parse(at.to), ...steps.map((step) => spanOf(step).to), start + 1);
+  const whole = { from: start, to: end };
+  const rows = steps.map((step): WaterfallRow => {
+    const bar = spanOf(step);
+    const look = statusLook(step.status);
+    const time = duration(Math.max(0, bar.to - bar.from) / 1000);
+    return {
+      name: step.step_name,
+      label: step.step_name,
+      nested: step.kind === 'branch' || step.kind === 'fan_out_branch',
+      look,
+      duration: step.status === 'skipped' ? '–' : time,
+      title: `${step.step_name}: ${look.word}, ${time}`,
+      chosen: step.step_name === at.chosen,
+      href: at.hrefOf(step.step_name),
+      x: percent(bar.from - start, end - start),
+      width: percent(Math.max(0, bar.to - bar.from), end - start),
+      live: step.completed_at === null && step.status === 'running',
+      segments: segments(step, bar, whole),
+    };
+  });
+  return { rows, ticks: ticks(end - start) };
+}

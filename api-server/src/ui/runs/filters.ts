@@ -1,0 +1,30 @@
+import type { RunsQuery } from '../page-deps.ts';
+
+export const PAGE_SIZE = 50;
+
+export type Filters = Omit<RunsQuery, 'limit' | 'offset' | 'since'> & { page: number };
+
+const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source'] as const;
+
+/** The filters of a URL: known keys only, trimmed and bounded; a page number that makes no sense is the first page. */
+export function readFilters(query: Record<string, unknown>): Filters {
+  const filters: Filters = { page: 1 };
+  for (const key of FILTER_KEYS) {
+    const value = query[key];
+    if (typeof value === 'string' && value.trim() !== '') filters[key] = value.trim().slice(0, 200);
+  }
+  const page = Number(query['page']);
+  if (Number.isSafeInteger(page) && page > 1 && page <= 20_000) filters.page = page;
+  return filters;
+}
+
+export const isFiltered = (filters: Filters): boolean => FILTER_KEYS.some((key) => filters[key] !== undefined);
+
+/** The filters as entries of a URL, the first page left out. */
+export const filterQuery = ({ page, ...filters }: Filters): Record<string, string | number> => ({
+  ...(filters as Record<string, string>),
+  ...(page > 1 ? { page } : {}),
+});
+
+/** The filters as the store takes them. */
+export const toRunsQuery = ({ page, ...filters }: Filters): RunsQuery => ({ ...filters, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });

@@ -1,0 +1,25 @@
+import { paths } from '../paths.ts';
+
+export interface FirstRun {
+  pipeline: string | null;
+  curl: string;
+  hint: string;
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The command that makes the first run, for the address that the reader's browser uses and a pipeline that exists. */
+export function firstRun(origin: string, pipeline: { name: string; testing: boolean } | null): FirstRun {
+  const query = pipeline === null || pipeline.testing ? '?source=generic&allow_testing=true' : '?source=generic';
+  const body = JSON.stringify({ pipeline: pipeline?.name ?? 'my-pipeline', summary: 'My first run' });
+  return {
+    pipeline: pipeline?.name ?? null,
+    curl: [
+      `curl -X POST ${quote(`${origin}/webhook${query}`)} \\`,
+      '  -H "Authorization: Bearer $WEBHOOK_TOKEN" \\',
+      "  -H 'Content-Type: application/json' \\",
+      `  -d ${quote(body)}`,
+    ].join('\n'),
+    hint: `WEBHOOK_TOKEN is a token with the role webhook. The run appears on ${paths.runs()} at once.`,
+  };
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { mayOperate, type PageContext, sendPage } from '../page.ts';
+import type { DefinitionEntry } from '../page-deps.ts';
+import { firstRun, type FirstRun } from './first-run.ts';
+import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
+import { runsView } from './view.ts';
+
+/** The command for a first run as this browser would reach the service. */
+export function firstRunFor(request: FastifyRequest, pipelines: DefinitionEntry[]): FirstRun {
+  const pipeline = pipelines[0];
+  const testing = pipeline?.config['stage'] !== 'production';
+  return firstRun(`${request.protocol}://${request.host}`, pipeline === undefined ? null : { name: pipeline.name, testing });
+}
+
+/** `/ui/runs` and the light question how many newer runs there are (Design 10). */
+export function registerRuns(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+
+  app.get('/ui/runs', async (request, reply) => {
+    const filters = readFilters(request.query as Record<string, unknown>);
+    const page = await deps.listRuns(toRunsQuery(filters));
+    const { pipelines } = deps.definitions();
+    const model = runsView({
+      page,
+      filters,
+      pipelines: pipelines.map(({ name }) => name).toSorted(),
+      first: firstRunFor(request, pipelines),
+      operator: mayOperate(deps.auth.viewer(request)),
+      now: deps.now(),
+      currency: deps.currency,
+    });
+    return sendPage(context, request, reply, { title: 'Runs', nav: 'runs', template: 'runs', model });
+  });
+
+  app.get('/ui/runs/news', async (request, reply) => {
+    const query = request.query as Record<string, unknown>;
+    const after = new Date(String(query['after']));
+    if (Number.isNaN(after.getTime())) return reply.code(400).send({ new: 0 });
+    const { runs } = await deps.listRuns({ ...toRunsQuery({ ...readFilters(query), page: 1 }), since: after.toISOString() });
+    const fresh = runs.filter((run) => run.id !== query['seen']).length;
+    return reply.header('cache-control', 'no-store').send({ new: fresh, more: fresh >= PAGE_SIZE - 1 });
+  });
+}

@@ -1,0 +1,82 @@
+import { age, duration, exactTime, money, score, secondsBetween } from '../format.ts';
+import { paths } from '../paths.ts';
+import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
+import type { RunLine } from '../wire.ts';
+
+export interface TrustBar {
+  known: boolean;
+  value: string;
+  /** Widths and places in a bar of 56 px. */
+  fill: number;
+  tick: number | null;
+  tone: StatusLook['tone'];
+  title: string;
+}
+
+const BAR = 56;
+
+/** A trust against the threshold that it has to reach; without a trust, the reason why there is none. */
+export function trustBar(trust: number | null, threshold: number | null, active: boolean): TrustBar {
+  const tick = threshold === null ? null : Math.round(threshold * BAR) - 1;
+  if (trust === null) {
+    const title = active ? 'No step has passed the gate yet' : 'No step of this run reported a confidence';
+    return { known: false, value: '–', fill: 0, tick, tone: 'quiet', title };
+  }
+  const passed = threshold === null || trust >= threshold;
+  const against = threshold === null ? 'no threshold' : `needs ${score(threshold)}`;
+  return {
+    known: true,
+    value: score(trust),
+    fill: Math.round(Math.min(1, Math.max(0, trust)) * BAR),
+    tick,
+    tone: threshold === null ? 'quiet' : passed ? 'good' : 'escalated',
+    title: `Trust ${score(trust)}, ${against}`,
+  };
+}
+
+export interface CostCell {
+  text: string;
+  title: string;
+  unpriced: boolean;
+}
+
+/** What a run cost; a dash that says why where nothing, or not everything, has a price. */
+export function costCell(cost: number | null, unpricedSteps: number, currency: string): CostCell {
+  if (cost === null) {
+    const why = unpricedSteps > 0 ? `${plural(unpricedSteps, 'step')} used a model without a price` : 'No model was called';
+    return { text: '–', title: why, unpriced: true };
+  }
+  if (unpricedSteps > 0) {
+    return { text: `≥ ${money(cost, currency)}`, title: `${plural(unpricedSteps, 'step')} without a price not included`, unpriced: false };
+  }
+  return { text: money(cost, currency), title: `${cost} ${currency}`, unpriced: false };
+}
+
+export const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
+
+/** What a run is called in a list: its summary, else what happened in words. */
+export const runTitle = (run: Pick<RunLine, 'summary' | 'source'>): string =>
+  run.summary !== null && run.summary.trim() !== '' ? run.summary : `Run from ${run.source} without a summary`;
+
+/** One dense line of the list of runs. */
+export function runRow(run: RunLine, at: { now: number; currency: string }) {
+  const live = run.status === 'running' || run.status === 'queued';
+  return {
+    id: run.id,
+    href: paths.run(run.id),
+    markPath: paths.runFeedback(run.id),
+    live,
+    status: statusLook(run.status, run.waiting_on),
+    pipeline: run.pipeline_name,
+    testing: run.stage === 'testing',
+    summary: runTitle(run),
+    severity: run.severity === null ? null : { word: run.severity, tone: severityTone(run.severity) },
+    trust: trustBar(run.trust, run.threshold, isActive(run.status)),
+    duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),
+    cost: costCell(run.cost, run.unpriced_steps, at.currency),
+    since: run.triggered_at,
+    exact: exactTime(run.triggered_at),
+    age: age(run.triggered_at, at.now),
+  };
+}
+export type RunRow = ReturnType<typeof runRow>;

@@ -1,0 +1,76 @@
+import { count } from '../format.ts';
+import { paths } from '../paths.ts';
+import { statusLook } from '../status.ts';
+import type { RunsPage } from '../wire.ts';
+import { type FirstRun } from './first-run.ts';
+import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
+import { runRow } from './row.ts';
+
+const STATUSES = ['running', 'queued', 'interrupted', 'completed', 'escalated', 'failed', 'aborted', 'stopped', 'cancelled'];
+const SEVERITIES = ['critical', 'warning', 'info'];
+
+interface Option {
+  value: string;
+  label: string;
+  selected: boolean;
+}
+
+/** Options of a filter; a chosen value that is not in the list stays visible. */
+function options(known: string[], chosen: string | undefined, label: (value: string) => string = (value) => value): Option[] {
+  const values = chosen !== undefined && !known.includes(chosen) ? [...known, chosen] : known;
+  return values.map((value) => ({ value, label: label(value), selected: value === chosen }));
+}
+
+function selects(filters: Filters, pipelines: string[]) {
+  const list = [
+    { name: 'status', label: 'Status', any: 'Any status', options: options(STATUSES, filters.status, (s) => statusLook(s).word) },
+    { name: 'pipeline', label: 'Pipeline', any: 'Any pipeline', options: options(pipelines, filters.pipeline) },
+    { name: 'stage', label: 'Stage', any: 'Any stage', options: options(['production', 'testing'], filters.stage) },
+    { name: 'severity', label: 'Severity', any: 'Any severity', options: options(SEVERITIES, filters.severity) },
+  ];
+  return list.map((select) => ({ ...select, active: select.options.some((option) => option.selected) }));
+}
+
+/** Filters that have no field of their own show as chips that can be taken away. */
+const chips = (filters: Filters) =>
+  (['team', 'source'] as const)
+    .filter((key) => filters[key] !== undefined)
+    .map((key) => ({ label: `${key}: ${filters[key]}`, href: paths.runs(filterQuery({ ...filters, [key]: undefined, page: 1 })) }));
+
+export interface RunsInput {
+  page: RunsPage;
+  filters: Filters;
+  pipelines: string[];
+  first: FirstRun;
+  operator: boolean;
+  now: number;
+  currency: string;
+}
+
+/** The list of runs with its filters, pager and what to announce about newer ones (Design 10). */
+export function runsView(input: RunsInput) {
+  const { page, filters } = input;
+  const from = page.offset + 1;
+  const to = page.offset + page.runs.length;
+  const total = `${count(page.total)}${page.total_is_lower_bound === true ? '+' : ''}`;
+  const goTo = (number: number) => paths.runs(filterQuery({ ...filters, page: number }));
+  const more = page.total_is_lower_bound === true ? page.runs.length === PAGE_SIZE : to < page.total;
+  return {
+    action: paths.runs(),
+    here: paths.runs(filterQuery({ ...filters, page: 1 })),
+    total: page.total === 1 ? '1 run' : `${total} runs`,
+    range: page.runs.length === 0 ? '' : `${count(from)}–${count(to)} of ${total}`,
+    q: filters.q ?? '',
+    team: filters.team,
+    source: filters.source,
+    selects: selects(filters, input.pipelines),
+    extra: chips(filters),
+    filtered: isFiltered(filters) || filters.page > 1,
+    rows: page.runs.map((run) => runRow(run, input)),
+    news: filters.page === 1 ? paths.runsNews({ ...filterQuery(filters), after: page.runs[0]?.triggered_at ?? new Date(input.now).toISOString(), seen: page.runs[0]?.id }) : '',
+    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
+    older: more ? goTo(filters.page + 1) : null,
+    first: input.first,
+    operator: input.operator,
+  };
+}
