@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config, TlsConfig } from '../config/config.ts';
-import { ANONYMOUS } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './guard.ts';
@@ -81,7 +81,7 @@ function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: 
       done(error as Error);
     }
   });
-  app.decorateRequest('caller', ANONYMOUS);
+  app.decorateRequest('caller');
   app.setErrorHandler(sendError);
   if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
   return app;
@@ -156,7 +156,7 @@ function accessWriter(log: Logger) {
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         remote: request.socket.remoteAddress,
-        actor: request.caller.name,
+        actor: (request.caller as Caller | undefined)?.name,
         request_id: request.id,
       },
       'request',

@@ -5,7 +5,8 @@ import { storedFamilies, type StoredValue } from './stored-families.ts';
 export interface MetricsDeps {
   /** The roll-ups, read once a scrape. */
   readCounters(): Promise<StoredValue[]>;
-  activeRuns(): number;
+  /** Production runs that have begun and not ended. */
+  runsInProgress(): Promise<number>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */
   approvalsPending(): ReadonlyMap<string, number>;
   /** Names of the webhook sources; whatever else a caller asks for counts as `unknown`. */
@@ -30,8 +31,9 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const deliveries = new Map<string, Map<string, number>>();
   return {
     render: async () => {
-      const [stored, health] = await Promise.all([deps.readCounters(), registry.metrics()]);
-      return renderFamilies([...storedFamilies(stored), ...ownFamilies(deps, failures, deliveries)]) + health;
+      const [stored, health, inProgress] = await Promise.all([deps.readCounters(), registry.metrics(), deps.runsInProgress()]);
+      const own = ownFamilies({ inProgress, pending: deps.approvalsPending(), failures, deliveries });
+      return renderFamilies([...storedFamilies(stored), ...own]) + health;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
     countDelivery: (asked, outcome) => {
@@ -42,19 +44,21 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   };
 }
 
-function ownFamilies(
-  deps: MetricsDeps,
-  failures: Map<string, number>,
-  deliveries: Map<string, Map<string, number>>,
-): Family[] {
-  const pending = deps.approvalsPending();
+interface OwnValues {
+  inProgress: number;
+  pending: ReadonlyMap<string, number>;
+  failures: ReadonlyMap<string, number>;
+  deliveries: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): Family[] {
   const waiting = pending.size === 0 ? new Map([['', 0]]) : pending;
   return [
     {
       name: 'service_pipeline_runs_in_progress',
-      help: 'Runs that execute now',
+      help: 'Production runs that have not ended',
       type: 'gauge',
-      samples: [{ labels: [], value: deps.activeRuns() }],
+      samples: [{ labels: [], value: inProgress }],
     },
     {
       name: 'service_human_approvals_pending',
