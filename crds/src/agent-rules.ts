@@ -1,49 +1,60 @@
-import { type Agent, serverOf } from './agent.ts'
-import { compileJsonSchema } from './json-schema.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Finding, Loc } from './problem.ts'
-import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts'
+import { type Agent, serverOf } from './agent.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Finding, Loc } from './problem.ts';
+import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts';
 
 interface GatewayRules {
-  providers?: string[]
-  mcp_servers?: Record<string, 'process' | 'image'>
+  providers?: string[];
+  mcp_servers?: Record<string, 'process' | 'image'>;
 }
 
 /** What an agent's keys mean together with the gateway's configuration, where that is known (Gateway 4, Design 6). */
 export function checkAgent(agent: Agent, soul: string | undefined, gateway: GatewayRules = {}): Finding[] {
-  const schema = agent.output_schema === undefined ? null : compileJsonSchema(agent.output_schema)
+  const schema = agent.output_schema === undefined ? null : compileJsonSchema(agent.output_schema);
   return [
     ...(schema && !schema.ok ? [{ loc: ['output_schema'], msg: schema.msg }] : []),
     ...(soul === undefined || soul.trim() === '' ? [emptySoul] : []),
     ...models(agent, gateway),
     ...toolServers(agent.tools, 'tools', agent, gateway),
     ...toolServers(agent.require_approval, 'require_approval', agent, gateway),
-  ]
+  ];
 }
 
-const emptySoul: Finding = { severity: 'warning', loc: [], msg: 'has no soul.md, so the model gets no instructions' }
+const emptySoul: Finding = { severity: 'warning', loc: [], msg: 'has no soul.md, so the model gets no instructions' };
 
 function models(agent: Agent, { providers }: GatewayRules): Finding[] {
-  if (!providers) return []
-  const named: [Loc, string][] = [[['model'], agent.model], ...agent.model_fallbacks.map((name, index): [Loc, string] => [['model_fallbacks', index], name])]
+  if (!providers) return [];
+  const named: [Loc, string][] = [
+    [['model'], agent.model],
+    ...agent.model_fallbacks.map((name, index): [Loc, string] => [['model_fallbacks', index], name]),
+  ];
   return named.flatMap(([loc, model]) => {
-    const provider = model.includes('/') ? model.slice(0, model.indexOf('/')) : null
-    if (provider === null || providers.includes(provider)) return []
-    return [{ loc, msg: `"${model}" maps to no configured provider`, reason: 'unknown_provider' as const }]
-  })
+    const provider = model.includes('/') ? model.slice(0, model.indexOf('/')) : null;
+    if (provider === null || providers.includes(provider)) return [];
+    return [{ loc, msg: `"${model}" maps to no configured provider`, reason: 'unknown_provider' as const }];
+  });
 }
 
-function toolServers(patterns: readonly string[], key: string, agent: Agent, { mcp_servers: servers }: GatewayRules): Finding[] {
-  if (!servers) return []
+function toolServers(
+  patterns: readonly string[],
+  key: string,
+  agent: Agent,
+  { mcp_servers: servers }: GatewayRules,
+): Finding[] {
+  if (!servers) return [];
   return patterns.flatMap((pattern, index) => {
-    const server = serverOf(pattern)
-    const transport = Object.hasOwn(servers, server) ? servers[server] : undefined
-    const loc = [key, index]
-    if (transport === undefined) return [{ loc, msg: `"${server}" is no configured tool server`, reason: 'unknown_server' as const }]
+    const server = serverOf(pattern);
+    const transport = Object.hasOwn(servers, server) ? servers[server] : undefined;
+    const loc = [key, index];
+    if (transport === undefined)
+      return [{ loc, msg: `"${server}" is no configured tool server`, reason: 'unknown_server' as const }];
     if (transport === 'image' && agent.runtime.mode === 'process')
-      return [{ loc, msg: `"${server}" runs in an agent's pod only, not in mode process`, reason: 'unknown_server' as const }]
-    return []
-  })
+      return [
+        { loc, msg: `"${server}" runs in an agent's pod only, not in mode process`, reason: 'unknown_server' as const },
+      ];
+    return [];
+  });
 }
 
 /** A warning for each agent of the gateway that a pipeline names and nobody defines. */
@@ -51,25 +62,31 @@ export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): F
   return pipeline.steps
     .flatMap((step, index) => agentsOf(step, ['steps', index]))
     .filter(({ agent }) => !known.has(agent))
-    .map(({ agent, loc }) => ({ severity: 'warning', loc, msg: `no agent "${agent}" is defined here`, reason: 'unknown_agent' }))
+    .map(({ agent, loc }) => ({
+      severity: 'warning',
+      loc,
+      msg: `no agent "${agent}" is defined here`,
+      reason: 'unknown_agent',
+    }));
 }
 
 interface NamedAgent {
-  agent: string
-  loc: Loc
+  agent: string;
+  loc: Loc;
 }
 
 function agentsOf(step: Step, loc: Loc): NamedAgent[] {
-  if (isParallel(step)) return step.parallel.steps.flatMap((branch, index) => executorAgents(branch, [...loc, 'parallel', 'steps', index]))
-  return isFanOut(step) ? executorAgents(step.fan_out.step, [...loc, 'fan_out', 'step']) : executorAgents(step, loc)
+  if (isParallel(step))
+    return step.parallel.steps.flatMap((branch, index) => executorAgents(branch, [...loc, 'parallel', 'steps', index]));
+  return isFanOut(step) ? executorAgents(step.fan_out.step, [...loc, 'fan_out', 'step']) : executorAgents(step, loc);
 }
 
 function executorAgents(step: ItemStep, loc: Loc): NamedAgent[] {
-  if (step.executor !== 'gateway' && step.executor !== 'external') return []
-  const own = step.executor === 'gateway' ? [{ agent: step.agent, loc: [...loc, 'agent'] }] : []
+  if (step.executor !== 'gateway' && step.executor !== 'external') return [];
+  const own = step.executor === 'gateway' ? [{ agent: step.agent, loc: [...loc, 'agent'] }] : [];
   const judges = (['verifier', 'grounding'] as const).flatMap((key) => {
-    const judge = step[key]
-    return judge?.executor === 'gateway' ? [{ agent: judge.agent, loc: [...loc, key, 'agent'] }] : []
-  })
-  return [...own, ...judges]
+    const judge = step[key];
+    return judge?.executor === 'gateway' ? [{ agent: judge.agent, loc: [...loc, key, 'agent'] }] : [];
+  });
+  return [...own, ...judges];
 }

@@ -1,9 +1,9 @@
-import { z } from 'zod'
-import { DefinitionName } from './names.ts'
+import { z } from 'zod';
+import { DefinitionName } from './names.ts';
 
-const Text = z.string()
-const Count = z.number().int().nonnegative()
-const JsonObject = z.record(z.string(), z.unknown())
+const Text = z.string();
+const Count = z.number().int().nonnegative();
+const JsonObject = z.record(z.string(), z.unknown());
 
 /** Who asks: recorded with the run, never interpreted by the backend. */
 export const RunMetadata = z.looseObject({
@@ -11,8 +11,8 @@ export const RunMetadata = z.looseObject({
   pipeline: Text.optional(),
   step_name: Text.optional(),
   team: Text.nullable().optional(),
-})
-export type RunMetadata = z.infer<typeof RunMetadata>
+});
+export type RunMetadata = z.infer<typeof RunMetadata>;
 
 /** Parameters of `agent.run` (Design 6). `input` is the rendered prompt; `timeout_ms` covers queueing and running. */
 export const AgentRunParams = z.strictObject({
@@ -26,11 +26,11 @@ export const AgentRunParams = z.strictObject({
   metadata: RunMetadata.optional(),
   trace: z.strictObject({ stream: z.boolean().optional(), tool_result_max_chars: Count.optional() }).optional(),
   _meta: z.looseObject({ traceparent: Text.optional(), tracestate: Text.optional() }).optional(),
-})
-export type AgentRunParams = z.infer<typeof AgentRunParams>
+});
+export type AgentRunParams = z.infer<typeof AgentRunParams>;
 
-export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) })
-export type Usage = z.infer<typeof Usage>
+export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) });
+export type Usage = z.infer<typeof Usage>;
 
 /** One line of what happened in a run: a model call or a tool call, texts cut to the limits asked for. */
 export const TraceEntry = z.looseObject({
@@ -46,8 +46,8 @@ export const TraceEntry = z.looseObject({
   result: Text.optional(),
   is_error: z.boolean().optional(),
   reason: Text.nullable().optional(),
-})
-export type TraceEntry = z.infer<typeof TraceEntry>
+});
+export type TraceEntry = z.infer<typeof TraceEntry>;
 
 /** Result of `agent.run`. `text` is the model's last text, `output` the JSON object in it when a schema was asked for. */
 export const AgentRunResult = z.looseObject({
@@ -65,11 +65,11 @@ export const AgentRunResult = z.looseObject({
   iterations: Count.default(1),
   tool_calls: Count.default(0),
   trace: z.array(TraceEntry).default([]),
-})
-export type AgentRunResult = z.infer<typeof AgentRunResult>
+});
+export type AgentRunResult = z.infer<typeof AgentRunResult>;
 
-const eventBase = { run_id: Text, ts: Text, idempotency_key: Text.optional() }
-const toolFields = { call_id: Text, server: Text, tool: Text }
+const eventBase = { run_id: Text, ts: Text, idempotency_key: Text.optional() };
+const toolFields = { call_id: Text, server: Text, tool: Text };
 
 /** Parameters of the notification `agent.event`: one shape an event name; `ts` is ISO 8601. */
 export const AgentEvent = z.discriminatedUnion('event', [
@@ -85,7 +85,15 @@ export const AgentEvent = z.discriminatedUnion('event', [
     usage: Usage.optional(),
     duration_ms: z.number().nonnegative().optional(),
   }),
-  z.looseObject({ ...eventBase, event: z.literal('llm_retry'), model: Text, provider: Text, attempt: Count, delay_ms: Count, reason: Text }),
+  z.looseObject({
+    ...eventBase,
+    event: z.literal('llm_retry'),
+    model: Text,
+    provider: Text,
+    attempt: Count,
+    delay_ms: Count,
+    reason: Text,
+  }),
   z.looseObject({ ...eventBase, event: z.literal('model_fallback'), from: Text, to: Text, reason: Text }),
   z.looseObject({ ...eventBase, event: z.literal('text'), text: Text }),
   z.looseObject({ ...eventBase, ...toolFields, event: z.literal('tool_call'), input: z.unknown() }),
@@ -99,23 +107,29 @@ export const AgentEvent = z.discriminatedUnion('event', [
   }),
   z.looseObject({ ...eventBase, ...toolFields, event: z.literal('tool_denied'), reason: Text }),
   z.looseObject({ ...eventBase, ...toolFields, event: z.literal('approval_requested') }),
-  z.looseObject({ ...eventBase, ...toolFields, event: z.literal('approval_decided'), approved: z.boolean(), decided_by: Text.nullable().optional() }),
-])
-export type AgentEvent = z.infer<typeof AgentEvent>
+  z.looseObject({
+    ...eventBase,
+    ...toolFields,
+    event: z.literal('approval_decided'),
+    approved: z.boolean(),
+    decided_by: Text.nullable().optional(),
+  }),
+]);
+export type AgentEvent = z.infer<typeof AgentEvent>;
 
 /** `agent.cancel` and `agent.attach` name a run by the backend's id or by the caller's idempotency key. */
 const RunReference = z
   .strictObject({ run_id: Text.optional(), idempotency_key: Text.optional() })
-  .refine((ref) => ref.run_id !== undefined || ref.idempotency_key !== undefined, 'needs run_id or idempotency_key')
+  .refine((ref) => ref.run_id !== undefined || ref.idempotency_key !== undefined, 'needs run_id or idempotency_key');
 
-export const AgentCancelParams = RunReference
-export type AgentCancelParams = z.infer<typeof AgentCancelParams>
-export const AgentCancelResult = z.object({ cancelled: z.boolean() })
-export type AgentCancelResult = z.infer<typeof AgentCancelResult>
+export const AgentCancelParams = RunReference;
+export type AgentCancelParams = z.infer<typeof AgentCancelParams>;
+export const AgentCancelResult = z.object({ cancelled: z.boolean() });
+export type AgentCancelResult = z.infer<typeof AgentCancelResult>;
 
 /** Answers like `agent.run` once the run ends; events go to the attached connection from then on. */
-export const AgentAttachParams = RunReference
-export type AgentAttachParams = z.infer<typeof AgentAttachParams>
+export const AgentAttachParams = RunReference;
+export type AgentAttachParams = z.infer<typeof AgentAttachParams>;
 
 /** Request of the server to its client: may this tool be called? The tool's own clock stands still meanwhile. */
 export const ToolApprovalParams = z.looseObject({
@@ -127,17 +141,17 @@ export const ToolApprovalParams = z.looseObject({
   input: z.unknown(),
   reason: Text.nullable().optional(),
   metadata: RunMetadata.optional(),
-})
-export type ToolApprovalParams = z.infer<typeof ToolApprovalParams>
+});
+export type ToolApprovalParams = z.infer<typeof ToolApprovalParams>;
 export const ToolApprovalResult = z.object({
   approved: z.boolean(),
   decided_by: Text.nullable().optional(),
   comment: Text.nullable().optional(),
-})
-export type ToolApprovalResult = z.infer<typeof ToolApprovalResult>
+});
+export type ToolApprovalResult = z.infer<typeof ToolApprovalResult>;
 
-export const ServerInfo = z.looseObject({ name: Text, version: Text, protocol: z.literal(1), methods: z.array(Text) })
-export type ServerInfo = z.infer<typeof ServerInfo>
+export const ServerInfo = z.looseObject({ name: Text, version: Text, protocol: z.literal(1), methods: z.array(Text) });
+export type ServerInfo = z.infer<typeof ServerInfo>;
 
 /** One entry of `agents.list` `{agents}`. */
 export const AgentSummary = z.looseObject({
@@ -145,7 +159,7 @@ export const AgentSummary = z.looseObject({
   model: Text.nullable(),
   description: Text.optional(),
   version: Text.nullable().optional(),
-})
-export type AgentSummary = z.infer<typeof AgentSummary>
-export const AgentsList = z.object({ agents: z.array(AgentSummary) })
-export type AgentsList = z.infer<typeof AgentsList>
+});
+export type AgentSummary = z.infer<typeof AgentSummary>;
+export const AgentsList = z.object({ agents: z.array(AgentSummary) });
+export type AgentsList = z.infer<typeof AgentsList>;

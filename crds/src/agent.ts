@@ -1,24 +1,24 @@
-import { z } from 'zod'
-import { JsonObject, Tags, Text } from './fields.ts'
-import { DefinitionName } from './names.ts'
+import { z } from 'zod';
+import { JsonObject, Tags, Text } from './fields.ts';
+import { DefinitionName } from './names.ts';
 
-const ModelName = z.string().min(1).max(200)
+const ModelName = z.string().min(1).max(200);
 
 /** `server` or `server/glob` of the server's tools (Design 6). */
 export const ToolPattern = z
   .string()
   .max(256)
-  .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}(\/[^\s/]+)?$/, 'must be "server" or "server/glob"')
+  .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}(\/[^\s/]+)?$/, 'must be "server" or "server/glob"');
 
 export const AgentLimits = z.strictObject({
   max_iterations: z.number().int().min(1).max(200).optional().describe('turns of the model'),
   timeout_seconds: z.number().int().min(1).max(86_400).optional(),
   max_total_tokens: z.number().int().positive().optional(),
   max_tool_calls: z.number().int().nonnegative().optional(),
-})
-export type AgentLimits = z.infer<typeof AgentLimits>
+});
+export type AgentLimits = z.infer<typeof AgentLimits>;
 
-const Quantities = z.record(z.string(), z.union([z.string(), z.number()]))
+const Quantities = z.record(z.string(), z.union([z.string(), z.number()]));
 
 /** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
 export const AgentRuntime = z.strictObject({
@@ -28,8 +28,8 @@ export const AgentRuntime = z.strictObject({
     .strictObject({ requests: Quantities.optional(), limits: Quantities.optional() })
     .optional()
     .describe('of the agent container, as in a pod'),
-})
-export type AgentRuntime = z.infer<typeof AgentRuntime>
+});
+export type AgentRuntime = z.infer<typeof AgentRuntime>;
 
 /** The keys of agent.yaml (Gateway 2, Design 6). Limits left out are the gateway's. */
 export const Agent = z.strictObject({
@@ -47,10 +47,10 @@ export const Agent = z.strictObject({
   require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),
   tags: Tags.default([]),
   runtime: AgentRuntime.default({}),
-})
-export type Agent = z.infer<typeof Agent>
+});
+export type Agent = z.infer<typeof Agent>;
 
 /** The server of a tool pattern. */
 export function serverOf(pattern: string): string {
-  return pattern.split('/', 1)[0] ?? pattern
+  return pattern.split('/', 1)[0] ?? pattern;
 }

@@ -1,18 +1,18 @@
-import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts'
+import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts';
 
 /** What an agent answers, parsed (Design 3): the named keys, and every other key under `output`. */
 export interface AgentAnswer {
-  confidence: number
-  summary: string
-  next_step_context?: string
-  proceed: boolean
-  proceed_reason?: string
-  reasoning?: string
-  artifacts: Record<string, string>
-  output: Record<string, unknown>
+  confidence: number;
+  summary: string;
+  next_step_context?: string;
+  proceed: boolean;
+  proceed_reason?: string;
+  reasoning?: string;
+  artifacts: Record<string, string>;
+  output: Record<string, unknown>;
 }
 
-export type ParsedAnswer = { ok: true; answer: AgentAnswer } | { ok: false; errors: SchemaError[] }
+export type ParsedAnswer = { ok: true; answer: AgentAnswer } | { ok: false; errors: SchemaError[] };
 
 const CONTRACT = {
   confidence: { type: 'number', minimum: 0, maximum: 1, description: 'How sure you are of this answer, from 0 to 1' },
@@ -22,47 +22,47 @@ const CONTRACT = {
   proceed_reason: { type: 'string', description: 'Why the run should end here' },
   reasoning: { type: 'string', description: 'How you came to the answer' },
   artifacts: { type: 'object', additionalProperties: { type: 'string' }, description: 'Files: name to text' },
-} as const
-const CONTRACT_KEYS = new Set<string>(Object.keys(CONTRACT))
-const REQUIRED = ['confidence', 'summary']
+} as const;
+const CONTRACT_KEYS = new Set<string>(Object.keys(CONTRACT));
+const REQUIRED = ['confidence', 'summary'];
 
 /**
  * The JSON Schema an agent's whole answer must meet: the contract merged with the step's `output_schema`, whose
  * properties stand beside the contract's (a contract key cannot be redefined).
  */
 export function answerSchema(outputSchema?: unknown): Record<string, unknown> {
-  const own = isObject(outputSchema) ? outputSchema : {}
-  const properties = isObject(own['properties']) ? own['properties'] : {}
-  const required = Array.isArray(own['required']) ? own['required'].filter((key) => typeof key === 'string') : []
+  const own = isObject(outputSchema) ? outputSchema : {};
+  const properties = isObject(own['properties']) ? own['properties'] : {};
+  const required = Array.isArray(own['required']) ? own['required'].filter((key) => typeof key === 'string') : [];
   return {
     ...own,
     type: 'object',
     properties: { ...properties, ...CONTRACT },
     required: [...new Set([...REQUIRED, ...required])],
-  }
+  };
 }
 
 /** A memo and nothing else: compiling costs milliseconds, and a definition's schema object lives as long as its definition. */
-const memo = new WeakMap<object, CompiledJsonSchema>()
-const NO_SCHEMA = {}
+const memo = new WeakMap<object, CompiledJsonSchema>();
+const NO_SCHEMA = {};
 
 function compiledAnswerSchema(outputSchema: unknown): CompiledJsonSchema {
-  const key = isObject(outputSchema) ? outputSchema : NO_SCHEMA
-  const known = memo.get(key)
-  if (known) return known
-  const fresh = compileJsonSchema(answerSchema(key))
-  memo.set(key, fresh)
-  return fresh
+  const key = isObject(outputSchema) ? outputSchema : NO_SCHEMA;
+  const known = memo.get(key);
+  if (known) return known;
+  const fresh = compileJsonSchema(answerSchema(key));
+  memo.set(key, fresh);
+  return fresh;
 }
 
 /** Checks an agent's answer against the contract and the step's `output_schema`. Never throws. */
 export function parseAnswer(value: unknown, outputSchema?: unknown): ParsedAnswer {
-  if (!isObject(value)) return { ok: false, errors: [{ loc: [], msg: 'must be a JSON object' }] }
-  const schema = compiledAnswerSchema(outputSchema)
-  if (!schema.ok) return { ok: false, errors: [{ loc: [], msg: schema.msg }] }
-  const checked = schema.validate(value)
-  if (!checked.ok) return checked
-  const named = value as Partial<AgentAnswer>
+  if (!isObject(value)) return { ok: false, errors: [{ loc: [], msg: 'must be a JSON object' }] };
+  const schema = compiledAnswerSchema(outputSchema);
+  if (!schema.ok) return { ok: false, errors: [{ loc: [], msg: schema.msg }] };
+  const checked = schema.validate(value);
+  if (!checked.ok) return checked;
+  const named = value as Partial<AgentAnswer>;
   return {
     ok: true,
     answer: {
@@ -75,57 +75,57 @@ export function parseAnswer(value: unknown, outputSchema?: unknown): ParsedAnswe
       artifacts: named.artifacts ?? {},
       output: Object.fromEntries(Object.entries(value).filter(([key]) => !CONTRACT_KEYS.has(key))),
     },
-  }
+  };
 }
 
 /** The JSON object in a model's text: bare, in a fence, or the first balanced one. `undefined` when there is none. */
 export function extractJson(text: string): unknown {
-  const bare = parseObject(text.trim())
-  if (bare !== undefined) return bare
+  const bare = parseObject(text.trim());
+  if (bare !== undefined) return bare;
   for (const fence of text.matchAll(/```[a-zA-Z]*[ \t]*\r?\n([\s\S]*?)```/g)) {
-    const found = parseObject((fence[1] ?? '').trim())
-    if (found !== undefined) return found
+    const found = parseObject((fence[1] ?? '').trim());
+    if (found !== undefined) return found;
   }
-  return firstBalanced(text)
+  return firstBalanced(text);
 }
 
-const MAX_STARTS = 50
+const MAX_STARTS = 50;
 
 function firstBalanced(text: string): unknown {
-  let start = text.indexOf('{')
+  let start = text.indexOf('{');
   for (let tries = 0; start >= 0 && tries < MAX_STARTS; tries++) {
-    const end = balancedEnd(text, start)
-    const found = end === -1 ? undefined : parseObject(text.slice(start, end))
-    if (found !== undefined) return found
-    start = text.indexOf('{', start + 1)
+    const end = balancedEnd(text, start);
+    const found = end === -1 ? undefined : parseObject(text.slice(start, end));
+    if (found !== undefined) return found;
+    start = text.indexOf('{', start + 1);
   }
-  return undefined
+  return undefined;
 }
 
 /** Offset after the brace that closes the one at `start`, or -1. */
 function balancedEnd(text: string, start: number): number {
-  let depth = 0
-  let quoted = false
+  let depth = 0;
+  let quoted = false;
   for (let at = start; at < text.length; at++) {
-    const char = text[at]
-    if (quoted && char === '\\') at++
-    else if (char === '"') quoted = !quoted
-    else if (!quoted && char === '{') depth++
-    else if (!quoted && char === '}' && --depth === 0) return at + 1
+    const char = text[at];
+    if (quoted && char === '\\') at++;
+    else if (char === '"') quoted = !quoted;
+    else if (!quoted && char === '{') depth++;
+    else if (!quoted && char === '}' && --depth === 0) return at + 1;
   }
-  return -1
+  return -1;
 }
 
 function parseObject(text: string): unknown {
-  if (!text.startsWith('{')) return undefined
+  if (!text.startsWith('{')) return undefined;
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
   } catch {
-    return undefined
+    return undefined;
   }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -15,28 +15,28 @@ export const ERROR_STATUS = {
   rate_limited: 429,
   unavailable: 503,
   internal: 500,
-} as const
+} as const;
 
-export type ErrorType = keyof typeof ERROR_STATUS
+export type ErrorType = keyof typeof ERROR_STATUS;
 
 export interface ErrorBody {
-  detail: { type: ErrorType; message: string; [extra: string]: unknown }
+  detail: { type: ErrorType; message: string; [extra: string]: unknown };
 }
 
 /** `{detail: {type, message, ...extra}}`; `extra` never overrides type or message. */
 export function errorBody(type: ErrorType, message: string, extra: Record<string, unknown> = {}): ErrorBody {
-  return { detail: { ...extra, type, message } }
+  return { detail: { ...extra, type, message } };
 }
 
 /** "Cannot do what was asked": carries what the envelope says. Everything expected is a value instead. */
 export class AppError extends Error {
-  readonly type: ErrorType
-  readonly extra: Record<string, unknown>
+  readonly type: ErrorType;
+  readonly extra: Record<string, unknown>;
 
   constructor(type: ErrorType, message: string, options: { cause?: unknown; extra?: Record<string, unknown> } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'AppError'
-    this.type = type
-    this.extra = options.extra ?? {}
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.type = type;
+    this.extra = options.extra ?? {};
   }
 }

@@ -1,19 +1,35 @@
-import { z } from 'zod'
-import { AgentName, ExpressionText, Headers, Model, Payload, Ratio, StepSeconds, TemplateText, Text, UrlTemplate } from './fields.ts'
-import { DefinitionName } from './names.ts'
+import { z } from 'zod';
+import {
+  AgentName,
+  ExpressionText,
+  Headers,
+  Model,
+  Payload,
+  Ratio,
+  StepSeconds,
+  TemplateText,
+  Text,
+  UrlTemplate,
+} from './fields.ts';
+import { DefinitionName } from './names.ts';
 
-const Executor = z.enum(['gateway', 'external']).default('gateway').describe('which backend runs the agent')
+const Executor = z.enum(['gateway', 'external']).default('gateway').describe('which backend runs the agent');
 
 /** A second opinion that may only lower the confidence of a step (Design 3, the gate). */
 export const Verifier = z
   .strictObject({
     executor: Executor,
     agent: AgentName.describe('the agent that verifies'),
-    mode: z.enum(['critic', 'independent']).default('independent').describe('critic sees the answer, independent works the task again'),
+    mode: z
+      .enum(['critic', 'independent'])
+      .default('independent')
+      .describe('critic sees the answer, independent works the task again'),
     combination_strategy: z
       .enum(['minimum', 'veto'])
       .default('minimum')
-      .describe('minimum takes the lower confidence; veto changes nothing unless the verifier is below veto_floor, then takes the verifier'),
+      .describe(
+        'minimum takes the lower confidence; veto changes nothing unless the verifier is below veto_floor, then takes the verifier',
+      ),
     veto_floor: Ratio.optional().describe('only with veto; 0.5 unless given'),
     when: ExpressionText.optional().describe('CEL; verifies only where it is true'),
     model: Model.optional().describe("instead of the agent's own model"),
@@ -23,8 +39,8 @@ export const Verifier = z
   .refine((verifier) => verifier.veto_floor === undefined || verifier.combination_strategy === 'veto', {
     path: ['veto_floor'],
     message: 'has a meaning only with combination_strategy: veto',
-  })
-export type Verifier = z.infer<typeof Verifier>
+  });
+export type Verifier = z.infer<typeof Verifier>;
 
 /** A judge that scores how far an answer is supported by what the step saw; shadow mode unless `enforce`. */
 export const Grounding = z.strictObject({
@@ -34,13 +50,13 @@ export const Grounding = z.strictObject({
   model: Model.optional().describe("instead of the agent's own model"),
   prompt_template: TemplateText.optional().describe('instead of the built-in prompt'),
   timeout_seconds: StepSeconds.default(120),
-})
-export type Grounding = z.infer<typeof Grounding>
+});
+export type Grounding = z.infer<typeof Grounding>;
 
 const checkBase = {
   name: DefinitionName.describe('unique in its step'),
   timeout_seconds: StepSeconds.max(600).default(30),
-}
+};
 
 /** Runs `sh -c run` with only `env` and PATH; `run` is never a template. Needs `security.allow_shell_checks`. */
 export const ShellCheck = z.strictObject({
@@ -52,8 +68,8 @@ export const ShellCheck = z.strictObject({
     .default({})
     .describe('the only way for a value to reach the command'),
   expect: ExpressionText.default('exit_code == 0').describe('CEL over exit_code, stdout, stderr and the context'),
-})
-export type ShellCheck = z.infer<typeof ShellCheck>
+});
+export type ShellCheck = z.infer<typeof ShellCheck>;
 
 export const WebhookCheck = z.strictObject({
   type: z.literal('webhook'),
@@ -62,13 +78,15 @@ export const WebhookCheck = z.strictObject({
   url: UrlTemplate.describe('template; ${ENV} names must be allowed by the operator'),
   headers: Headers.default({}),
   payload: Payload.optional().describe('request body; POST only'),
-  expect: ExpressionText.default('response.status >= 200 && response.status < 300').describe('CEL over response {status, headers, body} and the context'),
-})
-export type WebhookCheck = z.infer<typeof WebhookCheck>
+  expect: ExpressionText.default('response.status >= 200 && response.status < 300').describe(
+    'CEL over response {status, headers, body} and the context',
+  ),
+});
+export type WebhookCheck = z.infer<typeof WebhookCheck>;
 
 /** Facts that a machine can test; any failed check sets trust to 0. */
-export const Check = z.discriminatedUnion('type', [ShellCheck, WebhookCheck])
-export type Check = z.infer<typeof Check>
+export const Check = z.discriminatedUnion('type', [ShellCheck, WebhookCheck]);
+export type Check = z.infer<typeof Check>;
 
 export const Checks = z
   .array(Check)
@@ -76,25 +94,28 @@ export const Checks = z
   .superRefine((checks, context) => {
     checks.forEach((check, index) => {
       if (checks.findIndex(({ name }) => name === check.name) < index)
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${check.name}" is used twice` })
+        context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${check.name}" is used twice` });
       if (check.type === 'webhook' && check.method === 'GET' && check.payload !== undefined)
-        context.addIssue({ code: 'custom', path: [index, 'payload'], message: 'needs method: POST' })
-    })
-  })
+        context.addIssue({ code: 'custom', path: [index, 'payload'], message: 'needs method: POST' });
+    });
+  });
 
 /** Whether measured accuracy replaces claimed confidence in the gate. */
 export const Calibration = z.strictObject({
   enforce: z.boolean().default(false).describe('true: the gate uses the calibrated mean of the bin'),
-  on_uncalibrated: z.enum(['escalate', 'proceed']).default('escalate').describe('what happens while there is too little evidence'),
-})
-export type Calibration = z.infer<typeof Calibration>
+  on_uncalibrated: z
+    .enum(['escalate', 'proceed'])
+    .default('escalate')
+    .describe('what happens while there is too little evidence'),
+});
+export type Calibration = z.infer<typeof Calibration>;
 
 /** Asks again with the earlier answer until the confidence is reached. */
 export const LoopUntil = z.strictObject({
   confidence: Ratio.describe('stop as soon as this is reached'),
   max_iterations: z.number().int().min(1).max(10).default(3),
-})
-export type LoopUntil = z.infer<typeof LoopUntil>
+});
+export type LoopUntil = z.infer<typeof LoopUntil>;
 
 export const Retry = z
   .strictObject({
@@ -103,17 +124,17 @@ export const Retry = z
     delay_seconds: z.number().min(0).max(3600).default(2),
     max_delay_seconds: z.number().min(0).max(3600).default(30),
   })
-  .describe('tries again after an error of the backend')
-export type Retry = z.infer<typeof Retry>
+  .describe('tries again after an error of the backend');
+export type Retry = z.infer<typeof Retry>;
 
 export const FailureWebhook = z.strictObject({
   url: UrlTemplate,
   headers: Headers.default({}),
   payload: Payload.optional(),
-})
-export type FailureWebhook = z.infer<typeof FailureWebhook>
+});
+export type FailureWebhook = z.infer<typeof FailureWebhook>;
 
-const FailurePolicy = z.enum(['abort', 'continue'])
+const FailurePolicy = z.enum(['abort', 'continue']);
 
 /** What a step's failure means for its run; a bare word is the policy. */
 export const OnFailure = z.union([
@@ -122,8 +143,8 @@ export const OnFailure = z.union([
     policy: FailurePolicy.default('abort').describe('abort ends the run as failed; continue goes on'),
     webhook: FailureWebhook.optional().describe('called once when the step has failed'),
   }),
-])
-export type OnFailure = z.infer<typeof OnFailure>
+]);
+export type OnFailure = z.infer<typeof OnFailure>;
 
 export const HumanField = z
   .strictObject({
@@ -131,17 +152,27 @@ export const HumanField = z
     type: z.enum(['string', 'integer', 'number', 'boolean']).default('string'),
     description: Text.optional(),
     required: z.boolean().default(false),
-    options: z.array(z.union([z.string(), z.number()])).min(1).max(50).optional().describe('the only values that may be chosen'),
+    options: z
+      .array(z.union([z.string(), z.number()]))
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('the only values that may be chosen'),
     default: z.union([z.string(), z.number(), z.boolean()]).optional(),
   })
   .superRefine((field, context) => {
     if (field.default !== undefined && !hasType(field.default, field.type))
-      context.addIssue({ code: 'custom', path: ['default'], message: `must be of type ${field.type}` })
+      context.addIssue({ code: 'custom', path: ['default'], message: `must be of type ${field.type}` });
     if (field.options?.some((option) => !hasType(option, field.type)))
-      context.addIssue({ code: 'custom', path: ['options'], message: `must all be of type ${field.type}` })
-  })
-export type HumanField = z.infer<typeof HumanField>
+      context.addIssue({ code: 'custom', path: ['options'], message: `must all be of type ${field.type}` });
+  });
+export type HumanField = z.infer<typeof HumanField>;
+
+export const HumanFields = z
+  .array(HumanField)
+  .max(20)
+  .refine((fields) => new Set(fields.map(({ name }) => name)).size === fields.length, 'names a field twice');
 
 function hasType(value: unknown, type: 'string' | 'integer' | 'number' | 'boolean'): boolean {
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
 }

@@ -1,65 +1,75 @@
-import type { Finding, Loc } from './problem.ts'
+import type { Finding, Loc } from './problem.ts';
 
-export type Body = Record<string, unknown>
+export type Body = Record<string, unknown>;
 
 export interface Expanded {
-  body: Body
+  body: Body;
   /** Names of the library steps, in the order of their first use. */
-  uses: string[]
-  findings: Finding[]
+  uses: string[];
+  findings: Finding[];
 }
 
 /** A library step as `use:` finds it: `broken` has problems of its own, `missing` is not there. */
-export type FindStep = (name: string) => { body: Body } | 'broken' | 'missing'
+export type FindStep = (name: string) => { body: Body } | 'broken' | 'missing';
 
-const NOT_INHERITED = new Set(['name', 'description', 'tags'])
-const SHAPES = ['use', 'executor', 'parallel', 'fan_out']
+const NOT_INHERITED = new Set(['name', 'description', 'tags']);
+const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
 
 /**
  * Replaces each `use:` of a pipeline's body by the keys of its library step, the pipeline's own keys winning (Design 3).
  * Works on the body as written, before defaults, so that a default never hides what the library says.
  */
 export function expandUses(body: Body, find: FindStep): Expanded {
-  const findings: Finding[] = []
-  const uses = new Set<string>()
+  const findings: Finding[] = [];
+  const uses = new Set<string>();
   const expand = (entry: unknown, loc: Loc): unknown => {
-    if (!isObject(entry)) return entry
-    const shapes = SHAPES.filter((shape) => entry[shape] !== undefined)
-    if (shapes.length > 1) findings.push({ loc: [...loc, shapes[1] ?? ''], msg: `cannot stand beside ${shapes[0]}: an entry has one shape` })
-    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings })
-    if (isObject(entry['parallel'])) return { ...entry, parallel: withSteps(entry['parallel'], [...loc, 'parallel'], expand) }
-    if (isObject(entry['fan_out'])) return { ...entry, fan_out: withStep(entry['fan_out'], [...loc, 'fan_out'], expand) }
-    return entry
-  }
-  return { body: withSteps(body, [], expand), uses: [...uses], findings }
+    if (!isObject(entry)) return entry;
+    const shapes = SHAPES.filter((shape) => entry[shape] !== undefined);
+    if (shapes.length > 1)
+      findings.push({
+        loc: [...loc, shapes[1] ?? ''],
+        msg: `cannot stand beside ${shapes[0]}: an entry has one shape`,
+      });
+    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings });
+    if (isObject(entry['parallel']))
+      return { ...entry, parallel: withSteps(entry['parallel'], [...loc, 'parallel'], expand) };
+    if (isObject(entry['fan_out']))
+      return { ...entry, fan_out: withStep(entry['fan_out'], [...loc, 'fan_out'], expand) };
+    return entry;
+  };
+  return { body: withSteps(body, [], expand), uses: [...uses], findings };
 }
 
-type ExpandEntry = (entry: unknown, loc: Loc) => unknown
+type ExpandEntry = (entry: unknown, loc: Loc) => unknown;
 
 function withSteps(holder: Body, loc: Loc, expand: ExpandEntry): Body {
-  const { steps } = holder
-  return Array.isArray(steps) ? { ...holder, steps: steps.map((entry, index) => expand(entry, [...loc, 'steps', index])) } : holder
+  const { steps } = holder;
+  return Array.isArray(steps)
+    ? { ...holder, steps: steps.map((entry, index) => expand(entry, [...loc, 'steps', index])) }
+    : holder;
 }
 
 function withStep(holder: Body, loc: Loc, expand: ExpandEntry): Body {
-  return 'step' in holder ? { ...holder, step: expand(holder['step'], [...loc, 'step']) } : holder
+  return 'step' in holder ? { ...holder, step: expand(holder['step'], [...loc, 'step']) } : holder;
 }
 
 function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string>; findings: Finding[] }): Body {
-  const { use, ...own } = entry
-  const found = typeof use === 'string' ? to.find(use) : 'missing'
+  const { use, ...own } = entry;
+  const found = typeof use === 'string' ? to.find(use) : 'missing';
   if (found === 'missing' || found === 'broken') {
-    const what = typeof use === 'string' ? `library step "${use}"` : 'use: must name a library step'
-    const msg = found === 'broken' ? `${what} has problems of its own` : `${what}${typeof use === 'string' ? ' does not exist' : ''}`
-    to.findings.push({ loc: [...loc, 'use'], msg, reason: 'missing_step' })
-    return entry
+    const what = typeof use === 'string' ? `library step "${use}"` : 'use: must name a library step';
+    const msg =
+      found === 'broken'
+        ? `${what} has problems of its own`
+        : `${what}${typeof use === 'string' ? ' does not exist' : ''}`;
+    to.findings.push({ loc: [...loc, 'use'], msg, reason: 'missing_step' });
+    return entry;
   }
-  to.uses.add(String(use))
-  const inherited = Object.entries(found.body).filter(([key]) => !NOT_INHERITED.has(key))
-  return { ...Object.fromEntries(inherited), ...own }
+  to.uses.add(String(use));
+  const inherited = Object.entries(found.body).filter(([key]) => !NOT_INHERITED.has(key));
+  return { ...Object.fromEntries(inherited), ...own };
 }
 
-
 function isObject(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

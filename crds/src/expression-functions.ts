@@ -1,17 +1,17 @@
-import { type Budget, Duration, Stop, typeName } from './expression-fault.ts'
-import { spendLength } from './expression-operators.ts'
-import { compileRegex } from './regex.ts'
+import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
+import { spendLength } from './expression-operators.ts';
+import { compileRegex } from './regex.ts';
 
-type Call = (args: readonly unknown[], budget: Budget) => unknown
+type Call = (args: readonly unknown[], budget: Budget) => unknown;
 interface Known {
-  arity: readonly number[]
-  call: Call
+  arity: readonly number[];
+  call: Call;
 }
 
 const text = (value: unknown): string => {
-  if (typeof value !== 'string') throw new Stop('type', `needs a string, not ${typeName(value)}`)
-  return value
-}
+  if (typeof value !== 'string') throw new Stop('type', `needs a string, not ${typeName(value)}`);
+  return value;
+};
 
 const FUNCTIONS = new Map<string, Known>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
@@ -22,7 +22,7 @@ const FUNCTIONS = new Map<string, Known>([
   ['dyn', { arity: [1], call: ([value]) => value }],
   ['timestamp', { arity: [1], call: ([value]) => toTimestamp(value) }],
   ['duration', { arity: [1], call: ([value]) => toDuration(value) }],
-])
+]);
 
 /** Methods; the receiver is the first argument. */
 const METHODS = new Map<string, Known>([
@@ -44,125 +44,132 @@ const METHODS = new Map<string, Known>([
   ['getHours', { arity: [0], call: onTime((date) => date.getUTCHours(), 3_600_000) }],
   ['getMinutes', { arity: [0], call: onTime((date) => date.getUTCMinutes(), 60_000) }],
   ['getSeconds', { arity: [0], call: onTime((date) => date.getUTCSeconds(), 1000) }],
-])
+]);
 
 export function isFunction(name: string, argumentsGiven: number): boolean {
-  return FUNCTIONS.get(name)?.arity.includes(argumentsGiven) ?? false
+  return FUNCTIONS.get(name)?.arity.includes(argumentsGiven) ?? false;
 }
 
 export function isMethod(name: string, argumentsGiven: number): boolean {
-  return METHODS.get(name)?.arity.includes(argumentsGiven) ?? false
+  return METHODS.get(name)?.arity.includes(argumentsGiven) ?? false;
 }
 
 export function callFunction(name: string, args: readonly unknown[], budget: Budget): unknown {
-  return call(FUNCTIONS.get(name), name, args, budget)
+  return call(FUNCTIONS.get(name), name, args, budget);
 }
 
 export function callMethod(name: string, receiver: unknown, args: readonly unknown[], budget: Budget): unknown {
-  return call(METHODS.get(name), name, [receiver, ...args], budget)
+  return call(METHODS.get(name), name, [receiver, ...args], budget);
 }
 
 function call(known: Known | undefined, name: string, args: readonly unknown[], budget: Budget): unknown {
-  if (!known) throw new Stop('type', `unknown function ${name}()`)
-  return known.call(args, budget)
+  if (!known) throw new Stop('type', `unknown function ${name}()`);
+  return known.call(args, budget);
 }
 
 /** Text functions read their whole receiver, so its length is spent. */
 function onText(apply: (a: string, b: string) => unknown): Call {
   return ([a, b], budget) => {
-    const receiver = text(a)
-    const argument = b === undefined ? '' : text(b)
-    spendLength(receiver.length + argument.length, budget)
-    return apply(receiver, argument)
-  }
+    const receiver = text(a);
+    const argument = b === undefined ? '' : text(b);
+    spendLength(receiver.length + argument.length, budget);
+    return apply(receiver, argument);
+  };
 }
 
 /** RE2 is linear, but each character costs much more than a copy does. */
 function matches(value: string, pattern: string, budget: Budget): boolean {
-  budget.spend(100 + Math.ceil(value.length / 4))
-  const compiled = compileRegex(pattern)
-  if (!compiled.ok) throw new Stop('type', compiled.msg)
-  return compiled.test(value)
+  budget.spend(100 + Math.ceil(value.length / 4));
+  const compiled = compileRegex(pattern);
+  if (!compiled.ok) throw new Stop('type', compiled.msg);
+  return compiled.test(value);
 }
 
 function onDate(read: (date: Date) => number): Call {
   return ([value]) => {
-    if (!(value instanceof Date)) throw new Stop('type', `needs a timestamp, not ${typeName(value)}`)
-    return BigInt(read(value))
-  }
+    if (!(value instanceof Date)) throw new Stop('type', `needs a timestamp, not ${typeName(value)}`);
+    return BigInt(read(value));
+  };
 }
 
 function onTime(read: (date: Date) => number, unit: number): Call {
-  return ([value], budget) => (value instanceof Duration ? BigInt(Math.trunc(value.ms / unit)) : onDate(read)([value], budget))
+  return ([value], budget) =>
+    value instanceof Duration ? BigInt(Math.trunc(value.ms / unit)) : onDate(read)([value], budget);
 }
 
 function size(value: unknown, budget: Budget): bigint {
   if (typeof value === 'string') {
-    spendLength(value.length, budget)
-    return BigInt([...value].length)
+    spendLength(value.length, budget);
+    return BigInt([...value].length);
   }
-  if (Array.isArray(value)) return BigInt(value.length)
-  if (typeof value === 'object' && value !== null) return BigInt(Object.keys(value).length)
-  throw new Stop('type', `${typeName(value)} has no size`)
+  if (Array.isArray(value)) return BigInt(value.length);
+  if (typeof value === 'object' && value !== null) return BigInt(Object.keys(value).length);
+  throw new Stop('type', `${typeName(value)} has no size`);
 }
 
 function split(value: string, separator: string, budget: Budget): string[] {
-  spendLength(value.length * 4, budget)
-  return value.split(separator)
+  spendLength(value.length * 4, budget);
+  return value.split(separator);
 }
 
 function join(list: unknown, by: unknown, budget: Budget): string {
-  if (!Array.isArray(list)) throw new Stop('type', `needs a list, not ${typeName(list)}`)
-  const parts = list.map(text)
-  const separator = by === undefined ? '' : text(by)
-  spendLength(parts.reduce((sum, part) => sum + part.length + separator.length, 0), budget)
-  return parts.join(separator)
+  if (!Array.isArray(list)) throw new Stop('type', `needs a list, not ${typeName(list)}`);
+  const parts = list.map(text);
+  const separator = by === undefined ? '' : text(by);
+  spendLength(
+    parts.reduce((sum, part) => sum + part.length + separator.length, 0),
+    budget,
+  );
+  return parts.join(separator);
 }
 
 function toText(value: unknown): string {
-  if (value instanceof Date) return value.toISOString()
-  if (value instanceof Duration) return `${value.ms / 1000}s`
-  if (typeof value === 'object' || value === undefined) throw new Stop('type', `${typeName(value)} is no text`)
-  return String(value)
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Duration) return `${value.ms / 1000}s`;
+  if (typeof value === 'object' || value === undefined) throw new Stop('type', `${typeName(value)} is no text`);
+  return String(value);
 }
 
 function toDouble(value: unknown): number {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof number === 'bigint') return Number(number)
-  if (typeof number !== 'number' || (typeof value === 'string' && Number.isNaN(number))) throw new Stop('type', `${typeName(value)} is no number`)
-  return number
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number === 'bigint') return Number(number);
+  if (typeof number !== 'number' || (typeof value === 'string' && Number.isNaN(number)))
+    throw new Stop('type', `${typeName(value)} is no number`);
+  return number;
 }
 
 function toInteger(value: unknown): bigint {
-  if (typeof value === 'bigint') return value
-  if (value instanceof Date) return BigInt(Math.trunc(value.getTime() / 1000))
-  const number = Math.trunc(toDouble(value))
-  if (!Number.isSafeInteger(number)) throw new Stop('type', 'the number is no integer')
-  return BigInt(number)
+  if (typeof value === 'bigint') return value;
+  if (value instanceof Date) return BigInt(Math.trunc(value.getTime() / 1000));
+  const number = Math.trunc(toDouble(value));
+  if (!Number.isSafeInteger(number)) throw new Stop('type', 'the number is no integer');
+  return BigInt(number);
 }
 
 function toBool(value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  if (value === 'true' || value === 'false') return value === 'true'
-  throw new Stop('type', `${typeName(value)} is neither true nor false`)
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new Stop('type', `${typeName(value)} is neither true nor false`);
 }
 
 function toTimestamp(value: unknown): Date {
-  if (value instanceof Date) return value
-  const date = new Date(typeof value === 'bigint' ? Number(value) * 1000 : text(value))
-  if (Number.isNaN(date.getTime())) throw new Stop('type', 'is no timestamp')
-  return date
+  if (value instanceof Date) return value;
+  const date = new Date(typeof value === 'bigint' ? Number(value) * 1000 : text(value));
+  if (Number.isNaN(date.getTime())) throw new Stop('type', 'is no timestamp');
+  return date;
 }
 
-const UNITS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
+const UNITS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /** `1h30m`, `-2.5s`, `10ms`. */
 function toDuration(value: unknown): Duration {
-  if (value instanceof Duration) return value
-  const source = text(value)
-  const sign = source.startsWith('-') ? -1 : 1
-  const parts = [...source.slice(0, 100).matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)]
-  const length = parts.reduce((sum, [part]) => sum + part.length, 0)
-  if (parts.length === 0 || length !== source.length - (sign === -1 ? 1 : 0)) throw new Stop('type', 'is no duration')
-  return new Duration(sign * parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNITS[unit ?? ''] ?? 0), 0))
+  if (value instanceof Duration) return value;
+  const source = text(value);
+  const sign = source.startsWith('-') ? -1 : 1;
+  const parts = [...source.slice(0, 100).matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  const length = parts.reduce((sum, [part]) => sum + part.length, 0);
+  if (parts.length === 0 || length !== source.length - (sign === -1 ? 1 : 0)) throw new Stop('type', 'is no duration');
+  return new Duration(
+    sign * parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNITS[unit ?? ''] ?? 0), 0),
+  );
 }

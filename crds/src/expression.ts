@@ -1,23 +1,23 @@
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
-import { checkNode, evaluateNode } from './expression-eval.ts'
-import { type Fault, Stop } from './expression-fault.ts'
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { checkNode, evaluateNode } from './expression-eval.ts';
+import { type Fault, Stop } from './expression-fault.ts';
 
 export interface Expression {
-  source: string
+  source: string;
   /** `missing`: a key was not there, which makes the whole expression null; `type`: it cannot be computed; `limit`: too much work. */
-  evaluate(context: Readonly<Record<string, unknown>>): Evaluated
+  evaluate: (context: Readonly<Record<string, unknown>>) => Evaluated;
 }
-export type Evaluated = { ok: true; value: unknown } | { ok: false; reason: Fault; msg: string }
-export type CompiledExpression = { ok: true; expression: Expression } | { ok: false; msg: string }
+export type Evaluated = { ok: true; value: unknown } | { ok: false; reason: Fault; msg: string };
+export type CompiledExpression = { ok: true; expression: Expression } | { ok: false; msg: string };
 
 /** Work one evaluation may do (Design 3); long texts and lists count for their length. */
-export const MAX_EXPRESSION_STEPS = 100_000
+export const MAX_EXPRESSION_STEPS = 100_000;
 
 const parser = new Environment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
   limits: { maxAstNodes: 2000, maxDepth: 100, maxListElements: 500, maxMapEntries: 500 },
-})
+});
 
 /**
  * Compiles a CEL expression (Design 3). The library parses and checks types; evaluation is ours, because it must count its
@@ -26,28 +26,28 @@ const parser = new Environment({
  */
 export function compileExpression(source: string): CompiledExpression {
   try {
-    const parsed = parser.parse(source)
-    const unsupported = checkNode(parsed.ast)
-    if (unsupported !== null) return { ok: false, msg: unsupported }
-    const checked = parser.check(source)
-    if (!checked.valid) return { ok: false, msg: firstLine(checked.error) }
-    return { ok: true, expression: { source, evaluate: (context) => run(parsed.ast, context) } }
+    const parsed = parser.parse(source);
+    const unsupported = checkNode(parsed.ast);
+    if (unsupported !== null) return { ok: false, msg: unsupported };
+    const checked = parser.check(source);
+    if (!checked.valid) return { ok: false, msg: firstLine(checked.error) };
+    return { ok: true, expression: { source, evaluate: (context) => run(parsed.ast, context) } };
   } catch (error) {
-    return { ok: false, msg: firstLine(error) }
+    return { ok: false, msg: firstLine(error) };
   }
 }
 
 function run(ast: ASTNode, context: Readonly<Record<string, unknown>>): Evaluated {
   try {
-    return { ok: true, value: evaluateNode(ast, context, MAX_EXPRESSION_STEPS) }
+    return { ok: true, value: evaluateNode(ast, context, MAX_EXPRESSION_STEPS) };
   } catch (error) {
-    if (error instanceof Stop) return { ok: false, reason: error.reason, msg: error.message }
-    return { ok: false, reason: 'limit', msg: 'the expression cannot be evaluated' }
+    if (error instanceof Stop) return { ok: false, reason: error.reason, msg: error.message };
+    return { ok: false, reason: 'limit', msg: 'the expression cannot be evaluated' };
   }
 }
 
 function firstLine(error: unknown): string {
-  const message = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'cannot be parsed'
-  const at = error instanceof ParseError && error.range ? ` at column ${error.range.start + 1}` : ''
-  return `invalid expression: ${message}${at}`
+  const message = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'cannot be parsed';
+  const at = error instanceof ParseError && error.range ? ` at column ${error.range.start + 1}` : '';
+  return `invalid expression: ${message}${at}`;
 }

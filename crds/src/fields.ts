@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { DefinitionName } from './names.ts'
+import { z } from 'zod';
+import { DefinitionName } from './names.ts';
 
 /** Limits of a definition that the documentation names (Design 3). */
 export const LIMITS = {
@@ -12,28 +12,31 @@ export const LIMITS = {
   expressionChars: 4096,
   stepSeconds: 86_400,
   runSeconds: 604_800,
-} as const
+} as const;
 
-export const Text = z.string().max(4096)
-export const TemplateText = z.string().max(LIMITS.templateChars)
-export const ExpressionText = z.string().min(1).max(LIMITS.expressionChars)
-export const Ratio = z.number().min(0).max(1)
-export const Tags = z.array(z.string().min(1).max(64)).max(32)
-export const JsonObject = z.record(z.string(), z.unknown())
+export const Text = z.string().max(4096);
+export const TemplateText = z.string().max(LIMITS.templateChars);
+export const ExpressionText = z.string().min(1).max(LIMITS.expressionChars);
+export const Ratio = z.number().min(0).max(1);
+export const Tags = z.array(z.string().min(1).max(64)).max(32);
+export const JsonObject = z.record(z.string(), z.unknown());
 
 /** Whole seconds a step may take. */
-export const StepSeconds = z.number().int().min(1).max(LIMITS.stepSeconds)
+export const StepSeconds = z.number().int().min(1).max(LIMITS.stepSeconds);
 /** Whole seconds a run, or a wait for a human, may take. */
-export const RunSeconds = z.number().int().min(1).max(LIMITS.runSeconds)
+export const RunSeconds = z.number().int().min(1).max(LIMITS.runSeconds);
 
 /** A URL as written: it may hold templates and `${ENV}`, so only its length is checked here. */
-export const UrlTemplate = z.string().min(1).max(2048)
-export const Headers = z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is no header name'), z.string().max(8192))
-export const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+export const UrlTemplate = z.string().min(1).max(2048);
+export const Headers = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is no header name'),
+  z.string().max(8192),
+);
+export const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** A request body: `${ENV}` and templates are expanded in its strings only. */
-export const Payload = z.union([JsonObject, z.array(z.unknown()), z.string()])
+export const Payload = z.union([JsonObject, z.array(z.unknown()), z.string()]);
 
-export const AgentName = DefinitionName
-export const Model = z.string().min(1).max(200)
-export const Severity = z.string().min(1).max(64)
-export const Labels = z.record(z.string().min(1).max(256), z.string().max(4096))
+export const AgentName = DefinitionName;
+export const Model = z.string().min(1).max(200);
+export const Severity = z.string().min(1).max(64);
+export const Labels = z.record(z.string().min(1).max(256), z.string().max(4096));

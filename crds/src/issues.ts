@@ -1,64 +1,76 @@
-import type { z } from 'zod'
-import type { Finding, Loc } from './problem.ts'
+import type { z } from 'zod';
+import type { Finding, Loc } from './problem.ts';
 
-type Issue = z.core.$ZodIssue
+type Issue = z.core.$ZodIssue;
 
 /** Zod's issues as findings: one an unknown key, the fitting branch of a union, words that a person can act on. */
 export function findingsOf(error: z.ZodError, input: unknown): Finding[] {
-  return flatten(error.issues, [], input)
+  return flatten(error.issues, [], input);
 }
 
 function flatten(issues: readonly Issue[], base: Loc, input: unknown): Finding[] {
   return issues.flatMap((issue) => {
-    const loc: Loc = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))]
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ loc: [...loc, key], msg: `unknown key "${key}"` }))
-    if (issue.code === 'invalid_union') return fromUnion(issue, loc, input)
-    if (issue.code === 'invalid_key' || issue.code === 'invalid_element') return flatten(issue.issues, loc, input)
-    return [{ loc, msg: describe(issue, valueAt(input, loc)) }]
-  })
+    const loc: Loc = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ loc: [...loc, key], msg: `unknown key "${key}"` }));
+    if (issue.code === 'invalid_union') return fromUnion(issue, loc, input);
+    if (issue.code === 'invalid_key' || issue.code === 'invalid_element') return flatten(issue.issues, loc, input);
+    return [{ loc, msg: describe(issue, valueAt(input, loc)) }];
+  });
 }
 
 function describe(issue: Issue, value: unknown): string {
-  if (value === undefined && issue.code !== 'custom') return 'is required'
-  return issue.message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '')
+  if (value === undefined && issue.code !== 'custom') return 'is required';
+  return issue.message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '');
 }
 
-const EXECUTORS = 'gateway, external, human, webhook or pipeline'
+const EXECUTORS = 'gateway, external, human, webhook or pipeline';
 
 function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, input: unknown): Finding[] {
-  const key = 'discriminator' in issue ? String(issue.discriminator) : null
+  const key = 'discriminator' in issue ? String(issue.discriminator) : null;
   if (key !== null) {
-    const at = loc.at(-1) === key ? loc : [...loc, key]
-    const given = valueAt(input, at)
-    if (key === 'executor' && given === undefined) return [{ loc: at.slice(0, -1), msg: 'needs exactly one of use, executor, parallel or fan_out' }]
-    return [{ loc: at, msg: given === undefined ? 'is required' : `expected ${key === 'executor' ? EXECUTORS : 'another value'}, not ${JSON.stringify(given)}` }]
+    const at = loc.at(-1) === key ? loc : [...loc, key];
+    const given = valueAt(input, at);
+    if (key === 'executor' && given === undefined)
+      return [{ loc: at.slice(0, -1), msg: 'needs exactly one of use, executor, parallel or fan_out' }];
+    return [
+      {
+        loc: at,
+        msg:
+          given === undefined
+            ? 'is required'
+            : `expected ${key === 'executor' ? EXECUTORS : 'another value'}, not ${JSON.stringify(given)}`,
+      },
+    ];
   }
-  const branch = fittingBranch(issue.errors, valueAt(input, loc))
-  return branch ? flatten(branch, loc, input) : [{ loc, msg: describe(issue, valueAt(input, loc)) }]
+  const branch = fittingBranch(issue.errors, valueAt(input, loc));
+  return branch ? flatten(branch, loc, input) : [{ loc, msg: describe(issue, valueAt(input, loc)) }];
 }
 
 /** The branch of a union that the author meant: the shape whose key is there, else the only one that accepts the value's type. */
 function fittingBranch(branches: readonly (readonly Issue[])[], value: unknown): readonly Issue[] | undefined {
   if (isObject(value) && branches.length === SHAPES.length) {
-    const shape = SHAPES.findIndex((key) => key !== 'executor' && Object.hasOwn(value, key))
-    return branches[Math.max(shape, 0)]
+    const shape = SHAPES.findIndex((key) => key !== 'executor' && Object.hasOwn(value, key));
+    return branches[Math.max(shape, 0)];
   }
-  const fitting = branches.filter((issues) => !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type'))
-  return fitting.length === 1 ? fitting[0] : undefined
+  const fitting = branches.filter(
+    (issues) => !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type'),
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 /** In the order of the union `Step`. */
-const SHAPES = ['executor', 'parallel', 'fan_out'] as const
+const SHAPES = ['executor', 'parallel', 'fan_out'] as const;
 
 function valueAt(input: unknown, loc: Loc): unknown {
-  let value = input
+  let value = input;
   for (const part of loc) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-    value = (value as Record<string | number, unknown>)[part]
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string | number, unknown>)[part];
   }
-  return value
+  return value;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

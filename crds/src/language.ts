@@ -1,70 +1,85 @@
-import { Cron } from 'croner'
-import { isExpression, type Language, type Place } from './places.ts'
-import { compileExpression } from './expression.ts'
-import { compileJsonSchema } from './json-schema.ts'
-import type { Finding } from './problem.ts'
-import { compileTemplate } from './template.ts'
+import { Cron } from 'croner';
+import { isExpression, type Language, type Place } from './places.ts';
+import { compileExpression } from './expression.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import type { Finding } from './problem.ts';
+import { compileTemplate } from './template.ts';
 
 export interface LanguageOptions {
-  sandbox: boolean
+  sandbox: boolean;
   /** Names a pipeline may take from the service's environment; null when that is not known here. */
-  pipelineEnv: ReadonlySet<string> | null
+  pipelineEnv: ReadonlySet<string> | null;
   /** Null when that is not known here. */
-  allowShell: boolean | null
+  allowShell: boolean | null;
 }
 
 /** Compiles every piece of another language that a definition holds, at load, so that nothing is found out at three in the morning. */
 export function checkPlaces(places: readonly Place[], options: LanguageOptions): Finding[] {
-  return places.flatMap((place) => checkPlace(place, options))
+  return places.flatMap((place) => checkPlace(place, options));
 }
 
 function checkPlace({ language, value, loc }: Place, options: LanguageOptions): Finding[] {
-  if (isExpression(language)) return problem(compileExpression(String(value)), loc)
-  const check = CHECKS[language]
-  return check({ language, value, loc }, options)
+  if (isExpression(language)) return problem(compileExpression(String(value)), loc);
+  const check = CHECKS[language];
+  return check({ language, value, loc }, options);
 }
 
 const CHECKS: Record<Exclude<Language, 'cel'>, (place: Place, options: LanguageOptions) => Finding[]> = {
   template: ({ value, loc }, { sandbox }) => problem(compileTemplate(String(value), { sandbox }), loc),
-  template_env: ({ value, loc }, options) => [...problem(compileTemplate(String(value), options), loc), ...environment(String(value), loc, options)],
+  template_env: ({ value, loc }, options) => [
+    ...problem(compileTemplate(String(value), options), loc),
+    ...environment(String(value), loc, options),
+  ],
   env: ({ value, loc }, options) => environment(String(value), loc, options),
   json_schema: ({ value, loc }) => problem(compileJsonSchema(value), loc),
   shell: ({ loc }, { allowShell }) =>
     allowShell === false
-      ? [{ severity: 'warning', loc, reason: 'shell_not_allowed', msg: 'shell checks are not allowed here (security.allow_shell_checks)' }]
+      ? [
+          {
+            severity: 'warning',
+            loc,
+            reason: 'shell_not_allowed',
+            msg: 'shell checks are not allowed here (security.allow_shell_checks)',
+          },
+        ]
       : [],
   cron: ({ value, loc }) => checkCron(String(value), loc),
   timezone: ({ value, loc }) => checkTimezone(String(value), loc),
-}
+};
 
 function problem(compiled: { ok: true } | { ok: false; msg: string }, loc: Finding['loc']): Finding[] {
-  return compiled.ok ? [] : [{ loc, msg: compiled.msg }]
+  return compiled.ok ? [] : [{ loc, msg: compiled.msg }];
 }
 
-const ENV = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+const ENV = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 function environment(text: string, loc: Finding['loc'], { pipelineEnv }: LanguageOptions): Finding[] {
-  if (!pipelineEnv) return []
-  const names = new Set([...text.matchAll(ENV)].map(([, name]) => name ?? ''))
+  if (!pipelineEnv) return [];
+  const names = new Set([...text.matchAll(ENV)].map(([, name]) => name ?? ''));
   return [...names]
     .filter((name) => !pipelineEnv.has(name))
-    .map((name) => ({ severity: 'warning', loc, reason: 'env_not_allowed', msg: `\${${name}} is not in security.pipeline_env` }))
+    .map((name) => ({
+      severity: 'warning',
+      loc,
+      reason: 'env_not_allowed',
+      msg: `\${${name}} is not in security.pipeline_env`,
+    }));
 }
 
 function checkCron(pattern: string, loc: Finding['loc']): Finding[] {
   try {
-    const cron = new Cron(pattern, { mode: '5-part', paused: true })
-    return cron.nextRun() === null ? [{ loc, msg: 'never fires' }] : []
+    const cron = new Cron(pattern, { mode: '5-part', paused: true });
+    return cron.nextRun() === null ? [{ loc, msg: 'never fires' }] : [];
   } catch (error) {
-    return [{ loc, msg: `invalid cron expression: ${error instanceof Error ? error.message : 'cannot be read'}` }]
+    return [{ loc, msg: `invalid cron expression: ${error instanceof Error ? error.message : 'cannot be read'}` }];
   }
 }
 
 function checkTimezone(timezone: string, loc: Finding['loc']): Finding[] {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone })
-    return []
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return [];
   } catch {
-    return [{ loc, msg: `unknown timezone "${timezone}"` }]
+    return [{ loc, msg: `unknown timezone "${timezone}"` }];
   }
 }

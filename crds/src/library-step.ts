@@ -1,13 +1,13 @@
-import { z } from 'zod'
-import { Tags, Text } from './fields.ts'
-import { executorShapes } from './step.ts'
-import { StepName } from './names.ts'
+import { z } from 'zod';
+import { Tags, Text } from './fields.ts';
+import { executorShapes } from './step.ts';
+import { StepName } from './names.ts';
 
 const library = {
   name: StepName.describe('the name that use: refers to'),
   description: Text.optional(),
   tags: Tags.default([]),
-}
+};
 
 /** A reusable executor step (Orchestration 1, Design 3); a pipeline's `use:` entry may override each of its keys. */
 export const LibraryStep = z.discriminatedUnion('executor', [
@@ -16,5 +16,5 @@ export const LibraryStep = z.discriminatedUnion('executor', [
   z.strictObject({ ...library, ...executorShapes.human }),
   z.strictObject({ ...library, ...executorShapes.webhook }),
   z.strictObject({ ...library, ...executorShapes.pipeline }),
-])
-export type LibraryStep = z.infer<typeof LibraryStep>
+]);
+export type LibraryStep = z.infer<typeof LibraryStep>;

@@ -1,16 +1,16 @@
-import { templateName } from './names.ts'
+import { templateName } from './names.ts';
 
 /** An own property of a map or a list, never anything inherited. `undefined` when there is none. */
 export function ownValue(holder: unknown, key: string | number): unknown {
-  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined
-  const value: unknown = (holder as Record<string | number, unknown>)[key]
-  return typeof value === 'function' ? undefined : value
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined;
+  const value: unknown = (holder as Record<string | number, unknown>)[key];
+  return typeof value === 'function' ? undefined : value;
 }
 
 /** A step by its name, or by its name with `-` written as `_` (Design 3). */
 export function stepValue(steps: unknown, key: string): unknown {
-  const exact = ownValue(steps, key)
-  if (exact !== undefined || !key.includes('_') || typeof steps !== 'object' || steps === null) return exact
-  const name = Object.keys(steps).find((candidate) => templateName(candidate) === key)
-  return name === undefined ? undefined : ownValue(steps, name)
+  const exact = ownValue(steps, key);
+  if (exact !== undefined || !key.includes('_') || typeof steps !== 'object' || steps === null) return exact;
+  const name = Object.keys(steps).find((candidate) => templateName(candidate) === key);
+  return name === undefined ? undefined : ownValue(steps, name);
 }

@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import { z } from 'zod';
 
-const Kind = z.enum(['Pipeline', 'LibraryStep', 'Agent'])
+const Kind = z.enum(['Pipeline', 'LibraryStep', 'Agent']);
 
 /** A custom resource, as an answer names it (409 `managed`, Design 5 and 6). */
-export const ObjectReference = z.object({ kind: Kind, namespace: z.string(), name: z.string() })
-export type ObjectReference = z.infer<typeof ObjectReference>
+export const ObjectReference = z.object({ kind: Kind, namespace: z.string(), name: z.string() });
+export type ObjectReference = z.infer<typeof ObjectReference>;
 
 export const Condition = z.looseObject({
   type: z.string(),
@@ -13,8 +13,8 @@ export const Condition = z.looseObject({
   message: z.string().optional(),
   lastTransitionTime: z.string().optional(),
   observedGeneration: z.number().int().optional(),
-})
-export type Condition = z.infer<typeof Condition>
+});
+export type Condition = z.infer<typeof Condition>;
 
 /** `manifest.json` beside the synced files: who owns which file, the state of the objects, where the agents answer (Design 7). */
 export const SyncManifest = z.looseObject({
@@ -28,5 +28,5 @@ export const SyncManifest = z.looseObject({
     }),
   ),
   agents: z.record(z.string(), z.string()).describe('definition name -> address of its Service'),
-})
-export type SyncManifest = z.infer<typeof SyncManifest>
+});
+export type SyncManifest = z.infer<typeof SyncManifest>;

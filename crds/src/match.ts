@@ -1,62 +1,65 @@
-import { compileRegex } from './regex.ts'
+import { compileRegex } from './regex.ts';
 
 /** What a trigger's match is read from (Orchestration 4.1, Design 4). */
 export interface MatchContext {
-  source?: string | null
-  severity?: string | null
-  summary?: string | null
-  pipeline?: string | null
-  fingerprint?: string | null
-  team?: string | null
-  labels?: Readonly<Record<string, string>>
-  annotations?: Readonly<Record<string, unknown>>
-  metadata?: Readonly<Record<string, unknown>>
+  source?: string | null;
+  severity?: string | null;
+  summary?: string | null;
+  pipeline?: string | null;
+  fingerprint?: string | null;
+  team?: string | null;
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, unknown>>;
+  metadata?: Readonly<Record<string, unknown>>;
 }
 
 export interface MatchProblem {
-  key: string
+  key: string;
   /** An unknown operator only warns (the rule never matches); a pattern that is no regular expression is an error. */
-  severity: 'error' | 'warning'
-  msg: string
+  severity: 'error' | 'warning';
+  msg: string;
 }
 
 export interface CompiledMatch {
-  warnings: string[]
-  problems: MatchProblem[]
-  matches(context: MatchContext): boolean
+  warnings: string[];
+  problems: MatchProblem[];
+  matches: (context: MatchContext) => boolean;
 }
 
-type Test = (actual: unknown) => boolean
-type Parsed = { ok: true; test: Test } | { ok: false; severity: MatchProblem['severity']; msg: string }
+type Test = (actual: unknown) => boolean;
+type Parsed = { ok: true; test: Test } | { ok: false; severity: MatchProblem['severity']; msg: string };
 
-const FIELDS = ['source', 'severity', 'summary', 'pipeline', 'fingerprint', 'team'] as const
-const MAPS = ['labels', 'annotations', 'metadata'] as const
+const FIELDS = ['source', 'severity', 'summary', 'pipeline', 'fingerprint', 'team'] as const;
+const MAPS = ['labels', 'annotations', 'metadata'] as const;
 
 /** Compiles `trigger.match` once; all rules must hold, no rules match everything. Never throws. */
 export function compileMatch(match: Readonly<Record<string, unknown>>): CompiledMatch {
-  const problems: MatchProblem[] = []
+  const problems: MatchProblem[] = [];
   const rules = Object.entries(match).map(([key, rule]) => {
-    const parsed = parseRule(rule)
-    if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg })
-    return { read: reader(key), test: parsed.ok ? parsed.test : never }
-  })
+    const parsed = parseRule(rule);
+    if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
+    return { read: reader(key), test: parsed.ok ? parsed.test : never };
+  });
   return {
     problems,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
     matches: (context) => rules.every(({ read, test }) => test(read(context) ?? null)),
-  }
+  };
 }
 
-const never: Test = () => false
+const never: Test = () => false;
 
 function parseRule(rule: unknown): Parsed {
-  if (!isObject(rule)) return isScalar(rule) ? { ok: true, test: equals(rule) } : warning('a list is no rule; use {in: [...]}; never matches')
-  const operators = Object.keys(rule)
-  const [name] = operators
-  if (name === undefined || operators.length > 1) return warning('needs exactly one operator; never matches')
-  const make = OPERATORS.get(name)
-  if (!make) return warning(`unknown operator "${name}"; never matches`)
-  return make(rule[name])
+  if (!isObject(rule))
+    return isScalar(rule)
+      ? { ok: true, test: equals(rule) }
+      : warning('a list is no rule; use {in: [...]}; never matches');
+  const operators = Object.keys(rule);
+  const [name] = operators;
+  if (name === undefined || operators.length > 1) return warning('needs exactly one operator; never matches');
+  const make = OPERATORS.get(name);
+  if (!make) return warning(`unknown operator "${name}"; never matches`);
+  return make(rule[name]);
 }
 
 const OPERATORS = new Map<string, (operand: unknown) => Parsed>([
@@ -69,76 +72,82 @@ const OPERATORS = new Map<string, (operand: unknown) => Parsed>([
   ['gte', (operand) => numeric(operand, (a, b) => a >= b)],
   ['lt', (operand) => numeric(operand, (a, b) => a < b)],
   ['lte', (operand) => numeric(operand, (a, b) => a <= b)],
-])
+]);
 
 function equals(expected: unknown): Test {
-  if (expected === null) return (actual) => actual === null
-  const text = String(expected)
-  return (actual) => isScalar(actual) && actual !== null && String(actual) === text
+  if (expected === null) return (actual) => actual === null;
+  const text = String(expected);
+  return (actual) => isScalar(actual) && actual !== null && String(actual) === text;
 }
 
 function not(test: Test): Test {
-  return (actual) => !test(actual)
+  return (actual) => !test(actual);
 }
 
 function scalar(operand: unknown, make: (value: unknown) => Test): Parsed {
-  return isScalar(operand) ? { ok: true, test: make(operand) } : warning('needs a scalar; never matches')
+  return isScalar(operand) ? { ok: true, test: make(operand) } : warning('needs a scalar; never matches');
 }
 
 function list(operand: unknown, wrap: (test: Test) => Test): Parsed {
-  if (!Array.isArray(operand) || !operand.every(isScalar)) return warning('needs a list of scalars; never matches')
-  const texts = new Set(operand.filter((item) => item !== null).map(String))
-  const withNull = operand.includes(null)
-  return { ok: true, test: wrap((actual) => (actual === null ? withNull : isScalar(actual) && texts.has(String(actual)))) }
+  if (!Array.isArray(operand) || !operand.every(isScalar)) return warning('needs a list of scalars; never matches');
+  const texts = new Set(operand.filter((item) => item !== null).map(String));
+  const withNull = operand.includes(null);
+  return {
+    ok: true,
+    test: wrap((actual) => (actual === null ? withNull : isScalar(actual) && texts.has(String(actual)))),
+  };
 }
 
 function regex(operand: unknown): Parsed {
-  if (typeof operand !== 'string') return warning('needs a pattern; never matches')
-  const compiled = compileRegex(operand)
-  if (!compiled.ok) return { ok: false, severity: 'error', msg: compiled.msg }
-  return { ok: true, test: (actual) => actual !== null && compiled.test(isScalar(actual) ? String(actual) : JSON.stringify(actual)) }
+  if (typeof operand !== 'string') return warning('needs a pattern; never matches');
+  const compiled = compileRegex(operand);
+  if (!compiled.ok) return { ok: false, severity: 'error', msg: compiled.msg };
+  return {
+    ok: true,
+    test: (actual) => actual !== null && compiled.test(isScalar(actual) ? String(actual) : JSON.stringify(actual)),
+  };
 }
 
 function numeric(operand: unknown, compare: (a: number, b: number) => boolean): Parsed {
-  const right = toNumber(operand)
-  if (right === null) return warning('needs a number; never matches')
-  return { ok: true, test: (actual) => compareNumbers(toNumber(actual), right, compare) }
+  const right = toNumber(operand);
+  if (right === null) return warning('needs a number; never matches');
+  return { ok: true, test: (actual) => compareNumbers(toNumber(actual), right, compare) };
 }
 
 function compareNumbers(left: number | null, right: number, compare: (a: number, b: number) => boolean): boolean {
-  return left !== null && compare(left, right)
+  return left !== null && compare(left, right);
 }
 
 function toNumber(value: unknown): number | null {
-  if (typeof value !== 'number' && typeof value !== 'string') return null
-  if (typeof value === 'string' && value.trim() === '') return null
-  const number = Number(value)
-  return Number.isNaN(number) ? null : number
+  if (typeof value !== 'number' && typeof value !== 'string') return null;
+  if (typeof value === 'string' && value.trim() === '') return null;
+  const number = Number(value);
+  return Number.isNaN(number) ? null : number;
 }
 
 function reader(key: string): (context: MatchContext) => unknown {
-  const map = MAPS.find((name) => key.startsWith(`${name}.`))
-  if (map) return (context) => own(context[map], key.slice(map.length + 1))
-  return (context) => fieldOf(context, key) ?? own(context.labels, key) ?? own(context.metadata, key)
+  const map = MAPS.find((name) => key.startsWith(`${name}.`));
+  if (map) return (context) => own(context[map], key.slice(map.length + 1));
+  return (context) => fieldOf(context, key) ?? own(context.labels, key) ?? own(context.metadata, key);
 }
 
 function fieldOf(context: MatchContext, key: string): unknown {
-  const field = FIELDS.find((name) => name === key)
-  return field && context[field]
+  const field = FIELDS.find((name) => name === key);
+  return field && context[field];
 }
 
 function own(map: Readonly<Record<string, unknown>> | undefined, key: string): unknown {
-  return map && Object.hasOwn(map, key) ? map[key] : undefined
+  return map && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function warning(msg: string): Parsed {
-  return { ok: false, severity: 'warning', msg }
+  return { ok: false, severity: 'warning', msg };
 }

@@ -1,17 +1,17 @@
-import { z } from 'zod'
-import { JsonObject, TemplateText } from './fields.ts'
+import { z } from 'zod';
+import { JsonObject, TemplateText } from './fields.ts';
 
-export const Channel = z.enum(['log', 'slack', 'telegram', 'msteams', 'webhook', 'email'])
-export type Channel = z.infer<typeof Channel>
+export const Channel = z.enum(['log', 'slack', 'telegram', 'msteams', 'webhook', 'email']);
+export type Channel = z.infer<typeof Channel>;
 
 export const Notification = z.strictObject({
   channel: Channel.describe('where the message goes'),
   template: TemplateText.optional().describe('Handlebars text of the message'),
   config: JsonObject.optional().describe("the channel's own settings, over the service's"),
-})
-export type Notification = z.infer<typeof Notification>
+});
+export type Notification = z.infer<typeof Notification>;
 
-const Messages = z.array(Notification).max(8).optional()
+const Messages = z.array(Notification).max(8).optional();
 
 /** What is said when; a step's own list wins over the pipeline's, event by event (Design 5). */
 export const Notifications = z.strictObject({
@@ -21,5 +21,5 @@ export const Notifications = z.strictObject({
   fail: Messages.describe('the run failed'),
   complete: Messages.describe('the run completed'),
   approval: Messages.describe('a human is asked'),
-})
-export type Notifications = z.infer<typeof Notifications>
+});
+export type Notifications = z.infer<typeof Notifications>;

@@ -1,44 +1,55 @@
-import { compileMatch } from './match.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Finding, Loc } from './problem.ts'
+import { compileMatch } from './match.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Finding, Loc } from './problem.ts';
 
 /** What `trigger.match` holds that never matches or is no pattern (Orchestration 4.1). */
 export function matchFindings(pipeline: Pipeline): Finding[] {
-  const match = pipeline.trigger?.match
-  if (!match) return []
-  return compileMatch(match).problems.map(({ key, severity, msg }) => ({ severity, loc: ['trigger', 'match', key], msg }))
+  const match = pipeline.trigger?.match;
+  if (!match) return [];
+  return compileMatch(match).problems.map(({ key, severity, msg }) => ({
+    severity,
+    loc: ['trigger', 'match', key],
+    msg,
+  }));
 }
 
 /** Keys that the schema allows but that do nothing where they stand, read from what the author wrote. */
 export function meaninglessKeys(written: Readonly<Record<string, unknown>>): Finding[] {
-  return list(written['steps']).flatMap((entry, index) => inEntry(map(entry), ['steps', index]))
+  return list(written['steps']).flatMap((entry, index) => inEntry(map(entry), ['steps', index]));
 }
 
 function inEntry(entry: Readonly<Record<string, unknown>>, loc: Loc): Finding[] {
-  const group = map(entry['parallel'])
-  const branches = list(group['steps']).flatMap((branch, index) => inBranch(map(branch), group['join'], [...loc, 'parallel', 'steps', index]))
-  const item = map(map(entry['fan_out'])['step'])
-  return [...branches, ...gateOf(item, [...loc, 'fan_out', 'step'])]
+  const group = map(entry['parallel']);
+  const branches = list(group['steps']).flatMap((branch, index) =>
+    inBranch(map(branch), group['join'], [...loc, 'parallel', 'steps', index]),
+  );
+  const item = map(map(entry['fan_out'])['step']);
+  return [...branches, ...gateOf(item, [...loc, 'fan_out', 'step'])];
 }
 
 function inBranch(branch: Readonly<Record<string, unknown>>, join: unknown, loc: Loc): Finding[] {
-  const idle = branch['weight'] !== undefined && join !== 'weighted_average'
-  return [...(idle ? [noEffect([...loc, 'weight'], 'counts only with join: weighted_average')] : []), ...gateOf(branch, loc)]
+  const idle = branch['weight'] !== undefined && join !== 'weighted_average';
+  return [
+    ...(idle ? [noEffect([...loc, 'weight'], 'counts only with join: weighted_average')] : []),
+    ...gateOf(branch, loc),
+  ];
 }
 
 /** The gate stands at the group: a branch only contributes its confidence. */
 function gateOf(branch: Readonly<Record<string, unknown>>, loc: Loc): Finding[] {
-  return branch['on_low_confidence'] === undefined ? [] : [noEffect([...loc, 'on_low_confidence'], 'has no effect in a branch; set it on the group')]
+  return branch['on_low_confidence'] === undefined
+    ? []
+    : [noEffect([...loc, 'on_low_confidence'], 'has no effect in a branch; set it on the group')];
 }
 
 function noEffect(loc: Loc, msg: string): Finding {
-  return { severity: 'warning', loc, msg, reason: 'no_effect' }
+  return { severity: 'warning', loc, msg, reason: 'no_effect' };
 }
 
 function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
+  return Array.isArray(value) ? value : [];
 }
 
 function map(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

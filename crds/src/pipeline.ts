@@ -1,13 +1,13 @@
-import { z } from 'zod'
-import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts'
-import { DefinitionName, templateName } from './names.ts'
-import { Notifications } from './notification.ts'
-import { Readiness } from './readiness.ts'
-import { isFanOut, isParallel, Step } from './step.ts'
-import { Trigger } from './trigger.ts'
+import { z } from 'zod';
+import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts';
+import { DefinitionName, templateName } from './names.ts';
+import { Notifications } from './notification.ts';
+import { Readiness } from './readiness.ts';
+import { isFanOut, isParallel, Step } from './step.ts';
+import { Trigger } from './trigger.ts';
 
-export const Stage = z.enum(['testing', 'production'])
-export type Stage = z.infer<typeof Stage>
+export const Stage = z.enum(['testing', 'production']);
+export type Stage = z.infer<typeof Stage>;
 
 /** Starts runs without an alert (Orchestration 5 rule 5: the run's team is this block's). */
 export const Schedule = z.strictObject({
@@ -17,15 +17,15 @@ export const Schedule = z.strictObject({
   severity: Severity.optional(),
   labels: Labels.default({}),
   team: z.string().min(1).max(64).optional(),
-})
-export type Schedule = z.infer<typeof Schedule>
+});
+export type Schedule = z.infer<typeof Schedule>;
 
 export const Concurrency = z.strictObject({
   limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at a time'),
   key: TemplateText.optional().describe('Handlebars text; runs with the same text share the limit'),
   on_limit: z.enum(['queue', 'reject', 'cancel_running']).default('queue'),
-})
-export type Concurrency = z.infer<typeof Concurrency>
+});
+export type Concurrency = z.infer<typeof Concurrency>;
 
 /** What one run may spend; the run escalates when it is gone. */
 export const Budget = z
@@ -33,27 +33,36 @@ export const Budget = z
     max_tokens: z.number().int().positive().optional(),
     max_cost: z.number().positive().optional().describe("in the service's currency"),
   })
-  .refine((budget) => budget.max_tokens !== undefined || budget.max_cost !== undefined, 'needs max_tokens or max_cost')
-export type Budget = z.infer<typeof Budget>
+  .refine((budget) => budget.max_tokens !== undefined || budget.max_cost !== undefined, 'needs max_tokens or max_cost');
+export type Budget = z.infer<typeof Budget>;
 
 export const Durable = z.strictObject({
-  on_interrupted: z.enum(['rerun', 'escalate']).default('rerun').describe('what becomes of the step that ran when the service stopped'),
+  on_interrupted: z
+    .enum(['rerun', 'escalate'])
+    .default('rerun')
+    .describe('what becomes of the step that ran when the service stopped'),
   max_resume_age_seconds: RunSeconds.optional().describe('an older run escalates instead of going on'),
-})
-export type Durable = z.infer<typeof Durable>
+});
+export type Durable = z.infer<typeof Durable>;
 
 /** A pipeline after `use:` was expanded, defaults applied (Design 3). */
 export const Pipeline = z
   .strictObject({
     name: DefinitionName,
     description: Text.default(''),
-    version: z.union([z.number().int(), z.string().max(64)]).optional().describe('shown as written'),
+    version: z
+      .union([z.number().int(), z.string().max(64)])
+      .optional()
+      .describe('shown as written'),
     stage: Stage.default('testing'),
     tags: Tags.default([]),
     suspend: z.boolean().default(false).describe('true: nothing starts a run'),
     trigger: Trigger.optional(),
     schedule: Schedule.optional(),
-    vars: z.record(z.string().min(1).max(128), z.unknown()).default({}).describe('constants for templates and expressions'),
+    vars: z
+      .record(z.string().min(1).max(128), z.unknown())
+      .default({})
+      .describe('constants for templates and expressions'),
     concurrency: Concurrency.optional(),
     budget: Budget.optional(),
     durable: Durable.default({ on_interrupted: 'rerun' }),
@@ -67,36 +76,40 @@ export const Pipeline = z
       context.addIssue({
         code: 'custom',
         path: ['steps', ...loc, 'name'],
-        message: name === first ? `"${name}" is used twice` : `"${name}" and "${first}" are the same once "-" becomes "_"`,
-      })
-  })
-export type Pipeline = z.infer<typeof Pipeline>
+        message:
+          name === first ? `"${name}" is used twice` : `"${name}" and "${first}" are the same once "-" becomes "_"`,
+      });
+  });
+export type Pipeline = z.infer<typeof Pipeline>;
 
 interface NamedStep {
-  name: string
-  loc: (string | number)[]
+  name: string;
+  loc: (string | number)[];
 }
 
 /** Every named step of a pipeline with its place: entries, then the branches of each parallel group. */
 export function namedSteps(steps: readonly Step[]): NamedStep[] {
   return steps.flatMap((step, index) => {
-    const own = { name: step.name, loc: [index] }
-    if (!isParallel(step)) return [own]
-    return [own, ...step.parallel.steps.map((branch, at) => ({ name: branch.name, loc: [index, 'parallel', 'steps', at] }))]
-  })
+    const own = { name: step.name, loc: [index] };
+    if (!isParallel(step)) return [own];
+    return [
+      own,
+      ...step.parallel.steps.map((branch, at) => ({ name: branch.name, loc: [index, 'parallel', 'steps', at] })),
+    ];
+  });
 }
 
 function repeatedNames(steps: readonly Step[]): (NamedStep & { first: string })[] {
-  const seen = new Map<string, string>()
+  const seen = new Map<string, string>();
   return namedSteps(steps).flatMap((step) => {
-    const key = templateName(step.name)
-    const first = seen.get(key)
-    if (first === undefined) seen.set(key, step.name)
-    return first === undefined ? [] : [{ ...step, first }]
-  })
+    const key = templateName(step.name);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, step.name);
+    return first === undefined ? [] : [{ ...step, first }];
+  });
 }
 
 /** True where the step stands alone: neither a parallel group nor a fan-out. */
 export function isPlain(step: Step): boolean {
-  return !isParallel(step) && !isFanOut(step)
+  return !isParallel(step) && !isFanOut(step);
 }

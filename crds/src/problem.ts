@@ -1,7 +1,7 @@
 /** Where in a definition something is: keys and list indexes from the root of the body. */
-export type Loc = (string | number)[]
+export type Loc = (string | number)[];
 
-export type DefinitionKind = 'Pipeline' | 'LibraryStep' | 'Agent'
+export type DefinitionKind = 'Pipeline' | 'LibraryStep' | 'Agent';
 
 /**
  * Why a definition is refused or warned about; `shell_not_allowed` has a reason of its own because the write API refuses
@@ -21,25 +21,25 @@ export type ProblemReason =
   | 'too_deep'
   | 'shell_not_allowed'
   | 'env_not_allowed'
-  | 'no_effect'
+  | 'no_effect';
 
 /** One thing wrong with one definition. `line` and `col` count from 1. */
 export interface Problem {
-  severity: 'error' | 'warning'
-  kind: DefinitionKind | null
-  name: string | null
-  file: string
-  loc: Loc
-  msg: string
-  line?: number
-  col?: number
-  reason: ProblemReason
+  severity: 'error' | 'warning';
+  kind: DefinitionKind | null;
+  name: string | null;
+  file: string;
+  loc: Loc;
+  msg: string;
+  line?: number;
+  col?: number;
+  reason: ProblemReason;
 }
 
 /** A problem before it is known which file it stands in. */
 export interface Finding {
-  severity?: 'error' | 'warning'
-  loc: Loc
-  msg: string
-  reason?: ProblemReason
+  severity?: 'error' | 'warning';
+  loc: Loc;
+  msg: string;
+  reason?: ProblemReason;
 }

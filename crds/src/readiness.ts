@@ -1,7 +1,7 @@
-import { z } from 'zod'
-import { Ratio } from './fields.ts'
+import { z } from 'zod';
+import { Ratio } from './fields.ts';
 
-const Runs = z.number().int().min(1).max(100_000)
+const Runs = z.number().int().min(1).max(100_000);
 
 /** Evidence a step needs before its pipeline may leave `testing`: four independent tiers (Orchestration 2.9). */
 export const Readiness = z.strictObject({
@@ -29,9 +29,11 @@ export const Readiness = z.strictObject({
   calibration: z
     .strictObject({
       n_min: Runs.optional().describe('marked executions needed; the service has a default'),
-      max_gap: Ratio.default(0.15).describe('largest difference between confidence and share correct in a validated bin'),
+      max_gap: Ratio.default(0.15).describe(
+        'largest difference between confidence and share correct in a validated bin',
+      ),
     })
     .optional()
     .describe('it knows when it is right'),
-})
-export type Readiness = z.infer<typeof Readiness>
+});
+export type Readiness = z.infer<typeof Readiness>;

@@ -1,19 +1,20 @@
-import { RE2JS } from 're2js'
+import { RE2JS } from 're2js';
 
-export type CompiledRegex = { ok: true; test: (text: string) => boolean } | { ok: false; msg: string }
+export type CompiledRegex = { ok: true; test: (text: string) => boolean } | { ok: false; msg: string };
 
-const MAX_SOURCE = 1000
+const MAX_SOURCE = 1000;
 
 /**
  * An RE2 pattern: linear in the text whatever the pattern, unlike JavaScript's own (Design 4). `test` searches anywhere.
  * The source is at most 1000 characters.
  */
 export function compileRegex(source: string): CompiledRegex {
-  if (source.length > MAX_SOURCE) return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` }
+  if (source.length > MAX_SOURCE)
+    return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
   try {
-    const pattern = RE2JS.compile(source)
-    return { ok: true, test: (text) => pattern.matcher(text).find() }
+    const pattern = RE2JS.compile(source);
+    return { ok: true, test: (text) => pattern.matcher(text).find() };
   } catch (error) {
-    return { ok: false, msg: `invalid regular expression: ${error instanceof Error ? error.message : 'not RE2'}` }
+    return { ok: false, msg: `invalid regular expression: ${error instanceof Error ? error.message : 'not RE2'}` };
   }
 }

@@ -1,7 +1,7 @@
-import { z } from 'zod'
+import { z } from 'zod';
 
 /** Frames between clients and a gateway or any other agent backend (Design 6). */
-export const MAX_FRAME_BYTES = 1024 * 1024
+export const MAX_FRAME_BYTES = 1024 * 1024;
 
 /** JSON-RPC error codes of `/rpc`; `retryable` tells a client whether the same call may succeed later. */
 export const RPC_ERRORS = {
@@ -21,21 +21,21 @@ export const RPC_ERRORS = {
   max_iterations: { code: -32014, retryable: false },
   output_invalid: { code: -32015, retryable: false },
   tool_unavailable: { code: -32016, retryable: true },
-} as const
-export type RpcErrorType = keyof typeof RPC_ERRORS
+} as const;
+export type RpcErrorType = keyof typeof RPC_ERRORS;
 
-export const RpcId = z.union([z.string().max(200), z.number().int()])
-export type RpcId = z.infer<typeof RpcId>
+export const RpcId = z.union([z.string().max(200), z.number().int()]);
+export type RpcId = z.infer<typeof RpcId>;
 
 export const RpcErrorData = z.looseObject({
   type: z.string(),
   retryable: z.boolean(),
   retry_after_ms: z.number().int().nonnegative().optional(),
-})
-export type RpcErrorData = z.infer<typeof RpcErrorData>
+});
+export type RpcErrorData = z.infer<typeof RpcErrorData>;
 
-export const RpcError = z.object({ code: z.number().int(), message: z.string(), data: RpcErrorData.optional() })
-export type RpcError = z.infer<typeof RpcError>
+export const RpcError = z.object({ code: z.number().int(), message: z.string(), data: RpcErrorData.optional() });
+export type RpcError = z.infer<typeof RpcError>;
 
 /** A request, or a notification when it has no `id`. */
 export const RpcRequest = z.object({
@@ -43,47 +43,63 @@ export const RpcRequest = z.object({
   id: RpcId.optional(),
   method: z.string().min(1).max(100),
   params: z.unknown().optional(),
-})
-export type RpcRequest = z.infer<typeof RpcRequest>
+});
+export type RpcRequest = z.infer<typeof RpcRequest>;
 
 export const RpcResponse = z
-  .object({ jsonrpc: z.literal('2.0'), id: RpcId.nullable(), result: z.unknown().optional(), error: RpcError.optional() })
-  .refine((response) => (response.result === undefined) !== (response.error === undefined), 'needs either a result or an error')
-export type RpcResponse = z.infer<typeof RpcResponse>
+  .object({
+    jsonrpc: z.literal('2.0'),
+    id: RpcId.nullable(),
+    result: z.unknown().optional(),
+    error: RpcError.optional(),
+  })
+  .refine(
+    (response) => (response.result === undefined) !== (response.error === undefined),
+    'needs either a result or an error',
+  );
+export type RpcResponse = z.infer<typeof RpcResponse>;
 
 /** Builds the error object of a response from the table above. */
-export function rpcError(type: RpcErrorType, message: string, extra: { retry_after_ms?: number; [key: string]: unknown } = {}): RpcError {
-  const { code, retryable } = RPC_ERRORS[type]
-  return { code, message, data: { ...extra, type, retryable } }
+export function rpcError(
+  type: RpcErrorType,
+  message: string,
+  extra: { retry_after_ms?: number; [key: string]: unknown } = {},
+): RpcError {
+  const { code, retryable } = RPC_ERRORS[type];
+  return { code, message, data: { ...extra, type, retryable } };
 }
 
 export type DecodedFrame =
   | { ok: true; kind: 'request'; message: RpcRequest }
   | { ok: true; kind: 'response'; message: RpcResponse }
-  | { ok: false; id: RpcId | null; error: RpcError }
+  | { ok: false; id: RpcId | null; error: RpcError };
 
 /** One text frame as a message, or the error to answer with. Batches are refused. Never throws. */
 export function decodeFrame(frame: string, maxBytes: number = MAX_FRAME_BYTES): DecodedFrame {
   if (frame.length > maxBytes || Buffer.byteLength(frame, 'utf8') > maxBytes)
-    return { ok: false, id: null, error: rpcError('invalid_request', `a frame holds at most ${maxBytes} bytes`) }
-  let value: unknown
+    return { ok: false, id: null, error: rpcError('invalid_request', `a frame holds at most ${maxBytes} bytes`) };
+  let value: unknown;
   try {
-    value = JSON.parse(frame)
+    value = JSON.parse(frame);
   } catch {
-    return { ok: false, id: null, error: rpcError('parse_error', 'the frame is not JSON') }
+    return { ok: false, id: null, error: rpcError('parse_error', 'the frame is not JSON') };
   }
-  return decodeMessage(value)
+  return decodeMessage(value);
 }
 
 function decodeMessage(value: unknown): DecodedFrame {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (isObject && 'method' in value) {
-    const request = RpcRequest.safeParse(value)
-    if (request.success) return { ok: true, kind: 'request', message: request.data }
+    const request = RpcRequest.safeParse(value);
+    if (request.success) return { ok: true, kind: 'request', message: request.data };
   } else if (isObject) {
-    const response = RpcResponse.safeParse(value)
-    if (response.success) return { ok: true, kind: 'response', message: response.data }
+    const response = RpcResponse.safeParse(value);
+    if (response.success) return { ok: true, kind: 'response', message: response.data };
   }
-  const id = RpcId.safeParse(isObject && 'id' in value ? value.id : null)
-  return { ok: false, id: id.success ? id.data : null, error: rpcError('invalid_request', 'the frame is no JSON-RPC 2.0 message') }
+  const id = RpcId.safeParse(isObject && 'id' in value ? value.id : null);
+  return {
+    ok: false,
+    id: id.success ? id.data : null,
+    error: rpcError('invalid_request', 'the frame is no JSON-RPC 2.0 message'),
+  };
 }

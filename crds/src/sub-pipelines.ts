@@ -1,67 +1,80 @@
-import { LIMITS } from './fields.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Finding, Loc } from './problem.ts'
-import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts'
+import { LIMITS } from './fields.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Finding, Loc } from './problem.ts';
+import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts';
 
 interface Call {
-  to: string
-  loc: Loc
+  to: string;
+  loc: Loc;
 }
 
 /**
  * Problems of the calls between pipelines, by the caller's name: a pipeline that nobody declares, a circle, and more than five
  * levels below one run (Design 3).
  */
-export function subPipelineFindings(pipelines: readonly Pipeline[], isDeclared: (name: string) => boolean): Map<string, Finding[]> {
-  const calls = new Map(pipelines.map((pipeline) => [pipeline.name, callsOf(pipeline)]))
-  const circular = new Set([...calls.keys()].filter((name) => calls.get(name)?.some(({ to }) => reaches(to, name, calls))))
-  const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))))
-  return new Map([...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, { calls, depth, isDeclared }))]))
+export function subPipelineFindings(
+  pipelines: readonly Pipeline[],
+  isDeclared: (name: string) => boolean,
+): Map<string, Finding[]> {
+  const calls = new Map(pipelines.map((pipeline) => [pipeline.name, callsOf(pipeline)]));
+  const circular = new Set(
+    [...calls.keys()].filter((name) => calls.get(name)?.some(({ to }) => reaches(to, name, calls))),
+  );
+  const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
+  return new Map(
+    [...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, { calls, depth, isDeclared }))]),
+  );
 }
 
 interface Graph {
-  calls: ReadonlyMap<string, readonly Call[]>
-  depth: ReadonlyMap<string, number>
-  isDeclared(name: string): boolean
+  calls: ReadonlyMap<string, readonly Call[]>;
+  depth: ReadonlyMap<string, number>;
+  isDeclared: (name: string) => boolean;
 }
 
 function check(from: string, { to, loc }: Call, { calls, depth, isDeclared }: Graph): Finding[] {
-  if (!isDeclared(to)) return [{ loc, msg: `pipeline "${to}" does not exist`, reason: 'missing_pipeline' }]
-  if (reaches(to, from, calls)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }]
+  if (!isDeclared(to)) return [{ loc, msg: `pipeline "${to}" does not exist`, reason: 'missing_pipeline' }];
+  if (reaches(to, from, calls)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
   if (1 + (depth.get(to) ?? 0) > LIMITS.subPipelineDepth)
-    return [{ loc, msg: `calls more than ${LIMITS.subPipelineDepth} levels of pipelines`, reason: 'too_deep' }]
-  return []
+    return [{ loc, msg: `calls more than ${LIMITS.subPipelineDepth} levels of pipelines`, reason: 'too_deep' }];
+  return [];
 }
 
 function reaches(start: string, goal: string, calls: ReadonlyMap<string, readonly Call[]>): boolean {
-  const seen = new Set<string>()
-  const open = [start]
+  const seen = new Set<string>();
+  const open = [start];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (at === goal) return true
-    if (seen.has(at)) continue
-    seen.add(at)
-    open.push(...(calls.get(at) ?? []).map(({ to }) => to))
+    if (at === goal) return true;
+    if (seen.has(at)) continue;
+    seen.add(at);
+    open.push(...(calls.get(at) ?? []).map(({ to }) => to));
   }
-  return false
+  return false;
 }
 
 /** Levels below each pipeline, counted no further than the limit needs; who is in a circle has a problem of its own. */
 function depths(calls: ReadonlyMap<string, readonly Call[]>): Map<string, number> {
-  let known = new Map([...calls.keys()].map((name) => [name, 0]))
+  let known = new Map([...calls.keys()].map((name) => [name, 0]));
   for (let round = 0; round <= LIMITS.subPipelineDepth; round++)
-    known = new Map([...calls].map(([name, own]) => [name, own.reduce((most, { to }) => Math.max(most, 1 + (known.get(to) ?? 0)), 0)]))
-  return known
+    known = new Map(
+      [...calls].map(([name, own]) => [
+        name,
+        own.reduce((most, { to }) => Math.max(most, 1 + (known.get(to) ?? 0)), 0),
+      ]),
+    );
+  return known;
 }
 
 function callsOf(pipeline: Pipeline): Call[] {
-  return pipeline.steps.flatMap((step, index) => callsIn(step, ['steps', index]))
+  return pipeline.steps.flatMap((step, index) => callsIn(step, ['steps', index]));
 }
 
 function callsIn(step: Step, loc: Loc): Call[] {
-  if (isParallel(step)) return step.parallel.steps.flatMap((branch, index) => call(branch, [...loc, 'parallel', 'steps', index]))
-  return isFanOut(step) ? call(step.fan_out.step, [...loc, 'fan_out', 'step']) : call(step, loc)
+  if (isParallel(step))
+    return step.parallel.steps.flatMap((branch, index) => call(branch, [...loc, 'parallel', 'steps', index]));
+  return isFanOut(step) ? call(step.fan_out.step, [...loc, 'fan_out', 'step']) : call(step, loc);
 }
 
 function call(step: ItemStep, loc: Loc): Call[] {
-  return step.executor === 'pipeline' ? [{ to: step.pipeline, loc: [...loc, 'pipeline'] }] : []
+  return step.executor === 'pipeline' ? [{ to: step.pipeline, loc: [...loc, 'pipeline'] }] : [];
 }

@@ -1,53 +1,57 @@
-import { type Frame, follow, isEmpty, type Output, type Piece } from './template-render.ts'
+import { type Frame, follow, isEmpty, type Output, type Piece } from './template-render.ts';
 
-type Compiled = { ok: true; render: Piece } | { ok: false; msg: string; loc?: { line: number; col: number } }
-type Read = (frame: Frame, output: Output) => unknown
+type Compiled = { ok: true; render: Piece } | { ok: false; msg: string; loc?: { line: number; col: number } };
+type Read = (frame: Frame, output: Output) => unknown;
 
-const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
-const LOOP_WORDS = new Set(['index', 'key', 'first', 'last', 'root'])
-const KEYWORDS = new Set(['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'])
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+const LOOP_WORDS = new Set(['index', 'key', 'first', 'last', 'root']);
+const KEYWORDS = new Set(['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing']);
 
 /** Something the sandbox does not have. */
 class Refused extends Error {
-  readonly node: hbs.AST.Node
+  readonly node: hbs.AST.Node;
 
   constructor(msg: string, node: hbs.AST.Node) {
-    super(msg)
-    this.node = node
+    super(msg);
+    this.node = node;
   }
 }
 
 /** Turns a parsed template into functions; refuses every kind of node that is not on the list below. */
 export function compileProgram(program: hbs.AST.Program): Compiled {
   try {
-    return { ok: true, render: body(program) }
+    return { ok: true, render: body(program) };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    return { ok: false, msg: error.message, loc: { line: error.node.loc.start.line, col: error.node.loc.start.column + 1 } }
+    if (!(error instanceof Refused)) throw error;
+    return {
+      ok: false,
+      msg: error.message,
+      loc: { line: error.node.loc.start.line, col: error.node.loc.start.column + 1 },
+    };
   }
 }
 
 function body(program: hbs.AST.Program | undefined): Piece {
-  const pieces = (program?.body ?? []).map(statement).filter((piece) => piece !== null)
-  const [only] = pieces
-  if (only && pieces.length === 1) return only
+  const pieces = (program?.body ?? []).map(statement).filter((piece) => piece !== null);
+  const [only] = pieces;
+  if (only && pieces.length === 1) return only;
   return (frame, output) => {
-    for (const piece of pieces) piece(frame, output)
-  }
+    for (const piece of pieces) piece(frame, output);
+  };
 }
 
 function statement(node: hbs.AST.Statement): Piece | null {
   switch (node.type) {
     case 'ContentStatement':
-      return content(node as hbs.AST.ContentStatement)
+      return content(node as hbs.AST.ContentStatement);
     case 'CommentStatement':
-      return null
+      return null;
     case 'MustacheStatement':
-      return mustache(node as hbs.AST.MustacheStatement)
+      return mustache(node as hbs.AST.MustacheStatement);
     case 'BlockStatement':
-      return block(node as hbs.AST.BlockStatement)
+      return block(node as hbs.AST.BlockStatement);
     default:
-      throw new Refused(`${NAMES[node.type] ?? node.type} is not available in templates`, node)
+      throw new Refused(`${NAMES[node.type] ?? node.type} is not available in templates`, node);
   }
 }
 
@@ -57,47 +61,49 @@ const NAMES: Record<string, string> = {
   Decorator: 'a decorator {{* …}}',
   DecoratorBlock: 'a decorator {{#* …}}',
   SubExpression: 'a nested call (…)',
-}
+};
 
 function content(node: hbs.AST.ContentStatement): Piece | null {
-  const text = node.value
-  return text === '' ? null : (_frame, output) => output.literal(text)
+  const text = node.value;
+  return text === '' ? null : (_frame, output) => output.literal(text);
 }
 
 function mustache(node: hbs.AST.MustacheStatement): Piece {
-  if (node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0) throw new Refused(`unknown helper "${nameOf(node.path)}"`, node)
-  const path = node.path as hbs.AST.Expression
-  if (isKeyword(path)) throw new Refused(`"${nameOf(path)}" cannot be used as a value`, node)
-  const original = nameOf(path)
-  const read = expression(path)
-  return (frame, output) => output.value(read(frame, output), original)
+  if (node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0)
+    throw new Refused(`unknown helper "${nameOf(node.path)}"`, node);
+  const path = node.path as hbs.AST.Expression;
+  if (isKeyword(path)) throw new Refused(`"${nameOf(path)}" cannot be used as a value`, node);
+  const original = nameOf(path);
+  const read = expression(path);
+  return (frame, output) => output.value(read(frame, output), original);
 }
 
 function isKeyword(path: hbs.AST.Expression): boolean {
-  return path.type === 'PathExpression' && KEYWORDS.has((path as hbs.AST.PathExpression).original)
+  return path.type === 'PathExpression' && KEYWORDS.has((path as hbs.AST.PathExpression).original);
 }
 
 function block(node: hbs.AST.BlockStatement): Piece {
-  const name = node.path.original
-  const [argument] = node.params
-  const make = BLOCKS.get(name)
-  if (!make) throw new Refused(`unknown block helper "${String(name)}"; there are if, unless, each and with`, node)
-  if (!argument || node.params.length > 1 || (node.hash?.pairs.length ?? 0) > 0) throw new Refused(`{{#${name}}} takes one value`, node)
+  const name = node.path.original;
+  const [argument] = node.params;
+  const make = BLOCKS.get(name);
+  if (!make) throw new Refused(`unknown block helper "${String(name)}"; there are if, unless, each and with`, node);
+  if (!argument || node.params.length > 1 || (node.hash?.pairs.length ?? 0) > 0)
+    throw new Refused(`{{#${name}}} takes one value`, node);
   return make({
     read: expression(argument),
     path: nameOf(argument),
     names: node.program.blockParams ?? [],
     then: body(node.program),
     otherwise: node.inverse ? body(node.inverse) : null,
-  })
+  });
 }
 
 interface BlockParts {
-  read: Read
-  path: string
-  names: readonly string[]
-  then: Piece
-  otherwise: Piece | null
+  read: Read;
+  path: string;
+  names: readonly string[];
+  then: Piece;
+  otherwise: Piece | null;
 }
 
 const BLOCKS = new Map<string, (parts: BlockParts) => Piece>([
@@ -105,117 +111,125 @@ const BLOCKS = new Map<string, (parts: BlockParts) => Piece>([
   ['unless', (parts) => conditional(parts, true)],
   ['each', each],
   ['with', scoped],
-])
+]);
 
 function conditional({ read, then, otherwise }: BlockParts, whenEmpty: boolean): Piece {
   return (frame, output) => {
-    output.visit()
-    const chosen = isEmpty(read(frame, output)) === whenEmpty ? then : otherwise
-    chosen?.(frame, output)
-  }
+    output.visit();
+    const chosen = isEmpty(read(frame, output)) === whenEmpty ? then : otherwise;
+    chosen?.(frame, output);
+  };
 }
 
 function scoped(parts: BlockParts): Piece {
-  const [name] = parts.names
+  const [name] = parts.names;
   return (frame, output) => {
-    output.visit()
-    const value = parts.read(frame, output)
-    if (isEmpty(value)) return nothing(parts, value, frame, output)
-    parts.then({ value, parent: frame, loop: frame.loop, names: name === undefined ? null : { [name]: value } }, output)
-  }
+    output.visit();
+    const value = parts.read(frame, output);
+    if (isEmpty(value)) return nothing(parts, value, frame, output);
+    parts.then(
+      { value, parent: frame, loop: frame.loop, names: name === undefined ? null : { [name]: value } },
+      output,
+    );
+  };
 }
 
 function each(parts: BlockParts): Piece {
   return (frame, output) => {
-    output.visit()
-    const value = parts.read(frame, output)
-    const keys = keysOf(value)
-    if (keys.length === 0) return nothing(parts, value, frame, output)
+    output.visit();
+    const value = parts.read(frame, output);
+    const keys = keysOf(value);
+    if (keys.length === 0) return nothing(parts, value, frame, output);
     keys.forEach((key, index) => {
-      output.iterate()
-      const item = follow(value, [String(key)], output.root)
-      const loop = { index, key, first: index === 0, last: index === keys.length - 1 }
-      parts.then({ value: item, parent: frame, loop, names: loopNames(parts.names, item, key) }, output)
-    })
-  }
+      output.iterate();
+      const item = follow(value, [String(key)], output.root);
+      const loop = { index, key, first: index === 0, last: index === keys.length - 1 };
+      parts.then({ value: item, parent: frame, loop, names: loopNames(parts.names, item, key) }, output);
+    });
+  };
 }
 
-function loopNames([item, key]: readonly string[], value: unknown, at: string | number): Record<string, unknown> | null {
-  if (item === undefined) return null
-  return key === undefined ? { [item]: value } : { [item]: value, [key]: at }
+function loopNames(
+  [item, key]: readonly string[],
+  value: unknown,
+  at: string | number,
+): Record<string, unknown> | null {
+  if (item === undefined) return null;
+  return key === undefined ? { [item]: value } : { [item]: value, [key]: at };
 }
 
 function nothing(parts: BlockParts, value: unknown, frame: Frame, output: Output): void {
-  if (parts.otherwise) parts.otherwise(frame, output)
-  else if (value === undefined) output.missing.add(parts.path)
+  if (parts.otherwise) parts.otherwise(frame, output);
+  else if (value === undefined) output.missing.add(parts.path);
 }
 
 function keysOf(value: unknown): (string | number)[] {
-  if (Array.isArray(value)) return [...value.keys()]
-  return typeof value === 'object' && value !== null ? Object.keys(value) : []
+  if (Array.isArray(value)) return [...value.keys()];
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
 }
 
 function expression(node: hbs.AST.Expression): Read {
   switch (node.type) {
     case 'PathExpression':
-      return path(node as hbs.AST.PathExpression)
+      return path(node as hbs.AST.PathExpression);
     case 'StringLiteral':
     case 'NumberLiteral':
     case 'BooleanLiteral': {
-      const { value } = node as hbs.AST.StringLiteral
-      return () => value
+      const { value } = node as hbs.AST.StringLiteral;
+      return () => value;
     }
     case 'NullLiteral':
     case 'UndefinedLiteral':
-      return () => null
+      return () => null;
     default:
-      throw new Refused(`${NAMES[node.type] ?? node.type} is not available in templates`, node)
+      throw new Refused(`${NAMES[node.type] ?? node.type} is not available in templates`, node);
   }
 }
 
 function path(node: hbs.AST.PathExpression): Read {
-  const parts = node.parts as unknown[]
-  if (!parts.every((part) => typeof part === 'string')) throw new Refused('a nested call (…) is not available in templates', node)
-  const bad = parts.find((part) => FORBIDDEN.has(part))
-  if (bad !== undefined) throw new Refused(`"${bad}" cannot be read`, node)
-  if (node.data) return data(node, parts)
-  const [head = '', ...rest] = parts
-  const plain: Read = (frame, output) => follow(above(frame, node.depth)?.value, parts, output.root)
-  if (node.depth > 0 || /^(this\b|\.\/)/.test(node.original) || parts.length === 0) return plain
+  const parts = node.parts as unknown[];
+  if (!parts.every((part) => typeof part === 'string'))
+    throw new Refused('a nested call (…) is not available in templates', node);
+  const bad = parts.find((part) => FORBIDDEN.has(part));
+  if (bad !== undefined) throw new Refused(`"${bad}" cannot be read`, node);
+  if (node.data) return data(node, parts);
+  const [head = '', ...rest] = parts;
+  const plain: Read = (frame, output) => follow(above(frame, node.depth)?.value, parts, output.root);
+  if (node.depth > 0 || /^(this\b|\.\/)/.test(node.original) || parts.length === 0) return plain;
   return (frame, output) => {
     for (let at: Frame | null = frame; at; at = at.parent)
-      if (at.names && Object.hasOwn(at.names, head)) return follow(at.names[head], rest, output.root)
-    return plain(frame, output)
-  }
+      if (at.names && Object.hasOwn(at.names, head)) return follow(at.names[head], rest, output.root);
+    return plain(frame, output);
+  };
 }
 
 function data(node: hbs.AST.PathExpression, parts: readonly string[]): Read {
-  const [word = '', ...rest] = parts
-  if (!LOOP_WORDS.has(word)) throw new Refused(`unknown variable "@${word}"`, node)
-  if (word === 'root') return (_frame, output) => follow(output.root, rest, output.root)
+  const [word = '', ...rest] = parts;
+  if (!LOOP_WORDS.has(word)) throw new Refused(`unknown variable "@${word}"`, node);
+  if (word === 'root') return (_frame, output) => follow(output.root, rest, output.root);
   return (frame) => {
-    const loop = aboveLoop(frame, node.depth)?.loop
-    return rest.length === 0 && loop ? loop[word as 'index' | 'key' | 'first' | 'last'] : undefined
-  }
+    const loop = aboveLoop(frame, node.depth)?.loop;
+    return rest.length === 0 && loop ? loop[word as 'index' | 'key' | 'first' | 'last'] : undefined;
+  };
 }
 
 function above(frame: Frame, depth: number): Frame | null {
-  let at: Frame | null = frame
-  for (let left = depth; left > 0 && at; left--) at = at.parent
-  return at
+  let at: Frame | null = frame;
+  for (let left = depth; left > 0 && at; left--) at = at.parent;
+  return at;
 }
 
 /** `@../index` counts loops, not every block. */
 function aboveLoop(frame: Frame, depth: number): Frame | null {
-  let at: Frame | null = frame
+  let at: Frame | null = frame;
   for (let left = depth; left > 0 && at; left--) {
-    const inner: Frame['loop'] = at.loop
-    while (at && at.loop === inner) at = at.parent
+    const inner: Frame['loop'] = at.loop;
+    while (at && at.loop === inner) at = at.parent;
   }
-  return at
+  return at;
 }
 
 function nameOf(node: hbs.AST.Node): string {
-  const original = (node as hbs.AST.PathExpression).original as unknown
-  return typeof original === 'string' ? original : String((node as hbs.AST.StringLiteral).value ?? node.type)
+  const original = (node as hbs.AST.PathExpression).original as unknown;
+  return typeof original === 'string' ? original : String((node as hbs.AST.StringLiteral).value ?? node.type);
 }

@@ -1,104 +1,106 @@
-import { ownValue, stepValue } from './lookup.ts'
-import type { RenderFault } from './template.ts'
+import { ownValue, stepValue } from './lookup.ts';
+import type { RenderFault } from './template.ts';
 
 /** Bounds of one rendering, which is synchronous (Design 3). */
-const MAX_ITERATIONS = 100_000
-const MAX_VISITS = 1_000_000
-const MAX_OUTPUT = 1024 * 1024
+const MAX_ITERATIONS = 100_000;
+const MAX_VISITS = 1_000_000;
+const MAX_OUTPUT = 1024 * 1024;
 
 /** What is in reach at one place of a template. */
 export interface Frame {
-  value: unknown
-  parent: Frame | null
-  loop: { index: number; key: string | number; first: boolean; last: boolean } | null
-  names: Readonly<Record<string, unknown>> | null
+  value: unknown;
+  parent: Frame | null;
+  loop: { index: number; key: string | number; first: boolean; last: boolean } | null;
+  names: Readonly<Record<string, unknown>> | null;
 }
 
 /** A compiled piece of a template: writes what it stands for. */
-export type Piece = (frame: Frame, output: Output) => void
+export type Piece = (frame: Frame, output: Output) => void;
 
 class RenderStop extends Error {}
 
 /** Collects the text of one rendering and counts its work. */
 export class Output {
-  text = ''
-  readonly spans: [number, number][] = []
-  readonly missing = new Set<string>()
-  readonly root: unknown
-  fault: { reason: RenderFault; msg: string } | null = null
-  private iterations = 0
-  private visits = 0
+  text = '';
+  readonly spans: [number, number][] = [];
+  readonly missing = new Set<string>();
+  readonly root: unknown;
+  fault: { reason: RenderFault; msg: string } | null = null;
+  private iterations = 0;
+  private visits = 0;
 
   constructor(root: unknown) {
-    this.root = root
+    this.root = root;
   }
 
   literal(text: string): void {
-    this.visit()
-    this.append(text)
+    this.visit();
+    this.append(text);
   }
 
   value(value: unknown, path: string): void {
-    this.visit()
-    if (value === undefined) this.missing.add(path)
-    const text = textOf(value)
-    if (text === '') return
-    const start = this.text.length
-    this.append(text)
-    this.spans.push([start, this.text.length])
+    this.visit();
+    if (value === undefined) this.missing.add(path);
+    const text = textOf(value);
+    if (text === '') return;
+    const start = this.text.length;
+    this.append(text);
+    this.spans.push([start, this.text.length]);
   }
 
   visit(): void {
-    if (++this.visits > MAX_VISITS) this.stop('too_many_iterations', `the template does more than ${MAX_VISITS} things`)
+    if (++this.visits > MAX_VISITS)
+      this.stop('too_many_iterations', `the template does more than ${MAX_VISITS} things`);
   }
 
   iterate(): void {
-    if (++this.iterations > MAX_ITERATIONS) this.stop('too_many_iterations', `the template repeats more than ${MAX_ITERATIONS} times`)
+    if (++this.iterations > MAX_ITERATIONS)
+      this.stop('too_many_iterations', `the template repeats more than ${MAX_ITERATIONS} times`);
   }
 
   stop(reason: RenderFault, msg: string): never {
-    this.fault = { reason, msg }
-    throw new RenderStop(msg)
+    this.fault = { reason, msg };
+    throw new RenderStop(msg);
   }
 
   private append(text: string): void {
-    if (this.text.length + text.length > MAX_OUTPUT) this.stop('too_large', 'the rendered text is larger than 1 MiB')
-    this.text += text
+    if (this.text.length + text.length > MAX_OUTPUT) this.stop('too_large', 'the rendered text is larger than 1 MiB');
+    this.text += text;
   }
 }
 
 /** Runs compiled pieces over a context. */
 export function renderProgram(program: Piece, context: Readonly<Record<string, unknown>>): Output {
-  const output = new Output(context)
+  const output = new Output(context);
   try {
-    program({ value: context, parent: null, loop: null, names: null }, output)
+    program({ value: context, parent: null, loop: null, names: null }, output);
     if (output.text.length > MAX_OUTPUT / 3 && Buffer.byteLength(output.text) > MAX_OUTPUT)
-      output.fault = { reason: 'too_large', msg: 'the rendered text is larger than 1 MiB' }
+      output.fault = { reason: 'too_large', msg: 'the rendered text is larger than 1 MiB' };
   } catch (error) {
-    if (!(error instanceof RenderStop)) output.fault = { reason: 'failed', msg: 'a value cannot be written as text' }
+    if (!(error instanceof RenderStop)) output.fault = { reason: 'failed', msg: 'a value cannot be written as text' };
   }
-  return output
+  return output;
 }
 
 /** Text as it is, numbers and booleans as written, lists and maps as JSON, nothing for null. */
 function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (value === undefined || value === null || typeof value === 'function' || typeof value === 'symbol') return ''
-  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value)
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null || typeof value === 'function' || typeof value === 'symbol') return '';
+  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
 }
 
 /** Follows a path of own properties; the members of the context's `steps` also answer to `_` for `-`. */
 export function follow(start: unknown, parts: readonly string[], root: unknown): unknown {
-  const steps = ownValue(root, 'steps')
-  let value = start
+  const steps = ownValue(root, 'steps');
+  let value = start;
   for (const part of parts) {
-    value = value === steps ? stepValue(value, part) : ownValue(value, part)
-    if (value === undefined) return undefined
+    value = value === steps ? stepValue(value, part) : ownValue(value, part);
+    if (value === undefined) return undefined;
   }
-  return value
+  return value;
 }
 
 /** Handlebars' idea of nothing: also 0, the empty text and the empty list. */
 export function isEmpty(value: unknown): boolean {
-  return !value || (Array.isArray(value) && value.length === 0)
+  return !value || (Array.isArray(value) && value.length === 0);
 }

@@ -1,21 +1,23 @@
-import Handlebars from 'handlebars'
-import { compileProgram } from './template-compile.ts'
-import { type Output, renderProgram } from './template-render.ts'
-import { renderTrusted } from './template-trusted.ts'
+import Handlebars from 'handlebars';
+import { compileProgram } from './template-compile.ts';
+import { type Output, renderProgram } from './template-render.ts';
+import { renderTrusted } from './template-trusted.ts';
 
 export interface Template {
-  source: string
+  source: string;
   /** Pure and repeatable; values are put in as they are and never rendered again. */
-  render(context: Readonly<Record<string, unknown>>): Rendered
+  render: (context: Readonly<Record<string, unknown>>) => Rendered;
 }
 /** `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values. */
 export type Rendered =
   | { ok: true; text: string; missing: string[]; spans: [number, number][] }
-  | { ok: false; reason: RenderFault; msg: string }
-export type RenderFault = 'too_large' | 'too_many_iterations' | 'failed'
-export type CompiledTemplate = { ok: true; template: Template } | { ok: false; msg: string; loc?: { line: number; col: number } }
+  | { ok: false; reason: RenderFault; msg: string };
+export type RenderFault = 'too_large' | 'too_many_iterations' | 'failed';
+export type CompiledTemplate =
+  | { ok: true; template: Template }
+  | { ok: false; msg: string; loc?: { line: number; col: number } };
 
-const MAX_SOURCE = 64 * 1024
+const MAX_SOURCE = 64 * 1024;
 
 /**
  * Compiles a Handlebars template once (Design 3). In the sandbox only text, values, `if`, `unless`, `each` and `with` exist; the
@@ -23,38 +25,39 @@ const MAX_SOURCE = 64 * 1024
  * Without the sandbox Handlebars itself renders what uses more than that. Never throws.
  */
 export function compileTemplate(source: string, options: { sandbox: boolean }): CompiledTemplate {
-  if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` }
+  if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` };
   try {
-    const compiled = compileProgram(Handlebars.parse(source))
-    if (compiled.ok) return { ok: true, template: { source, render: (context) => rendered(renderProgram(compiled.render, context)) } }
-    if (options.sandbox) return compiled
-    return renderTrusted(source)
+    const compiled = compileProgram(Handlebars.parse(source));
+    if (compiled.ok)
+      return { ok: true, template: { source, render: (context) => rendered(renderProgram(compiled.render, context)) } };
+    if (options.sandbox) return compiled;
+    return renderTrusted(source);
   } catch (error) {
-    return { ok: false, msg: syntaxMessage(error), loc: syntaxPlace(error) }
+    return { ok: false, msg: syntaxMessage(error), loc: syntaxPlace(error) };
   }
 }
 
 function rendered(output: Output): Rendered {
-  if (output.fault) return { ok: false, ...output.fault }
-  return { ok: true, text: output.text, missing: [...output.missing], spans: output.spans }
+  if (output.fault) return { ok: false, ...output.fault };
+  return { ok: true, text: output.text, missing: [...output.missing], spans: output.spans };
 }
 
 const UNEXPECTED: Record<string, string> = {
   EOF: 'it ends inside a tag or a block',
   INVALID: 'this cannot stand inside {{…}}',
   NUMBER: 'a list index is written .[0]',
-}
+};
 
 /** Handlebars answers with a drawing of the place; its last line says what was wrong. */
 function syntaxMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : 'cannot be parsed'
-  const lines = message.split('\n')
-  const last = (lines.length > 2 ? lines.at(-1) : lines[0]) ?? ''
-  const got = /^Expecting .*, got '(\w+)'$/.exec(last)?.[1]
-  return `invalid template: ${got === undefined ? last.slice(0, 300) : (UNEXPECTED[got] ?? `unexpected ${got}`)}`
+  const message = error instanceof Error ? error.message : 'cannot be parsed';
+  const lines = message.split('\n');
+  const last = (lines.length > 2 ? lines.at(-1) : lines[0]) ?? '';
+  const got = /^Expecting .*, got '(\w+)'$/.exec(last)?.[1];
+  return `invalid template: ${got === undefined ? last.slice(0, 300) : (UNEXPECTED[got] ?? `unexpected ${got}`)}`;
 }
 
 function syntaxPlace(error: unknown): { line: number; col: number } | undefined {
-  const line = error instanceof Error ? /^Parse error on line (\d+)/.exec(error.message)?.[1] : undefined
-  return line === undefined ? undefined : { line: Number(line), col: 1 }
+  const line = error instanceof Error ? /^Parse error on line (\d+)/.exec(error.message)?.[1] : undefined;
+  return line === undefined ? undefined : { line: Number(line), col: 1 };
 }

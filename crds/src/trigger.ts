@@ -1,22 +1,28 @@
-import { z } from 'zod'
+import { z } from 'zod';
 
 /** Repeats of a fingerprint within the window start no run; what is absent falls back to the service (Orchestration 2.7). */
 export const Dedup = z.strictObject({
   enabled: z.boolean().optional().describe('false opts this pipeline out'),
   window_seconds: z.number().int().min(0).max(2_592_000).optional().describe('overrides the service default'),
-})
-export type Dedup = z.infer<typeof Dedup>
+});
+export type Dedup = z.infer<typeof Dedup>;
 
 /**
  * When an alert belongs to this pipeline (Orchestration 2.7, 4.1). A rule in `match` is a scalar or a map with one operator;
  * others load with a warning and never match, so they are not refused here.
  */
 export const Trigger = z.strictObject({
-  priority: z.number().int().min(-1_000_000).max(1_000_000).default(0).describe('higher is tried first; then file name in byte order'),
+  priority: z
+    .number()
+    .int()
+    .min(-1_000_000)
+    .max(1_000_000)
+    .default(0)
+    .describe('higher is tried first; then file name in byte order'),
   match: z
     .record(z.string().min(1).max(256), z.unknown())
     .optional()
     .describe('every rule must hold; {} matches everything, without match the pipeline is never chosen by an alert'),
   dedup: Dedup.optional().describe('suppression of repeated alerts'),
-})
-export type Trigger = z.infer<typeof Trigger>
+});
+export type Trigger = z.infer<typeof Trigger>;

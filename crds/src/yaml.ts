@@ -1,170 +1,188 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml'
-import type { Loc } from './problem.ts'
+import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
+import type { Loc } from './problem.ts';
 
 /** Limits of one definition (Design 9). */
-export const MAX_YAML_BYTES = 256 * 1024
-export const MAX_YAML_NODES = 10_000
-export const MAX_YAML_DEPTH = 64
-const MAX_ALIASES = 100
-const MAX_PROBLEMS = 20
+export const MAX_YAML_BYTES = 256 * 1024;
+export const MAX_YAML_NODES = 10_000;
+export const MAX_YAML_DEPTH = 64;
+const MAX_ALIASES = 100;
+const MAX_PROBLEMS = 20;
 
 export interface Position {
-  line: number
-  col: number
+  line: number;
+  col: number;
 }
 export interface YamlProblem extends Position {
-  loc: Loc
-  msg: string
-  reason: 'syntax' | 'too_large'
+  loc: Loc;
+  msg: string;
+  reason: 'syntax' | 'too_large';
 }
-export type Locate = (loc: Loc) => Position | null
-export type ParsedYaml = { ok: true; value: unknown; locate: Locate } | { ok: false; problems: YamlProblem[] }
+export type Locate = (loc: Loc) => Position | null;
+export type ParsedYaml = { ok: true; value: unknown; locate: Locate } | { ok: false; problems: YamlProblem[] };
 
-const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: false, strict: true, logLevel: 'silent', prettyErrors: false } as const
+const OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  uniqueKeys: false,
+  strict: true,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const;
 
 /**
  * One YAML document as a plain value. Size, nodes and depth are counted on the lexer's output before anything is composed,
  * and again with aliases followed. Duplicate keys, unknown tags, non-JSON numbers and a second document are errors. Never throws.
  */
 export function parseYaml(text: string): ParsedYaml {
-  const refused = checkSize(text)
-  if (refused) return { ok: false, problems: [refused] }
-  const lines = new LineCounter()
-  return readDocument(parseDocument(text, { ...OPTIONS, lineCounter: lines }), lines)
+  const refused = checkSize(text);
+  if (refused) return { ok: false, problems: [refused] };
+  const lines = new LineCounter();
+  return readDocument(parseDocument(text, { ...OPTIONS, lineCounter: lines }), lines);
 }
 
 function readDocument(document: Document.Parsed, lines: LineCounter): ParsedYaml {
-  const position = (offset: number): Position => lines.linePos(offset)
-  const issues = [...document.errors, ...document.warnings].slice(0, MAX_PROBLEMS)
+  const position = (offset: number): Position => lines.linePos(offset);
+  const issues = [...document.errors, ...document.warnings].slice(0, MAX_PROBLEMS);
   if (issues.length > 0)
-    return { ok: false, problems: issues.map(({ pos, message }) => ({ ...position(pos[0]), loc: [], msg: message, reason: 'syntax' })) }
-  const reader = new ValueReader(document, position)
-  const value = reader.read(document.contents, [])
-  if (reader.problems.length > 0) return { ok: false, problems: reader.problems }
-  return { ok: true, value, locate: (loc) => locate(document, position, loc) }
+    return {
+      ok: false,
+      problems: issues.map(({ pos, message }) => ({ ...position(pos[0]), loc: [], msg: message, reason: 'syntax' })),
+    };
+  const reader = new ValueReader(document, position);
+  const value = reader.read(document.contents, []);
+  if (reader.problems.length > 0) return { ok: false, problems: reader.problems };
+  return { ok: true, value, locate: (loc) => locate(document, position, loc) };
 }
 
 /** Counts what the lexer finds, which costs no tree: the composer needs seconds for what this refuses in milliseconds. */
 function checkSize(text: string): YamlProblem | null {
-  const tooLarge = (msg: string, at: Position): YamlProblem => ({ ...at, loc: [], msg, reason: 'too_large' })
+  const tooLarge = (msg: string, at: Position): YamlProblem => ({ ...at, loc: [], msg, reason: 'too_large' });
   if (text.length > MAX_YAML_BYTES || Buffer.byteLength(text, 'utf8') > MAX_YAML_BYTES)
-    return tooLarge(`is larger than ${MAX_YAML_BYTES / 1024} KiB`, { line: 1, col: 1 })
-  const count = { nodes: 0, depth: 0, line: 1, lineIndicators: 0 }
+    return tooLarge(`is larger than ${MAX_YAML_BYTES / 1024} KiB`, { line: 1, col: 1 });
+  const count = { nodes: 0, depth: 0, line: 1, lineIndicators: 0 };
   for (const lexeme of new Lexer().lex(text)) {
-    countLexeme(lexeme, count)
-    if (count.nodes > MAX_YAML_NODES) return tooLarge(`has more than ${MAX_YAML_NODES} nodes`, { line: count.line, col: 1 })
+    countLexeme(lexeme, count);
+    if (count.nodes > MAX_YAML_NODES)
+      return tooLarge(`has more than ${MAX_YAML_NODES} nodes`, { line: count.line, col: 1 });
     if (Math.max(count.depth, count.lineIndicators) > MAX_YAML_DEPTH)
-      return tooLarge(`is nested deeper than ${MAX_YAML_DEPTH} levels`, { line: count.line, col: 1 })
+      return tooLarge(`is nested deeper than ${MAX_YAML_DEPTH} levels`, { line: count.line, col: 1 });
   }
-  return null
+  return null;
 }
 
-const SCALAR = '\u001F'
+const SCALAR = '\u001F';
 
 /** `- - - x` opens a level an indicator: a line's own indicators are depth, and indentation cannot be deep in 256 KiB. */
-function countLexeme(lexeme: string, count: { nodes: number; depth: number; line: number; lineIndicators: number }): void {
-  const first = lexeme[0]
-  if (lexeme === SCALAR || first === '*') count.nodes++
+function countLexeme(
+  lexeme: string,
+  count: { nodes: number; depth: number; line: number; lineIndicators: number },
+): void {
+  const first = lexeme[0];
+  if (lexeme === SCALAR || first === '*') count.nodes++;
   if (lexeme === '[' || lexeme === '{') {
-    count.nodes++
-    count.depth++
+    count.nodes++;
+    count.depth++;
   }
-  if (lexeme === ']' || lexeme === '}') count.depth--
+  if (lexeme === ']' || lexeme === '}') count.depth--;
   if (lexeme === '-' || lexeme === '?') {
-    count.nodes++
-    count.lineIndicators++
+    count.nodes++;
+    count.lineIndicators++;
   }
   if (first === '\n' || first === '\r') {
-    count.line++
-    count.lineIndicators = 0
+    count.line++;
+    count.lineIndicators = 0;
   }
 }
 
 /** Turns composed nodes into plain values and collects what the YAML library would let pass. */
 class ValueReader {
-  readonly problems: YamlProblem[] = []
-  private readonly document: Document.Parsed
-  private readonly position: (offset: number) => Position
-  private nodes = 0
-  private aliases = 0
-  private stopped = false
+  readonly problems: YamlProblem[] = [];
+  private readonly document: Document.Parsed;
+  private readonly position: (offset: number) => Position;
+  private nodes = 0;
+  private aliases = 0;
+  private stopped = false;
 
   constructor(document: Document.Parsed, position: (offset: number) => Position) {
-    this.document = document
-    this.position = position
+    this.document = document;
+    this.position = position;
   }
 
   read(node: unknown, loc: Loc): unknown {
-    if (this.stopped || this.problems.length >= MAX_PROBLEMS || node === null || node === undefined) return null
-    if (++this.nodes > MAX_YAML_NODES) return this.stop(node, loc, `has more than ${MAX_YAML_NODES} nodes`)
-    if (loc.length > MAX_YAML_DEPTH) return this.stop(node, loc, `is nested deeper than ${MAX_YAML_DEPTH} levels`)
-    if (isAlias(node)) return this.readAlias(node, loc)
-    if (isMap(node)) return this.readMap(node.items, loc)
-    if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...loc, index]))
-    return isScalar(node) ? this.readScalar(node.value, node, loc) : null
+    if (this.stopped || this.problems.length >= MAX_PROBLEMS || node === null || node === undefined) return null;
+    if (++this.nodes > MAX_YAML_NODES) return this.stop(node, loc, `has more than ${MAX_YAML_NODES} nodes`);
+    if (loc.length > MAX_YAML_DEPTH) return this.stop(node, loc, `is nested deeper than ${MAX_YAML_DEPTH} levels`);
+    if (isAlias(node)) return this.readAlias(node, loc);
+    if (isMap(node)) return this.readMap(node.items, loc);
+    if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...loc, index]));
+    return isScalar(node) ? this.readScalar(node.value, node, loc) : null;
   }
 
   private readAlias(node: Node & { resolve(document: Document): unknown }, loc: Loc): unknown {
-    if (++this.aliases > MAX_ALIASES) return this.stop(node, loc, `uses more than ${MAX_ALIASES} aliases`)
-    return this.read(node.resolve(this.document), loc)
+    if (++this.aliases > MAX_ALIASES) return this.stop(node, loc, `uses more than ${MAX_ALIASES} aliases`);
+    return this.read(node.resolve(this.document), loc);
   }
 
   private readMap(items: { key: unknown; value: unknown }[], loc: Loc): Record<string, unknown> {
-    const entries = new Map<string, unknown>()
+    const entries = new Map<string, unknown>();
     for (const { key, value } of items) {
-      const name = this.readKey(key, loc)
-      if (name === null) continue
-      if (entries.has(name)) this.report(key, [...loc, name], `key "${name}" is given twice`)
-      else entries.set(name, this.read(value, [...loc, name]))
+      const name = this.readKey(key, loc);
+      if (name === null) continue;
+      if (entries.has(name)) this.report(key, [...loc, name], `key "${name}" is given twice`);
+      else entries.set(name, this.read(value, [...loc, name]));
     }
-    return Object.fromEntries(entries)
+    return Object.fromEntries(entries);
   }
 
   private readKey(key: unknown, loc: Loc): string | null {
-    if (!isScalar(key) || key.value === null || typeof key.value === 'object') return this.report(key, loc, 'a key must be text')
-    this.nodes++
-    const name = String(key.value)
-    return name === '__proto__' ? this.report(key, loc, 'the key "__proto__" is not allowed') : name
+    if (!isScalar(key) || key.value === null || typeof key.value === 'object')
+      return this.report(key, loc, 'a key must be text');
+    this.nodes++;
+    const name = String(key.value);
+    return name === '__proto__' ? this.report(key, loc, 'the key "__proto__" is not allowed') : name;
   }
 
   private readScalar(value: unknown, node: unknown, loc: Loc): unknown {
-    if (typeof value === 'number' && !Number.isFinite(value)) return this.report(node, loc, 'a number must be finite')
-    if (typeof value === 'object' && value !== null) return this.report(node, loc, 'this kind of value is not supported')
-    return value
+    if (typeof value === 'number' && !Number.isFinite(value)) return this.report(node, loc, 'a number must be finite');
+    if (typeof value === 'object' && value !== null)
+      return this.report(node, loc, 'this kind of value is not supported');
+    return value;
   }
 
   private stop(node: unknown, loc: Loc, msg: string): null {
-    if (!this.stopped) this.problems.push(this.problem(node, loc, msg, 'too_large'))
-    this.stopped = true
-    return null
+    if (!this.stopped) this.problems.push(this.problem(node, loc, msg, 'too_large'));
+    this.stopped = true;
+    return null;
   }
 
   private report(node: unknown, loc: Loc, msg: string): null {
-    this.problems.push(this.problem(node, loc, msg, 'syntax'))
-    return null
+    this.problems.push(this.problem(node, loc, msg, 'syntax'));
+    return null;
   }
 
   private problem(node: unknown, loc: Loc, msg: string, reason: YamlProblem['reason']): YamlProblem {
-    return { ...this.position(startOf(node) ?? 0), loc, msg, reason }
+    return { ...this.position(startOf(node) ?? 0), loc, msg, reason };
   }
 }
 
 function startOf(node: unknown): number | null {
-  const range = (node as Node | null | undefined)?.range
-  return range ? range[0] : null
+  const range = (node as Node | null | undefined)?.range;
+  return range ? range[0] : null;
 }
 
 /** Where `loc` stands, or the nearest thing above it that exists: the key of a map's entry, the start of a list's item. */
 function locate(document: Document.Parsed, position: (offset: number) => Position, loc: Loc): Position | null {
-  let node: unknown = document.contents
-  let offset = startOf(node)
+  let node: unknown = document.contents;
+  let offset = startOf(node);
   for (const part of loc) {
-    const parent: unknown = isAlias(node) ? node.resolve(document) : node
-    const next = isMap(parent) ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(part)) : null
-    const item: unknown = isSeq(parent) ? parent.items[Number(part)] : next?.value
-    if (!next && item === undefined) break
-    offset = startOf(next ? next.key : item) ?? offset
-    node = item
+    const parent: unknown = isAlias(node) ? node.resolve(document) : node;
+    const next = isMap(parent)
+      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+      : null;
+    const item: unknown = isSeq(parent) ? parent.items[Number(part)] : next?.value;
+    if (!next && item === undefined) break;
+    offset = startOf(next ? next.key : item) ?? offset;
+    node = item;
   }
-  return offset === null ? null : position(offset)
+  return offset === null ? null : position(offset);
 }

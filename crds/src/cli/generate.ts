@@ -1,43 +1,43 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { generatedFiles } from '../generate/files.ts'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { generatedFiles } from '../generate/files.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..', '..')
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const HELP = `Usage: npm run generate [-- --check]
 
 Writes the CRDs (config/crd) and the JSON Schemas for editors (crds/schemas) from the contract.
-  --check   writes nothing; exit code 1 and the names of the files that differ`
+  --check   writes nothing; exit code 1 and the names of the files that differ`;
 
 function read(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }
 
 function main(args: readonly string[]): number {
   if (args.includes('--help')) {
-    console.log(HELP)
-    return 0
+    console.log(HELP);
+    return 0;
   }
-  const unknown = args.find((arg) => arg !== '--check')
+  const unknown = args.find((arg) => arg !== '--check');
   if (unknown !== undefined) {
-    console.error(`unknown argument ${unknown}\n\n${HELP}`)
-    return 2
+    console.error(`unknown argument ${unknown}\n\n${HELP}`);
+    return 2;
   }
-  const dirty = [...generatedFiles()].filter(([path, text]) => read(join(ROOT, path)) !== text)
+  const dirty = [...generatedFiles()].filter(([path, text]) => read(join(ROOT, path)) !== text);
   if (args.includes('--check')) {
-    for (const [path] of dirty) console.error(`${path} is not what the contract says; run npm run generate`)
-    return dirty.length > 0 ? 1 : 0
+    for (const [path] of dirty) console.error(`${path} is not what the contract says; run npm run generate`);
+    return dirty.length > 0 ? 1 : 0;
   }
   for (const [path, text] of dirty) {
-    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
-    writeFileSync(join(ROOT, path), text)
-    console.log(`wrote ${path}`)
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), text);
+    console.log(`wrote ${path}`);
   }
-  return 0
+  return 0;
 }
 
-process.exitCode = main(process.argv.slice(2))
+process.exitCode = main(process.argv.slice(2));

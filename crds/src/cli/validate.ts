@@ -1,56 +1,56 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import type { FoundFile } from './classify.ts'
-import { report } from './report.ts'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { FoundFile } from './classify.ts';
+import { report } from './report.ts';
 
 const HELP = `Usage: npm run validate -- PATH...
 
 Checks definitions as the services would. PATH is a file or a folder of
   pipelines/*.yaml  steps/*.yaml  agents/NAME/{agent.yaml,soul.md}
   or manifests of the kinds Pipeline, LibraryStep and Agent (other kinds are skipped).
-Prints file:line:col: error: message for each problem and a summary; exit code 1 when there is an error.`
+Prints file:line:col: error: message for each problem and a summary; exit code 1 when there is an error.`;
 
-const SKIPPED_FOLDERS = new Set(['node_modules'])
+const SKIPPED_FOLDERS = new Set(['node_modules']);
 
 function yamlFiles(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path]
+  if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name))
     .flatMap((entry) => {
-      const child = join(path, entry.name)
-      if (entry.isDirectory()) return yamlFiles(child)
-      return /\.ya?ml$/.test(entry.name) && entry.isFile() ? [child] : []
-    })
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) return yamlFiles(child);
+      return /\.ya?ml$/.test(entry.name) && entry.isFile() ? [child] : [];
+    });
 }
 
 function readFound(path: string): FoundFile {
-  const soul = join(dirname(path), 'soul.md')
-  const isAgent = basename(path) === 'agent.yaml' && existsSync(soul)
-  return { path, text: readFileSync(path, 'utf8'), ...(isAgent ? { soul: readFileSync(soul, 'utf8') } : {}) }
+  const soul = join(dirname(path), 'soul.md');
+  const isAgent = basename(path) === 'agent.yaml' && existsSync(soul);
+  return { path, text: readFileSync(path, 'utf8'), ...(isAgent ? { soul: readFileSync(soul, 'utf8') } : {}) };
 }
 
 function main(args: readonly string[]): number {
   if (args.includes('--help') || args.includes('-h')) {
-    console.log(HELP)
-    return 0
+    console.log(HELP);
+    return 0;
   }
-  const flag = args.find((arg) => arg.startsWith('-'))
+  const flag = args.find((arg) => arg.startsWith('-'));
   if (flag !== undefined || args.length === 0) {
-    console.error(`${flag === undefined ? 'a path is needed' : `unknown option ${flag}`}\n\n${HELP}`)
-    return 2
+    console.error(`${flag === undefined ? 'a path is needed' : `unknown option ${flag}`}\n\n${HELP}`);
+    return 2;
   }
-  const absent = args.find((path) => !existsSync(path))
+  const absent = args.find((path) => !existsSync(path));
   if (absent !== undefined) {
-    console.error(`${absent}: no such file or folder`)
-    return 2
+    console.error(`${absent}: no such file or folder`);
+    return 2;
   }
-  const files = [...new Set(args.flatMap(yamlFiles))]
-  const { lines, errors, definitions } = report(files.map(readFound))
-  for (const line of lines.slice(0, -1)) console.log(line)
-  if (definitions > 0) console.log(lines.at(-1))
-  else console.error(`no definitions under ${args.join(', ')}\n\n${HELP}`)
-  return errors > 0 || definitions === 0 ? 1 : 0
+  const files = [...new Set(args.flatMap(yamlFiles))];
+  const { lines, errors, definitions } = report(files.map(readFound));
+  for (const line of lines.slice(0, -1)) console.log(line);
+  if (definitions > 0) console.log(lines.at(-1));
+  else console.error(`no definitions under ${args.join(', ')}\n\n${HELP}`);
+  return errors > 0 || definitions === 0 ? 1 : 0;
 }
 
-process.exitCode = main(process.argv.slice(2))
+process.exitCode = main(process.argv.slice(2));

@@ -1,34 +1,46 @@
-import { type DefinitionKind } from '../problem.ts'
-import { at, type Schema, writtenSchemas } from './json-schemas.ts'
-import { statusSchema } from './status.ts'
-import { toStructural } from './structural.ts'
+import { type DefinitionKind } from '../problem.ts';
+import { at, type Schema, writtenSchemas } from './json-schemas.ts';
+import { statusSchema } from './status.ts';
+import { toStructural } from './structural.ts';
 
-export const GROUP = 'signalbox.dev'
-export const VERSION = 'v1alpha1'
+export const GROUP = 'signalbox.dev';
+export const VERSION = 'v1alpha1';
 
 interface Column {
-  name: string
-  type: 'string' | 'date' | 'integer'
-  jsonPath: string
-  description?: string
-  priority?: number
+  name: string;
+  type: 'string' | 'date' | 'integer';
+  jsonPath: string;
+  description?: string;
+  priority?: number;
 }
 interface Rule {
-  rule: string
-  message: string
+  rule: string;
+  message: string;
 }
 interface KindInfo {
-  plural: string
-  short: string
-  description: string
-  columns: Column[]
-  rules: Rule[]
+  plural: string;
+  short: string;
+  description: string;
+  columns: Column[];
+  rules: Rule[];
 }
 
-const condition = (type: string, name = type): Column => ({ name, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status` })
-const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-const reason: Column = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 }
-const nameRule = (max: number, why: string): Rule => ({ rule: `self.metadata.name.size() <= ${max}`, message: `metadata.name holds at most ${max} characters${why}` })
+const condition = (type: string, name = type): Column => ({
+  name,
+  type: 'string',
+  jsonPath: `.status.conditions[?(@.type=="${type}")].status`,
+});
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const reason: Column = {
+  name: 'Reason',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+  priority: 1,
+};
+const nameRule = (max: number, why: string): Rule => ({
+  rule: `self.metadata.name.size() <= ${max}`,
+  message: `metadata.name holds at most ${max} characters${why}`,
+});
 
 export const KINDS: Record<DefinitionKind, KindInfo> = {
   Pipeline: {
@@ -49,13 +61,20 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     plural: 'librarysteps',
     short: 'sbs',
     description: 'LibraryStep is one step that pipelines take over with use:, setting what they want otherwise.',
-    columns: [{ name: 'Executor', type: 'string', jsonPath: '.spec.executor' }, condition('Ready'), condition('Synced'), age, reason],
+    columns: [
+      { name: 'Executor', type: 'string', jsonPath: '.spec.executor' },
+      condition('Ready'),
+      condition('Synced'),
+      age,
+      reason,
+    ],
     rules: [],
   },
   Agent: {
     plural: 'agents',
     short: 'sba',
-    description: 'Agent is a model, its instructions and the tools it may call; it runs in a pod of its own unless spec.runtime.mode is process.',
+    description:
+      'Agent is a model, its instructions and the tools it may call; it runs in a pod of its own unless spec.runtime.mode is process.',
     columns: [
       { name: 'Model', type: 'string', jsonPath: '.spec.model' },
       condition('Ready'),
@@ -64,22 +83,25 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
       age,
       reason,
     ],
-    rules: [nameRule(50, ', because objects made for it carry it in their names'), { rule: "!self.metadata.name.contains('.')", message: 'metadata.name must be one label, without dots' }],
+    rules: [
+      nameRule(50, ', because objects made for it carry it in their names'),
+      { rule: "!self.metadata.name.contains('.')", message: 'metadata.name must be one label, without dots' },
+    ],
   },
-}
+};
 
 /** The CustomResourceDefinition of each kind (Design 7). */
 export function customResourceDefinitions(): Record<DefinitionKind, Schema> {
-  const written = writtenSchemas()
+  const written = writtenSchemas();
   return {
     Pipeline: definition('Pipeline', pipelineSpec(written.Pipeline)),
     LibraryStep: definition('LibraryStep', specOf(written.LibraryStep)),
     Agent: definition('Agent', agentSpec(written.Agent)),
-  }
+  };
 }
 
 function definition(kind: DefinitionKind, spec: Schema): Schema {
-  const { plural, short, columns } = KINDS[kind]
+  const { plural, short, columns } = KINDS[kind];
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -87,55 +109,86 @@ function definition(kind: DefinitionKind, spec: Schema): Schema {
     spec: {
       group: GROUP,
       scope: 'Namespaced',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames: [short], categories: ['signalbox'] },
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [short],
+        categories: ['signalbox'],
+      },
       versions: [
-        { name: VERSION, served: true, storage: true, subresources: { status: {} }, additionalPrinterColumns: columns, schema: { openAPIV3Schema: root(kind, spec) } },
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: root(kind, spec) },
+        },
       ],
     },
-  }
+  };
 }
 
 function root(kind: DefinitionKind, spec: Schema): Schema {
-  const { description, rules } = KINDS[kind]
+  const { description, rules } = KINDS[kind];
   return {
     type: 'object',
     description,
     required: ['spec'],
-    properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status: statusSchema() },
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec,
+      status: statusSchema(),
+    },
     ...(rules.length > 0 ? { 'x-kubernetes-validations': rules } : {}),
-  }
+  };
 }
 
 /** `spec.name` is optional in an object: `metadata.name` stands in for it (Design 3). */
 function specOf(schema: Schema): Schema {
-  const structural = toStructural(schema)
-  const required = ((structural['required'] ?? []) as string[]).filter((key) => key !== 'name')
-  const { required: _all, ...rest } = structural
-  at(rest, 'properties', 'name')['description'] = 'the name of the definition where it cannot be metadata.name'
-  return required.length > 0 ? { ...rest, required } : rest
+  const structural = toStructural(schema);
+  const required = ((structural['required'] ?? []) as string[]).filter((key) => key !== 'name');
+  const { required: _all, ...rest } = structural;
+  at(rest, 'properties', 'name')['description'] = 'the name of the definition where it cannot be metadata.name';
+  return required.length > 0 ? { ...rest, required } : rest;
 }
 
 const ONE_SHAPE: Rule = {
   rule: '[has(self.use), has(self.executor), has(self.parallel), has(self.fan_out)].filter(given, given).size() == 1',
   message: 'an entry has exactly one of use, executor, parallel and fan_out',
-}
-const UNIQUE_NAMES: Rule = { rule: 'self.all(a, self.exists_one(b, b.name == a.name))', message: 'step names must be unique' }
-const SOME_BUDGET: Rule = { rule: 'has(self.max_tokens) || has(self.max_cost)', message: 'needs max_tokens or max_cost' }
+};
+const UNIQUE_NAMES: Rule = {
+  rule: 'self.all(a, self.exists_one(b, b.name == a.name))',
+  message: 'step names must be unique',
+};
+const SOME_BUDGET: Rule = {
+  rule: 'has(self.max_tokens) || has(self.max_cost)',
+  message: 'needs max_tokens or max_cost',
+};
 
 function pipelineSpec(schema: Schema): Schema {
-  const spec = specOf(schema)
-  const steps = at(spec, 'properties', 'steps')
-  steps['description'] = 'The entries of a run, in order; each has a name and exactly one of use, executor, parallel and fan_out.'
-  steps['x-kubernetes-validations'] = [UNIQUE_NAMES]
-  at(steps, 'items')['x-kubernetes-validations'] = [ONE_SHAPE]
-  at(steps, 'items', 'properties', 'name')['maxLength'] = 64
-  at(spec, 'properties', 'budget')['x-kubernetes-validations'] = [SOME_BUDGET]
-  return spec
+  const spec = specOf(schema);
+  const steps = at(spec, 'properties', 'steps');
+  steps['description'] =
+    'The entries of a run, in order; each has a name and exactly one of use, executor, parallel and fan_out.';
+  steps['x-kubernetes-validations'] = [UNIQUE_NAMES];
+  at(steps, 'items')['x-kubernetes-validations'] = [ONE_SHAPE];
+  at(steps, 'items', 'properties', 'name')['maxLength'] = 64;
+  at(spec, 'properties', 'budget')['x-kubernetes-validations'] = [SOME_BUDGET];
+  return spec;
 }
 
 function agentSpec(schema: Schema): Schema {
-  const spec = specOf(schema)
-  const properties = spec['properties'] as Record<string, Schema>
-  properties['soul'] = { type: 'string', maxLength: 131_072, description: 'The instructions of the agent, as Markdown (soul.md).' }
-  return spec
+  const spec = specOf(schema);
+  const properties = spec['properties'] as Record<string, Schema>;
+  properties['soul'] = {
+    type: 'string',
+    maxLength: 131_072,
+    description: 'The instructions of the agent, as Markdown (soul.md).',
+  };
+  return spec;
 }

@@ -1,27 +1,38 @@
-import { stringify } from 'yaml'
-import type { DefinitionKind } from '../problem.ts'
-import { customResourceDefinitions, GROUP, KINDS } from './crd.ts'
-import { writtenSchemas } from './json-schemas.ts'
-import { shareRepeats } from './share-repeats.ts'
+import { stringify } from 'yaml';
+import type { DefinitionKind } from '../problem.ts';
+import { customResourceDefinitions, GROUP, KINDS } from './crd.ts';
+import { writtenSchemas } from './json-schemas.ts';
+import { shareRepeats } from './share-repeats.ts';
 
-const HEADER = '# Generated from crds/src by `npm run generate`. Do not edit.\n'
-const SCHEMA_FILES: Record<DefinitionKind, string> = { Pipeline: 'pipeline', LibraryStep: 'library-step', Agent: 'agent' }
+const HEADER = '# Generated from crds/src by `npm run generate`. Do not edit.\n';
+const SCHEMA_FILES: Record<DefinitionKind, string> = {
+  Pipeline: 'pipeline',
+  LibraryStep: 'library-step',
+  Agent: 'agent',
+};
 
 /** Every generated file: path below the repository's root -> text. */
 export function generatedFiles(): Map<string, string> {
-  const files = new Map<string, string>()
-  const names: string[] = []
+  const files = new Map<string, string>();
+  const names: string[] = [];
   for (const [kind, crd] of Object.entries(customResourceDefinitions())) {
-    const name = `${GROUP}_${KINDS[kind as DefinitionKind].plural}.yaml`
-    names.push(name)
-    files.set(`config/crd/${name}`, HEADER + yaml(crd))
+    const name = `${GROUP}_${KINDS[kind as DefinitionKind].plural}.yaml`;
+    names.push(name);
+    files.set(`config/crd/${name}`, HEADER + yaml(crd));
   }
-  files.set('config/crd/kustomization.yaml', HEADER + yaml({ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names.toSorted() }))
+  files.set(
+    'config/crd/kustomization.yaml',
+    HEADER +
+      yaml({ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names.toSorted() }),
+  );
   for (const [kind, schema] of Object.entries(writtenSchemas()))
-    files.set(`crds/schemas/${SCHEMA_FILES[kind as DefinitionKind]}.schema.json`, `${JSON.stringify({ title: kind, ...shareRepeats(schema) }, null, 1)}\n`)
-  return files
+    files.set(
+      `crds/schemas/${SCHEMA_FILES[kind as DefinitionKind]}.schema.json`,
+      `${JSON.stringify({ title: kind, ...shareRepeats(schema) }, null, 1)}\n`,
+    );
+  return files;
 }
 
 function yaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -1,7 +1,11 @@
-import type { Schema } from './json-schemas.ts'
+import type { Schema } from './json-schemas.ts';
 
-const text = (description: string): Schema => ({ type: 'string', description })
-const open = (description: string): Schema => ({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true })
+const text = (description: string): Schema => ({ type: 'string', description });
+const open = (description: string): Schema => ({
+  type: 'object',
+  description,
+  'x-kubernetes-preserve-unknown-fields': true,
+});
 
 const condition: Schema = {
   type: 'object',
@@ -14,7 +18,7 @@ const condition: Schema = {
     reason: text('one word for programs'),
     message: text('a sentence for people, with what to do next'),
   },
-}
+};
 
 const keyedList = (key: string, items: Schema, description: string): Schema => ({
   type: 'array',
@@ -22,33 +26,53 @@ const keyedList = (key: string, items: Schema, description: string): Schema => (
   items,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': [key],
-})
+});
 
 /** What the controller reports (Design 7); the same for all kinds, unused parts stay absent. */
 export function statusSchema(): Schema {
   const replica = {
     type: 'object',
     required: ['pod'],
-    properties: { pod: text('name of the pod'), hash: { type: 'string', nullable: true, description: 'what that pod has loaded' } },
-  }
+    properties: {
+      pod: text('name of the pod'),
+      hash: { type: 'string', nullable: true, description: 'what that pod has loaded' },
+    },
+  };
   const lastRun = {
     type: 'object',
     description: 'The newest run of this definition.',
-    properties: { id: text('id of the run'), status: text('its status'), triggeredAt: { type: 'string', format: 'date-time' } },
-  }
+    properties: {
+      id: text('id of the run'),
+      status: text('its status'),
+      triggeredAt: { type: 'string', format: 'date-time' },
+    },
+  };
   return {
     type: 'object',
     description: 'What the controller has seen; never written by people.',
     properties: {
       observedGeneration: { type: 'integer', format: 'int64', description: 'the generation this status speaks of' },
       contentHash: text('hash of the effective definition'),
-      lastAccepted: open('The last body that passed, use: expanded; it is what the services get while spec has problems.'),
+      lastAccepted: open(
+        'The last body that passed, use: expanded; it is what the services get while spec has problems.',
+      ),
       replicas: keyedList('pod', replica, 'What each replica of the service has loaded.'),
-      conditions: keyedList('type', condition, 'Accepted: spec is sound. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.'),
+      conditions: keyedList(
+        'type',
+        condition,
+        'Accepted: spec is sound. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.',
+      ),
       lastRun,
-      promoted: { type: 'boolean', description: 'The readiness verdict was ready once under the annotation signalbox.dev/readiness-gate: enforce.' },
+      promoted: {
+        type: 'boolean',
+        description: 'The readiness verdict was ready once under the annotation signalbox.dev/readiness-gate: enforce.',
+      },
       agentVersion: text('version of the agent (Agent only)'),
-      discoveredTools: { type: 'array', description: 'Tools the agent can call (Agent only).', items: open('server, name and hash of a tool') },
+      discoveredTools: {
+        type: 'array',
+        description: 'Tools the agent can call (Agent only).',
+        items: open('server, name and hash of a tool'),
+      },
     },
-  }
+  };
 }
