@@ -23,12 +23,12 @@ describe('what the ledger of a crash test reports', () => {
     expect(ledger.violations).toMatchObject([{ kind: 'other_key', keys: ['r1/triage/0/1', 'r1/triage/0/2'] }]);
   });
 
-  test('a step called again although its row was found completed', () => {
+  test.each(['stored', 'logged'] as const)('a step called again although it was seen completed (%s)', (sight) => {
     const ledger = new Ledger();
     ledger.called(call('triage'));
-    ledger.stored([{ run_id: 'r1', step_name: 'triage' }]);
+    ledger.saw([{ run_id: 'r1', step_name: 'triage' }], sight);
     ledger.called(call('triage'));
-    expect(ledger.violations).toMatchObject([{ kind: 'repeated_step', step_name: 'triage', seen: 'stored' }]);
+    expect(ledger.violations).toMatchObject([{ kind: 'repeated_step', step_name: 'triage', seen: sight }]);
   });
 
   test('a step called again although the next one was called', () => {

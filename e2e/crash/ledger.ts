@@ -3,11 +3,14 @@ import type { GatewayCall } from '../bench/fake-gateway.ts';
 /** Steps of the pipeline under test, in order. */
 export const STEPS = ['triage', 'investigate', 'conclude'] as const;
 
+/** How a completed step became known. */
+export type Sight = 'stored' | 'next_step_called' | 'logged';
+
 export type Violation =
   | { kind: 'lost'; run_id: string; key: string }
   | { kind: 'unfinished'; run_id: string; key: string; status: string }
   | { kind: 'two_runs'; key: string; run_ids: [string, string] }
-  | { kind: 'repeated_step'; run_id: string; step_name: string; seen: 'stored' | 'next_step_called' }
+  | { kind: 'repeated_step'; run_id: string; step_name: string; seen: Sight }
   | { kind: 'other_key'; run_id: string; step_name: string; keys: [string, string] };
 
 /** What the database holds after a kill. */
@@ -15,15 +18,21 @@ export interface Stored {
   /** Status by run id. */
   runs: ReadonlyMap<string, string>;
   /** Completed steps. */
-  completed: readonly { run_id: string; step_name: string }[];
+  completed: readonly StepName[];
+}
+
+export interface StepName {
+  run_id: string;
+  step_name: string;
 }
 
 const TERMINAL = new Set(['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled']);
 
 /**
  * Keeps what was seen from outside and says what must not have happened. A step counts as completed from the moment
- * when anybody could know: its row was found completed after a kill, or the gateway was asked for a later step of the
- * run, which the service may do only once the row is durable (Design 8). From then on it must not be called again.
+ * when anybody could know: its row was found completed after a kill, the service's log said so, or the gateway was asked
+ * for a later step of the run, which the service may do only once the row is durable (Design 8). From then on it must
+ * not be called again.
  */
 export class Ledger {
   readonly violations: Violation[] = [];
@@ -31,7 +40,7 @@ export class Ledger {
   repeats = 0;
   readonly #accepted = new Map<string, string>();
   readonly #keys = new Map<string, string>();
-  readonly #completed = new Map<string, 'stored' | 'next_step_called'>();
+  readonly #completed = new Map<string, Sight>();
 
   get accepted(): number {
     return this.#accepted.size;
@@ -60,8 +69,8 @@ export class Ledger {
       this.#complete(stepId(run_id, earlier), 'next_step_called');
   }
 
-  stored(completed: Stored['completed']): void {
-    for (const { run_id, step_name } of completed) this.#complete(stepId(run_id, step_name), 'stored');
+  saw(completed: readonly StepName[], sight: Sight): void {
+    for (const { run_id, step_name } of completed) this.#complete(stepId(run_id, step_name), sight);
   }
 
   /** At the end, when the service had time to finish: no accepted webhook without its run in a terminal state. */
@@ -73,7 +82,7 @@ export class Ledger {
     }
   }
 
-  #complete(step: string, seen: 'stored' | 'next_step_called'): void {
+  #complete(step: string, seen: Sight): void {
     if (!this.#completed.has(step)) this.#completed.set(step, seen);
   }
 }

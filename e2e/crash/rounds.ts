@@ -12,6 +12,7 @@ import {
   launchService,
   type Place,
   preparePlace,
+  readLogged,
   readStored,
   VIEWER_TOKEN,
   WEBHOOK_TOKEN,
@@ -137,7 +138,8 @@ class World {
     if (this.#setting.options.powerCutWith) cutPower({ directory: this.#place.data, shadow: this.#shadow });
     const stored = readStored(this.#place, this.#readSince);
     this.#readSince = startedAt;
-    this.#setting.ledger.stored(stored.completed);
+    this.#setting.ledger.saw(stored.completed, 'stored');
+    this.#setting.ledger.saw(readLogged(this.#place), 'logged');
     for (const status of stored.runs.values())
       if (status === 'running' || status === 'interrupted') this.#interrupted++;
   }

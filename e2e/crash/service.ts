@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type Launched, launch } from '../bench/process.ts';
 import { ROOT } from '../support/start-service.ts';
-import { STEPS, type Stored } from './ledger.ts';
+import { type StepName, STEPS, type Stored } from './ledger.ts';
 
 export const WEBHOOK_TOKEN = 'crash-webhook-00000000000000000000000';
 export const VIEWER_TOKEN = 'crash-viewer-000000000000000000000000';
@@ -64,6 +64,12 @@ export function preparePlace(directory: string, gatewayUrl: string): Place {
 export function launchService(place: Place, env: Record<string, string>): Launched {
   const args = [join(ROOT, 'api-server', 'start.mjs'), '--config', place.config];
   return launch({ name: 'api-server', args, env, logFile: place.logFile });
+}
+
+/** The steps that the service's log called completed since its last start; the last line may be cut off. */
+export function readLogged({ logFile }: Place): StepName[] {
+  const lines = readFileSync(logFile, 'utf8').split('\n').slice(0, -1);
+  return lines.filter((line) => line.includes('"step_completed"')).map((line) => JSON.parse(line) as StepName);
 }
 
 /** What the database file of a dead service holds; steps only from `since` on (milliseconds), as earlier ones are known. */
