@@ -29,6 +29,7 @@ export default defineConfig({
           ...acrossProcesses,
         },
       },
+      { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'faults', include: ['e2e/{bench,crash,shim}/**/*.test.ts'], ...acrossProcesses } },
     ],

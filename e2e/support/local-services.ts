@@ -1,7 +1,9 @@
 /** The gateway and the api-server of config/local as two processes on loopback, their data in a directory of choice. */
+import { call } from './call.ts';
 import { type Change, writeApiServerConfig, writeGatewayConfig } from './local-config.ts';
 import { type LocalTokens, localTokens, tokenEnvironment } from './local-tokens.ts';
 import { type LogLine, type Service, type ServiceKind, startService } from './start-service.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface LocalOptions {
   readonly dataDir: string;
@@ -20,6 +22,12 @@ export interface LocalServices {
   readonly tokens: LocalTokens;
   /** The api-server first, so that no run loses its gateway. */
   stop(): Promise<void>;
+}
+
+/** The gateway listens before its tool servers have started. */
+function toolServersRun({ url }: Service): Promise<boolean> {
+  const probe = async () => (await call<{ status: string }>(`${url}/health`)).body.status === 'ok';
+  return waitFor(probe, { what: 'the tool servers of the gateway to run', timeoutMs: 20_000 });
 }
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
@@ -41,6 +49,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   try {
     const gatewayConfig = writeGatewayConfig({ dataDir, port: ports.gateway, change: change.gateway });
     const gateway = await start('gateway', gatewayConfig);
+    await toolServersRun(gateway);
     const apiServer = await start(
       'api-server',
       writeApiServerConfig({

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { round } from './load.ts';
@@ -59,11 +60,17 @@ export async function readProcesses({
   by: 'cpu' | 'memory';
   limit: number;
   sampleMs?: number;
-}) {
+}): Promise<Processes> {
   const all = process.platform === 'linux' ? await fromProc(sampleMs) : await fromPs();
   const key = by === 'cpu' ? 'cpu_percent' : 'memory_mib';
-  const processes = all.toSorted((a, b) => b[key] - a[key]).slice(0, limit);
-  return { processes, total: all.length } satisfies Processes;
+  const largest = all.toSorted((a, b) => b[key] - a[key]).slice(0, limit);
+  return { processes: await Promise.all(largest.map(withProgramName)), total: all.length };
+}
+
+/** A thread may rename itself ("MainThread"); the program's file says what it is, where it may be read. */
+async function withProgramName(entry: Process): Promise<Process> {
+  const program = await readlink(`/proc/${entry.pid}/exe`).catch(() => null);
+  return program === null ? entry : { ...entry, name: basename(program) };
 }
 
 async function sampleAll(): Promise<Map<number, Sample>> {
