@@ -51,3 +51,14 @@ export async function keptDefinitions(db: Kysely<Tables>): Promise<Set<string>> 
   const rows = await db.selectFrom('definitions').select('hash').execute();
   return new Set(rows.map(({ hash }) => hash));
 }
+
+/** Production runs that have begun and not ended (Orchestration 6). */
+export async function countRunning(db: Kysely<Tables>): Promise<number> {
+  const row = await db
+    .selectFrom('runs')
+    .select((count) => count.fn.countAll<number>().as('runs'))
+    .where('status', 'in', ['running', 'interrupted'])
+    .where('stage', '=', 'production')
+    .executeTakeFirst();
+  return row?.runs ?? 0;
+}

@@ -10,6 +10,8 @@ export interface IntakeDeps<Tx> {
   insertRun(tx: Tx, row: NewRunRecord): void;
   /** Keeps the pipeline's resolved body under its hash. */
   keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): void;
+  /** Told once a delivery's definitions are durable, so that they are not written again. */
+  definitionKept(hash: string): void;
   capacity: Capacity;
   /** Zero where `concurrency.on_full` is `reject`. */
   maxQueued: number;
@@ -44,6 +46,7 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
     slots.giveBack();
     throw error;
   }
+  if (admission.room !== 'none') for (const { request } of admission.plans.filter(({ duplicate }) => !duplicate)) deps.definitionKept(request.pipeline.hash);
   return admission.plans.map((plan) => conclude(deps, plan, admission.room, now));
 }
 
@@ -59,13 +62,32 @@ function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: 
     const { dedupKey: key, pipeline } = request;
     const id = deps.newId(now);
     if (key === null) return { request, id, duplicate: null };
-    const windowSeconds = pipeline.config.trigger?.dedup?.window_seconds ?? deps.dedup.windowSeconds;
     const twin = `${pipeline.name}\n${key}`;
-    const since = now - windowSeconds * 1000;
-    const duplicate = seen.get(twin) ?? deps.findDuplicate(tx, { pipelineName: pipeline.name, dedupKey: key, since });
+    const duplicate = seen.get(twin) ?? suppressing(deps, tx, { pipeline, key, now });
     if (!duplicate) seen.set(twin, { id, status: 'running', triggeredAt: now });
     return { request, id, duplicate };
   });
+}
+
+interface Suspect {
+  pipeline: RunRequest['pipeline'];
+  key: string;
+  now: number;
+}
+
+function suppressing<Tx>(deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate'>, tx: Tx, { pipeline, key, now }: Suspect) {
+  const windowSeconds = pipeline.config.trigger?.dedup?.window_seconds ?? deps.dedup.windowSeconds;
+  return deps.findDuplicate(tx, { pipelineName: pipeline.name, dedupKey: key, since: now - windowSeconds * 1000 });
+}
+
+/** The run that would suppress this request, for a dry run. */
+export function dedupWindow<Tx>(
+  deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'now'>,
+  tx: Tx,
+  request: Omit<RunRequest, 'dedupKey'>,
+): DuplicateRun | null {
+  const key = dedupKey(deps, request);
+  return key === null ? null : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
 /** Holds slots for the runs of one delivery; a job that runs twice keeps what it still needs. */

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadConfig } from './config/load.ts';
+import { createPipelineEnv } from './config/pipeline-env.ts';
+import { readFailpoints } from './failpoints.ts';
+import { createLogs } from './observability/logger.ts';
+import { createService, type Service } from './service.ts';
+
+const USAGE = `signalbox api-server: takes webhooks, runs pipelines, keeps the evidence
+
+usage: npm run api-server -- --config FILE
+
+  --config FILE   configuration (YAML); docs/configuration.md has every key
+  --version       print the version
+  --help          print this
+
+SIGHUP reloads pipelines and steps, SIGTERM lets runs end and stops.
+`;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs the service in the foreground until it is told to stop. */
+export async function main(args: string[], env: Environment): Promise<void> {
+  const asked = readArguments(args);
+  if (!asked.ok) return fail(asked.message);
+  if (asked.print !== undefined) return void process.stdout.write(asked.print);
+  const loaded = loadConfig(asked.config, env);
+  if (!loaded.ok) return fail(loaded.message);
+  const { config, warnings } = loaded;
+  const logs = createLogs(config.logging);
+  for (const warning of warnings) logs.log.warn(warning);
+  try {
+    const service = await createService({
+      config,
+      version: version(),
+      logs,
+      failpoints: readFailpoints(env['SIGNALBOX_FAILPOINT']),
+      pipelineEnv: createPipelineEnv(config.security.pipelineEnv, env),
+    });
+    handleSignals(service, logs.log);
+    const url = await service.listen();
+    logs.log.info({ url, version: version() }, 'listening');
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+type Asked = { ok: true; config: string; print?: string } | { ok: false; message: string };
+
+function readArguments(args: string[]): Asked {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+    });
+    if (values.help) return { ok: true, config: '', print: USAGE };
+    if (values.version) return { ok: true, config: '', print: `${version()}\n` };
+    if (values.config === undefined) return { ok: false, message: '--config FILE is needed; --help tells more' };
+    return { ok: true, config: values.config };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+
+function fail(message: string): void {
+  process.stderr.write(`api-server: ${message}\n`);
+  process.exitCode = 1;
+  // Nothing may keep a service alive that did not start.
+  setImmediate(() => process.exit());
+}
+
+function handleSignals(service: Service, log: { info(message: string): void; error(fields: object, message: string): void }): void {
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return process.exit(1);
+    stopping = true;
+    log.info(`${signal}: no new runs, waiting for those that run`);
+    service.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('SIGHUP', () => {
+    service.reload().catch((error: unknown) => log.error({ err: error }, 'the reload failed; what was loaded stays'));
+  });
+}

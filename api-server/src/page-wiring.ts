@@ -1,0 +1,61 @@
+import { runDefinition } from './store/definitions.ts';
+import type { Database } from './store/database.ts';
+import { markRun, markStep } from './store/feedback.ts';
+import { listRuns, type RunFilter } from './store/list-runs.ts';
+import { runDetail } from './store/run-detail.ts';
+import { runDetailView, runLine } from './http/views.ts';
+import type { Snapshot } from './definitions/snapshot.ts';
+import type { RunStatus, Stage } from './runs/model.ts';
+import type { DefinitionEntry, PageDeps, RunsQuery } from './ui/page-deps.ts';
+import type { RunsPage } from './ui/wire.ts';
+
+/** What pages share with the rest of the service; the other functions come from where the JSON routes take them. */
+export interface Shared {
+  database: Database;
+  definitions(): Snapshot;
+  now(): number;
+}
+
+type Stored = Pick<PageDeps, 'listRuns' | 'runDetail' | 'runDefinition' | 'giveFeedback' | 'definitions'>;
+
+/** The reads and marks of the pages: the same functions and views as the JSON routes. */
+export function pageStore({ database, definitions, now }: Shared): Stored {
+  return {
+    listRuns: (query) => pageOfRuns(database, query),
+    runDetail: async (id) => {
+      const found = await runDetail(database.db, id, { raw: false });
+      return found && runDetailView(found);
+    },
+    runDefinition: (id) => runDefinition(database.db, id),
+    giveFeedback: async ({ runId, stepName, outcome, notes, by }) => {
+      const mark = { runId, outcome, notes, submittedAt: now(), submittedBy: by.name };
+      const result = await database.write((tx) => (stepName === null ? markRun(tx, mark) : markStep(tx, { ...mark, stepName })));
+      return result.kind === 'marked' ? 'ok' : 'not_found';
+    },
+    definitions: () => {
+      const { pipelines, steps, problems, loadedAt } = definitions();
+      return { pipelines: pipelines.map(entry), steps: steps.map(entry), problems: [...problems], loadedAt };
+    },
+  };
+}
+
+const entry = (definition: { name: string; file: string; text: string; hash: string; config: object; uses?: string[] }): DefinitionEntry => ({
+  name: definition.name,
+  file: definition.file,
+  text: definition.text,
+  hash: definition.hash,
+  config: definition.config as Record<string, unknown>,
+  uses: definition.uses,
+});
+
+async function pageOfRuns({ db }: Database, query: RunsQuery): Promise<RunsPage> {
+  const { limit, offset, since, status, stage, ...rest } = query;
+  const filter: RunFilter = {
+    ...rest,
+    status: status as RunStatus | undefined,
+    stage: stage as Stage | undefined,
+    since: since === undefined ? undefined : Date.parse(since),
+  };
+  const list = await listRuns(db, filter, { limit, offset });
+  return { runs: list.runs.map(runLine), limit, offset, total: list.total, total_is_lower_bound: list.totalIsLowerBound };
+}

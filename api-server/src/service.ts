@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config/config.ts';
+import { createRegistry, type Registry } from './definitions/registry.ts';
+import { agentBackend } from './executors/agent-backend.ts';
+import { listAgents } from './executors/agents.ts';
+import { httpExecutor } from './executors/http.ts';
+import { WebSocketRpc } from './executors/rpc-client.ts';
+import type { Failpoints } from './failpoints.ts';
+import { createServer, type ServerDeps } from './http/server.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import type { Logs } from './observability/logger.ts';
+import { pageStore } from './page-wiring.ts';
+import { agentStep } from './runs/agent-step.ts';
+import { createCapacity, type Capacity } from './runs/capacity.ts';
+import { createEngine, type Engine } from './runs/engine.ts';
+import { createEventHub, type EventHub } from './runs/events.ts';
+import type { AgentBackend } from './runs/executor.ts';
+import { newId } from './runs/ids.ts';
+import type { Write } from './runs/records.ts';
+import type { PipelineEnv } from './runs/rendering.ts';
+import type { StepKind } from './runs/step-kind.ts';
+import { createTexts, type Texts } from './runs/texts.ts';
+import { webhookStep } from './runs/webhook-step.ts';
+import { insertAudit } from './store/audit.ts';
+import { addCounters, readCounters } from './store/counters.ts';
+import { openDatabase, type Database, type Tx } from './store/database.ts';
+import { appendEvents, readEvents } from './store/event-writes.ts';
+import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
+import { countRunning, keptDefinitions, readInterrupted, readStatus } from './store/interrupted.ts';
+import { listRuns } from './store/list-runs.ts';
+import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
+import { endRun, findDuplicate, insertRun, keepDefinition, setLiveStatus } from './store/run-writes.ts';
+import { stepStore } from './store/step-writes.ts';
+import { dedupWindow, intake, type IntakeDeps } from './triggers/intake.ts';
+import { receive, type ReceiveDeps } from './triggers/receive.ts';
+import { sources } from './triggers/sources/index.ts';
+import { registerPages } from './ui/pages.ts';
+
+export interface ServiceOptions {
+  config: Config;
+  version: string;
+  logs: Logs;
+  failpoints: Failpoints;
+  pipelineEnv: PipelineEnv;
+}
+
+export interface Service {
+  /** Listens and answers the base address. */
+  listen(): Promise<string>;
+  reload(): Promise<void>;
+  /** Takes nothing new, lets runs end for a while, closes. */
+  close(): Promise<void>;
+}
+
+/** How long runs may go on after SIGTERM; what is left goes on after the next start. */
+const DRAIN_MS = 20_000;
+const now = () => Date.now();
+
+/** Puts the service together: the only place that knows every part. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, logs, failpoints } = options;
+  const { log } = logs;
+  const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
+  const database = await openDatabase({ ...config.database, now, synchronous });
+  const registry = await createRegistry({
+    pipelineDir: config.pipelineConfigDir,
+    stepDir: config.stepLibraryDir,
+    managedDir: config.managedDir,
+    operator: {
+      allow_shell_checks: config.security.allowShellChecks,
+      pipeline_env: config.security.pipelineEnv,
+      template_sandbox: config.security.templateSandbox,
+    },
+    now,
+  });
+  reportProblems(registry, log);
+  const capacity = createCapacity(config.concurrency.maxRuns);
+  const hub = createEventHub({
+    readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
+    now,
+    observe: (_, { level, msg, seq: _seq, ts: _ts, ...fields }) => {
+      log[level === 'info' ? 'debug' : 'warn'](fields, msg);
+    },
+  });
+  const backends = createBackends(config);
+  const texts = createTexts({ sandbox: config.security.templateSandbox });
+  const kinds = stepKinds(options, { backends, texts });
+  const engine = createEngine(engineDeps({ options, database, hub, capacity, kinds, texts }));
+  const state = { accepting: true };
+  const intakeDeps = await takeIn(config, { database, capacity, engine });
+  const receiving: ReceiveDeps = {
+    definitions: registry.current,
+    accepting: () => state.accepting,
+    intake: (requests) => intake(intakeDeps, requests),
+    peekDuplicate: (request) => database.write((tx) => dedupWindow(intakeDeps, tx, request)?.id ?? null),
+    hasRoom: () => capacity.active() < capacity.max || capacity.waiting() < intakeDeps.maxQueued,
+    now,
+  };
+  const metrics = createMetrics({
+    readCounters: () => readCounters(database.db),
+    runsInProgress: () => countRunning(database.db),
+    approvalsPending: () => new Map(),
+    sources: [...sources.keys()],
+  });
+  const app = await createServer(config, {
+    ...routeDeps({ options, database, registry, hub, engine, capacity, metrics, backends }),
+    receive: (delivery) => receive(receiving, delivery),
+    readiness: () => ({
+      database: database.healthy(),
+      migrations: true,
+      definitions: true,
+      accepting: state.accepting,
+    }),
+  });
+  return {
+    listen: async () => {
+      const resumed = await engine.resume();
+      if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
+      return app.listen({ host: config.server.host, port: config.server.port });
+    },
+    reload: async () => {
+      const { pipelines } = await registry.reload();
+      reportProblems(registry, log);
+      log.info({ pipelines: pipelines.length }, 'reloaded');
+    },
+    close: async () => {
+      state.accepting = false;
+      await engine.drain(DRAIN_MS);
+      await app.close();
+      for (const backend of backends) backend.close();
+      await database.close();
+      await logs.close();
+    },
+  };
+}
+
+function reportProblems(registry: Registry, log: Logs['log']): void {
+  for (const { severity, file, line, col, msg } of registry.current().problems) {
+    log.warn({ severity, file, line, col }, `definition: ${msg}`);
+  }
+}
+
+function createBackends({ executors }: Config): AgentBackend[] {
+  const backend = (name: 'gateway' | 'external') => {
+    const settings = executors[name];
+    if (settings === null) return [];
+    const { url, token, ca } = settings;
+    return [agentBackend(name, new WebSocketRpc({ url: rpcUrl(url), token, ca: ca ?? undefined }))];
+  };
+  return [...backend('gateway'), ...backend('external')];
+}
+
+/** The route of the protocol is `/rpc`; the configuration may name the server alone. */
+function rpcUrl(text: string): string {
+  const url = new URL(text);
+  if (url.pathname === '/' || url.pathname === '') url.pathname = '/rpc';
+  return url.href;
+}
+
+interface Parts {
+  backends: AgentBackend[];
+  texts: Texts;
+}
+
+function stepKinds({ config, pipelineEnv }: ServiceOptions, { backends, texts }: Parts): Map<string, StepKind> {
+  const agents = backends.map((backend): [string, StepKind] => [backend.name, agentStep({ backend, texts, now }) as StepKind]);
+  const http = httpExecutor(config.security.egressAllow);
+  return new Map([...agents, ['webhook', webhookStep({ http, texts, env: pipelineEnv, now }) as StepKind]]);
+}
+
+interface EngineParts {
+  options: ServiceOptions;
+  database: Database;
+  hub: EventHub;
+  capacity: Capacity;
+  kinds: Map<string, StepKind>;
+  texts: Texts;
+}
+
+function engineDeps({ options, database, hub, capacity, kinds, texts }: EngineParts): Parameters<typeof createEngine>[0] {
+  const persist = (writes: Write[]) =>
+    database.write((tx) => {
+      for (const write of writes) (write as (tx: Tx) => void)(tx);
+    });
+  const late = async (writes: Write[]) => {
+    void sleep(300).then(() => persist(writes));
+  };
+  const delay = (milliseconds: number, signal: AbortSignal) =>
+    sleep(milliseconds, true, { signal }).catch(() => false);
+  return {
+    step: { kinds, texts, store: stepStore, now, newId, delay },
+    store: {
+      endRun: (row) => (tx: Tx) => void endRun(tx, row),
+      setLiveStatus: (id, status) => (tx: Tx) => void setLiveStatus(tx, id, status),
+      appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
+      addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+    },
+    persist: options.failpoints.stepRowLate ? late : persist,
+    readInterrupted: () => readInterrupted(database.db),
+    readStatus: (runId) => readStatus(database.db, runId),
+    capacity,
+    hub,
+    log: options.logs.log,
+  };
+}
+
+async function takeIn(
+  { dedup, concurrency }: Config,
+  { database, capacity, engine }: { database: Database; capacity: Capacity; engine: Engine },
+): Promise<IntakeDeps<Tx>> {
+  const kept = await keptDefinitions(database.db);
+  return {
+    write: (job) => database.write(job),
+    findDuplicate,
+    insertRun,
+    keepDefinition: (tx, { hash, name, config }) => {
+      if (!kept.has(hash)) keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+    },
+    definitionKept: (hash) => void kept.add(hash),
+    capacity,
+    maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
+    dedup,
+    now,
+    newId,
+    begin: engine.begin,
+  };
+}
+
+interface RouteParts {
+  options: ServiceOptions;
+  database: Database;
+  registry: Registry;
+  hub: EventHub;
+  engine: Engine;
+  capacity: Capacity;
+  metrics: Metrics;
+  backends: AgentBackend[];
+}
+
+function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'> {
+  const { options, database, registry, hub, engine, capacity, metrics, backends } = parts;
+  const { db } = database;
+  const agents = () => listAgents(backends);
+  return {
+    version: options.version,
+    now,
+    log: options.logs.log,
+    accessLog: options.logs.access,
+    countAuthFailure: metrics.countAuthFailure,
+    countDelivery: metrics.countDelivery,
+    renderMetrics: metrics.render,
+    activeRuns: capacity.active,
+    maxRuns: capacity.max,
+    listRuns: (filter, page) => listRuns(db, filter, page),
+    runDetail: (id, include) => runDetail(db, id, include),
+    findRun: (id) => findRun(db, id),
+    lastRuns: (pipelines) => lastRuns(db, pipelines),
+    cancel: engine.cancel,
+    history: hub.history,
+    subscribe: hub.subscribe,
+    markRun: (mark) => database.write((tx) => markRun(tx, mark)),
+    markStep: (mark) => database.write((tx) => markStep(tx, mark)),
+    runFeedback: (runId) => runFeedback(db, runId),
+    stepFeedback: (runId, stepName) => stepFeedback(db, runId, stepName),
+    definitions: registry.current,
+    reload: registry.reload,
+    listAgents: agents,
+    audit: (entry) => database.write((tx) => insertAudit(tx, entry)),
+    pages: (app, auth) =>
+      registerPages(app, {
+        ...pageStore({ database, definitions: registry.current, now }),
+        auth,
+        version: options.version,
+        currency: 'USD',
+        now,
+        runLog: (runId) => hub.history(runId, 0),
+        cancelRun: (runId, by) => engine.cancel(runId, by.name),
+        listAgents: agents,
+      }),
+  };
+}
