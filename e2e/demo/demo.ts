@@ -9,7 +9,7 @@ import type { Service, ServiceKind } from '../support/start-service.ts';
 import { DISK_FILLING, HIGH_LOAD } from './alert.ts';
 import { KEY_VARIABLES, liveChange, liveProvider } from './live.ts';
 import { type DemoOptions, HELP, readCommand } from './options.ts';
-import { DeliveryRefused, repeat, sendAndFollow } from './send-alert.ts';
+import { DeliveryRefused, type EndedRun, repeat, sendAndFollow } from './send-alert.ts';
 import { bold, dim, green, heading, print, red, seconds, yellow } from './terminal.ts';
 
 const PREFERRED_PORTS: Record<ServiceKind, number> = { gateway: 18_780, 'api-server': 8000 };
@@ -71,20 +71,19 @@ async function start(options: DemoOptions): Promise<LocalServices> {
   });
 }
 
-/** True when the first alert's run completed. */
-async function play(services: LocalServices, signal: AbortSignal): Promise<boolean> {
+/** Answers the run of the first alert. */
+async function play(services: LocalServices, signal: AbortSignal): Promise<EndedRun> {
   heading('An alert comes in');
   const trusted = await sendAndFollow(services, HIGH_LOAD, signal);
   print();
   await repeat(services, HIGH_LOAD);
   heading('Another one, where the agent is not sure', 'its pipeline asks for a trust of 0.75');
   await sendAndFollow(services, DISK_FILLING, signal);
-  printNext(services, trusted.id);
-  return trusted.status === 'completed';
+  return trusted;
 }
 
 function printNext({ apiServer, gateway, tokens }: LocalServices, runId: string): void {
-  heading('Look at it');
+  print(bold('Look at it'));
   print('page      ', bold(`${apiServer.url}/ui/runs/${runId}`), dim('  sign in with a token:'));
   for (const role of ['admin', 'operator', 'viewer', 'webhook'] as const) print(`${role.padEnd(10)}${tokens[role]}`);
   print('gateway   ', gateway.url, dim(`  admin ${tokens.gateway_admin}`));
@@ -99,7 +98,9 @@ function printNext({ apiServer, gateway, tokens }: LocalServices, runId: string)
 }
 
 /** Resolves on Ctrl-C, and rejects when a service ends by itself. */
-async function stayUp({ gateway, apiServer }: LocalServices, signal: AbortSignal): Promise<void> {
+async function stayUp(services: LocalServices, runId: string, signal: AbortSignal): Promise<void> {
+  const { gateway, apiServer } = services;
+  printNext(services, runId);
   print(dim('Both services stay up. Ctrl-C stops them.'));
   const interrupted = new Promise<null>((resolve) => {
     if (signal.aborted) resolve(null);
@@ -125,9 +126,11 @@ async function run(options: DemoOptions): Promise<number> {
   let services: LocalServices | null = null;
   try {
     services = await start(options);
-    const completed = await play(services, controller.signal);
-    if (!options.once) await stayUp(services, controller.signal);
-    return completed ? 0 : 1;
+    const { id, status } = await play(services, controller.signal);
+    print();
+    if (options.once) print(dim('Stopping, as --once asks. Without it both services stay up, with pages to look at.'));
+    else await stayUp(services, id, controller.signal);
+    return status === 'completed' ? 0 : 1;
   } catch (error) {
     if (!controller.signal.aborted) explain(error, options.dataDir);
     return controller.signal.aborted ? 130 : 1;

@@ -44,8 +44,8 @@ export class RunLines {
     const passed = frame.event === 'step_completed';
     const mark = passed ? green('✓') : frame.event === 'step_failed' ? red('✗') : violet('◆');
     const gate = gateLine(frame);
-    const reason = passed ? [] : note(' ', frame.msg ?? '');
-    return [`${INDENT}${mark} ${gate === '' ? statusOf(frame) : gate}  ${dim(seconds(took))}`, ...reason];
+    const verdict = gate === '' ? statusOf(frame) : gate;
+    return [`${INDENT}${mark} ${verdict}  ${dim(seconds(took))}`];
   }
 }
 

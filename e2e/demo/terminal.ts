@@ -13,9 +13,9 @@ export const yellow = paint('yellow');
 export const blue = paint('blue');
 export const violet = paint('magenta');
 
-const write = (line: string) => process.stdout.write(`${line}\n`);
-
-export const print = (...columns: string[]) => write(columns.length > 0 ? `  ${columns.join('')}` : '');
+export function print(...columns: string[]): void {
+  process.stdout.write(`${`  ${columns.join('')}`.trimEnd()}\n`);
+}
 
 export function heading(text: string, aside = ''): void {
   print();

@@ -30,8 +30,9 @@ test('one run completes, a repeat starts nothing, an unsure one escalates, and n
   expect(output).toMatch(/The same alert again: deduplicated/);
   expect(output).toMatch(/◆ escalated in/);
   expect(code).toBe(0);
-  const [, page] = /(http:\/\/127\.0\.0\.1:\d+)\/ui\/runs\//.exec(output) ?? [];
-  await expect(fetch(`${page}/health`)).rejects.toThrow();
+  const addresses = output.match(/http:\/\/127\.0\.0\.1:\d+/g) ?? [];
+  expect(addresses).toHaveLength(2);
+  for (const address of addresses) await expect(fetch(`${address}/health`)).rejects.toThrow('fetch failed');
 });
 
 test('a second start goes on with the data of the first', async () => {
