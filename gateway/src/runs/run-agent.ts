@@ -19,6 +19,7 @@ export interface RunAgentDeps {
 
 /** One run, everything decided that can be before it starts. */
 export interface RunJob {
+  runId: string;
   agent: AgentRecord;
   input: string;
   /** Model strings in the order in which they are tried. */
@@ -49,6 +50,7 @@ class AgentRun {
   private readonly trace: Trace;
   private readonly usage: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0 };
   private usageKnown = false;
+  private readonly started = performance.now();
   private iterations = 0;
   private toolCalls = 0;
   private repaired = false;
@@ -186,7 +188,9 @@ class AgentRun {
   private complete(text: string, finish: string, output: Record<string, unknown> | null): RunOutcome {
     const answered_by = this.answeredBy?.modelId ?? null;
     const agent_version = this.job.agent.version;
-    return { ok: true, result: { status: 'completed', text, output, stop_reason: finish, answered_by, agent_version, ...this.soFar() } };
+    const duration_ms = Math.round(performance.now() - this.started);
+    const said = { status: 'completed' as const, text, output, stop_reason: finish, answered_by, agent_version };
+    return { ok: true, result: { run_id: this.job.runId, ...said, duration_ms, ...this.soFar() } };
   }
 
   private fail(type: RunFailureType, message: string, retryable: boolean): RunOutcome {

@@ -15,7 +15,7 @@ export interface RunFailure {
   partial: Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'>;
 }
 
-export type RunOutcome = { ok: true; result: Omit<AgentRunResult, 'run_id' | 'duration_ms'> } | RunFailure;
+export type RunOutcome = { ok: true; result: AgentRunResult } | RunFailure;
 
 /** The reason with which a run's signal aborts. */
 export class RunAborted extends Error {

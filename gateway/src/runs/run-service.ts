@@ -136,7 +136,7 @@ export class RunService {
     const timer = this.deadline(run, prepared.agent);
     let outcome: FinishedRun;
     try {
-      outcome = await this.runInSlot(run, prepared, ticket, started);
+      outcome = await this.runInSlot(run, prepared, ticket);
     } catch (error) {
       outcome = this.failed(run, error);
     } finally {
@@ -149,7 +149,7 @@ export class RunService {
     run.finish(outcome);
   }
 
-  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket, started: number): Promise<FinishedRun> {
+  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket): Promise<FinishedRun> {
     const emit = (event: Parameters<Run['emit']>[0]) => run.emit(event);
     emit({ event: 'accepted' });
     if (ticket.position > 0) emit({ event: 'queued', position: ticket.position });
@@ -160,20 +160,18 @@ export class RunService {
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
     if (down.length > 0) return failure('tool_unavailable', `tool servers that do not run: ${down.join(', ')}`, true);
-    const job = this.jobOf(run, prepared);
-    const outcome = await runAgent(job, {
+    return runAgent(this.jobOf(run, prepared), {
       generate: this.deps.generate,
       maxIterations: this.deps.limits.maxIterations,
       door: { ...this.deps.door, requestApproval: (request, aborted) => run.requestApproval(request, aborted) },
     });
-    if (!outcome.ok) return outcome;
-    return { ok: true, result: { run_id: run.id, ...outcome.result, duration_ms: Math.round(performance.now() - started) } };
   }
 
   private jobOf(run: Run, { agent, contract }: Prepared): RunJob {
     const { params } = run;
     const { config } = agent;
     return {
+      runId: run.id,
       agent,
       contract,
       input: params.input,

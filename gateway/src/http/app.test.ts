@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN, INVOKE_TOKEN, startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({ agents: { triage: {} } });
+});
+afterAll(() => gateway.close());
+
+/** Scopes of the specification, written out a second time on purpose. */
+const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
+  'GET /health': 'open',
+  'GET /metrics': 'open',
+  'GET /agents': 'invoke',
+  'GET /agents/{name}': 'invoke',
+  'GET /agents/{name}/soul': 'invoke',
+  'GET /agents/{name}/agent': 'invoke',
+  'GET /providers': 'invoke',
+  'GET /mcp/servers': 'invoke',
+  'GET /mcp/tools': 'invoke',
+  'GET /tool-policy': 'invoke',
+  'GET /openapi.json': 'invoke',
+  'POST /agents': 'admin',
+  'PUT /agents/{name}': 'admin',
+  'DELETE /agents/{name}': 'admin',
+  'POST /agents/validate': 'admin',
+  'POST /tool-policy/test': 'admin',
+  'POST /reload': 'admin',
+};
+
+async function documentedRoutes(): Promise<string[]> {
+  const { body } = await gateway.http('GET', '/openapi.json');
+  const paths = body.paths as Record<string, Record<string, unknown>>;
+  return Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+}
+
+test('every route of the document has a scope in the table and the other way round', async () => {
+  expect((await documentedRoutes()).toSorted()).toEqual(Object.keys(SCOPES).toSorted());
+});
+
+describe.each(Object.entries(SCOPES))('%s', (route, scope) => {
+  const [method = '', path = ''] = route.split(' ');
+  const target = path.replace('{name}', 'absent');
+  const ask = (token: string | null) => gateway.http(method, target, { token });
+
+  test('without a token', async () => {
+    const { status, body } = await ask(null);
+    if (scope === 'open') return expect(status).toBe(200);
+    expect(status).toBe(401);
+    expect(body.detail).toEqual({ type: 'unauthorized', message: 'a bearer token is required' });
+  });
+
+  test('with a wrong token', async () => {
+    const { status, body } = await ask('wrong');
+    if (scope === 'open') return expect(status).toBe(200);
+    expect(status).toBe(401);
+    expect(body.detail).toEqual({ type: 'unauthorized', message: 'the token is invalid' });
+  });
+
+  test('with the invoke token', async () => {
+    const { status, body } = await ask(INVOKE_TOKEN);
+    if (scope === 'admin') {
+      expect(status).toBe(403);
+      expect(body.detail).toEqual({ type: 'forbidden', message: 'the invoke token lacks the scope admin' });
+    } else expect([200, 404]).toContain(status);
+  });
+
+  test('with the admin token', async () => {
+    const { status } = await ask(ADMIN_TOKEN);
+    expect([200, 400, 404]).toContain(status);
+  });
+});
+
+describe('bad requests', () => {
+  test.each([
+    ['a body that is no JSON', '{"name":', 400],
+    ['a body that is no object', '[1]', 400],
+    ['an unknown key', '{"agent_yaml":"","soul":"x"}', 400],
+    ['a prototype key', '{"agent_yaml":"","__proto__":{"a":1}}', 400],
+    ['a large body', `{"agent_yaml":"${'x'.repeat(3_000_000)}"}`, 413],
+  ])('%s is refused as validation', async (_, body, status) => {
+    const answer = await gateway.http('POST', '/agents/validate', { body });
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail.type).toBe('validation');
+  });
+
+  test('an unknown route is 404 for who has a token and 401 for who has none', async () => {
+    expect((await gateway.http('GET', '/nothing')).body.detail.type).toBe('not_found');
+    expect((await gateway.http('GET', '/nothing', { token: null })).status).toBe(401);
+  });
+
+  test('nothing of it was logged as a bug', () => {
+    expect(gateway.errors).toEqual([]);
+  });
+});
+
+test('metrics need a token when the operator says so', async () => {
+  const guarded = await startTestGateway({ config: { server: { metrics_auth: true } } });
+  try {
+    expect((await guarded.http('GET', '/metrics', { token: null })).status).toBe(401);
+    const { status, body } = await guarded.http('GET', '/metrics', { token: INVOKE_TOKEN });
+    expect(status).toBe(200);
+    expect(body).toContain('gateway_auth_failures_total{reason="missing"} 1');
+  } finally {
+    await guarded.close();
+  }
+});

@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await startTestGateway({
+    agents: { triage: { soul: 'You triage.' } },
+    config: { mcp_servers: { down: { command: '/nonexistent/tool-server' } } },
+  });
+});
+afterEach(() => gateway.close());
+
+const yaml = (name: string, extra = '') => `name: ${name}\nmodel: demo/scripted\n${extra}`;
+const fileOf = (name: string, file: string) => join(gateway.directory, 'agents', name, file);
+
+test('an agent is created, live at once and on disk as sent', async () => {
+  const agent_yaml = yaml('fresh', 'description: new\n');
+  const created = await gateway.http('POST', '/agents', { body: { name: 'fresh', agent_yaml, soul_md: 'Soul\n' } });
+  expect(created.status).toBe(200);
+  expect(created.body).toEqual({ agent: { name: 'fresh', agent_yaml, soul_md: 'Soul\n' }, committed: false, note: expect.any(String) });
+  expect(readFileSync(fileOf('fresh', 'agent.yaml'), 'utf8')).toBe(agent_yaml);
+  const { body } = await gateway.http('GET', '/agents');
+  expect(body.agents.map(({ name }: { name: string }) => name)).toEqual(['fresh', 'triage']);
+  expect(body.agents[0]).toMatchObject({ model: 'demo/scripted', model_fallbacks: [], tools: [], version: expect.stringMatching(/^[0-9a-f]{12}$/) });
+});
+
+test('an existing name needs overwrite', async () => {
+  const body = { name: 'triage', agent_yaml: yaml('triage'), soul_md: 'Other' };
+  const refused = await gateway.http('POST', '/agents', { body });
+  expect([refused.status, refused.body.detail.type]).toEqual([409, 'collision']);
+  expect(readFileSync(fileOf('triage', 'soul.md'), 'utf8')).toBe('You triage.');
+  expect((await gateway.http('POST', '/agents', { body: { ...body, overwrite: true } })).status).toBe(200);
+  expect((await gateway.http('GET', '/agents/triage/soul')).body).toEqual({ name: 'triage', content: 'Other' });
+});
+
+test('a change of one file leaves the other and changes the version', async () => {
+  const before = (await gateway.http('GET', '/agents/triage')).body;
+  expect((await gateway.http('PUT', '/agents/triage', { body: { soul_md: 'You triage better.' } })).status).toBe(200);
+  const after = (await gateway.http('GET', '/agents/triage')).body;
+  expect(after.agent_yaml).toBe(before.agent_yaml);
+  expect(after.soul_md).toBe('You triage better.');
+  expect(after.version).not.toBe(before.version);
+});
+
+test('a delete answers with what the files said', async () => {
+  const { status, body } = await gateway.http('DELETE', '/agents/triage');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ deleted: 'triage', soul_md: 'You triage.', committed: false });
+  expect(existsSync(join(gateway.directory, 'agents', 'triage'))).toBe(false);
+  expect((await gateway.http('DELETE', '/agents/triage')).status).toBe(404);
+});
+
+test.each([
+  ['a model of no provider', yaml('x').replace('demo/', 'nobody/'), 'model', 'nobody/scripted'],
+  ['a fallback of no provider', yaml('x', 'model_fallbacks: [nobody/m]'), 'model_fallbacks', 'nobody/m'],
+  ['a tool server that is not configured', yaml('x', 'tools: [nothing/*]'), 'tools', 'nothing/*'],
+  ['an unknown key', yaml('x', 'temprature: 1'), 'temprature', null],
+  ['a value out of range', yaml('x', 'temperature: 3'), 'temperature', 3],
+  ['another name', yaml('y'), 'name', 'y'],
+  ['a schema that is none', yaml('x', 'output_schema: {type: 12}'), 'output_schema', null],
+  ['text that is no YAML', 'a: [', 'agent_yaml', null],
+  ['a list', '- a', 'agent_yaml', null],
+])('%s is refused, named, and nothing is written', async (_, agent_yaml, field, value) => {
+  const { status, body } = await gateway.http('POST', '/agents', { body: { name: 'x', agent_yaml, soul_md: '' } });
+  expect([status, body.detail.type]).toEqual([400, 'validation']);
+  expect(body.detail.errors[0]).toMatchObject({ agent: 'x', field, value, severity: 'error' });
+  expect(existsSync(join(gateway.directory, 'agents', 'x'))).toBe(false);
+});
+
+test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', `${'a'.repeat(65)}`, 'ä'])('the name %j is refused', async (name) => {
+  const { status, body } = await gateway.http('POST', '/agents', { body: { name, agent_yaml: yaml('a'), soul_md: '' } });
+  expect([status, body.detail.type]).toEqual([400, 'validation']);
+});
+
+test('validate applies the same checks without a write', async () => {
+  const good = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [down]') } });
+  expect(good.body).toEqual({ valid: true, errors: [] });
+  const bad = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [up]') } });
+  expect(bad.body).toMatchObject({ valid: false, errors: [{ field: 'tools', value: 'up' }] });
+});
+
+test('a change of an agent that is not there is 404', async () => {
+  const { status, body } = await gateway.http('PUT', '/agents/absent', { body: { soul_md: '' } });
+  expect([status, body.detail.type]).toEqual([404, 'not_found']);
+});
+
+test('reload names what is broken and keeps its last good edition', async () => {
+  writeFileSync(fileOf('triage', 'agent.yaml'), 'name: triage\nmodel: [');
+  mkdirSync(join(gateway.directory, 'agents', 'half'));
+  const { body } = await gateway.http('POST', '/reload');
+  expect(body).toMatchObject({ status: 'reloaded', agents_loaded: 1 });
+  expect(body.errors.map(({ agent, field }: { agent: string; field: string }) => [agent, field])).toEqual([
+    ['half', 'agent.yaml'],
+    ['triage', 'agent_yaml'],
+  ]);
+  expect((await gateway.http('GET', '/agents/triage')).status).toBe(200);
+});
+
+test('a name of the managed directory is served from there and read-only', async () => {
+  await gateway.close();
+  gateway = await startTestGateway({ agents: { triage: {} }, config: { managed_dir: '.' } });
+  const managed = join(gateway.directory, 'agents', 'triage');
+  writeFileSync(
+    join(gateway.directory, 'manifest.json'),
+    JSON.stringify({
+      files: { 'agents/triage/agent.yaml': { kind: 'Agent', namespace: 'sre', name: 'triage-cr', uid: 'u', generation: 1, hash: 'h' } },
+      objects: [],
+      agents: {},
+    }),
+  );
+  expect(existsSync(managed)).toBe(true);
+  const reloaded = await gateway.http('POST', '/reload');
+  expect(reloaded.body.errors).toMatchObject([{ agent: 'triage', field: 'name' }]);
+  const { status, body } = await gateway.http('PUT', '/agents/triage', { body: { soul_md: 'x' } });
+  expect(status).toBe(409);
+  expect(body.detail).toMatchObject({ type: 'collision', managed_by: { kind: 'Agent', namespace: 'sre', name: 'triage-cr' } });
+});

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baseEnvironment } from '../config/base-environment.ts';
+import { parseConfig } from '../config/load.ts';
+import { startGateway } from '../gateway.ts';
+import type { Log } from '../observability/log.ts';
+import { RpcClient } from './rpc-client.ts';
+
+export const ADMIN_TOKEN = 'test-admin-token-000';
+export const INVOKE_TOKEN = 'test-invoke-token-00';
+
+interface TestGatewayOptions {
+  /** agent.yaml without `name`, and the soul, by agent name. */
+  agents?: Record<string, { config?: Record<string, unknown>; soul?: string }>;
+  config?: Record<string, unknown>;
+}
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A gateway in this process on a free port, with its own directory. `close` ends and deletes everything. */
+export async function startTestGateway({ agents = {}, config = {} }: TestGatewayOptions = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  for (const [name, agent] of Object.entries(agents)) {
+    mkdirSync(join(directory, 'agents', name), { recursive: true });
+    writeFileSync(join(directory, 'agents', name, 'agent.yaml'), JSON.stringify({ name, model: 'demo/scripted', ...agent.config }));
+    writeFileSync(join(directory, 'agents', name, 'soul.md'), agent.soul ?? 'You answer.');
+  }
+  const text = JSON.stringify({ providers: { demo: { type: 'demo', default: true } }, ...config, server: { port: 0, drain_seconds: 1, ...(config['server'] as object | undefined) } });
+  const loaded = parseConfig(text, directory, {});
+  if (!loaded.ok) throw new Error(loaded.message);
+  const errors: unknown[] = [];
+  const started = await startGateway({
+    config: loaded.config,
+    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, minted: false },
+    version: '0.0.0-test',
+    log: { ...silent, error: (fields) => errors.push(fields) },
+    baseEnvironment: baseEnvironment(process.env),
+  });
+  if (!started.ok) throw new Error(started.message);
+  const { gateway } = started;
+  const clients: RpcClient[] = [];
+  return {
+    url: gateway.url,
+    directory,
+    /** What the service logged as its own bugs. */
+    errors,
+    reload: gateway.reload,
+    rpc: async (token = INVOKE_TOKEN) => {
+      const client = await RpcClient.connect(gateway.url, { authorization: `Bearer ${token}` });
+      clients.push(client);
+      return client;
+    },
+    http: async (method: string, path: string, options: { token?: string | null; body?: unknown } = {}) => {
+      const token = options.token === undefined ? ADMIN_TOKEN : options.token;
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(options.body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(options.body === undefined ? {} : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text.startsWith('{') ? (JSON.parse(text) as any) : text };
+    },
+    close: async () => {
+      for (const client of clients) client.close();
+      await gateway.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
