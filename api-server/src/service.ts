@@ -92,7 +92,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     definitions: registry.current,
     accepting: () => state.accepting,
     intake: (requests) => intake(intakeDeps, requests),
-    peekDuplicate: (request) => database.write((tx) => dedupWindow(intakeDeps, tx, request)?.id ?? null),
+    peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
     hasRoom: () => capacity.active() < capacity.max || capacity.waiting() < intakeDeps.maxQueued,
     now,
   };
@@ -179,8 +179,8 @@ interface EngineParts {
 
 function engineDeps({ options, database, hub, capacity, kinds, texts }: EngineParts): Parameters<typeof createEngine>[0] {
   const persist = (writes: Write[]) =>
-    database.write((tx) => {
-      for (const write of writes) (write as (tx: Tx) => void)(tx);
+    database.write(async (tx) => {
+      for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
     });
   const late = async (writes: Write[]) => {
     void sleep(300).then(() => persist(writes));
@@ -190,8 +190,8 @@ function engineDeps({ options, database, hub, capacity, kinds, texts }: EnginePa
   return {
     step: { kinds, texts, store: stepStore, now, newId, delay },
     store: {
-      endRun: (row) => (tx: Tx) => void endRun(tx, row),
-      setLiveStatus: (id, status) => (tx: Tx) => void setLiveStatus(tx, id, status),
+      endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
+      setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
       appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
       addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
     },
@@ -213,8 +213,8 @@ async function takeIn(
     write: (job) => database.write(job),
     findDuplicate,
     insertRun,
-    keepDefinition: (tx, { hash, name, config }) => {
-      if (!kept.has(hash)) keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+    keepDefinition: async (tx, { hash, name, config }) => {
+      if (!kept.has(hash)) await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
     },
     definitionKept: (hash) => void kept.add(hash),
     capacity,

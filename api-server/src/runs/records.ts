@@ -1,7 +1,7 @@
 /** What a run writes down, in the form of its rows. Times are milliseconds, JSON columns are text. */
 
 /** A write for a later transaction; the store made it and only the store can run it. It may run twice. */
-export type Write = (tx: never) => void;
+export type Write = (tx: never) => Promise<void>;
 
 export interface NewRunRecord {
   id: string;

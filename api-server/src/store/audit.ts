@@ -34,6 +34,6 @@ const insertAuditRow = statement<AuditEntry>((db, slot) =>
   }),
 );
 
-export function insertAudit(tx: Tx, entry: AuditEntry): void {
-  tx.run(insertAuditRow, entry);
+export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  await tx.run(insertAuditRow, entry);
 }

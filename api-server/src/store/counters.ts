@@ -18,8 +18,8 @@ const bump = statement<{ metric: string; labels: string; value: number }>((db, s
 );
 
 /** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs (Design 8). */
-export function addCounters(tx: Tx, counters: readonly Counter[]): void {
-  for (const { metric, labels, value } of counters) tx.run(bump, { metric, labels: JSON.stringify(labels), value });
+export async function addCounters(tx: Tx, counters: readonly Counter[]): Promise<void> {
+  for (const { metric, labels, value } of counters) await tx.run(bump, { metric, labels: JSON.stringify(labels), value });
 }
 
 export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {

@@ -8,12 +8,15 @@ import type { Tables } from './schema.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
+/** SQLite answers at once, a server later. */
+export type Eventually<T> = T | Promise<T>;
+
 /** What a write job works with; nothing it does is visible to readers before the commit. */
 export interface Tx {
   readonly db: Kysely<Tables>;
-  all<P, R>(query: Statement<P, R>, input: P): R[];
+  all<P, R>(query: Statement<P, R>, input: P): Eventually<R[]>;
   /** Number of rows changed. */
-  run<P>(query: Statement<P, unknown>, input: P): number;
+  run<P>(query: Statement<P, unknown>, input: P): Eventually<number>;
 }
 
 export interface Database {

@@ -12,9 +12,9 @@ const insertEvents = statement<{ run_id: string; first_seq: number; events: stri
 );
 
 /** Appends events that a run gathered since its last write; an empty list stores nothing. */
-export function appendEvents(tx: Tx, runId: string, events: readonly RunEvent[]): void {
+export async function appendEvents(tx: Tx, runId: string, events: readonly RunEvent[]): Promise<void> {
   const [first] = events;
-  if (first) tx.run(insertEvents, { run_id: runId, first_seq: first.seq, events: JSON.stringify(events) });
+  if (first) await tx.run(insertEvents, { run_id: runId, first_seq: first.seq, events: JSON.stringify(events) });
 }
 
 /** The stored events of a run after `afterSeq`, in order. */

@@ -47,7 +47,7 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
     .execute();
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
-  if (run.stage === 'production') addCounters(tx, moved);
+  if (run.stage === 'production') await addCounters(tx, moved);
   return { kind: 'marked', feedback: mark };
 }
 
@@ -81,7 +81,7 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
   const family = mark.stepName.split('/')[0] ?? mark.stepName;
   const labels = [step.pipeline_name, family, step.agent ?? '', step.model ?? '', step.provider ?? ''];
   const moved = moves('step_feedback_total', labels, { from: before?.outcome, to: mark.outcome });
-  if (step.stage === 'production') addCounters(tx, moved);
+  if (step.stage === 'production') await addCounters(tx, moved);
   return { kind: 'marked', feedback: mark };
 }
 

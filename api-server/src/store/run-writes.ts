@@ -20,8 +20,8 @@ const findDuplicateRow = statement<
 );
 
 /** The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1). */
-export function findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null {
-  const [row] = tx.all(findDuplicateRow, { pipeline: key.pipelineName, key: key.dedupKey, since: key.since });
+export async function findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null> {
+  const [row] = await tx.all(findDuplicateRow, { pipeline: key.pipelineName, key: key.dedupKey, since: key.since });
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
@@ -49,8 +49,8 @@ const insertRunRow = statement<NewRunRecord>((db, slot) =>
   }),
 );
 
-export function insertRun(tx: Tx, row: NewRunRecord): void {
-  tx.run(insertRunRow, row);
+export async function insertRun(tx: Tx, row: NewRunRecord): Promise<void> {
+  await tx.run(insertRunRow, row);
 }
 
 const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>((db, slot) =>
@@ -61,11 +61,11 @@ const insertDefinitionRow = statement<{ hash: string; kind: string; name: string
 );
 
 /** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8). */
-export function keepDefinition(
+export async function keepDefinition(
   tx: Tx,
   definition: { hash: string; kind: string; name: string; body: string; stored_at: number },
-): void {
-  tx.run(insertDefinitionRow, definition);
+): Promise<void> {
+  await tx.run(insertDefinitionRow, definition);
 }
 
 const endRunRow = statement<RunEndRecord>((db, slot) =>
@@ -89,8 +89,8 @@ const endRunRow = statement<RunEndRecord>((db, slot) =>
 );
 
 /** True when this call ended the run; false when it had ended before. */
-export function endRun(tx: Tx, end: RunEndRecord): boolean {
-  return tx.run(endRunRow, end) === 1;
+export async function endRun(tx: Tx, end: RunEndRecord): Promise<boolean> {
+  return (await tx.run(endRunRow, end)) === 1;
 }
 
 const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
@@ -98,6 +98,10 @@ const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
 );
 
 /** Moves a run between live statuses; false when it has ended. */
-export function setLiveStatus(tx: Tx, id: string, status: 'queued' | 'running' | 'interrupted'): boolean {
-  return tx.run(setStatusRow, { id, status }) === 1;
+export async function setLiveStatus(
+  tx: Tx,
+  id: string,
+  status: 'queued' | 'running' | 'interrupted',
+): Promise<boolean> {
+  return (await tx.run(setStatusRow, { id, status })) === 1;
 }

@@ -70,8 +70,8 @@ const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
 
 /** The writes of steps, as the engine composes them (Design 8). */
 export const stepStore: StepStore = {
-  insertStep: (row) => (tx: Tx) => void tx.run(insertStepRow, row),
-  endStep: (row) => (tx: Tx) => void tx.run(endStepRow, row),
-  countAttempt: (id, attempts) => (tx: Tx) => void tx.run(noteAttempt, { id, attempts }),
+  insertStep: (row) => async (tx: Tx) => void (await tx.run(insertStepRow, row)),
+  endStep: (row) => async (tx: Tx) => void (await tx.run(endStepRow, row)),
+  countAttempt: (id, attempts) => async (tx: Tx) => void (await tx.run(noteAttempt, { id, attempts })),
   addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
 };

@@ -5,11 +5,11 @@ import type { Verdict } from './model.ts';
 
 export interface IntakeDeps<Tx> {
   /** One transaction, durable when it resolves; the job may run twice. */
-  write<T>(job: (tx: Tx) => T): Promise<T>;
-  findDuplicate(tx: Tx, key: DuplicateKey): DuplicateRun | null;
-  insertRun(tx: Tx, row: NewRunRecord): void;
+  write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
+  findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
+  insertRun(tx: Tx, row: NewRunRecord): Promise<void>;
   /** Keeps the pipeline's resolved body under its hash. */
-  keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): void;
+  keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
   /** Told once a delivery's definitions are durable, so that they are not written again. */
   definitionKept(hash: string): void;
   capacity: Capacity;
@@ -35,11 +35,11 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
   const slots = reservation(deps);
   let admission: Admission;
   try {
-    admission = await deps.write((tx) => {
-      const plans = planAll(deps, tx, keyed, now);
+    admission = await deps.write(async (tx) => {
+      const plans = await planAll(deps, tx, keyed, now);
       const fresh = plans.filter(({ duplicate }) => !duplicate);
       const room = slots.reserve(fresh.length);
-      if (room !== 'none') for (const plan of fresh) store(deps, plan, { tx, status: room, now });
+      if (room !== 'none') for (const plan of fresh) await store(deps, plan, { tx, status: room, now });
       return { room, plans };
     });
   } catch (error) {
@@ -56,17 +56,18 @@ function dedupKey(deps: Pick<IntakeDeps<never>, 'dedup'>, { pipeline, context }:
   return enabled ? context.fingerprint : null;
 }
 
-function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: number): Plan[] {
+async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: number): Promise<Plan[]> {
   const seen = new Map<string, DuplicateRun>();
-  return requests.map((request) => {
+  const plans: Plan[] = [];
+  for (const request of requests) {
     const { dedupKey: key, pipeline } = request;
     const id = deps.newId(now);
-    if (key === null) return { request, id, duplicate: null };
     const twin = `${pipeline.name}\n${key}`;
-    const duplicate = seen.get(twin) ?? suppressing(deps, tx, { pipeline, key, now });
-    if (!duplicate) seen.set(twin, { id, status: 'running', triggeredAt: now });
-    return { request, id, duplicate };
-  });
+    const known = key === null ? null : (seen.get(twin) ?? (await suppressing(deps, tx, { pipeline, key, now })));
+    if (!known) seen.set(twin, { id, status: 'running', triggeredAt: now });
+    plans.push({ request, id, duplicate: known });
+  }
+  return plans;
 }
 
 interface Suspect {
@@ -85,9 +86,9 @@ export function dedupWindow<Tx>(
   deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'now'>,
   tx: Tx,
   request: Omit<RunRequest, 'dedupKey'>,
-): DuplicateRun | null {
+): Promise<DuplicateRun | null> {
   const key = dedupKey(deps, request);
-  return key === null ? null : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
+  return key === null ? Promise.resolve(null) : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
 /** Holds slots for the runs of one delivery; a job that runs twice keeps what it still needs. */
@@ -116,9 +117,9 @@ interface Writing<Tx> {
   now: number;
 }
 
-function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, status, now }: Writing<Tx>): void {
-  deps.keepDefinition(tx, request.pipeline);
-  deps.insertRun(tx, newRunRow(request, { id, status, now }));
+async function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, status, now }: Writing<Tx>): Promise<void> {
+  await deps.keepDefinition(tx, request.pipeline);
+  await deps.insertRun(tx, newRunRow(request, { id, status, now }));
 }
 
 function conclude(deps: Pick<IntakeDeps<never>, 'capacity' | 'begin'>, { request, id, duplicate }: Plan, room: Admission['room'], now: number): Verdict {
