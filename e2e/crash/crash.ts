@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { compileShim } from '../shim/shim.ts';
 import { type CrashReport, runCrashRounds } from './rounds.ts';
+import type { Violation } from './ledger.ts';
 import { Failpoint } from './service.ts';
 
 const HELP = `node e2e/crash/crash.ts [options]
@@ -77,7 +78,7 @@ interface Run {
 function summary(report: CrashReport, { seed, seconds, powerCut, failpoint }: Run): string {
   const { kills, violations } = report;
   const counted: Record<string, number> = {};
-  for (const { kind } of violations) counted[kind] = (counted[kind] ?? 0) + 1;
+  for (const violation of violations) counted[nameOf(violation)] = (counted[nameOf(violation)] ?? 0) + 1;
   const lines = [
     `seed ${seed}, ${seconds.toFixed(0)} s${powerCut ? ', each kill with a power cut' : ''}${failpoint ? `, failpoint ${failpoint}` : ''}`,
     `kills                    ${kills.loaded} under load, ${kills.starting} while starting`,
@@ -95,5 +96,8 @@ function summary(report: CrashReport, { seed, seconds, powerCut, failpoint }: Ru
   ];
   return lines.join('\n');
 }
+
+const nameOf = (violation: Violation): string =>
+  violation.kind === 'repeated_step' ? `${violation.kind} (${violation.seen})` : violation.kind;
 
 process.exitCode = await main();

@@ -49,6 +49,7 @@ export function preparePlace(directory: string, gatewayUrl: string): Place {
     database: { url: `sqlite:///${place.database}` },
     executors: { gateway: { url: gatewayUrl, token: GATEWAY_TOKEN } },
     concurrency: { max_runs: 1000 },
+    logging: { level: 'DEBUG' },
     auth: {
       tokens: [
         { name: 'crash', token: WEBHOOK_TOKEN, role: 'webhook' },
