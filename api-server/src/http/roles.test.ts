@@ -32,7 +32,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const table: Route[] = routeTable({ metricsAuth: false, version: 'x' } as RoutesDeps);
-const concrete = (url: string) => url.replace(':id', runIdOf(1)).replace(':name', 'checkout').replace('*', 'look%2F1/feedback');
+const concrete = (url: string) =>
+  url.replace(':id', runIdOf(1)).replace(':name', 'checkout').replace('*', 'look%2F1/feedback');
 
 describe.each(table.map((route) => ({ name: `${route.method} ${route.url}`, route })))('$name', ({ route }) => {
   const url = concrete(route.url);
@@ -92,7 +93,8 @@ test('refusals are counted by reason', async () => {
     await counted.app.inject({ url: '/runs', headers: { authorization: 'Basic eA==' } });
     await counted.app.inject({ url: '/runs', headers: as('webhook') });
     const text = (await counted.app.inject('/metrics')).body;
-    for (const reason of ['missing', 'invalid', 'forbidden']) expect(text).toContain(`service_auth_failures_total{reason="${reason}"} 1\n`);
+    for (const reason of ['missing', 'invalid', 'forbidden'])
+      expect(text).toContain(`service_auth_failures_total{reason="${reason}"} 1\n`);
   } finally {
     await counted.close();
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config, TlsConfig } from '../config/config.ts';
 import type { Caller } from './caller.ts';
@@ -68,7 +68,7 @@ function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: 
     genReqId: requestIds(),
     loggerInstance: quiet,
     childLoggerFactory: () => quiet,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => sendError(error, request, reply as FastifyReply),
   }) as unknown as FastifyInstance;
