@@ -23,7 +23,7 @@ const LOOKS: Record<string, StatusLook> = {
 
 /** The look of a run or step status; a running one that waits for someone shows as waiting. */
 export function statusLook(status: string, waitingOn: string | null = null): StatusLook {
-  if (status === 'running' && waitingOn !== null) return { ...LOOKS['waiting']!, word: `Waiting on ${waitingOn}` };
+  if (status === 'running' && waitingOn !== null) return LOOKS['waiting']!;
   return LOOKS[status] ?? { icon: 'pending', word: status, tone: 'quiet' };
 }
 

@@ -31,7 +31,16 @@ function matchText(match: unknown): string {
   if (match === undefined) return 'Only when named';
   const entries = Object.entries(object(match));
   if (entries.length === 0) return 'Everything';
-  return entries.map(([key, value]) => `${key} ${typeof value === 'object' ? JSON.stringify(value) : `= ${text(value)}`}`).join(', ');
+  return entries.map(([key, value]) => `${key} ${ruleText(value)}`).join(', ');
+}
+
+const OPERATORS: Record<string, string> = { eq: '=', ne: '≠', in: 'in', not_in: 'not in', regex: '~', gt: '>', gte: '≥', lt: '<', lte: '≤' };
+
+/** `in shop, canary`, `~ ^Checkout`, `= critical`. */
+function ruleText(rule: unknown): string {
+  if (typeof rule !== 'object' || rule === null) return `= ${String(rule)}`;
+  const [[name, value] = ['', '']] = Object.entries(rule);
+  return `${OPERATORS[name] ?? name} ${Array.isArray(value) ? value.join(' | ') : String(value)}`;
 }
 
 const pipelineRow = ({ name, config }: DefinitionEntry) => ({

@@ -16,7 +16,8 @@ export interface EvidenceView {
   sentence: string;
   trust: { value: string; width: string } | null;
   threshold: { value: string; x: string; anchor: 'start' | 'end'; labelX: string } | null;
-  signals: { label: string; value: string; width: string; known: boolean; shadow: boolean; note: string }[];
+  signals: { label: string; value: string; width: string; known: boolean; shadow: boolean }[];
+  notes: { label: string; text: string }[];
   checks: CheckRow[];
 }
 
@@ -39,6 +40,11 @@ function whyNothing(step: StepDetail): string {
   return 'This step reports no confidence, so it passes no gate and fails none.';
 }
 
+function noteOf({ signal, enforced, note }: TrustReport['signals'][number]) {
+  const text = [enforced ? null : 'recorded only, changes nothing', note].filter((part) => part !== null && part !== undefined && part !== '');
+  return { label: LABELS[signal] ?? signal, text: text.join('. ') };
+}
+
 function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']> {
   const late = threshold > 0.5;
   return { value: score(threshold), x: percent(threshold), anchor: late ? 'end' : 'start', labelX: percent(late ? threshold - 0.01 : threshold + 0.01) };
@@ -49,7 +55,7 @@ export function evidenceView(step: StepDetail): EvidenceView {
   const checks = checkRows(step.checks);
   const report = step.trust_report;
   if (report === null || report === undefined) {
-    return { known: false, verdict: NO_GATE, sentence: whyNothing(step), trust: null, threshold: null, signals: [], checks };
+    return { known: false, verdict: NO_GATE, sentence: whyNothing(step), trust: null, threshold: null, signals: [], notes: [], checks };
   }
   return {
     known: report.trust !== null || report.signals.length > 0,
@@ -63,8 +69,8 @@ export function evidenceView(step: StepDetail): EvidenceView {
       width: percent(signal.value ?? 0),
       known: signal.value !== null,
       shadow: !signal.enforced,
-      note: signal.note ?? '',
     })),
+    notes: report.signals.map(noteOf).filter((note) => note.text !== ''),
     checks,
   };
 }

@@ -10,6 +10,8 @@ interface Fact {
   href?: string;
   title?: string;
   mono?: boolean;
+  /** Figures of one width, so that a growing number does not move the line. */
+  figure?: boolean;
   since?: string | null;
 }
 
@@ -25,10 +27,10 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
     { label: 'Pipeline', value: run.pipeline_name, href: paths.pipeline(run.pipeline_name) },
     { label: 'Stage', value: run.stage },
     { label: 'Severity', value: run.severity ?? '–' },
-    { label: 'Trust', value: run.trust === null ? '–' : run.threshold === null ? score(run.trust) : `${score(run.trust)} of ${score(run.threshold)}`, title: 'Trust of the last gate and its threshold' },
-    { label: 'Duration', value: duration(secondsBetween(run.triggered_at, run.completed_at ?? at.now)), since: active ? run.triggered_at : null },
-    { label: 'Tokens', value: tokens === 0 ? '–' : count(tokens), title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out` },
-    { label: 'Cost', value: cost.text, title: cost.title },
+    { label: 'Trust', figure: true, value: run.trust === null ? '–' : run.threshold === null ? score(run.trust) : `${score(run.trust)} of ${score(run.threshold)}`, title: 'Trust of the last gate and its threshold' },
+    { label: 'Duration', figure: true, value: duration(secondsBetween(run.triggered_at, run.completed_at ?? at.now)), since: active ? run.triggered_at : null },
+    { label: 'Tokens', figure: true, value: tokens === 0 ? '–' : count(tokens), title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out` },
+    { label: 'Cost', figure: true, value: cost.text, title: cost.title },
     { label: 'Source', value: run.source },
     { label: 'Team', value: run.team ?? '–', title: run.team === null ? 'The token of this delivery belongs to no team' : '' },
     { label: 'Triggered', value: exactTime(run.triggered_at) },

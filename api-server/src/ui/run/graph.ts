@@ -77,17 +77,18 @@ export function graphView(
 ): GraphView {
   const boxes = boxesOf(plan);
   const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
+  graph.setGraph({ rankdir: 'LR', nodesep: 8, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const box of boxes) graph.setNode(box.name, { ...NODE });
   for (const box of boxes) for (const from of box.after) graph.setEdge(from, box.name);
   layout(graph);
+  const heights = inOrder(boxes, (name) => (graph.node(name) as { y: number }).y);
 
   const absent = isActive(at.runStatus) ? 'pending' : 'unreached';
   const nodes = boxes.map((box): GraphNode => {
     const status = box.row?.status ?? absent;
     const look = statusLook(status);
-    const place = graph.node(box.name) as { x: number; y: number };
+    const { x } = graph.node(box.name) as { x: number };
     return {
       name: box.name,
       label: shorten(box.label, 18),
@@ -97,8 +98,8 @@ export function graphView(
       state: STATES[status] ?? 'solid',
       chosen: box.name === at.chosen,
       href: box.row === null ? null : at.hrefOf(box.name),
-      x: Math.round(place.x - NODE.width / 2),
-      y: Math.round(place.y - NODE.height / 2),
+      x: Math.round(x - NODE.width / 2),
+      y: Math.round(heights.get(box.name)! - NODE.height / 2),
     };
   });
   const size = graph.graph() as { width?: number; height?: number };
@@ -111,6 +112,20 @@ export function graphView(
     edges: boxes.flatMap((box) => box.after.map((from) => ({ path: curve(places.get(from)!, places.get(box.name)!), ghost: ghosts.has(box.name) }))),
     description: nodes.map((node) => node.title).join(', '),
   };
+}
+
+/** The branches of a group keep their order from top to bottom; dagre only promises few crossings. */
+function inOrder(boxes: Box[], heightOf: (name: string) => number): Map<string, number> {
+  const heights = new Map(boxes.map((box) => [box.name, heightOf(box.name)]));
+  const groups = Map.groupBy(
+    boxes.filter((box) => box.kind === 'branch' || box.kind === 'more'),
+    (box) => box.after[0],
+  );
+  for (const group of groups.values()) {
+    const sorted = group.map((box) => heights.get(box.name)!).toSorted((a, b) => a - b);
+    for (const [i, box] of group.entries()) heights.set(box.name, sorted[i]!);
+  }
+  return heights;
 }
 
 /** A calm S from the right side of one box to the left side of the next. */

@@ -87,7 +87,7 @@ export function waterfallView(
       chosen: step.step_name === at.chosen,
       href: at.hrefOf(step.step_name),
       x: percent(bar.from - start, end - start),
-      width: percent(Math.max(0, bar.to - bar.from), end - start),
+      width: percent(Math.max((end - start) / 250, bar.to - bar.from), end - start),
       live: step.completed_at === null && step.status === 'running',
       segments: segments(step, bar, whole),
     };
