@@ -121,9 +121,11 @@ export const WALLS: readonly Wall[] = [
   },
 ];
 
-/** Folders whose files may read the environment. */
+/** Files that may read the environment; `main.ts` hands it to `config/`. */
 export const ENVIRONMENT_READERS = [
   '**/config/**',
+  '*/src/main.ts',
+  '**/testing/**',
   '**/*.test.ts',
   '**/start.mjs',
   'crds/src/cli/**',
