@@ -45,6 +45,7 @@ export interface RunningGateway {
 export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; message: string };
 
 const PING_TOOL_SERVERS_MS = 30_000;
+const PING_TIMEOUT_MS = 5000;
 
 /** Puts the service together and starts it; the only place that knows every part. */
 export async function startGateway({ config, tokens, version, log, baseEnvironment }: GatewayOptions): Promise<StartResult> {
@@ -59,6 +60,7 @@ export async function startGateway({ config, tokens, version, log, baseEnvironme
     now: () => new Date(),
     schedule,
     pingEveryMs: PING_TOOL_SERVERS_MS,
+    pingTimeoutMs: PING_TIMEOUT_MS,
     onTransition: (server, state, reason) => logTransition(log, { server, state, reason }),
     onChangedTools: (server, tools_hash) => {
       metrics.toolsChanged(server);

@@ -8,6 +8,8 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
+/** How long to wait for what a server says while it ends. */
+const LAST_WORDS_MS = 20;
 
 /**
  * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, gives no more environment than it is told,
@@ -40,12 +42,12 @@ export class StdioTransport implements Transport {
     });
     this.pid = child.pid ?? null;
     child.on('error', (error) => this.end(error.message));
-    child.once('exit', (code, signal) => this.end(this.exitReason(code, signal)));
+    child.once('exit', (code, signal) => setTimeout(() => this.end(this.exitReason(code, signal)), LAST_WORDS_MS));
     const lines = new LineReader(MAX_LINE_BYTES, (line) => this.receive(line));
     child.stdout.on('data', (chunk: Buffer) => {
       if (!this.ending && !lines.push(chunk)) this.end(`wrote a line of more than ${MAX_LINE_BYTES} bytes`);
     });
-    child.stdout.once('end', () => this.end('closed its output'));
+    child.stdout.once('end', () => setTimeout(() => this.end('closed its output'), 5 * LAST_WORDS_MS));
     child.stderr.on('data', (chunk: Buffer) => {
       this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARS);
     });

@@ -12,6 +12,7 @@ export interface SupervisorDeps {
   schedule: (action: () => void, ms: number) => () => void;
   onTransition: (state: SupervisorState, reason: string | null) => void;
   pingEveryMs: number;
+  pingTimeoutMs: number;
 }
 
 export interface SupervisorStatus {
@@ -27,7 +28,6 @@ export interface SupervisorStatus {
   firstToolsHash: string | null;
 }
 
-const PING_TIMEOUT_MS = 5000;
 const RELIST_DELAY_MS = 500;
 
 /** Keeps one tool server running: starting, running, backoff, starting … until stopped (Design 6). */
@@ -77,7 +77,7 @@ export class Supervisor {
       return { kind: 'unavailable', text: `the tool server is not running: ${this.current.lastError ?? this.current.state}` };
     }
     const outcome = await connection.call(tool, input, options);
-    if (outcome.kind === 'timeout') this.checkAlive(connection);
+    if (outcome.kind === 'timeout' || outcome.kind === 'unavailable') this.checkAlive(connection);
     return outcome;
   }
 
@@ -137,7 +137,7 @@ export class Supervisor {
   }
 
   private checkAlive(connection: ToolConnection): void {
-    connection.ping(PING_TIMEOUT_MS).catch(() => this.drop(connection, 'does not answer a ping'));
+    connection.ping(this.deps.pingTimeoutMs).catch(() => this.drop(connection, 'does not answer a ping'));
   }
 
   /** Ends a session that is of no use any more; `lost` follows. */

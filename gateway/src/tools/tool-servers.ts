@@ -12,7 +12,7 @@ export interface ToolServerSpec {
   toolsHash: string | undefined;
 }
 
-export interface ToolServersDeps extends Pick<SupervisorDeps, 'random' | 'now' | 'schedule' | 'pingEveryMs'> {
+export interface ToolServersDeps extends Pick<SupervisorDeps, 'random' | 'now' | 'schedule' | 'pingEveryMs' | 'pingTimeoutMs'> {
   pinning: Pinning;
   onTransition: (server: string, state: SupervisorStatus['state'], reason: string | null) => void;
   /** Once for every tool set that differs from the pinned one. */

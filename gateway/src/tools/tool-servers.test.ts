@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { until } from '../testing/until.ts';
+import { openServer } from './open-server.ts';
+import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
+
+const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
+const EVERYTHING = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')), 'dist/index.js');
+const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
+
+let servers: ToolServers | null = null;
+afterEach(async () => {
+  await servers?.stop();
+  servers = null;
+});
+
+function local(name: string, args: string[], env: Record<string, string> = {}): ToolServerSpec {
+  return { name, transport: 'stdio', toolsHash: undefined, open: openServer({ command: process.execPath, args, env }, ENVIRONMENT) };
+}
+
+/** Waits for scheduled work ten times as fast as asked, so that backoff does not make the tests slow. */
+function start(specs: ToolServerSpec[], pinning: Pinning = 'off', onChangedTools = () => {}): ToolServers {
+  servers = new ToolServers(specs, {
+    pinning,
+    random: () => 0,
+    now: () => new Date(),
+    pingEveryMs: 60_000,
+    pingTimeoutMs: 1000,
+    onTransition: () => {},
+    onChangedTools,
+    schedule: (action, ms) => {
+      const timer = setTimeout(action, ms / 10);
+      return () => clearTimeout(timer);
+    },
+  });
+  servers.start();
+  return servers;
+}
+
+async function running(all: ToolServers, ...names: string[]): Promise<void> {
+  expect(await all.whenRunning(names, 100_000, AbortSignal.timeout(10_000))).toEqual([]);
+}
+
+const call = (all: ToolServers, server: string, tool: string, input = {}, timeoutMs = 3000) =>
+  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs });
+const viewOf = (all: ToolServers, name: string) => all.views().find((view) => view.name === name);
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+}
+
+/** Processes whose command line holds all words. */
+function processes(...words: string[]): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return words.every((word) => line.includes(word));
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe('a real server', () => {
+  test('over stdio: tools, calls, its own errors', async () => {
+    const all = start([local('everything', [EVERYTHING, 'stdio'])]);
+    await running(all, 'everything');
+    expect(viewOf(all, 'everything')).toMatchObject({ running: true, transport: 'stdio', restart_count: 0, last_error: null, pid: expect.any(Number) });
+    expect(all.tools().map(({ name }) => name)).toContain('echo');
+    expect(await call(all, 'everything', 'get-sum', { a: 2, b: 40 })).toEqual({ kind: 'ok', text: 'The sum of 2 and 40 is 42.' });
+    expect((await call(all, 'everything', 'get-sum', { a: 'two' })).kind).toBe('error');
+    expect((await call(all, 'everything', 'no-such-tool')).kind).toBe('error');
+  });
+
+  test('over streamable HTTP, and back after it was gone', async () => {
+    const port = await freePort();
+    const serve = () => spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { ...ENVIRONMENT, PORT: port }, stdio: 'ignore' });
+    let child = serve();
+    try {
+      const all = start([{ name: 'remote', transport: 'http', toolsHash: undefined, open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, ENVIRONMENT) }]);
+      await running(all, 'remote');
+      expect(await call(all, 'remote', 'echo', { message: 'far' })).toEqual({ kind: 'ok', text: 'Echo: far' });
+      child.kill('SIGKILL');
+      expect((await call(all, 'remote', 'echo', { message: 'gone' })).kind).toBe('unavailable');
+      await until(() => viewOf(all, 'remote')?.running === false);
+      child = serve();
+      await running(all, 'remote');
+      expect((await call(all, 'remote', 'echo', { message: 'back' })).text).toBe('Echo: back');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});
+
+describe('misbehaviour', () => {
+  test.each([
+    ['exit', 'unavailable', 'exited with code 7'],
+    ['flood', 'unavailable', 'flooded its output'],
+    ['long-line', 'unavailable', 'wrote a line of more than'],
+    ['wrong-id', 'unavailable', 'answered a request that was never made'],
+    ['close-stdout', 'unavailable', 'closed its output'],
+  ])('%s: an error result, a restart, and the neighbour never notices', async (tool, kind, reason) => {
+    const all = start([local('bad', [MISBEHAVING]), local('good', [MISBEHAVING])]);
+    await running(all, 'bad', 'good');
+    const neighbour = viewOf(all, 'good')?.pid;
+    const pid = viewOf(all, 'bad')?.pid ?? 0;
+    expect((await call(all, 'bad', tool)).kind).toBe(kind);
+    await until(() => (viewOf(all, 'bad')?.restart_count ?? 0) > 0);
+    expect(viewOf(all, 'bad')?.last_error).toContain(reason);
+    await running(all, 'bad');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+    expect(processes(MISBEHAVING)).not.toContain(pid);
+    expect(viewOf(all, 'good')).toMatchObject({ pid: neighbour, restart_count: 0 });
+  });
+
+  test('a hanging tool is a timeout; a server that still answers pings stays', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    expect(await call(all, 'bad', 'hang', {}, 100)).toMatchObject({ kind: 'timeout' });
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+    expect(viewOf(all, 'bad')?.restart_count).toBe(0);
+  });
+
+  test('a frozen server fails its ping and is replaced, whatever it does with SIGTERM', async () => {
+    const all = start([local('bad', [MISBEHAVING, 'ignore-term'])]);
+    await running(all, 'bad');
+    const pid = viewOf(all, 'bad')?.pid ?? 0;
+    expect((await call(all, 'bad', 'freeze', {}, 100)).kind).toBe('timeout');
+    await until(() => viewOf(all, 'bad')?.last_error === 'does not answer a ping');
+    await running(all, 'bad');
+    expect(processes(MISBEHAVING)).not.toContain(pid);
+  }, 20_000);
+
+  test.each(['garbage', 'double', 'error', 'big'])('%s is survived without a restart', async (tool) => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    expect((await call(all, 'bad', tool)).kind).toBe(tool === 'error' ? 'error' : 'ok');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+    expect(viewOf(all, 'bad')?.restart_count).toBe(0);
+  });
+
+  test('a server that dies at every start backs off and says why', async () => {
+    const all = start([local('bad', [MISBEHAVING, 'dies-at-start'])]);
+    await until(() => (viewOf(all, 'bad')?.restart_count ?? 0) >= 2);
+    expect(viewOf(all, 'bad')).toMatchObject({ running: false, last_error: 'exited with code 3: no license found' });
+    expect((await call(all, 'bad', 'ok')).kind).toBe('unavailable');
+  });
+
+  test('a program that is not there is told', async () => {
+    const all = start([{ ...local('bad', []), open: openServer({ command: '/nonexistent/server', args: [], env: {} }, {}) }]);
+    await until(() => viewOf(all, 'bad')?.last_error?.includes('ENOENT'));
+  });
+
+  test('a cancelled call does not disturb the next one', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    const abort = new AbortController();
+    const hanging = all.call('bad', 'hang', {}, { signal: abort.signal, timeoutMs: 5000 });
+    abort.abort(new Error('enough'));
+    expect((await hanging).kind).not.toBe('ok');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+  });
+});
+
+test('stopping ends grandchildren and servers that ignore SIGTERM', async () => {
+  const all = start([local('stubborn', [MISBEHAVING, 'ignore-term', 'grandchild', 'marker-77'])]);
+  await running(all, 'stubborn');
+  const [pid] = processes(MISBEHAVING, 'marker-77');
+  expect(pid).toBeDefined();
+  const group = () => {
+    try {
+      return process.kill(-(pid ?? 0), 0);
+    } catch {
+      return false;
+    }
+  };
+  expect(group()).toBe(true);
+  await all.stop();
+  expect(group()).toBe(false);
+}, 20_000);
+
+test('a server sees its own environment and nothing of ours', async () => {
+  process.env['GATEWAY_SECRET_FOR_TEST'] = 'leak';
+  const all = start([local('env', [MISBEHAVING], { OWN: 'yes' })]);
+  await running(all, 'env');
+  const seen = JSON.parse((await call(all, 'env', 'env')).text) as Record<string, string>;
+  delete process.env['GATEWAY_SECRET_FOR_TEST'];
+  expect(Object.keys(seen).filter((key) => !key.startsWith('__')).toSorted()).toEqual(['OWN', 'PATH']);
+});
+
+describe('pinning', () => {
+  test('enforced, changed tools are disabled; a restart with the old ones enables them again', async () => {
+    const all = start([local('shifty', [MISBEHAVING])], 'enforce');
+    await running(all, 'shifty');
+    expect((await call(all, 'shifty', 'change')).kind).toBe('ok');
+    await until(() => viewOf(all, 'shifty')?.tools_pinned === false);
+    expect(all.tools()).toEqual([]);
+    expect(await call(all, 'shifty', 'ok')).toMatchObject({ kind: 'unavailable', text: expect.stringContaining('changed') });
+  });
+
+  test('an operator’s hash that does not fit disables them from the start', async () => {
+    const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], 'enforce');
+    await running(all, 'other');
+    expect(all.tools()).toEqual([]);
+  });
+
+  test('warned, they stay and are reported once', async () => {
+    let reports = 0;
+    const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], 'warn', () => (reports += 1));
+    await running(all, 'other');
+    expect(all.tools().length + all.tools().length).toBe(28);
+    expect(reports).toBe(1);
+  });
+});
