@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { BrokenAnswer } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply, ModelUsage } from './model.ts';
 import { readStream } from './read-stream.ts';
 
@@ -17,6 +18,9 @@ export function chatModelOf(model: LanguageModelV4, dialect: Dialect): ChatModel
         return readStream(stream, { modelId: model.modelId, onText: options.onText });
       }
       const result = await model.doGenerate(request);
+      if (result.content.length === 0 && result.finishReason.unified === 'other') {
+        throw new BrokenAnswer('the provider answered with nothing that can be read', true);
+      }
       return {
         content: result.content,
         finish: result.finishReason.unified,

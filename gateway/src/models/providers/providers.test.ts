@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { DIALECTS } from '../../testing/dialects.ts';
+import { type FakeAnswer, startFakeModelServer } from '../../testing/fake-model-server.ts';
+import { describeFailure } from '../failure.ts';
+import type { ModelCall } from '../model.ts';
+import { createModels } from '../models.ts';
+import { providerEntries } from '../provider-entries.ts';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const CALL: ModelCall = {
+  prompt: [
+    { role: 'system', content: 'You are a test.' },
+    { role: 'user', content: [{ type: 'text', text: 'Hello?' }] },
+  ],
+  tools: [{ type: 'function', name: 'host__load', description: 'Load', inputSchema: { type: 'object', properties: { minutes: { type: 'number' } } } }],
+  maxOutputTokens: 500,
+  answerSchema: null,
+};
+
+describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
+  async function modelFor(answers: FakeAnswer[]) {
+    const server = await startFakeModelServer(answers);
+    closing.push(server.close);
+    const options = { type: dialect.type, base_url: server.url + dialect.basePath, api_key: 'secret-key', headers: {}, default: true, ...dialect.options };
+    const models = createModels(providerEntries({ it: options }));
+    const model = await models.open({ provider: 'it', model: 'm-1' });
+    if (!model) throw new Error('not configured');
+    return { model, server };
+  }
+  const signal = () => AbortSignal.timeout(5000);
+
+  test('text, usage with cached tokens, and the model that answered', async () => {
+    const { model, server } = await modelFor([dialect.text('Hi.')]);
+    const reply = await model.generate(CALL, { signal: signal() });
+    expect(reply.content.filter(({ type }) => type === 'text')).toMatchObject([{ text: 'Hi.' }]);
+    expect(reply).toMatchObject({ finish: 'stop', usage: { input: 100, output: 20, cachedInput: 30 } });
+    const [request] = server.requests;
+    expect(request?.path).toBe(dialect.path);
+    expect(String(dialect.key(request?.headers ?? {}))).toContain('secret-key');
+    expect(dialect.maxTokensOf(request?.body)).toBe(500);
+    expect(JSON.stringify(request?.body)).toContain('You are a test.');
+    expect(dialect.toolsOf(request?.body)).toEqual(['host__load']);
+  });
+
+  test('a tool call, and the conversation that goes on with its result', async () => {
+    const { model, server } = await modelFor([dialect.toolCall({ name: 'host__load', input: { minutes: 5 } }), dialect.text('Low.')]);
+    const first = await model.generate(CALL, { signal: signal() });
+    const call = first.content.find((part) => part.type === 'tool-call');
+    expect(call).toMatchObject({ toolName: 'host__load', input: '{"minutes":5}' });
+    const toolCallId = call?.toolCallId ?? '';
+    const reply = await model.generate(
+      {
+        ...CALL,
+        prompt: [
+          ...CALL.prompt,
+          { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'host__load', input: { minutes: 5 } }] },
+          { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'host__load', output: { type: 'text', value: 'load is 0.42' } }] },
+        ],
+      },
+      { signal: signal() },
+    );
+    expect(reply.content.at(-1)).toMatchObject({ type: 'text', text: 'Low.' });
+    expect(JSON.stringify(server.requests[1]?.body)).toContain('load is 0.42');
+  });
+
+  test('streamed text arrives in pieces and sums up to the same reply', async () => {
+    const { model } = await modelFor([dialect.stream(['Str', 'eam', 'ed'])]);
+    const deltas: string[] = [];
+    const reply = await model.generate(CALL, { signal: signal(), onText: (delta) => deltas.push(delta) });
+    expect(deltas.join('')).toBe('Streamed');
+    expect(reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('')).toBe('Streamed');
+    expect(reply.usage.output).toBe(20);
+  });
+
+  test.each([
+    [429, true],
+    [500, true],
+    [503, true],
+    [400, false],
+    [401, false],
+    [404, false],
+  ])('status %i: retryable is %s', async (status, retryable) => {
+    const { model } = await modelFor([dialect.error(status, 'it said no')]);
+    const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
+    expect(failure).toMatchObject({ status, retryable, message: expect.stringContaining('it said no') });
+    expect(failure.message).not.toContain('secret-key');
+  });
+
+  test('what the provider asks to wait is read', async () => {
+    const { model } = await modelFor([{ ...dialect.error(429, 'slow down'), headers: { 'retry-after': '7' } } as FakeAnswer]);
+    const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
+    expect(failure.retryAfterMs).toBe(7000);
+  });
+
+  test.each([
+    ['HTML of a proxy', { raw: '<html>bad gateway</html>' }],
+    ['another shape', { json: { hello: 'world' } }],
+    ['an empty body', { raw: '' }],
+  ] as [string, FakeAnswer][])('%s instead of an answer is a retryable failure', async (_name, answer) => {
+    const { model } = await modelFor([answer]);
+    const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
+    expect(failure.retryable).toBe(true);
+  });
+
+  test('a stream that breaks off is a retryable failure', async () => {
+    const whole = dialect.stream(['a', 'b', 'c', 'd']) as { events: unknown[]; named?: boolean };
+    const { model } = await modelFor([{ ...whole, events: whole.events.slice(0, 3), cut: true }]);
+    const failure = describeFailure(await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error));
+    expect(failure.retryable).toBe(true);
+  });
+
+  test('a cancelled call ends', async () => {
+    const { model } = await modelFor([{ hang: true }]);
+    const abort = new AbortController();
+    const pending = model.generate(CALL, { signal: abort.signal });
+    abort.abort();
+    await expect(pending).rejects.toThrow();
+  });
+
+  test('a server that is not there is a retryable failure', async () => {
+    const { model, server } = await modelFor([dialect.text('x')]);
+    await server.close();
+    closing.length = 0;
+    const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
+    expect(failure).toMatchObject({ retryable: true, status: null });
+  });
+});

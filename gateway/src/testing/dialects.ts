@@ -1,0 +1,134 @@
+import type { FakeAnswer } from './fake-model-server.ts';
+
+interface ToolCall {
+  name: string;
+  input: Record<string, unknown>;
+}
+
+/** How one kind of provider says things on the wire. */
+export interface Dialect {
+  type: 'anthropic' | 'openai' | 'azure' | 'google' | 'openrouter' | 'ollama' | 'openai_compatible';
+  options?: Record<string, unknown>;
+  /** Appended to the server's address to make `base_url`. */
+  basePath: string;
+  path: string;
+  key: (headers: Record<string, unknown>) => unknown;
+  text: (text: string) => FakeAnswer;
+  toolCall: (call: ToolCall) => FakeAnswer;
+  stream: (deltas: string[]) => FakeAnswer;
+  error: (status: number, message: string) => FakeAnswer;
+  /** Names of the tools in a request. */
+  toolsOf: (body: any) => string[];
+  /** Where a tool's result stands in the following request, as text of it. */
+  maxTokensOf: (body: any) => unknown;
+}
+
+const anthropicUsage = { input_tokens: 70, cache_read_input_tokens: 30, cache_creation_input_tokens: 0, output_tokens: 20 };
+const anthropicMessage = (content: unknown[], stop_reason: string) => ({
+  json: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-dated', content, stop_reason, stop_sequence: null, usage: anthropicUsage },
+});
+const anthropic: Dialect = {
+  type: 'anthropic',
+  basePath: '/v1',
+  path: '/v1/messages',
+  key: (headers) => headers['x-api-key'],
+  text: (text) => anthropicMessage([{ type: 'text', text }], 'end_turn'),
+  toolCall: ({ name, input }) => anthropicMessage([{ type: 'tool_use', id: 'call_1', name, input }], 'tool_use'),
+  stream: (deltas) => ({
+    named: true,
+    events: [
+      { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-dated', content: [], stop_reason: null, usage: { ...anthropicUsage, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...deltas.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 20 } },
+      { type: 'message_stop' },
+    ],
+  }),
+  error: (status, message) => ({ status, json: { type: 'error', error: { type: 'api_error', message } } }),
+  toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
+  maxTokensOf: (body) => body.max_tokens,
+};
+
+const chatUsage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 30 } };
+const chatCompletion = (message: object, finish_reason: string) => ({
+  json: { id: 'c1', object: 'chat.completion', created: 1, model: 'm-dated', choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }], usage: chatUsage },
+});
+const chunk = (delta: object, finish_reason: string | null = null, usage: object | null = null) => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm-dated',
+  choices: [{ index: 0, delta, finish_reason }],
+  usage,
+});
+const chat: Dialect = {
+  type: 'openai_compatible',
+  basePath: '/v1',
+  path: '/v1/chat/completions',
+  key: (headers) => headers['authorization'],
+  text: (content) => chatCompletion({ content }, 'stop'),
+  toolCall: ({ name, input }) => chatCompletion({ tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(input) } }] }, 'tool_calls'),
+  stream: (deltas) => ({ events: [chunk({ role: 'assistant', content: '' }), ...deltas.map((content) => chunk({ content })), chunk({}, 'stop', chatUsage), '[DONE]'] }),
+  error: (status, message) => ({ status, json: { error: { message, type: 'server_error', code: null } } }),
+  toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
+  maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
+};
+
+const responsesUsage = { input_tokens: 100, input_tokens_details: { cached_tokens: 30 }, output_tokens: 20, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 120 };
+const response = (output: unknown[]) => ({
+  json: { id: 'r1', object: 'response', created_at: 1, status: 'completed', model: 'm-dated', output, usage: responsesUsage, error: null, incomplete_details: null },
+});
+const responseText = (text: string) => ({ type: 'message', id: 'o1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] });
+const responses: Dialect = {
+  type: 'openai',
+  basePath: '/v1',
+  path: '/v1/responses',
+  key: (headers) => headers['authorization'],
+  text: (text) => response([responseText(text)]),
+  toolCall: ({ name, input }) => response([{ type: 'function_call', id: 'f1', call_id: 'call_1', name, arguments: JSON.stringify(input), status: 'completed' }]),
+  stream: (deltas) => ({
+    named: true,
+    events: [
+      { type: 'response.created', response: { id: 'r1', created_at: 1, model: 'm-dated' } },
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'o1' } },
+      ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'o1', output_index: 0, content_index: 0, delta })),
+      { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'o1' } },
+      { type: 'response.completed', response: { incomplete_details: null, usage: responsesUsage } },
+    ],
+  }),
+  error: chat.error,
+  toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
+  maxTokensOf: (body) => body.max_output_tokens,
+};
+
+const geminiUsage = { promptTokenCount: 100, cachedContentTokenCount: 30, candidatesTokenCount: 20, totalTokenCount: 120 };
+const gemini = (parts: unknown[], finishReason: string | null = 'STOP') => ({
+  candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
+  usageMetadata: geminiUsage,
+  modelVersion: 'm-dated',
+});
+const google: Dialect = {
+  type: 'google',
+  basePath: '/v1beta',
+  path: '/v1beta/models/m-1:generateContent',
+  key: (headers) => headers['x-goog-api-key'],
+  text: (text) => ({ json: gemini([{ text }]) }),
+  toolCall: ({ name, input }) => ({ json: gemini([{ functionCall: { name, args: input } }]) }),
+  stream: (deltas) => ({ events: deltas.map((text, index) => gemini([{ text }], index === deltas.length - 1 ? 'STOP' : null)) }),
+  error: (status, message) => ({ status, json: { error: { code: status, message, status: 'INTERNAL' } } }),
+  toolsOf: (body) => (body.tools ?? []).flatMap((tool: any) => tool.functionDeclarations.map(({ name }: { name: string }) => name)),
+  maxTokensOf: (body) => body.generationConfig?.maxOutputTokens,
+};
+
+/** Every provider type that speaks over the network. */
+export const DIALECTS: Record<string, Dialect> = {
+  anthropic,
+  'openai responses': responses,
+  'openai chat': { ...chat, type: 'openai', options: { api: 'chat' } },
+  azure: { ...responses, type: 'azure', key: (headers) => headers['api-key'] },
+  google,
+  openrouter: { ...chat, type: 'openrouter' },
+  ollama: { ...chat, type: 'ollama' },
+  openai_compatible: chat,
+};
