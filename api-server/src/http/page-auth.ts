@@ -1,8 +1,8 @@
 import { AppError } from '@signalbox/crds';
-import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../config/config.ts';
 import { ANONYMOUS, type Caller, permits, type RouteRole } from './caller.ts';
+import { readCookie, setCookieHeader } from './cookie.ts';
 import { forbidden, type GuardDeps, readBearer, unauthorized } from './guard.ts';
 import type { ProxyTrust } from './proxy.ts';
 import { sameText, type Session, type Sessions } from './session.ts';
@@ -58,13 +58,7 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
   const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number) =>
     reply.header(
       'set-cookie',
-      fastifyCookie.serialize(COOKIE, value, {
-        path: '/ui',
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: proxy.isTls(request),
-        maxAge,
-      }),
+      setCookieHeader(COOKIE, value, { path: '/ui', maxAgeSeconds: maxAge, secure: proxy.isTls(request) }),
     );
 
   return {
@@ -112,10 +106,7 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
 export const hasCredentials = (request: FastifyRequest): boolean =>
   Boolean(request.headers.authorization) || Boolean(cookieOf(request));
 
-function cookieOf(request: FastifyRequest): string | undefined {
-  const { cookie } = request.headers;
-  return cookie === undefined ? undefined : fastifyCookie.parse(cookie)[COOKIE];
-}
+const cookieOf = ({ headers }: FastifyRequest): string | undefined => readCookie(headers.cookie, COOKIE);
 
 /** The CSRF token of a form (`_csrf`) or of a script (`x-csrf-token`). */
 function postedToken({ body, headers }: FastifyRequest): string {

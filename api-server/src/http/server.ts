@@ -27,6 +27,7 @@ export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' |
 }
 
 const MAX_STREAMS = 200;
+const DRAIN_MS = 5_000;
 
 /** The whole HTTP side (Design 5): JSON routes from one table, pages under `/ui`. It does not listen yet. */
 export async function createServer(
@@ -49,6 +50,8 @@ export async function createServer(
   });
   app.addHook('preClose', (done) => {
     for (const end of streams.open) end();
+    // A connection that never sends its request would hold the shutdown for a minute.
+    setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref();
     done();
   });
   for (const route of routes) addRoute(app, route, { guard, auth });
