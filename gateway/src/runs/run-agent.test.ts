@@ -1,0 +1,256 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { DIALECTS } from '../testing/dialects.ts';
+import { type FakeAnswer, startFakeModelServer } from '../testing/fake-model-server.ts';
+import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+import { join } from 'node:path';
+import { until } from '../testing/until.ts';
+
+const chat = DIALECTS['openai_compatible'] as (typeof DIALECTS)[string];
+const TOOL_SERVER = join(import.meta.dirname, '../testing/misbehaving-server.ts');
+
+/** A gateway whose `fake` and `spare` providers give the prepared answers. */
+async function gatewayWith(answers: FakeAnswer[], options: { config?: Record<string, unknown>; agent?: Record<string, unknown>; spare?: FakeAnswer[] } = {}) {
+  const fake = await startFakeModelServer(answers);
+  const spare = await startFakeModelServer(options.spare ?? [chat.text('{"confidence":0.7,"summary":"from the spare"}')]);
+  const gateway = await startTestGateway({
+    agents: { worker: { soul: 'You work.', config: { model: 'fake/m-1', ...options.agent } } },
+    config: {
+      providers: {
+        fake: { type: 'openai_compatible', base_url: `${fake.url}/v1`, default: true },
+        spare: { type: 'openai_compatible', base_url: `${spare.url}/v1` },
+        keyless: { type: 'anthropic', api_key: '' },
+      },
+      mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } },
+      limits: { request_timeout_seconds: 1, tool_timeout_seconds: 1 },
+      ...options.config,
+    },
+  });
+  opened.push(async () => {
+    await gateway.close();
+    await fake.close();
+    await spare.close();
+  });
+  const client = await gateway.rpc();
+  const run = (params: Record<string, unknown> = {}) => client.call('agent.run', { agent: 'worker', input: 'Go.', ...params });
+  return { gateway, client, run, fake, spare };
+}
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+const SCHEMA = { type: 'object', properties: { confidence: { type: 'number' } }, required: ['confidence'] };
+const lastMessage = (body: any) => body.messages.at(-1);
+
+describe('an answer with a schema', () => {
+  test('is told in the system prompt, found in a fence and returned as output', async () => {
+    const { run, fake } = await gatewayWith([chat.text('Sure:\n```json\n{"confidence": 0.9}\n```')]);
+    const { result } = await run({ output_schema: SCHEMA });
+    expect(result).toMatchObject({ output: { confidence: 0.9 }, answered_by: 'm-dated', model: 'm-1', provider: 'fake' });
+    expect(fake.requests[0]?.body.messages[0].content).toContain('"required":["confidence"]');
+  });
+
+  test('is repaired in one more turn that says what is wrong', async () => {
+    const { run, fake } = await gatewayWith([chat.text('{"confidence": "high"}'), chat.text('{"confidence": 0.4}')]);
+    const { result } = await run({ output_schema: SCHEMA });
+    expect(result).toMatchObject({ output: { confidence: 0.4 }, iterations: 2, usage: { input_tokens: 200, output_tokens: 40, cached_input_tokens: 60 } });
+    expect(lastMessage(fake.requests[1]?.body).content).toContain('confidence must be number');
+  });
+
+  test('fails after one repair, with what was used', async () => {
+    const { run, fake } = await gatewayWith([chat.text('no'), chat.text('still no'), chat.text('{"confidence": 1}')]);
+    const { error } = await run({ output_schema: SCHEMA });
+    expect([error?.code, error?.data]).toMatchObject([-32015, { type: 'output_invalid', retryable: false, iterations: 2, usage: { input_tokens: 200 } }]);
+    expect(fake.requests).toHaveLength(2);
+  });
+
+  test('needs the agent’s own keys where the call says nothing of them', async () => {
+    const { run } = await gatewayWith([chat.text('{"confidence": 1}'), chat.text('{"confidence": 1, "service": "cart"}')], {
+      agent: { output_schema: { type: 'object', properties: { service: { type: 'string' } }, required: ['service'] } },
+    });
+    expect((await run({ output_schema: SCHEMA })).result).toMatchObject({ output: { service: 'cart' }, iterations: 2 });
+  });
+});
+
+describe('models', () => {
+  test('429 is retried, then the next model answers, and both are told', async () => {
+    const { run, client, fake } = await gatewayWith([{ ...chat.error(429, 'busy'), headers: { 'retry-after-ms': '5' } } as FakeAnswer], { agent: { model_fallbacks: ['spare/m-2'] } });
+    const { result } = await run();
+    expect(result).toMatchObject({ provider: 'spare', model: 'm-2' });
+    expect(fake.requests).toHaveLength(3);
+    expect(client.events().map(({ event }) => event)).toEqual(['accepted', 'started', 'llm_retry', 'llm_retry', 'model_fallback', 'llm_call']);
+    expect(await client.event('model_fallback')).toMatchObject({ from: 'fake/m-1', to: 'spare/m-2', reason: expect.stringContaining('429') });
+  });
+
+  test('a refusal is not retried but falls back', async () => {
+    const { run, fake } = await gatewayWith([chat.error(401, 'bad key')], { agent: { model_fallbacks: ['keyless/x', 'spare/m-2'] } });
+    expect((await run()).result).toMatchObject({ provider: 'spare' });
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  test('a model that hangs is given up at its timeout', async () => {
+    const { run } = await gatewayWith([{ hang: true }], { agent: { model_fallbacks: ['spare/m-2'] } });
+    expect((await run()).result).toMatchObject({ provider: 'spare' });
+  });
+
+  test('without another one the run fails and says whether to try again', async () => {
+    const { run } = await gatewayWith([chat.error(400, 'no such model')]);
+    const { error } = await run();
+    expect([error?.code, error?.data]).toMatchObject([-32013, { type: 'provider_error', retryable: false }]);
+    expect(error?.message).toContain('no such model');
+    expect((await run({ model: 'keyless/claude' })).error?.message).toContain('no credentials');
+  });
+
+  test('the call’s model goes first, a bare name to the default provider', async () => {
+    const { run, fake, spare } = await gatewayWith([chat.text('x')]);
+    await run({ model: 'bare-name' });
+    await run({ model: 'spare/org/m-3' });
+    expect(fake.requests[0]?.body.model).toBe('bare-name');
+    expect(spare.requests[0]?.body.model).toBe('org/m-3');
+  });
+
+  test('temperature, max_tokens and thinking level reach the provider', async () => {
+    const { run, fake } = await gatewayWith([chat.text('x')], { agent: { temperature: 0.2, max_tokens: 321, thinking_level: 'low' } });
+    await run();
+    expect(fake.requests[0]?.body).toMatchObject({ temperature: 0.2, max_tokens: 321, reasoning_effort: 'low' });
+  });
+
+  test('text streams when the caller asks for it', async () => {
+    const { run, client } = await gatewayWith([chat.stream(['one ', 'two'])]);
+    expect((await run({ trace: { stream: true } })).result).toMatchObject({ text: 'one two', usage: { cached_input_tokens: 30 } });
+    expect(client.events().filter(({ event }) => event === 'text').map(({ text }) => text)).toEqual(['one ', 'two']);
+  });
+
+  test('cancelling reaches the model', async () => {
+    const { run, client, fake } = await gatewayWith([{ hang: true }], { config: { limits: { request_timeout_seconds: 60 } } });
+    const running = run({ idempotency_key: 'stop' });
+    await until(() => fake.requests.length === 1);
+    await client.call('agent.cancel', { idempotency_key: 'stop' });
+    expect((await running).error?.data['type']).toBe('cancelled');
+  });
+});
+
+describe('tools', () => {
+  const ask = (name: string, input = {}) => chat.toolCall({ name, input });
+  const TOOLS = { tools: ['host'] };
+
+  test('a call goes to the server and its result back to the model', async () => {
+    const { run, fake, client } = await gatewayWith([ask('host__ok', { minutes: 5 }), chat.text('done')], { agent: TOOLS });
+    const { result } = await run({ trace: { tool_result_max_chars: 10 } });
+    expect(result).toMatchObject({ iterations: 2, tool_calls: 1, text: 'done' });
+    expect(lastMessage(fake.requests[1]?.body)).toMatchObject({ role: 'tool', content: expect.stringContaining('{"got":{"minutes":5}') });
+    expect((result?.['trace'] as object[])[1]).toMatchObject({ type: 'tool_call', server: 'host', tool: 'ok', input: { minutes: 5 }, result: '{"got":{"m…' });
+    expect(await client.event('tool_result')).toMatchObject({ is_error: false, server: 'host', tool: 'ok' });
+  });
+
+  test.each([
+    ['a name that was not offered', 'host__nope', 'there is no tool'],
+    ['a server that goes down', 'host__exit', 'tool server'],
+    ['a tool that hangs', 'host__hang', 'did not answer within 1 s'],
+    ['the tool’s own error', 'host__error', 'it failed'],
+  ])('%s is an error result and the run goes on', async (_, name, text) => {
+    const { run, fake } = await gatewayWith([ask(name), chat.text('went on')], { agent: TOOLS });
+    expect((await run()).result).toMatchObject({ text: 'went on' });
+    expect(lastMessage(fake.requests[1]?.body).content).toContain(text);
+  });
+
+  test('only what the agent’s list names is offered, and of that only read-only tools when it says so', async () => {
+    const { run, fake } = await gatewayWith([chat.text('x')], { agent: { tools: ['host/e*'] } });
+    await run();
+    expect(chat.toolsOf(fake.requests[0]?.body)).toEqual(['host__exit', 'host__error', 'host__env']);
+    const readOnly = await gatewayWith([chat.text('x')], { agent: { tools: ['host'], read_only: true } });
+    await readOnly.run();
+    expect(chat.toolsOf(readOnly.fake.requests[0]?.body)).toEqual(['host__ok']);
+  });
+
+  test('a denied call never leaves, the model hears why', async () => {
+    const { run, fake, client, gateway } = await gatewayWith([ask('host__ok', { path: '/etc/shadow' }), chat.text('fine')], {
+      agent: TOOLS,
+      config: { tool_policy: { rules: [{ deny: { server: 'host', input_regex: 'shadow' }, reason: 'no passwords' }] } },
+    });
+    expect((await run()).result).toMatchObject({ text: 'fine', trace: [{}, { type: 'tool_denied', reason: 'no passwords' }, {}] });
+    expect(lastMessage(fake.requests[1]?.body).content).toContain('no passwords');
+    expect(await client.event('tool_denied')).toMatchObject({ server: 'host', tool: 'ok', reason: 'no passwords' });
+    expect(client.events().some(({ event }) => event === 'tool_call')).toBe(false);
+    expect((await gateway.http('GET', '/metrics')).body).toContain('gateway_tool_denials_total{server="host",tool="ok",agent="worker"} 1');
+  });
+
+  test('arguments that are no object are an error result', async () => {
+    const broken = chat.toolCall({ name: 'host__ok', input: [] as never });
+    const { run, fake } = await gatewayWith([broken, chat.text('x')], { agent: TOOLS });
+    await run();
+    expect(lastMessage(fake.requests[1]?.body).content).toContain('must be a JSON object');
+  });
+
+  test('a large result is cut for the model', async () => {
+    const { run, fake } = await gatewayWith([ask('host__big'), chat.text('x')], { agent: TOOLS, config: { limits: { tool_result_max_chars: 1000 } } });
+    await run();
+    expect(lastMessage(fake.requests[1]?.body).content).toHaveLength(1000 + '\n[cut: 4999000 more characters]'.length);
+  });
+
+  test('limits: turns of the model, tokens, tool calls', async () => {
+    const turns = await gatewayWith([ask('host__ok')], { agent: { ...TOOLS, limits: { max_iterations: 3 } } });
+    expect((await turns.run()).error).toMatchObject({ code: -32014, data: { iterations: 3, tool_calls: 3 } });
+    const tokens = await gatewayWith([ask('host__ok')], { agent: { ...TOOLS, limits: { max_total_tokens: 200 } } });
+    expect((await tokens.run()).error).toMatchObject({ code: -32014, data: { iterations: 2 } });
+    const calls = await gatewayWith([ask('host__ok'), ask('host__ok'), chat.text('x')], { agent: { ...TOOLS, limits: { max_tool_calls: 1 } } });
+    expect((await calls.run()).result).toMatchObject({ tool_calls: 1 });
+    expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('may call 1 tools');
+  });
+
+  test('a server that does not run fails the run as something to try again', async () => {
+    const { run } = await gatewayWith([chat.text('x')], { agent: TOOLS, config: { mcp_servers: { host: { command: '/nonexistent' } } } });
+    expect((await run({ timeout_ms: 300 })).error?.code).toBe(-32011);
+  });
+});
+
+describe('approval', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({
+      agents: {
+        careful: {
+          config: { tools: ['host'], require_approval: ['host/ok'] },
+          soul: 'x\n```demo\ncalls:\n  - {tool: host/ok, input: {a: 1}}\nanswer: {confidence: 1, summary: "{{results.0}}"}\n```\n',
+        },
+      },
+      config: { mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } } },
+    });
+  });
+  afterAll(() => gateway.close());
+
+  test('the client is asked, and yes lets the call through', async () => {
+    const client = await gateway.rpc();
+    client.onRequest = () => ({ approved: true, decided_by: 'ann' });
+    const { result } = await client.call('agent.run', { agent: 'careful', input: '', metadata: { run_id: 'r', step_name: 's' } });
+    expect(result?.['text']).toContain('got');
+    const asked = client.messages.find(({ method }) => method === 'tool.request_approval');
+    expect(asked?.params).toMatchObject({ agent: 'careful', server: 'host', tool: 'ok', input: { a: 1 }, metadata: { run_id: 'r' } });
+    expect(await client.event('approval_decided')).toMatchObject({ approved: true, decided_by: 'ann' });
+  });
+
+  test('no is an error result', async () => {
+    const client = await gateway.rpc();
+    client.onRequest = () => ({ approved: false, comment: 'not now' });
+    const { result } = await client.call('agent.run', { agent: 'careful', input: '' });
+    expect(result?.['text']).toContain('not now');
+    expect(client.events().some(({ event }) => event === 'tool_call')).toBe(false);
+  });
+
+  test('whoever attaches after the asker is gone decides', async () => {
+    const asker = await gateway.rpc();
+    void asker.call('agent.run', { agent: 'careful', input: '', idempotency_key: 'handover' });
+    await until(() => asker.messages.some(({ method }) => method === 'tool.request_approval'));
+    asker.close();
+    const heir = await gateway.rpc();
+    heir.onRequest = () => ({ approved: true });
+    expect((await heir.call('agent.attach', { idempotency_key: 'handover' })).result).toMatchObject({ status: 'completed', tool_calls: 1 });
+  });
+
+  test('nobody decides: the run ends at its time and the tool was never called', async () => {
+    const client = await gateway.rpc();
+    const { error } = await client.call('agent.run', { agent: 'careful', input: '', timeout_ms: 200 });
+    expect(error?.data['type']).toBe('timeout');
+    expect(client.events().some(({ event }) => event === 'tool_call')).toBe(false);
+  });
+});
