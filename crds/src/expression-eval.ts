@@ -23,21 +23,37 @@ const MACROS = new Map([
 
 /** The message for the first thing the evaluator does not know, or null. Literal patterns are compiled here. */
 export function checkNode(node: ASTNode): string | null {
-  if (node.op === 'value' && typeof node.args === 'object' && node.args !== null)
-    return 'bytes and unsigned integers are not supported';
-  if (node.op === '.?' || node.op === '[?]') return 'optional access is not supported';
-  if (node.op === 'call' && node.args[0] === 'has') return null;
-  if (node.op === 'call' && !isFunction(node.args[0], node.args[1].length))
-    return `unknown function ${node.args[0]}() with ${node.args[1].length} arguments`;
-  if (node.op === 'rcall') {
-    const problem = checkMethod(node.args[0], node.args[2]);
-    if (problem !== null) return problem;
-  }
+  const own = checkOne(node);
+  if (own !== null || isHas(node)) return own;
   for (const child of children(node)) {
     const problem = checkNode(child);
     if (problem !== null) return problem;
   }
   return null;
+}
+
+function isHas(node: ASTNode): boolean {
+  return node.op === 'call' && node.args[0] === 'has';
+}
+
+function checkOne(node: ASTNode): string | null {
+  switch (node.op) {
+    case 'value':
+      return typeof node.args === 'object' && node.args !== null
+        ? 'bytes and unsigned integers are not supported'
+        : null;
+    case '.?':
+    case '[?]':
+      return 'optional access is not supported';
+    case 'call':
+      return isHas(node) || isFunction(node.args[0], node.args[1].length)
+        ? null
+        : `unknown function ${node.args[0]}() with ${node.args[1].length} arguments`;
+    case 'rcall':
+      return checkMethod(node.args[0], node.args[2]);
+    default:
+      return null;
+  }
 }
 
 function checkMethod(name: string, args: readonly ASTNode[]): string | null {

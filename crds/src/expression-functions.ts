@@ -100,7 +100,7 @@ function onTime(read: (date: Date) => number, unit: number): Call {
 function size(value: unknown, budget: Budget): bigint {
   if (typeof value === 'string') {
     spendLength(value.length, budget);
-    return BigInt([...value].length);
+    return BigInt(Array.from(value).length);
   }
   if (Array.isArray(value)) return BigInt(value.length);
   if (typeof value === 'object' && value !== null) return BigInt(Object.keys(value).length);

@@ -15,16 +15,18 @@ export function spendLength(length: number, budget: Budget): void {
 export function arithmetic(op: string, a: unknown, b: unknown, budget: Budget): unknown {
   if (typeof a === 'bigint' && typeof b === 'bigint') return integers(op, a, b);
   if (isNumber(a) && isNumber(b)) return doubles(op, Number(a), Number(b));
-  if (op === '+' && typeof a === 'string' && typeof b === 'string') {
+  const result = op === '+' ? joined(a, b, budget) : undefined;
+  return result ?? moments(op, a, b);
+}
+
+function joined(a: unknown, b: unknown, budget: Budget): string | unknown[] | undefined {
+  if (typeof a === 'string' && typeof b === 'string') {
     spendLength(a.length + b.length, budget);
     return a + b;
   }
-  if (op === '+' && Array.isArray(a) && Array.isArray(b)) {
-    spendLength((a.length + b.length) * PER_STEP, budget);
-    return [...(a as unknown[]), ...(b as unknown[])];
-  }
-  if (op === '+' || op === '-') return times(op, a, b);
-  throw mismatch(op, a, b);
+  if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
+  spendLength((a.length + b.length) * PER_STEP, budget);
+  return [...(a as unknown[]), ...(b as unknown[])];
 }
 
 function integers(op: string, a: bigint, b: bigint): bigint {
@@ -41,12 +43,15 @@ function doubles(op: string, a: number, b: number): number {
   return result;
 }
 
-function times(op: '+' | '-', a: unknown, b: unknown): unknown {
-  const sign = op === '+' ? 1 : -1;
-  if (a instanceof Date && b instanceof Duration) return moment(a.getTime() + sign * b.ms);
-  if (a instanceof Date && b instanceof Date && op === '-') return new Duration(a.getTime() - b.getTime());
-  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + sign * b.ms);
+/** Sums and differences of timestamps and durations. */
+function moments(op: string, a: unknown, b: unknown): Date | Duration {
+  if (b instanceof Duration && (op === '+' || op === '-')) {
+    const shift = op === '+' ? b.ms : -b.ms;
+    if (a instanceof Date) return moment(a.getTime() + shift);
+    if (a instanceof Duration) return new Duration(a.ms + shift);
+  }
   if (a instanceof Duration && b instanceof Date && op === '+') return moment(a.ms + b.getTime());
+  if (a instanceof Date && b instanceof Date && op === '-') return new Duration(a.getTime() - b.getTime());
   throw mismatch(op, a, b);
 }
 
@@ -58,16 +63,23 @@ function moment(ms: number): Date {
 
 /** Negative, zero or positive, as `<` and its like need it; NaN compares false with everything. */
 export function compare(a: unknown, b: unknown): number {
-  if (typeof a === 'bigint' && typeof b === 'bigint') return Number(a > b) - Number(a < b);
-  if (isNumber(a) && isNumber(b)) return order(Number(a), Number(b));
+  if (typeof a === 'bigint' && typeof b === 'bigint') return order(a, b);
   if (typeof a === 'string' && typeof b === 'string') return order(a, b);
-  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
-  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
-  if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms;
-  throw mismatch('<', a, b);
+  const left = magnitude(a);
+  const right = magnitude(b);
+  if (left === null || right === null || left.kind !== right.kind) throw mismatch('<', a, b);
+  return order(left.value, right.value);
 }
 
-function order<T extends number | string>(a: T, b: T): number {
+/** What makes a value comparable with values of its kind. */
+function magnitude(value: unknown): { kind: string; value: number } | null {
+  if (isNumber(value)) return { kind: 'number', value: Number(value) };
+  if (typeof value === 'boolean') return { kind: 'boolean', value: Number(value) };
+  if (value instanceof Date) return { kind: 'timestamp', value: value.getTime() };
+  return value instanceof Duration ? { kind: 'duration', value: value.ms } : null;
+}
+
+function order<T extends number | string | bigint>(a: T, b: T): number {
   if (a === b) return 0;
   if (a < b) return -1;
   return a > b ? 1 : Number.NaN;
@@ -76,18 +88,18 @@ function order<T extends number | string>(a: T, b: T): number {
 /** Deep equality; values of different types are unequal, never an error. */
 export function equal(a: unknown, b: unknown, budget: Budget): boolean {
   budget.spend(1);
-  if (isNumber(a) && isNumber(b)) return typeof a === typeof b ? a === b : Number(a) === Number(b);
-  if (typeof a === 'string' && typeof b === 'string') {
-    if (a.length === b.length) spendLength(a.length, budget);
-    return a === b;
-  }
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
-  if (a instanceof Date || b instanceof Date)
-    return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
-  if (a instanceof Duration || b instanceof Duration)
-    return a instanceof Duration && b instanceof Duration && a.ms === b.ms;
-  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && equalLists(a, b, budget);
-  return equalMaps(a as Record<string, unknown>, b as Record<string, unknown>, budget);
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) spendLength(a.length, budget);
+  if (typeof a === typeof b && typeof a !== 'object') return a === b;
+  const left = magnitude(a);
+  const right = magnitude(b);
+  if (left !== null && right !== null) return left.kind === right.kind && left.value === right.value;
+  if (!isContainer(a) || !isContainer(b)) return a === b;
+  if (Array.isArray(a) && Array.isArray(b)) return equalLists(a, b, budget);
+  return !Array.isArray(a) && !Array.isArray(b) && equalMaps(a, b, budget);
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Duration);
 }
 
 function equalLists(a: unknown[], b: unknown[], budget: Budget): boolean {

@@ -53,10 +53,10 @@ function fittingBranch(branches: readonly (readonly Issue[])[], value: unknown):
     const shape = SHAPES.findIndex((key) => key !== 'executor' && Object.hasOwn(value, key));
     return branches[Math.max(shape, 0)];
   }
-  const fitting = branches.filter(
-    (issues) => !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type'),
-  );
-  return fitting.length === 1 ? fitting[0] : undefined;
+  const wrongKind = (codes: readonly string[]) => (issues: readonly Issue[]) =>
+    issues.some((issue) => issue.path.length === 0 && codes.includes(issue.code));
+  const fitting = branches.filter((issues) => !wrongKind(['invalid_type', 'invalid_value'])(issues));
+  return fitting.length === 1 ? fitting[0] : branches.find(wrongKind(['invalid_value']));
 }
 
 /** In the order of the union `Step`. */

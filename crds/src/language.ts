@@ -77,7 +77,7 @@ function checkCron(pattern: string, loc: Finding['loc']): Finding[] {
 
 function checkTimezone(timezone: string, loc: Finding['loc']): Finding[] {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    Intl.DateTimeFormat('en', { timeZone: timezone });
     return [];
   } catch {
     return [{ loc, msg: `unknown timezone "${timezone}"` }];

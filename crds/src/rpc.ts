@@ -88,15 +88,16 @@ export function decodeFrame(frame: string, maxBytes: number = MAX_FRAME_BYTES): 
 }
 
 function decodeMessage(value: unknown): DecodedFrame {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (isObject && 'method' in value) {
+  const fields: Record<string, unknown> =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  if ('method' in fields) {
     const request = RpcRequest.safeParse(value);
     if (request.success) return { ok: true, kind: 'request', message: request.data };
-  } else if (isObject) {
+  } else {
     const response = RpcResponse.safeParse(value);
     if (response.success) return { ok: true, kind: 'response', message: response.data };
   }
-  const id = RpcId.safeParse(isObject && 'id' in value ? value.id : null);
+  const id = RpcId.safeParse(fields['id']);
   return {
     ok: false,
     id: id.success ? id.data : null,

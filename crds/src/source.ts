@@ -79,7 +79,7 @@ export function toProblem(definition: Definition, finding: Finding): Problem {
     loc: finding.loc,
     msg: finding.msg,
     reason: finding.reason ?? 'invalid',
-    ...(position ?? {}),
+    ...position,
   };
 }
 

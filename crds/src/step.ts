@@ -24,9 +24,11 @@ import { Readiness } from './readiness.ts';
 /** Keys every entry may have, whatever its shape. */
 const common = {
   when: ExpressionText.optional().describe('CEL; false or null skips the step'),
-  on_failure: OnFailure.default({ policy: 'abort' }).transform((value) =>
-    typeof value === 'string' ? { policy: value } : value,
-  ),
+  on_failure: OnFailure.describe("what the step's failure means for its run: abort or continue, or both with a webhook")
+    .default({
+      policy: 'abort',
+    })
+    .transform((value) => (typeof value === 'string' ? { policy: value } : value)),
   readiness: Readiness.optional().describe("over the pipeline's, tier by tier"),
   notifications: Notifications.optional().describe("over the pipeline's, event by event"),
 };
@@ -68,8 +70,8 @@ const human = {
 const webhook = {
   executor: z.literal('webhook').describe('calls a URL'),
   url: UrlTemplate.describe('template; ${ENV} names must be allowed by the operator'),
-  method: Method.default('POST'),
-  headers: Headers.default({}),
+  method: Method.default('POST').describe('of the request'),
+  headers: Headers.default({}).describe('of the request; templates and ${ENV} as in url'),
   payload: Payload.optional().describe('request body'),
   timeout_seconds: StepSeconds.default(30).describe('seconds one attempt may take'),
   retry: Retry.optional().describe('tries again after an error'),
@@ -165,7 +167,7 @@ export const ParallelStep = z.strictObject({
 export type ParallelStep = z.infer<typeof ParallelStep>;
 
 const RESERVED_VARIABLES = new Set(
-  'summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context fan_out run now output confidence response exit_code stdout stderr this true false null constructor prototype'.split(
+  'summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context fan_out run now output confidence response exit_code stdout stderr this list map type string int uint double bool bytes dyn true false null constructor prototype'.split(
     ' ',
   ),
 );

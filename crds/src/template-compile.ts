@@ -71,7 +71,7 @@ function content(node: hbs.AST.ContentStatement): Piece | null {
 function mustache(node: hbs.AST.MustacheStatement): Piece {
   if (node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0)
     throw new Refused(`unknown helper "${nameOf(node.path)}"`, node);
-  const path = node.path as hbs.AST.Expression;
+  const { path } = node;
   if (isKeyword(path)) throw new Refused(`"${nameOf(path)}" cannot be used as a value`, node);
   const original = nameOf(path);
   const read = expression(path);
@@ -86,14 +86,14 @@ function block(node: hbs.AST.BlockStatement): Piece {
   const name = node.path.original;
   const [argument] = node.params;
   const make = BLOCKS.get(name);
-  if (!make) throw new Refused(`unknown block helper "${String(name)}"; there are if, unless, each and with`, node);
+  if (!make) throw new Refused(`unknown block helper "${name}"; there are if, unless, each and with`, node);
   if (!argument || node.params.length > 1 || (node.hash?.pairs.length ?? 0) > 0)
     throw new Refused(`{{#${name}}} takes one value`, node);
   return make({
     read: expression(argument),
     path: nameOf(argument),
     names: node.program.blockParams ?? [],
-    then: body(node.program),
+    inside: body(node.program),
     otherwise: node.inverse ? body(node.inverse) : null,
   });
 }
@@ -102,7 +102,7 @@ interface BlockParts {
   read: Read;
   path: string;
   names: readonly string[];
-  then: Piece;
+  inside: Piece;
   otherwise: Piece | null;
 }
 
@@ -113,10 +113,10 @@ const BLOCKS = new Map<string, (parts: BlockParts) => Piece>([
   ['with', scoped],
 ]);
 
-function conditional({ read, then, otherwise }: BlockParts, whenEmpty: boolean): Piece {
+function conditional({ read, inside, otherwise }: BlockParts, whenEmpty: boolean): Piece {
   return (frame, output) => {
     output.visit();
-    const chosen = isEmpty(read(frame, output)) === whenEmpty ? then : otherwise;
+    const chosen = isEmpty(read(frame, output)) === whenEmpty ? inside : otherwise;
     chosen?.(frame, output);
   };
 }
@@ -127,7 +127,7 @@ function scoped(parts: BlockParts): Piece {
     output.visit();
     const value = parts.read(frame, output);
     if (isEmpty(value)) return nothing(parts, value, frame, output);
-    parts.then(
+    parts.inside(
       { value, parent: frame, loop: frame.loop, names: name === undefined ? null : { [name]: value } },
       output,
     );
@@ -144,7 +144,7 @@ function each(parts: BlockParts): Piece {
       output.iterate();
       const item = follow(value, [String(key)], output.root);
       const loop = { index, key, first: index === 0, last: index === keys.length - 1 };
-      parts.then({ value: item, parent: frame, loop, names: loopNames(parts.names, item, key) }, output);
+      parts.inside({ value: item, parent: frame, loop, names: loopNames(parts.names, item, key) }, output);
     });
   };
 }
@@ -230,6 +230,6 @@ function aboveLoop(frame: Frame, depth: number): Frame | null {
 }
 
 function nameOf(node: hbs.AST.Node): string {
-  const original = (node as hbs.AST.PathExpression).original as unknown;
-  return typeof original === 'string' ? original : String((node as hbs.AST.StringLiteral).value ?? node.type);
+  const original: unknown = (node as hbs.AST.PathExpression).original;
+  return typeof original === 'string' ? original : ((node as hbs.AST.StringLiteral).value ?? node.type);
 }

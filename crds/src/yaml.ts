@@ -25,7 +25,7 @@ const OPTIONS = {
   schema: 'core',
   uniqueKeys: false,
   strict: true,
-  logLevel: 'silent',
+  logLevel: 'error',
   prettyErrors: false,
 } as const;
 
@@ -72,26 +72,43 @@ function checkSize(text: string): YamlProblem | null {
 
 const SCALAR = '\u001F';
 
-/** `- - - x` opens a level an indicator: a line's own indicators are depth, and indentation cannot be deep in 256 KiB. */
-function countLexeme(
-  lexeme: string,
-  count: { nodes: number; depth: number; line: number; lineIndicators: number },
-): void {
-  const first = lexeme[0];
-  if (lexeme === SCALAR || first === '*') count.nodes++;
-  if (lexeme === '[' || lexeme === '{') {
-    count.nodes++;
-    count.depth++;
+interface Count {
+  nodes: number;
+  depth: number;
+  line: number;
+  lineIndicators: number;
+}
+
+/** `- - - x` opens a level an indicator: a line's own indicators are depth; deep indentation is found when values are read. */
+function countLexeme(lexeme: string, count: Count): void {
+  switch (lexeme) {
+    case SCALAR:
+      count.nodes++;
+      break;
+    case '[':
+    case '{':
+      count.nodes++;
+      count.depth++;
+      break;
+    case ']':
+    case '}':
+      count.depth--;
+      break;
+    case '-':
+    case '?':
+      count.nodes++;
+      count.lineIndicators++;
+      break;
+    default:
+      countOther(lexeme[0], count);
   }
-  if (lexeme === ']' || lexeme === '}') count.depth--;
-  if (lexeme === '-' || lexeme === '?') {
-    count.nodes++;
-    count.lineIndicators++;
-  }
-  if (first === '\n' || first === '\r') {
-    count.line++;
-    count.lineIndicators = 0;
-  }
+}
+
+function countOther(first: string | undefined, count: Count): void {
+  if (first === '*') count.nodes++;
+  if (first !== '\n' && first !== '\r') return;
+  count.line++;
+  count.lineIndicators = 0;
 }
 
 /** Turns composed nodes into plain values and collects what the YAML library would let pass. */
@@ -109,7 +126,7 @@ class ValueReader {
   }
 
   read(node: unknown, loc: Loc): unknown {
-    if (this.stopped || this.problems.length >= MAX_PROBLEMS || node === null || node === undefined) return null;
+    if (this.stopped || this.problems.length >= MAX_PROBLEMS || node === null) return null;
     if (++this.nodes > MAX_YAML_NODES) return this.stop(node, loc, `has more than ${MAX_YAML_NODES} nodes`);
     if (loc.length > MAX_YAML_DEPTH) return this.stop(node, loc, `is nested deeper than ${MAX_YAML_DEPTH} levels`);
     if (isAlias(node)) return this.readAlias(node, loc);
@@ -120,7 +137,8 @@ class ValueReader {
 
   private readAlias(node: Node & { resolve(document: Document): unknown }, loc: Loc): unknown {
     if (++this.aliases > MAX_ALIASES) return this.stop(node, loc, `uses more than ${MAX_ALIASES} aliases`);
-    return this.read(node.resolve(this.document), loc);
+    const target = node.resolve(this.document);
+    return target === undefined ? this.report(node, loc, 'an alias needs an anchor before it') : this.read(target, loc);
   }
 
   private readMap(items: { key: unknown; value: unknown }[], loc: Loc): Record<string, unknown> {
@@ -175,14 +193,20 @@ function locate(document: Document.Parsed, position: (offset: number) => Positio
   let node: unknown = document.contents;
   let offset = startOf(node);
   for (const part of loc) {
-    const parent: unknown = isAlias(node) ? node.resolve(document) : node;
-    const next = isMap(parent)
-      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
-      : null;
-    const item: unknown = isSeq(parent) ? parent.items[Number(part)] : next?.value;
-    if (!next && item === undefined) break;
-    offset = startOf(next ? next.key : item) ?? offset;
-    node = item;
+    const child = childOf(isAlias(node) ? node.resolve(document) : node, part);
+    if (!child) break;
+    offset = startOf(child.at) ?? offset;
+    node = child.value;
   }
   return offset === null ? null : position(offset);
+}
+
+function childOf(parent: unknown, part: string | number): { at: unknown; value: unknown } | null {
+  if (isSeq(parent)) {
+    const item: unknown = parent.items[Number(part)];
+    return item === undefined ? null : { at: item, value: item };
+  }
+  if (!isMap(parent)) return null;
+  const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+  return pair ? { at: pair.key, value: pair.value } : null;
 }

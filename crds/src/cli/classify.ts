@@ -1,6 +1,6 @@
 import type { DefinitionKind, Loc, Problem } from '../problem.ts';
 import type { Source } from '../source.ts';
-import { parseYaml, type Position } from '../yaml.ts';
+import { parseYaml, type Position, type YamlProblem } from '../yaml.ts';
 import { type DocumentText, splitDocuments } from './documents.ts';
 
 export interface FoundFile {
@@ -36,26 +36,27 @@ function classifyDocument(file: FoundFile, document: DocumentText, id: string): 
   const foreign = foreignKind(document.text);
   if (foreign !== null) return { skipped: `${foreign} is not ours`, path: file.path };
   const parsed = parseYaml(document.text);
-  const byFolder = kindByFolder(file.path);
-  if (!parsed.ok) {
-    const [first = { loc: [], msg: 'cannot be read', line: 1, col: 1, reason: 'syntax' as const }] = parsed.problems;
-    return {
-      problem: {
-        ...first,
-        line: first.line + document.line,
-        kind: byFolder,
-        name: null,
-        file: file.path,
-        severity: 'error',
-      },
-    };
-  }
+  if (!parsed.ok) return unreadable(file, document, parsed.problems[0]);
   const body = parsed.value;
   if (!isMap(body)) return { skipped: 'no map of keys', path: file.path };
   const at = (loc: Loc): Position | null => below(parsed.locate(loc), document.line);
-  if (typeof body['apiVersion'] === 'string' && typeof body['kind'] === 'string')
-    return fromObject(body, { file, id, at });
-  const kind = byFolder ?? kindByKeys(body);
+  const isObject = typeof body['apiVersion'] === 'string' && typeof body['kind'] === 'string';
+  return isObject ? fromObject(body, { file, id, at }) : fromBody(body, { file, id, document });
+}
+
+function unreadable(file: FoundFile, document: DocumentText, problem: YamlProblem | undefined): Found {
+  const { loc = [], msg = 'cannot be read', line = 1, col = 1, reason = 'syntax' } = problem ?? {};
+  const place = { loc, line: line + document.line, col };
+  return {
+    problem: { severity: 'error', kind: kindByFolder(file.path), name: null, file: file.path, msg, reason, ...place },
+  };
+}
+
+function fromBody(
+  body: Record<string, unknown>,
+  { file, id, document }: { file: FoundFile; id: string; document: DocumentText },
+): Found {
+  const kind = kindByFolder(file.path) ?? kindByKeys(body);
   if (!kind) return { skipped: 'no definition: it has neither steps nor executor nor model', path: file.path };
   const source = { file: id, text: document.text, ...(kind === 'Agent' ? { soul: file.soul ?? '' } : {}) };
   return { definition: { kind, source, path: file.path, place: (_loc, given) => below(given, document.line) } };

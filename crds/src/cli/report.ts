@@ -39,7 +39,7 @@ function moved(problem: Problem, definitions: readonly FoundDefinition[]): Probl
   if (!definition) return problem;
   const given =
     problem.line === undefined || problem.col === undefined ? null : { line: problem.line, col: problem.col };
-  return { ...problem, file: definition.path, ...(definition.place(problem.loc, given) ?? {}) };
+  return { ...problem, file: definition.path, ...definition.place(problem.loc, given) };
 }
 
 function inFileOrder(a: Problem, b: Problem): number {

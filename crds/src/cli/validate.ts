@@ -30,19 +30,23 @@ function readFound(path: string): FoundFile {
   return { path, text: readFileSync(path, 'utf8'), ...(isAgent ? { soul: readFileSync(soul, 'utf8') } : {}) };
 }
 
+/** What is wrong with the arguments themselves, or null. */
+function misuse(args: readonly string[]): string | null {
+  const flag = args.find((arg) => arg.startsWith('-'));
+  if (flag !== undefined) return `unknown option ${flag}\n\n${HELP}`;
+  if (args.length === 0) return `a path is needed\n\n${HELP}`;
+  const absent = args.find((path) => !existsSync(path));
+  return absent === undefined ? null : `${absent}: no such file or folder`;
+}
+
 function main(args: readonly string[]): number {
   if (args.includes('--help') || args.includes('-h')) {
     console.log(HELP);
     return 0;
   }
-  const flag = args.find((arg) => arg.startsWith('-'));
-  if (flag !== undefined || args.length === 0) {
-    console.error(`${flag === undefined ? 'a path is needed' : `unknown option ${flag}`}\n\n${HELP}`);
-    return 2;
-  }
-  const absent = args.find((path) => !existsSync(path));
-  if (absent !== undefined) {
-    console.error(`${absent}: no such file or folder`);
+  const wrong = misuse(args);
+  if (wrong !== null) {
+    console.error(wrong);
     return 2;
   }
   const files = [...new Set(args.flatMap(yamlFiles))];

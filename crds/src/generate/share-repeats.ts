@@ -8,21 +8,23 @@ export function shareRepeats(schema: Schema): Schema {
   count(schema, counts);
   const names = new Map<string, string>();
   const definitions: Schema = {};
-  const share = (value: unknown, isRoot = false): unknown => {
-    if (Array.isArray(value)) return value.map((item) => share(item));
+  const copy = (value: object): Schema =>
+    Object.fromEntries(Object.entries(value).map(([key, item]) => [key, share(item)]));
+  const share = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(share);
     if (typeof value !== 'object' || value === null) return value;
     const text = JSON.stringify(value);
-    const copy = (): Schema => Object.fromEntries(Object.entries(value).map(([key, item]) => [key, share(item)]));
-    if (isRoot || !isSchema(value) || (counts.get(text) ?? 0) < 2) return copy();
-    const known = names.get(text);
-    const name = known ?? `shared${names.size + 1}`;
-    if (known === undefined) {
+    return isSchema(value) && (counts.get(text) ?? 0) > 1 ? refer(text, value) : copy(value);
+  };
+  const refer = (text: string, value: object): Schema => {
+    const name = names.get(text) ?? `shared${names.size + 1}`;
+    if (!names.has(text)) {
       names.set(text, name);
-      definitions[name] = copy();
+      definitions[name] = copy(value);
     }
     return { $ref: `#/$defs/${name}` };
   };
-  return { ...(share(schema, true) as Schema), $defs: definitions };
+  return { ...copy(schema), $defs: definitions };
 }
 
 function count(value: unknown, counts: Map<string, number>): void {

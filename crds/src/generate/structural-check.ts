@@ -52,22 +52,29 @@ function typeProblems(schema: Schema, path: string): string[] {
   return typeof type === 'string' && TYPES.has(type) ? [] : [`${path}: ${JSON.stringify(type)} is no type`];
 }
 
+/** Each rule is a sentence and a test of what breaks it. */
+const CONTAINER_RULES: readonly [string, (schema: Schema) => boolean][] = [
+  ['an array needs one items schema', (schema) => schema['type'] === 'array' && !isSchema(schema['items'])],
+  [
+    'properties and additionalProperties exclude each other',
+    (schema) => schema['properties'] !== undefined && schema['additionalProperties'] !== undefined,
+  ],
+  ['additionalProperties must not be false', (schema) => schema['additionalProperties'] === false],
+  ['properties need type: object', (schema) => schema['properties'] !== undefined && schema['type'] !== 'object'],
+  [
+    'only objects preserve unknown fields',
+    (schema) =>
+      schema['x-kubernetes-preserve-unknown-fields'] === true &&
+      ![undefined, 'object'].includes(schema['type'] as string),
+  ],
+];
+
 function containerProblems(schema: Schema, path: string): string[] {
-  const problems: string[] = [];
-  if (schema['type'] === 'array' && (typeof schema['items'] !== 'object' || Array.isArray(schema['items'])))
-    problems.push(`${path}: an array needs one items schema`);
-  if (schema['properties'] !== undefined && schema['additionalProperties'] !== undefined)
-    problems.push(`${path}: properties and additionalProperties exclude each other`);
-  if (schema['additionalProperties'] === false) problems.push(`${path}: additionalProperties must not be false`);
-  if (schema['properties'] !== undefined && schema['type'] !== 'object')
-    problems.push(`${path}: properties need type: object`);
-  if (
-    schema['x-kubernetes-preserve-unknown-fields'] === true &&
-    schema['type'] !== undefined &&
-    schema['type'] !== 'object'
-  )
-    problems.push(`${path}: only objects preserve unknown fields`);
-  return problems;
+  return CONTAINER_RULES.filter(([, isBroken]) => isBroken(schema)).map(([msg]) => `${path}: ${msg}`);
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function boundProblems(schema: Schema, path: string): string[] {
@@ -85,9 +92,7 @@ function children(schema: Schema, path: string): [Schema, string][] {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
   const single = (['items', 'additionalProperties'] as const).flatMap((key): [Schema, string][] => {
     const child = schema[key];
-    return typeof child === 'object' && child !== null && !Array.isArray(child)
-      ? [[child as Schema, `${path}.${key}`]]
-      : [];
+    return isSchema(child) ? [[child, `${path}.${key}`]] : [];
   });
   return [...properties.map(([key, child]): [Schema, string] => [child, `${path}.${key}`]), ...single];
 }

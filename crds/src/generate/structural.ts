@@ -29,8 +29,8 @@ export function toStructural(schema: Schema): Schema {
 
 function isIntOrString(schema: Schema): boolean {
   const branches = (schema['anyOf'] ?? []) as Schema[];
-  const types = branches.map((branch) => branch['type']).toSorted();
-  return types.join() === 'integer,string';
+  const types = new Set(branches.map((branch) => branch['type']));
+  return branches.length === 2 && types.has('integer') && types.has('string');
 }
 
 function constant(schema: Schema): Schema {

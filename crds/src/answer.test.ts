@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { answerSchema, extractJson, parseAnswer } from './answer.ts';
+import { compileJsonSchema } from './json-schema.ts';
+
+test('named keys are the answer, every other key is output', () => {
+  expect(parseAnswer({ confidence: 0.9, summary: 'ok', action: 'restart', artifacts: { log: 'x' } })).toEqual({
+    ok: true,
+    answer: { confidence: 0.9, summary: 'ok', proceed: true, artifacts: { log: 'x' }, output: { action: 'restart' } },
+  });
+});
+
+test.each<[unknown, RegExp]>([
+  [null, /object/],
+  [[], /object/],
+  ['text', /object/],
+  [{ summary: 'x' }, /confidence/],
+  [{ confidence: 1.2, summary: 'x' }, /<= 1/],
+  [{ confidence: '0.5', summary: 'x' }, /number/],
+  [{ confidence: 0.5 }, /summary/],
+  [{ confidence: 0.5, summary: 'x', proceed: 'no' }, /boolean/],
+  [{ confidence: 0.5, summary: 'x', artifacts: { a: 1 } }, /string/],
+])('%j is refused', (value, msg) => {
+  const parsed = parseAnswer(value);
+  if (parsed.ok) throw new Error('should be refused');
+  expect(parsed.errors.map((error) => error.msg).join()).toMatch(msg);
+});
+
+const schema = {
+  type: 'object',
+  properties: { action: { enum: ['restart', 'wait'] } },
+  required: ['action'],
+  additionalProperties: false,
+};
+
+test("the step's schema is checked beside the contract, which it cannot loosen", () => {
+  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'wait' }, schema)).toMatchObject({
+    ok: true,
+    answer: { output: { action: 'wait' } },
+  });
+  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'dance' }, schema)).toMatchObject({
+    ok: false,
+    errors: [{ loc: ['action'] }],
+  });
+  expect(parseAnswer({ confidence: 1, summary: 'x' }, schema).ok).toBe(false);
+  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'wait', other: 1 }, schema).ok).toBe(false);
+  expect(answerSchema({ properties: { confidence: { type: 'string' } } })).toMatchObject({
+    properties: { confidence: { type: 'number' } },
+    required: ['confidence', 'summary'],
+  });
+});
+
+test.each<[string, unknown]>([
+  ['{"a":1}', { a: 1 }],
+  ['  {"a":1}\n', { a: 1 }],
+  ['Here it is:\n```json\n{"a":1}\n```\nDone.', { a: 1 }],
+  ['```\nnot json\n```\n```json\n{"a":2}\n```', { a: 2 }],
+  ['I think {this} is it: {"a":{"b":"}"}} and more }', { a: { b: '}' } }],
+  ['{"a": "\\"{"} trailing', { a: '"{' }],
+  ['[1,2]', undefined],
+  ['nothing', undefined],
+  ['{"a":', undefined],
+])('the object in %j is found', (text, value) => {
+  expect(extractJson(text)).toEqual(value);
+});
+
+test('an object is found in whatever stands around it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (value, around) => {
+      const prose = around.replaceAll(/[{"`]/g, '');
+      const json = JSON.stringify(value);
+      expect(extractJson(`${prose}${json}${prose}`)).toEqual(JSON.parse(json));
+    }),
+  );
+});
+
+test.each([
+  '{'.repeat(200_000),
+  '```\n'.repeat(100_000),
+  '"{'.repeat(100_000),
+  '\n'.repeat(500_000),
+  '{"a":'.repeat(50_000),
+])('hostile text %#  is answered quickly', (text) => {
+  const started = performance.now();
+  expect(extractJson(text)).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test.each<[unknown]>([
+  [1],
+  ['x'],
+  [null],
+  [[]],
+  [{ type: 'nonsense' }],
+  [{ $ref: 'http://example.com/x.json' }],
+  [{ pattern: '(' }],
+  [{ $async: true, type: 'object' }],
+  [{ required: 'a' }],
+])('%j is no usable JSON Schema', (value) => {
+  expect(compileJsonSchema(value)).toMatchObject({ ok: false, msg: expect.any(String) as string });
+});
+
+test('patterns of a schema are linear and a schema without end is a failed validation', () => {
+  const compiled = compileJsonSchema({ type: 'string', pattern: '^(a+)+$' });
+  const started = performance.now();
+  expect(compiled.ok && compiled.validate(`${'a'.repeat(20_000)}!`)).toMatchObject({ ok: false });
+  expect(performance.now() - started).toBeLessThan(2000);
+  const endless = compileJsonSchema({ $ref: '#' });
+  expect(endless.ok && endless.validate({})).toMatchObject({ ok: false });
+});

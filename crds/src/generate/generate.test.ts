@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { compileJsonSchema } from '../json-schema.ts';
+import { customResourceDefinitions, KINDS } from './crd.ts';
+import { generatedFiles } from './files.ts';
+import { fold } from './fold.ts';
+import { at, type Schema, writtenSchemas } from './json-schemas.ts';
+import { shareRepeats } from './share-repeats.ts';
+import { structuralProblems } from './structural-check.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const crds = customResourceDefinitions();
+const schemaOf = (crd: Schema): Schema =>
+  at(((at(crd, 'spec')['versions'] ?? []) as Schema[])[0] ?? {}, 'schema', 'openAPIV3Schema');
+
+test.each(Object.entries(crds))('the schema of %s is structural', (_kind, crd) => {
+  expect(structuralProblems(schemaOf(crd))).toEqual([]);
+});
+
+test.each<[string, Schema]>([
+  ['a node without a type', { properties: {}, type: 'object', additionalProperties: undefined, items: {} }],
+  ['a property without a type', { type: 'object', properties: { a: {} } }],
+  ['a reference', { type: 'object', properties: { a: { $ref: '#/x' } } }],
+  ['a union', { type: 'object', properties: { a: { type: 'string', oneOf: [] } } }],
+  ['a default', { type: 'string', default: 'x' }],
+  ['an array without items', { type: 'array' }],
+  ['closed objects', { type: 'object', additionalProperties: false }],
+  ['both kinds of members', { type: 'object', properties: {}, additionalProperties: { type: 'string' } }],
+  ['a number as exclusive bound', { type: 'number', exclusiveMinimum: 0 }],
+  ['an endless bound', { type: 'number', minimum: Number.NaN }],
+  ['several types', { type: ['string', 'null'] }],
+  ['a string that preserves', { type: 'string', 'x-kubernetes-preserve-unknown-fields': true }],
+  ['a typed int-or-string', { type: 'string', 'x-kubernetes-int-or-string': true }],
+])('the check of structure finds %s', (_name, schema) => {
+  expect(structuralProblems(schema)).not.toEqual([]);
+});
+
+test('every object of a spec keeps unknown keys, so that a typo comes back as a condition', () => {
+  const closed: string[] = [];
+  const walk = (schema: Schema, path: string): void => {
+    if (schema['properties'] && schema['x-kubernetes-preserve-unknown-fields'] !== true) closed.push(path);
+    for (const [key, child] of Object.entries({ ...at(schema, 'properties'), items: schema['items'] }))
+      if (child) walk(child as Schema, `${path}.${key}`);
+  };
+  for (const [kind, crd] of Object.entries(crds)) walk(at(schemaOf(crd), 'properties', 'spec'), kind);
+  expect(closed).toEqual([]);
+});
+
+test('names, scope, subresource and columns are what people type', () => {
+  const spec = at(crds.Pipeline, 'spec');
+  expect(spec).toMatchObject({
+    group: 'signalbox.dev',
+    scope: 'Namespaced',
+    names: { kind: 'Pipeline', plural: 'pipelines', shortNames: ['sbp'], categories: ['signalbox'] },
+  });
+  expect(KINDS.LibraryStep.short).toBe('sbs');
+  expect(KINDS.Agent.short).toBe('sba');
+  expect(KINDS.Pipeline.columns.slice(0, 5).map(({ name }) => name)).toEqual([
+    'Stage',
+    'Ready',
+    'Synced',
+    'Last run',
+    'Age',
+  ]);
+  const [version] = spec['versions'] as Schema[];
+  expect(version).toMatchObject({ name: 'v1alpha1', subresources: { status: {} } });
+});
+
+test('kubectl explain says something about each key of a step', () => {
+  const step = at(
+    schemaOf(crds.Pipeline),
+    'properties',
+    'spec',
+    'properties',
+    'steps',
+    'items',
+    'properties',
+  ) as Record<string, Schema>;
+  const silent = Object.entries(step).filter(([, schema]) => typeof schema['description'] !== 'string');
+  expect(silent.map(([key]) => key)).toEqual([]);
+  expect(Object.keys(step)).toEqual(
+    expect.arrayContaining([
+      'use',
+      'executor',
+      'parallel',
+      'fan_out',
+      'verifier',
+      'grounding',
+      'deterministic_checks',
+      'calibration',
+      'loop_until',
+      'retry',
+      'on_failure',
+    ]),
+  );
+});
+
+test('the files in the repository are what the contract generates', () => {
+  const dirty = [...generatedFiles()].filter(([path, text]) => readFileSync(join(ROOT, path), 'utf8') !== text);
+  expect(dirty.map(([path]) => path)).toEqual([]);
+});
+
+test('the schema for editors accepts use: entries and refuses typos', () => {
+  const compiled = compileJsonSchema(shareRepeats(writtenSchemas().Pipeline));
+  if (!compiled.ok) throw new Error(compiled.msg);
+  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', use: 's', confidence_threshold: 0.5 }] })).toEqual({
+    ok: true,
+  });
+  expect(
+    compiled.validate({ name: 'a', steps: [{ name: 'x', parallel: { steps: [{ name: 'y', use: 's', weight: 2 }] } }] }),
+  ).toEqual({ ok: true });
+  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', fan_out: { over: 'a', step: { use: 's' } } }] })).toEqual({
+    ok: true,
+  });
+  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', use: 's', promt: 'x' }] }).ok).toBe(false);
+  expect(compiled.validate({ name: 'a', stpes: [] }).ok).toBe(false);
+});
+
+test('folding keeps what all branches share and widens bounds', () => {
+  const one = {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', const: 'a' },
+      n: { type: 'integer', minimum: 5, maximum: 6 },
+      x: { type: 'string' },
+    },
+    required: ['kind', 'n'],
+  };
+  const two = {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', const: 'b' },
+      n: { type: 'integer', minimum: 1, maximum: 2 },
+      x: { type: 'object' },
+    },
+    required: ['kind'],
+  };
+  expect(fold({ oneOf: [one, two] })).toMatchObject({
+    properties: { kind: { type: 'string', enum: ['a', 'b'] }, n: { type: 'integer', minimum: 1, maximum: 6 }, x: {} },
+    required: ['kind'],
+  });
+});
