@@ -75,23 +75,31 @@ async function openModel(name: string, deps: GenerateDeps): Promise<Opened> {
 
 async function askOnce(target: { route: ModelRoute; model: ChatModel }, call: ModelCall, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
   const { route, model } = target;
+  options.signal.throwIfAborted();
   const started = performance.now();
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), deps.requestTimeoutMs);
+  const abort = new AbortController();
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    abort.abort();
+  }, deps.requestTimeoutMs);
+  const cancel = () => abort.abort(options.signal.reason);
+  options.signal.addEventListener('abort', cancel, { once: true });
   const report = (outcome: 'ok' | 'error' | 'timeout', reply: ModelReply | null) =>
     deps.onRequest({ provider: route.provider, model: route.model, outcome, seconds: (performance.now() - started) / 1000, reply });
   try {
-    const reply = await model.generate(call, { signal: AbortSignal.any([options.signal, timeout.signal]), onText: options.onText });
+    const reply = await model.generate(call, { signal: abort.signal, onText: options.onText });
     report('ok', reply);
     return { ok: true, reply, route };
   } catch (error) {
     options.signal.throwIfAborted();
-    report(timeout.signal.aborted ? 'timeout' : 'error', null);
+    report(timedOut ? 'timeout' : 'error', null);
     // A model that hung once is not asked again in this call; the next one is.
-    if (timeout.signal.aborted) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
+    if (timedOut) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
     return { ok: false, failure: describeFailure(error) };
   } finally {
     clearTimeout(timer);
+    options.signal.removeEventListener('abort', cancel);
   }
 }
 

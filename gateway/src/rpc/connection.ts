@@ -11,11 +11,15 @@ export interface ConnectionDeps {
   onClosed: (connection: Connection) => void;
   onBug: (error: unknown) => void;
   maxFrameBytes: number;
+  /** The socket below, to send the frames of one turn of the event loop in one write. */
+  stream: { cork(): void; uncork(): void };
 }
 
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
+/** How long an event may wait for the frames that follow it. */
+const EVENT_DELAY_MS = 1;
 const CLOSE_SLOW = 1013;
 const CLOSE_UNSUPPORTED = 1003;
 
@@ -32,6 +36,8 @@ export class Connection {
   private readonly pending = new Map<RpcId, PendingRequest>();
   private inFlight = 0;
   private nextId = 1;
+  private corked = false;
+  private flushing: NodeJS.Timeout | undefined;
 
   constructor(socket: WebSocket, deps: ConnectionDeps) {
     this.socket = socket;
@@ -45,7 +51,7 @@ export class Connection {
   }
 
   notify(method: string, params: unknown): void {
-    this.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    this.send(JSON.stringify({ jsonrpc: '2.0', method, params }), false);
   }
 
   /** Asks the other side; rejects when the connection or `signal` ends first. */
@@ -129,18 +135,34 @@ export class Connection {
   }
 
   /** A peer that does not read is cut off, so that it costs no memory. */
-  private send(text: string): void {
+  private send(text: string, urgent = true): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
     if (this.socket.bufferedAmount > MAX_BUFFERED_BYTES) {
       this.socket.close(CLOSE_SLOW, 'reading too slowly');
       return this.socket.terminate();
     }
+    if (!this.corked) {
+      this.corked = true;
+      this.deps.stream.cork();
+    }
     this.socket.send(text);
+    if (urgent) setImmediate(() => this.flush());
+    else this.flushing ??= setTimeout(() => this.flush(), EVENT_DELAY_MS);
+  }
+
+  /** A run sends several small frames in a row; a system call for each would be most of its cost. */
+  private flush(): void {
+    clearTimeout(this.flushing);
+    this.flushing = undefined;
+    if (!this.corked) return;
+    this.corked = false;
+    this.deps.stream.uncork();
   }
 
   private closed(): void {
     for (const { reject } of this.pending.values()) reject(new Error('the connection closed'));
     this.pending.clear();
+    clearTimeout(this.flushing);
     this.deps.onClosed(this);
   }
 }

@@ -67,6 +67,7 @@ export class RpcServer {
         },
         onBug: this.deps.onBug,
         maxFrameBytes: MAX_FRAME_BYTES,
+        stream: socket,
       });
       const watcher = watcherOf(connection);
       this.connections.add(connection);

@@ -76,7 +76,7 @@ export class RunService {
     const prepared = this.prepare(params);
     if (!prepared.ok) return prepared;
     const run = new Run(this.deps.newId(), params);
-    const ticket = this.queue.enter(run.abort.signal, (position) => run.emit({ event: 'queued', position }));
+    const ticket = this.queue.enter(run.signal(), (position) => run.emit({ event: 'queued', position }));
     if (!ticket) return { ok: false, type: 'at_capacity', message: 'all runs are taken and the queue is full', retryAfterMs: RETRY_AFTER_MS };
     if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
     this.live.set(run.id, run);
@@ -94,7 +94,7 @@ export class RunService {
   /** False when the run is over already. */
   cancel(run: Run, message: string): boolean {
     if (run.done) return false;
-    run.abort.abort(new RunAborted('cancelled', message));
+    run.stop(new RunAborted('cancelled', message));
     return true;
   }
 
@@ -155,7 +155,7 @@ export class RunService {
     if (ticket.position > 0) emit({ event: 'queued', position: ticket.position });
     await ticket.ready;
     emit({ event: 'started' });
-    const { signal } = run.abort;
+    const signal = run.signal();
     const servers = [...new Set(prepared.agent.config.tools.map((pattern) => serverOf(pattern)))];
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
@@ -179,7 +179,7 @@ export class RunService {
       offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools()),
       streamText: params.trace?.stream === true,
       traceResultMaxChars: params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS,
-      signal: run.abort.signal,
+      signal: run.signal(),
       emit: (event) => run.emit(event),
     };
   }
@@ -189,11 +189,11 @@ export class RunService {
     const own = agent.config.limits.timeout_seconds;
     const ms = Math.min(run.params.timeout_ms ?? Number.POSITIVE_INFINITY, own === undefined ? Number.POSITIVE_INFINITY : own * 1000);
     if (!Number.isFinite(ms)) return undefined;
-    return setTimeout(() => run.abort.abort(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)), Math.min(ms, 2 ** 31 - 1));
+    return setTimeout(() => run.stop(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)), Math.min(ms, 2 ** 31 - 1));
   }
 
   private failed(run: Run, error: unknown): RunFailure {
-    const { signal } = run.abort;
+    const signal = run.signal();
     if (signal.aborted && signal.reason instanceof RunAborted) {
       return failure(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
     }
@@ -203,7 +203,6 @@ export class RunService {
 
   private remember(run: Run, outcome: FinishedRun): void {
     this.live.delete(run.id);
-    run.forgetInput();
     this.finished.add(run, outcome);
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentRunParams, AgentRunResult, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
-import type { RunFailure } from './run-outcome.ts';
+import type { RunAborted, RunFailure } from './run-outcome.ts';
 
 /** Someone who hears of a run: the connection that started it or attached later. */
 export interface RunWatcher {
@@ -17,7 +17,7 @@ export type FinishedRun = { ok: true; result: AgentRunResult } | RunFailure;
 export class Run {
   readonly id: string;
   params: AgentRunParams;
-  readonly abort = new AbortController();
+  private abort: AbortController | null = new AbortController();
   readonly finished: Promise<FinishedRun>;
   readonly watchers = new Set<RunWatcher>();
   done = false;
@@ -32,6 +32,16 @@ export class Run {
     });
   }
 
+  /** Of a run that is not over. */
+  signal(): AbortSignal {
+    if (!this.abort) throw new Error('the run is over');
+    return this.abort.signal;
+  }
+
+  stop(reason: RunAborted): void {
+    this.abort?.abort(reason);
+  }
+
   emit(event: RunEvent): void {
     for (const watcher of this.watchers) watcher.event(this, event);
   }
@@ -42,13 +52,11 @@ export class Run {
     this.watcherArrived();
   }
 
-  /** The prompt is not needed to attach to a run that is over. */
-  forgetInput(): void {
-    this.params = { ...this.params, input: '' };
-  }
-
+  /** Keeps what a later `agent.attach` needs and lets go of the rest, the prompt above all. */
   finish(outcome: FinishedRun): void {
     this.done = true;
+    this.abort = null;
+    this.params = { agent: this.params.agent, idempotency_key: this.params.idempotency_key, input: '' };
     this.watchers.clear();
     this.resolveFinished(outcome);
   }
