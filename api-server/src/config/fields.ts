@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 const asNumber = (value: unknown) =>
@@ -10,10 +11,10 @@ export const decimal = (min: number, max = Number.MAX_VALUE) => z.preprocess(asN
 export const flag = () => z.preprocess(asBoolean, z.boolean());
 export const text = () => z.string().min(1, 'is empty');
 /** A list that may also be written as one comma-separated string. */
-export const words = () =>
+export const words = (word: z.ZodType<string> = text()) =>
   z.preprocess(
-    (value) => (typeof value === 'string' ? value.split(',').map((word) => word.trim()) : value),
-    z.array(text()),
+    (value) => (typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value),
+    z.array(word),
   );
 
 /** A block that is there with its defaults even when it is left out or left empty. */
@@ -27,3 +28,12 @@ export const url = (...protocols: string[]) =>
     (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
     `must be a URL of ${protocols.join(' or ')}`,
   );
+
+/** An address, a CIDR range, or `*` for everybody. */
+export const addressRange = () =>
+  text().refine((value) => {
+    const [address = '', bits, ...rest] = value.split('/');
+    if (value === '*') return true;
+    if (isIP(address) === 0 || rest.length > 0) return false;
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address) === 6 ? 128 : 32));
+  }, 'must be an address, a range like 10.0.0.0/8, or *');

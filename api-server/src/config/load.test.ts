@@ -101,6 +101,7 @@ describe('a failure is one line that names the key', () => {
     [`${TOKENS}server: {port: "\${NONE}"}`, 'server.port:'],
     [`${TOKENS}server: {tls: {cert: server.crt}}`, 'server.tls.key:'],
     [`${TOKENS}server: {tls: {cert: server.crt, key: none.key}}`, 'server.tls.key: no file'],
+    [`${TOKENS}server: {forwarded_allow_ips: [10.0.0.0/33]}`, 'server.forwarded_allow_ips[0]: must be an address'],
     [`${TOKENS}pipeline_config_dir: nowhere`, 'pipeline_config_dir: no folder'],
     [`${TOKENS}database: {url: "mysql://x"}`, 'database.url:'],
     [`${TOKENS}calibration: {bin_width: 0.3}`, 'calibration.bin_width: must divide'],

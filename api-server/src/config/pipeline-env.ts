@@ -4,7 +4,9 @@ const MIN_MASKED = 4;
 /** What `${NAME}` may mean in a pipeline's `url`, `headers` and `payload`: names on `security.pipeline_env` only (Design 3). */
 export function createPipelineEnv(names: readonly string[], env: Readonly<Record<string, string | undefined>>) {
   const values = new Map(names.map((name) => [name, env[name] ?? '']));
-  const secrets = [...values.values()].filter((value) => value.length >= MIN_MASKED).sort((a, b) => b.length - a.length);
+  const secrets = [...values.values()]
+    .filter((value) => value.length >= MIN_MASKED)
+    .sort((a, b) => b.length - a.length);
   return {
     valueOf: (name: string): string | undefined => values.get(name),
     mask: (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AuthBlock } from './auth-schema.ts';
-import { block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
+import { addressRange, block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
 import { Observability, Pricing, Replay } from './later-schema.ts';
 
 const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
@@ -18,7 +18,7 @@ const Server = block({
   host: text().default('0.0.0.0'),
   port: whole(0, 65_535).default(8000),
   tls: Tls,
-  forwarded_allow_ips: words().default(['127.0.0.1']),
+  forwarded_allow_ips: words(addressRange()).default(['127.0.0.1']),
   max_body_bytes: whole(1024, 64 * MIB).default(MIB),
 });
 

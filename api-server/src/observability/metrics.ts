@@ -31,7 +31,11 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const deliveries = new Map<string, Map<string, number>>();
   return {
     render: async () => {
-      const [stored, health, inProgress] = await Promise.all([deps.readCounters(), registry.metrics(), deps.runsInProgress()]);
+      const [stored, health, inProgress] = await Promise.all([
+        deps.readCounters(),
+        registry.metrics(),
+        deps.runsInProgress(),
+      ]);
       const own = ownFamilies({ inProgress, pending: deps.approvalsPending(), failures, deliveries });
       return renderFamilies([...storedFamilies(stored), ...own]) + health;
     },

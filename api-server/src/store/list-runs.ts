@@ -148,17 +148,6 @@ async function countUpTo(db: Kysely<Tables>, filter: RunFilter, most: number): P
   return Number(n);
 }
 
-/** Production runs that have begun and not ended, for the gauge (Orchestration 6). */
-export async function countRunsInProgress(db: Kysely<Tables>): Promise<number> {
-  const { n } = await db
-    .selectFrom('runs')
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .where('status', '=', 'running')
-    .where('stage', '=', 'production')
-    .executeTakeFirstOrThrow();
-  return Number(n);
-}
-
 /** What each live run of a page is doing now: its running step that comes last. */
 export async function currentSteps(
   db: Kysely<Tables>,

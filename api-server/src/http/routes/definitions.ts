@@ -1,4 +1,4 @@
-import { AppError } from '@signalbox/crds';
+import { AppError, type Problem } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { Run } from '../../runs/model.ts';
@@ -95,7 +95,8 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
             verdict: null,
           })),
         ],
-        errors: problems,
+        errors: problems.filter(({ severity }) => severity === 'error'),
+        warnings: problems.filter(({ severity }) => severity === 'warning'),
       };
     },
   }),
@@ -105,10 +106,7 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     role: 'admin',
     summary: 'Load all definitions again',
     handler: async ({ caller, request }) => {
-      const loaded = await deps.reload().catch((cause: unknown) => {
-        throw new AppError('reload_failed', 'the definitions cannot be read; what was loaded stays', { cause });
-      });
-      const errors = loaded.problems.filter(({ severity }) => severity === 'error');
+      const reloaded = await tryReload(deps);
       await deps.audit({
         ts: deps.now(),
         actor: caller.name,
@@ -118,14 +116,32 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
         targetType: 'definitions',
         target: null,
         runId: null,
-        outcome: errors.length === 0 ? 'reloaded' : 'reloaded_with_errors',
+        outcome: reloaded.outcome,
         priorYaml: null,
         requestId: request.id,
       });
-      return { status: 'reloaded', pipelines_loaded: loaded.pipelines.length, errors };
+      if (reloaded.outcome === 'failed') throw reloaded.error;
+      return { status: 'reloaded', pipelines_loaded: reloaded.pipelines, errors: reloaded.errors };
     },
   }),
 ];
 
 const lastRun = (run: Run | undefined) =>
   run ? { id: run.id, status: run.status, triggered_at: iso(run.triggeredAt) } : null;
+
+type Reloaded =
+  | { outcome: 'reloaded' | 'reloaded_with_errors'; pipelines: number; errors: Problem[] }
+  | { outcome: 'failed'; error: AppError };
+
+async function tryReload({ reload }: DefinitionRoutesDeps): Promise<Reloaded> {
+  try {
+    const { pipelines, problems } = await reload();
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    return { outcome: errors.length === 0 ? 'reloaded' : 'reloaded_with_errors', pipelines: pipelines.length, errors };
+  } catch (cause) {
+    return {
+      outcome: 'failed',
+      error: new AppError('reload_failed', 'the definitions cannot be read; what was loaded stays', { cause }),
+    };
+  }
+}

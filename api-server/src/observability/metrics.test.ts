@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderFamilies } from './exposition.ts';
+import { createMetrics } from './metrics.ts';
+import { STORED_SERIES } from './series.ts';
+import { storedFamilies, type StoredValue } from './stored-families.ts';
+
+const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =>
+  createMetrics({
+    readCounters: () => Promise.resolve(stored),
+    runsInProgress: () => Promise.resolve(2),
+    approvalsPending: () => pending,
+    sources: ['generic'],
+  });
+
+/** The series and labels of Orchestration 6, written down once more. */
+const SPEC: Record<string, string> = {
+  pipeline_runs_total: 'counter pipeline,status',
+  pipeline_steps_total: 'counter pipeline,step_name,executor,agent,model,provider,status',
+  pipeline_step_duration_seconds: 'histogram pipeline,step_name,executor,agent,model,provider',
+  verifier_runs_total: 'counter agent',
+  verifier_overrides_total: 'counter agent',
+  pipeline_tokens_total: 'counter team,pipeline,step_name,executor,agent,model,provider,direction',
+  human_approval_decisions_total: 'counter team,pipeline,decision',
+  pipeline_feedback_total: 'counter pipeline,outcome',
+  step_feedback_total: 'counter pipeline,step_name,agent,model,provider,outcome',
+  step_grounding_score: 'histogram pipeline,step_name,agent,model,provider',
+  step_deterministic_check_total: 'counter pipeline,step_name,outcome',
+  pipeline_cost_total: 'counter pipeline,team,model,provider,source',
+  runs_resumed_total: 'counter pipeline',
+  replay_batches_total: 'counter step_name',
+  replay_steps_total: 'counter step_name,grade',
+};
+
+test('the stored series are those of the requirement', () => {
+  expect(Object.fromEntries(STORED_SERIES.map(({ name, type, labels }) => [name, `${type} ${labels.join()}`]))).toEqual(
+    SPEC,
+  );
+});
+
+describe('a histogram', () => {
+  const who = ['checkout', 'look', 'gateway', 'a', '', ''];
+  const text = renderFamilies(
+    storedFamilies([
+      { metric: 'pipeline_step_duration_seconds', labels: [...who, '+Inf'], value: 1 },
+      { metric: 'pipeline_step_duration_seconds', labels: [...who, '1'], value: 2 },
+      { metric: 'pipeline_step_duration_seconds', labels: [...who, '30'], value: 3 },
+      { metric: 'pipeline_step_duration_seconds_sum', labels: who, value: 1250.5 },
+    ]),
+  );
+  const labels = 'pipeline="checkout",step_name="look",executor="gateway",agent="a",model="",provider=""';
+
+  test('is cumulative and ends at +Inf with its count', () => {
+    const buckets = [...text.matchAll(/duration_seconds_bucket\{.*le="(.*)"\} (\d+)/g)].map(
+      ([, le, value]) => `${le}:${value}`,
+    );
+    expect(buckets).toEqual([
+      '1:2',
+      '2:2',
+      '5:2',
+      '10:2',
+      '30:5',
+      '60:5',
+      '120:5',
+      '300:5',
+      '600:5',
+      '1200:5',
+      '+Inf:6',
+    ]);
+    expect(text).toContain(`service_pipeline_step_duration_seconds_sum{${labels}} 1250.5\n`);
+    expect(text).toContain(`service_pipeline_step_duration_seconds_count{${labels}} 6\n`);
+  });
+
+  test('without values has its HELP and TYPE only', () => {
+    expect(text).toContain(
+      '# TYPE service_step_grounding_score histogram\n# HELP service_step_deterministic_check_total',
+    );
+  });
+});
+
+test('every sample line can be read back, whatever a label says', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'binary' }),
+      fc.double({ noNaN: true }),
+      (pipeline, status, value) => {
+        const text = renderFamilies(
+          storedFamilies([{ metric: 'pipeline_runs_total', labels: [pipeline, status], value }]),
+        );
+        const lines = text.split('\n').filter((line) => line.startsWith('service_pipeline_runs_total{'));
+        expect(lines).toHaveLength(1);
+        const [, a = '', b = '', number] =
+          /^service_pipeline_runs_total\{pipeline="((?:[^"\\]|\\[\\n"])*)",status="((?:[^"\\]|\\[\\n"])*)"\} (\S+)$/su.exec(
+            lines[0] ?? '',
+          ) ?? [];
+        const read = (escaped: string) => escaped.replace(/\\(.)/gs, (_, sign: string) => (sign === 'n' ? '\n' : sign));
+        expect([read(a), read(b)]).toEqual([pipeline, status]);
+        expect(Number(number?.replace('Inf', 'Infinity')) === value).toBe(true);
+      },
+    ),
+  );
+});
+
+test('what only this process knows stands beside the stored series', async () => {
+  const metrics = metricsOf([], new Map([['payments', 2]]));
+  metrics.countAuthFailure('missing');
+  metrics.countDelivery('generic', 'accepted');
+  metrics.countDelivery('made up', 'invalid');
+  metrics.countDelivery(null, 'invalid');
+  const text = await metrics.render();
+  expect(text).toContain('service_pipeline_runs_in_progress 2\n');
+  expect(text).toContain('service_human_approvals_pending{team="payments"} 2\n');
+  expect(text).toContain('service_auth_failures_total{reason="missing"} 1\n');
+  expect(text).toContain('service_auth_failures_total{reason="forbidden"} 0\n');
+  expect(text).toContain('service_webhook_deliveries_total{source="generic",outcome="accepted"} 1\n');
+  expect(text).toContain('service_webhook_deliveries_total{source="unknown",outcome="invalid"} 2\n');
+});
+
+test('no line and no family stands twice', async () => {
+  const text = await metricsOf([{ metric: 'runs_resumed_total', labels: ['checkout'], value: 1 }]).render();
+  const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));
+  expect(new Set(types).size).toBe(types.length);
+  expect(text.endsWith('\n')).toBe(true);
+});
