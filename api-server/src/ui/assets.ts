@@ -22,12 +22,17 @@ export interface Assets {
  */
 export function loadAssets(dir: string): Assets {
   const files = new Map<string, Buffer>();
-  for (const [folder, prefix] of [['js', ''], ['fonts', 'fonts/']] as const) {
+  for (const [folder, prefix] of [
+    ['js', ''],
+    ['fonts', 'fonts/'],
+  ] as const) {
     for (const name of readdirSync(join(dir, folder)).toSorted()) {
       if (extname(name) in TYPES) files.set(prefix + name, readFileSync(join(dir, folder, name)));
     }
   }
-  const sheets = readdirSync(join(dir, 'css')).filter((name) => name.endsWith('.css')).toSorted();
+  const sheets = readdirSync(join(dir, 'css'))
+    .filter((name) => name.endsWith('.css'))
+    .toSorted();
   files.set('app.css', Buffer.concat(sheets.map((name) => readFileSync(join(dir, 'css', name)))));
 
   const digest = createHash('sha256');

@@ -55,9 +55,12 @@ export function money(amount: number, currency: string): string {
   return symbol === undefined ? `${amount.toFixed(digits)} ${currency}` : `${symbol}${amount.toFixed(digits)}`;
 }
 
-/** A confidence to two digits, cut and not rounded, so that 0.749 never shows as the 0.75 that it missed. */
-export function score(value: number | null | undefined): string {
-  return value === null || value === undefined ? '–' : (Math.floor(value * 100 + 1e-9) / 100).toFixed(2);
+/** A confidence to two digits; to more where two would show a miss as a pass, as 0.749 against 0.75. */
+export function score(value: number | null | undefined, threshold: number | null = null): string {
+  if (value === null || value === undefined) return '–';
+  const short = value.toFixed(2);
+  if (threshold === null || value >= threshold || Number(short) < threshold) return short;
+  return value.toFixed(3) === threshold.toFixed(3) ? `< ${threshold.toFixed(2)}` : value.toFixed(3);
 }
 
 /** At most `max` characters, never half a surrogate pair. */

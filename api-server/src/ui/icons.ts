@@ -1,10 +1,13 @@
 /** Line icons on a 16 px grid, drawn with the current text colour. */
 const SHAPES: Record<string, string> = {
-  overview: '<rect x="2" y="2" width="5" height="5" rx="1.25"/><rect x="9" y="2" width="5" height="5" rx="1.25"/><rect x="2" y="9" width="5" height="5" rx="1.25"/><rect x="9" y="9" width="5" height="5" rx="1.25"/>',
+  overview:
+    '<rect x="2" y="2" width="5" height="5" rx="1.25"/><rect x="9" y="2" width="5" height="5" rx="1.25"/><rect x="2" y="9" width="5" height="5" rx="1.25"/><rect x="9" y="9" width="5" height="5" rx="1.25"/>',
   runs: '<path d="M6 4h8M6 8h8M6 12h8"/><circle cx="2.75" cy="4" r=".75"/><circle cx="2.75" cy="8" r=".75"/><circle cx="2.75" cy="12" r=".75"/>',
-  pipelines: '<circle cx="4" cy="3.75" r="1.75"/><circle cx="4" cy="12.25" r="1.75"/><circle cx="12" cy="6" r="1.75"/><path d="M4 5.5v5M12 7.75c0 2-2.5 2.5-8 2.75"/>',
+  pipelines:
+    '<circle cx="4" cy="3.75" r="1.75"/><circle cx="4" cy="12.25" r="1.75"/><circle cx="12" cy="6" r="1.75"/><path d="M4 5.5v5M12 7.75c0 2-2.5 2.5-8 2.75"/>',
   steps: '<path d="m8 1.75 6 3-6 3-6-3zM2 8l6 3 6-3M2 11.25l6 3 6-3"/>',
-  agents: '<rect x="2.5" y="5" width="11" height="8.5" rx="2"/><path d="M8 5V2.25M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2"/>',
+  agents:
+    '<rect x="2.5" y="5" width="11" height="8.5" rx="2"/><path d="M8 5V2.25M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2"/>',
   search: '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.25 3.25"/>',
   theme: '<circle cx="8" cy="8" r="5.75"/><path d="M8 2.25v11.5a5.75 5.75 0 0 0 0-11.5z" fill="currentColor"/>',
   logout: '<path d="M6 2.5H3.5v11H6M10 5l3 3-3 3M13 8H6.5"/>',

@@ -15,7 +15,11 @@ export interface PageAuth {
   /** The viewer behind the session cookie, or null. */
   viewer(request: FastifyRequest): Viewer | null;
   /** Checks the token and sets the session cookie on success. */
-  logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): Promise<boolean> | boolean;
+  logIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    entry: { token: string; remember: boolean },
+  ): Promise<boolean> | boolean;
   logOut(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
   /** Whether a posted form carries this session's CSRF token (`_csrf`) and comes from our own origin. */
   mayPost(request: FastifyRequest): boolean;

@@ -42,10 +42,18 @@ const RAIL = [
 ] as const;
 
 const rail = (nav: PageOptions['nav']) =>
-  RAIL.map(({ group, entries }) => ({ group, entries: entries.map((entry) => ({ ...entry, current: entry.id === nav })) }));
+  RAIL.map(({ group, entries }) => ({
+    group,
+    entries: entries.map((entry) => ({ ...entry, current: entry.id === nav })),
+  }));
 
 /** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
-export function sendPage(context: PageContext, request: FastifyRequest, reply: FastifyReply, page: PageOptions): FastifyReply {
+export function sendPage(
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: PageOptions,
+): FastifyReply {
   const { assets, render, deps } = context;
   const viewer = deps.auth.viewer(request);
   const theme = themeOf(request.headers.cookie);

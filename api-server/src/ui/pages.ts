@@ -29,7 +29,11 @@ const OPEN = new Set(['/ui/login', '/ui/login/']);
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 const folder = (name: string): string => fileURLToPath(new URL(`./${name}/`, import.meta.url));
 
-const NO_PAGE = { status: 404, title: 'There is no such page', text: 'The address may be mistyped, or the page moved.' };
+const NO_PAGE = {
+  status: 404,
+  title: 'There is no such page',
+  text: 'The address may be mistyped, or the page moved.',
+};
 
 /** Every page asks for a session but login; people are sent there and come back (Orchestration 5, rule 7). */
 function requireViewer(context: PageContext) {
@@ -43,9 +47,15 @@ function requireViewer(context: PageContext) {
 function sendError(context: PageContext) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return sendProblem(context, request, reply, { status, title: 'This request cannot be answered', text: error.message });
+    if (status < 500)
+      return sendProblem(context, request, reply, {
+        status,
+        title: 'This request cannot be answered',
+        text: error.message,
+      });
     request.log.error({ err: error }, 'page failed');
-    const text = 'The service could not build this page. Try again; if it happens again, its log has an entry with this request.';
+    const text =
+      'The service could not build this page. Try again; if it happens again, its log has an entry with this request.';
     return sendProblem(context, request, reply, { status: 500, title: 'Something went wrong here', text });
   };
 }

@@ -18,7 +18,11 @@ export function createRender(dir: string): Render {
     const name = basename(file, '.hbs');
     const source = readFileSync(join(dir, file), 'utf8');
     if (name.startsWith('_')) handlebars.registerPartial(name.slice(1), source);
-    else templates.set(name, handlebars.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }));
+    else
+      templates.set(
+        name,
+        handlebars.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }),
+      );
   }
   return (name, model) => {
     const template = templates.get(name);

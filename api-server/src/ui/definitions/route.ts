@@ -18,27 +18,49 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
   const { deps } = context;
 
   app.get('/ui/pipelines', (request, reply) =>
-    sendPage(context, request, reply, { title: 'Pipelines', nav: 'pipelines', template: 'pipelines', model: pipelinesView(deps.definitions(), deps.now()) }),
+    sendPage(context, request, reply, {
+      title: 'Pipelines',
+      nav: 'pipelines',
+      template: 'pipelines',
+      model: pipelinesView(deps.definitions(), deps.now()),
+    }),
   );
 
   app.get('/ui/pipelines/:name', async (request, reply) => {
     const definitions = deps.definitions();
     const entry = definitions.pipelines.find((pipeline) => pipeline.name === nameOf(request));
-    if (entry === undefined) return sendProblem(context, request, reply, unknown('pipeline', paths.pipelines(), 'All pipelines'));
+    if (entry === undefined)
+      return sendProblem(context, request, reply, unknown('pipeline', paths.pipelines(), 'All pipelines'));
     const { runs } = await deps.listRuns({ pipeline: entry.name, limit: 5, offset: 0 });
     const rows = runs.map((run) => runRow(run, { now: deps.now(), currency: deps.currency }));
-    return sendPage(context, request, reply, { title: entry.name, nav: 'pipelines', template: 'pipeline', model: pipelineView(entry, definitions, rows) });
+    return sendPage(context, request, reply, {
+      title: entry.name,
+      nav: 'pipelines',
+      template: 'pipeline',
+      model: pipelineView(entry, definitions, rows),
+    });
   });
 
   app.get('/ui/steps', (request, reply) =>
-    sendPage(context, request, reply, { title: 'Steps', nav: 'steps', template: 'steps', model: stepsView(deps.definitions(), deps.now()) }),
+    sendPage(context, request, reply, {
+      title: 'Steps',
+      nav: 'steps',
+      template: 'steps',
+      model: stepsView(deps.definitions(), deps.now()),
+    }),
   );
 
   app.get('/ui/steps/:name', (request, reply) => {
     const definitions = deps.definitions();
     const entry = definitions.steps.find((step) => step.name === nameOf(request));
-    if (entry === undefined) return sendProblem(context, request, reply, unknown('library step', paths.steps(), 'All steps'));
-    return sendPage(context, request, reply, { title: entry.name, nav: 'steps', template: 'step', model: stepView(entry, definitions) });
+    if (entry === undefined)
+      return sendProblem(context, request, reply, unknown('library step', paths.steps(), 'All steps'));
+    return sendPage(context, request, reply, {
+      title: entry.name,
+      nav: 'steps',
+      template: 'step',
+      model: stepView(entry, definitions),
+    });
   });
 
   app.get('/ui/agents', async (request, reply) => {

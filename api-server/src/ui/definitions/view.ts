@@ -7,9 +7,11 @@ import { plural } from '../runs/row.ts';
 
 type Config = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-const list = (value: unknown): Config[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : []);
+const list = (value: unknown): Config[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 const tags = (config: Config): string[] => (Array.isArray(config['tags']) ? config['tags'].map(text) : []);
-const object = (value: unknown): Config => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {});
+const object = (value: unknown): Config =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
 
 /** Problems of the last load, worst first, each with its place in the file. */
 export const problemRows = (problems: DefinitionProblem[]) =>
@@ -25,7 +27,8 @@ export const problemRows = (problems: DefinitionProblem[]) =>
       msg: problem.msg,
     }));
 
-const ofKind = (problems: DefinitionProblem[], kind: string) => problems.filter((problem) => problem.kind === kind || problem.kind === null);
+const ofKind = (problems: DefinitionProblem[], kind: string) =>
+  problems.filter((problem) => problem.kind === kind || problem.kind === null);
 
 function matchText(match: unknown): string {
   if (match === undefined) return 'Only when named';
@@ -34,7 +37,17 @@ function matchText(match: unknown): string {
   return entries.map(([key, value]) => `${key} ${ruleText(value)}`).join(', ');
 }
 
-const OPERATORS: Record<string, string> = { eq: '=', ne: '≠', in: 'in', not_in: 'not in', regex: '~', gt: '>', gte: '≥', lt: '<', lte: '≤' };
+const OPERATORS: Record<string, string> = {
+  eq: '=',
+  ne: '≠',
+  in: 'in',
+  not_in: 'not in',
+  regex: '~',
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+};
 
 /** `in shop, canary`, `~ ^Checkout`, `= critical`. */
 function ruleText(rule: unknown): string {
@@ -55,7 +68,8 @@ const pipelineRow = ({ name, config }: DefinitionEntry) => ({
   tags: tags(config),
 });
 
-const loadedLine = (definitions: Definitions, now: number) => `Loaded ${age(new Date(definitions.loadedAt).toISOString(), now)} ago`.replace('now ago', 'just now');
+const loadedLine = (definitions: Definitions, now: number) =>
+  `Loaded ${age(new Date(definitions.loadedAt).toISOString(), now)} ago`.replace('now ago', 'just now');
 
 export function pipelinesView(definitions: Definitions, now: number) {
   return {
@@ -68,9 +82,12 @@ export function pipelinesView(definitions: Definitions, now: number) {
 }
 
 const shapeOf = (entry: Config): string => {
-  if (entry['parallel'] !== undefined) return `parallel · ${plural(list(object(entry['parallel'])['steps']).length, 'branch').replace('branchs', 'branches')}`;
+  if (entry['parallel'] !== undefined)
+    return `parallel · ${plural(list(object(entry['parallel'])['steps']).length, 'branch').replace('branchs', 'branches')}`;
   if (entry['fan_out'] !== undefined) return `fan-out over ${text(object(entry['fan_out'])['over'])}`;
-  return [text(entry['executor']), text(entry['agent'] ?? entry['pipeline'] ?? entry['url'])].filter((part) => part !== '').join(' · ');
+  return [text(entry['executor']), text(entry['agent'] ?? entry['pipeline'] ?? entry['url'])]
+    .filter((part) => part !== '')
+    .join(' · ');
 };
 
 const stepLine = (entry: Config, number: number) => ({
@@ -97,14 +114,24 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, r
       { label: 'Stage', value: text(config['stage']) || 'testing' },
       { label: 'Version', value: text(config['version']) || '–' },
       { label: 'Matches', value: matchText(trigger['match']) },
-      { label: 'Dedup', value: dedup['enabled'] === false ? 'off' : dedup['window_seconds'] === undefined ? 'service default' : `${text(dedup['window_seconds'])} s` },
+      {
+        label: 'Dedup',
+        value:
+          dedup['enabled'] === false
+            ? 'off'
+            : dedup['window_seconds'] === undefined
+              ? 'service default'
+              : `${text(dedup['window_seconds'])} s`,
+      },
       { label: 'Schedule', value: text(schedule['cron']) || '–' },
       { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
       { label: 'Hash', value: entry.hash, mono: true },
     ],
     entries: list(config['steps']).map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemRows(definitions.problems.filter((problem) => problem.kind === 'Pipeline' && problem.name === entry.name)),
+    problems: problemRows(
+      definitions.problems.filter((problem) => problem.kind === 'Pipeline' && problem.name === entry.name),
+    ),
     rows: runs,
   };
 }
@@ -119,7 +146,9 @@ const stepRow = ({ name, config }: DefinitionEntry) => ({
 });
 
 const usersOf = (name: string, definitions: Definitions) =>
-  definitions.pipelines.filter((pipeline) => pipeline.uses?.includes(name)).map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
+  definitions.pipelines
+    .filter((pipeline) => pipeline.uses?.includes(name))
+    .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
 
 export function stepsView(definitions: Definitions, now: number) {
   return {
@@ -140,14 +169,18 @@ export function stepView(entry: DefinitionEntry, definitions: Definitions) {
     config: jsonTree(entry.config),
     hash: entry.hash,
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemRows(definitions.problems.filter((problem) => problem.kind === 'LibraryStep' && problem.name === entry.name)),
+    problems: problemRows(
+      definitions.problems.filter((problem) => problem.kind === 'LibraryStep' && problem.name === entry.name),
+    ),
   };
 }
 
 /** The agents of all backends; a backend that is down is a line that says so, never an empty page. */
 export function agentsView({ agents, errors }: AgentList, definitions: Definitions) {
   const uses = (name: string) =>
-    definitions.pipelines.filter((pipeline) => JSON.stringify(pipeline.config['steps'] ?? []).includes(`"agent":${JSON.stringify(name)}`));
+    definitions.pipelines.filter((pipeline) =>
+      JSON.stringify(pipeline.config['steps'] ?? []).includes(`"agent":${JSON.stringify(name)}`),
+    );
   return {
     rows: agents.map((agent) => ({
       name: agent.name,

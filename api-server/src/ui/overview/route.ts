@@ -12,7 +12,8 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
   app.get('/ui/', async (request, reply) => {
     const now = deps.now();
     const since = (days: number) => new Date(now - days * DAY_MS).toISOString();
-    const ask = (status: string, days: number, limit = 8) => deps.listRuns({ status, since: since(days), limit, offset: 0 });
+    const ask = (status: string, days: number, limit = 8) =>
+      deps.listRuns({ status, since: since(days), limit, offset: 0 });
     const [running, escalated, failed, aborted, completed, testing] = await Promise.all([
       deps.listRuns({ status: 'running', limit: 50, offset: 0 }),
       ask('escalated', 7),
@@ -23,7 +24,18 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     ]);
     const { pipelines } = deps.definitions();
     const first = firstRunFor(request, pipelines);
-    const model = overviewView({ running, escalated, failed, aborted, completed, testing, pipelines, first, now, currency: deps.currency });
+    const model = overviewView({
+      running,
+      escalated,
+      failed,
+      aborted,
+      completed,
+      testing,
+      pipelines,
+      first,
+      now,
+      currency: deps.currency,
+    });
     return sendPage(context, request, reply, { title: 'Overview', nav: 'overview', template: 'overview', model });
   });
 }

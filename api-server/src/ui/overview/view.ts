@@ -51,7 +51,13 @@ export function overviewView(input: OverviewInput) {
       tile('completed', 'Completed', input.completed.total, 'last 24 hours', paths.runs({ status: 'completed' })),
     ],
     panels: [
-      panel('running', 'Running now', running.slice(0, SHOWN).map(plain), paths.runs({ status: 'running' }), 'Nothing runs at the moment.'),
+      panel(
+        'running',
+        'Running now',
+        running.slice(0, SHOWN).map(plain),
+        paths.runs({ status: 'running' }),
+        'Nothing runs at the moment.',
+      ),
       panel(
         'waiting',
         'Waits for you',
@@ -59,7 +65,13 @@ export function overviewView(input: OverviewInput) {
         paths.runs({ status: 'escalated' }),
         'Nothing waits for a person.',
       ),
-      panel('failed', 'Failed lately', failed.slice(0, SHOWN).map(plain), paths.runs({ status: 'failed' }), 'Nothing failed in the last 24 hours.'),
+      panel(
+        'failed',
+        'Failed lately',
+        failed.slice(0, SHOWN).map(plain),
+        paths.runs({ status: 'failed' }),
+        'Nothing failed in the last 24 hours.',
+      ),
     ],
     pipelinesPath: paths.pipelines(),
     testing: testing.slice(0, SHOWN).map((pipeline) => testingLine(pipeline, input.testing)),
@@ -69,7 +81,10 @@ export function overviewView(input: OverviewInput) {
 
 function lead(waiting: number, failed: number): string {
   if (waiting === 0 && failed === 0) return 'All quiet: nothing waits for you and nothing failed today.';
-  const parts = [waiting > 0 ? `${plural(waiting, 'run')} for you to look at` : null, failed > 0 ? `${plural(failed, 'failure')} today` : null];
+  const parts = [
+    waiting > 0 ? `${plural(waiting, 'run')} for you to look at` : null,
+    failed > 0 ? `${plural(failed, 'failure')} today` : null,
+  ];
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }
 
@@ -84,11 +99,18 @@ function tile(status: string, label: string, figure: number, note: string, href:
   return { label, figure: count(figure), note, href, icon: look.icon, tone: figure === 0 ? 'quiet' : look.tone };
 }
 
-const panel = <Row>(id: string, title: string, rows: Row[], more: string, none: string) => ({ id, title, rows, more: rows.length > 0 ? more : null, none });
+const panel = <Row>(id: string, title: string, rows: Row[], more: string, none: string) => ({
+  id,
+  title,
+  rows,
+  more: rows.length > 0 ? more : null,
+  none,
+});
 
 function testingLine(pipeline: DefinitionEntry, recent: RunsPage) {
   const runs = recent.runs.filter((run) => run.pipeline_name === pipeline.name);
   const completed = runs.filter((run) => run.status === 'completed').length;
-  const note = runs.length === 0 ? 'no run in the last 7 days' : `${completed} of ${plural(runs.length, 'recent run')} completed`;
+  const note =
+    runs.length === 0 ? 'no run in the last 7 days' : `${completed} of ${plural(runs.length, 'recent run')} completed`;
   return { name: pipeline.name, href: paths.pipeline(pipeline.name), note, trust: null };
 }

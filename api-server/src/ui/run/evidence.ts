@@ -31,7 +31,8 @@ const NO_GATE = { tone: 'quiet', icon: 'pending', word: 'No gate' } as const;
 
 const percent = (value: number): string => `${(100 * Math.min(1, Math.max(0, value))).toFixed(2)}%`;
 
-const verdictOf = (report: TrustReport) => (report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action]);
+const verdictOf = (report: TrustReport) =>
+  report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
 function whyNothing(step: StepDetail): string {
   if (step.status === 'running') return 'The step is still running; its evidence appears here when it ends.';
@@ -41,13 +42,20 @@ function whyNothing(step: StepDetail): string {
 }
 
 function noteOf({ signal, enforced, note }: TrustReport['signals'][number]) {
-  const text = [enforced ? null : 'recorded only, changes nothing', note].filter((part) => part !== null && part !== undefined && part !== '');
+  const text = [enforced ? null : 'recorded only, changes nothing', note].filter(
+    (part) => part !== null && part !== undefined && part !== '',
+  );
   return { label: LABELS[signal] ?? signal, text: text.join('. ') };
 }
 
 function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']> {
   const late = threshold > 0.5;
-  return { value: score(threshold), x: percent(threshold), anchor: late ? 'end' : 'start', labelX: percent(late ? threshold - 0.01 : threshold + 0.01) };
+  return {
+    value: score(threshold),
+    x: percent(threshold),
+    anchor: late ? 'end' : 'start',
+    labelX: percent(late ? threshold - 0.01 : threshold + 0.01),
+  };
 }
 
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not (Design 3, "The gate"). */
@@ -55,17 +63,27 @@ export function evidenceView(step: StepDetail): EvidenceView {
   const checks = checkRows(step.checks);
   const report = step.trust_report;
   if (report === null || report === undefined) {
-    return { known: false, verdict: NO_GATE, sentence: whyNothing(step), trust: null, threshold: null, signals: [], notes: [], checks };
+    return {
+      known: false,
+      verdict: NO_GATE,
+      sentence: whyNothing(step),
+      trust: null,
+      threshold: null,
+      signals: [],
+      notes: [],
+      checks,
+    };
   }
   return {
     known: report.trust !== null || report.signals.length > 0,
     verdict: verdictOf(report),
     sentence: report.sentence,
-    trust: report.trust === null ? null : { value: score(report.trust), width: percent(report.trust) },
+    trust:
+      report.trust === null ? null : { value: score(report.trust, report.threshold), width: percent(report.trust) },
     threshold: report.threshold === null ? null : thresholdMark(report.threshold),
     signals: report.signals.map((signal) => ({
       label: LABELS[signal.signal] ?? signal.signal,
-      value: score(signal.value),
+      value: score(signal.value, report.threshold),
       width: percent(signal.value ?? 0),
       known: signal.value !== null,
       shadow: !signal.enforced,

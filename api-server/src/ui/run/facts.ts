@@ -16,7 +16,9 @@ interface Fact {
 }
 
 const link = (label: string, id: string | null | undefined): Fact[] =>
-  id === null || id === undefined ? [] : [{ label, value: id.slice(0, 8), href: paths.run(id), mono: true, title: id }];
+  id === null || id === undefined
+    ? []
+    : [{ label, value: `…${id.slice(-8)}`, href: paths.run(id), mono: true, title: id }];
 
 /** What a run is, in one row of labelled facts. */
 export function runFacts(run: RunDetail, at: { now: number; currency: string }): Fact[] {
@@ -27,12 +29,36 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
     { label: 'Pipeline', value: run.pipeline_name, href: paths.pipeline(run.pipeline_name) },
     { label: 'Stage', value: run.stage },
     { label: 'Severity', value: run.severity ?? '–' },
-    { label: 'Trust', figure: true, value: run.trust === null ? '–' : run.threshold === null ? score(run.trust) : `${score(run.trust)} of ${score(run.threshold)}`, title: 'Trust of the last gate and its threshold' },
-    { label: 'Duration', figure: true, value: duration(secondsBetween(run.triggered_at, run.completed_at ?? at.now)), since: active ? run.triggered_at : null },
-    { label: 'Tokens', figure: true, value: tokens === 0 ? '–' : count(tokens), title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out` },
+    {
+      label: 'Trust',
+      figure: true,
+      value:
+        run.trust === null
+          ? '–'
+          : run.threshold === null
+            ? score(run.trust)
+            : `${score(run.trust, run.threshold)} of ${score(run.threshold)}`,
+      title: 'Trust of the last gate and its threshold',
+    },
+    {
+      label: 'Duration',
+      figure: true,
+      value: duration(secondsBetween(run.triggered_at, run.completed_at ?? at.now)),
+      since: active ? run.triggered_at : null,
+    },
+    {
+      label: 'Tokens',
+      figure: true,
+      value: tokens === 0 ? '–' : count(tokens),
+      title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out`,
+    },
     { label: 'Cost', figure: true, value: cost.text, title: cost.title },
     { label: 'Source', value: run.source },
-    { label: 'Team', value: run.team ?? '–', title: run.team === null ? 'The token of this delivery belongs to no team' : '' },
+    {
+      label: 'Team',
+      value: run.team ?? '–',
+      title: run.team === null ? 'The token of this delivery belongs to no team' : '',
+    },
     { label: 'Triggered', value: exactTime(run.triggered_at) },
     ...link('Parent', run.parent_run_id),
     ...link('Rerun of', run.rerun_of),

@@ -46,13 +46,21 @@ function boxesOf(plan: PlanNode[]): Box[] {
     const folded = node.branches.length > SHOWN_BRANCHES;
     const shown = folded ? node.branches.slice(0, SHOWN_BRANCHES - 1) : node.branches;
     for (const branch of shown) {
-      const label = branch.name.startsWith(`${node.name}/`) ? `#${branch.name.slice(node.name.length + 1)}` : branch.name;
+      const label = branch.name.startsWith(`${node.name}/`)
+        ? `#${branch.name.slice(node.name.length + 1)}`
+        : branch.name;
       boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name] });
     }
     ends = shown.length === 0 ? [node.name] : shown.map((branch) => branch.name);
     if (folded) {
       const name = `${node.name}/more`;
-      boxes.push({ name, label: `${node.branches.length - shown.length} more`, kind: 'more', row: null, after: [node.name] });
+      boxes.push({
+        name,
+        label: `${node.branches.length - shown.length} more`,
+        kind: 'more',
+        row: null,
+        after: [node.name],
+      });
       ends.push(name);
     }
   }
@@ -65,10 +73,15 @@ function noteOf(box: Box, status: string, now: number): string {
   if (row === null || status === 'skipped') return statusLook(status).word;
   const time = duration(secondsBetween(row.started_at, row.completed_at ?? now));
   const trust = row.trust_report?.trust ?? row.effective_confidence;
-  return trust === null || trust === undefined ? time : `${score(trust)} · ${time}`;
+  return trust === null || trust === undefined ? time : `${score(trust, row.trust_report?.threshold)} · ${time}`;
 }
 
-const STATES: Record<string, GraphNode['state']> = { running: 'live', skipped: 'dashed', pending: 'ghost', unreached: 'ghost' };
+const STATES: Record<string, GraphNode['state']> = {
+  running: 'live',
+  skipped: 'dashed',
+  pending: 'ghost',
+  unreached: 'ghost',
+};
 
 /** The run as a graph from left to right: places from dagre, looks from each step's status (Design 10). */
 export function graphView(
@@ -109,7 +122,9 @@ export function graphView(
     width: Math.ceil(size.width ?? 0),
     height: Math.ceil(size.height ?? 0),
     nodes,
-    edges: boxes.flatMap((box) => box.after.map((from) => ({ path: curve(places.get(from)!, places.get(box.name)!), ghost: ghosts.has(box.name) }))),
+    edges: boxes.flatMap((box) =>
+      box.after.map((from) => ({ path: curve(places.get(from)!, places.get(box.name)!), ghost: ghosts.has(box.name) })),
+    ),
     description: nodes.map((node) => node.title).join(', '),
   };
 }

@@ -23,7 +23,12 @@ function leaf(key: string | null, value: unknown): JsonNode {
   const base = { key, fold: false, open: false, children: [], more: null };
   if (typeof value === 'string') {
     const cut = value.length > MAX_TEXT;
-    return { ...base, kind: 'string', text: cut ? value.slice(0, MAX_TEXT) : value, more: cut ? `${value.length - MAX_TEXT} characters more` : null };
+    return {
+      ...base,
+      kind: 'string',
+      text: cut ? value.slice(0, MAX_TEXT) : value,
+      more: cut ? `${value.length - MAX_TEXT} characters more` : null,
+    };
   }
   return { ...base, kind: typeof value === 'number' ? 'number' : 'word', text: String(value) };
 }
@@ -33,8 +38,18 @@ function nodeOf(key: string | null, value: unknown, depth: number, budget: Budge
   if (typeof value !== 'object' || value === null) return leaf(key, value);
   const isList = Array.isArray(value);
   const entries: [string, unknown][] = isList ? value.map((item, i) => [String(i), item]) : Object.entries(value);
-  const size = isList ? `${entries.length} ${entries.length === 1 ? 'item' : 'items'}` : `${entries.length} ${entries.length === 1 ? 'key' : 'keys'}`;
-  const node: JsonNode = { key, kind: isList ? 'array' : 'object', fold: true, open: depth < 2 && entries.length <= 40, text: size, children: [], more: null };
+  const size = isList
+    ? `${entries.length} ${entries.length === 1 ? 'item' : 'items'}`
+    : `${entries.length} ${entries.length === 1 ? 'key' : 'keys'}`;
+  const node: JsonNode = {
+    key,
+    kind: isList ? 'array' : 'object',
+    fold: true,
+    open: depth < 2 && entries.length <= 40,
+    text: size,
+    children: [],
+    more: null,
+  };
   for (const [i, [name, child]] of entries.entries()) {
     if (budget.nodes <= 0 || depth >= MAX_DEPTH) {
       node.more = `${entries.length - i} more not shown here; the API has them all`;

@@ -7,10 +7,17 @@ const OUTCOMES = [
   { value: 'incorrect', label: 'Incorrect', icon: 'cross', key: 'n' },
 ] as const;
 
-export const isOutcome = (value: unknown): value is Mark['outcome'] => OUTCOMES.some((outcome) => outcome.value === value);
+export const isOutcome = (value: unknown): value is Mark['outcome'] =>
+  OUTCOMES.some((outcome) => outcome.value === value);
 
 /** The three buttons of a mark with the present one pressed; `keys` says whether y, p and n belong to this form. */
-export function markView(input: { mark: Mark | null; step: string | null; operator: boolean; action: string; keys?: boolean }) {
+export function markView(input: {
+  mark: Mark | null;
+  step: string | null;
+  operator: boolean;
+  action: string;
+  keys?: boolean;
+}) {
   const { mark } = input;
   const by = mark?.submitted_by ? ` by ${mark.submitted_by}` : '';
   return {
@@ -21,6 +28,9 @@ export function markView(input: { mark: Mark | null; step: string | null; operat
     subject: input.step === null ? 'run' : 'step',
     outcomes: OUTCOMES.map((outcome) => ({ ...outcome, pressed: mark?.outcome === outcome.value })),
     notes: mark?.notes ?? '',
-    present: mark === null ? null : { word: mark.outcome, title: `Marked ${mark.outcome}${by} on ${exactTime(mark.submitted_at)}` },
+    present:
+      mark === null
+        ? null
+        : { word: mark.outcome, title: `Marked ${mark.outcome}${by} on ${exactTime(mark.submitted_at)}` },
   };
 }

@@ -10,22 +10,66 @@ export interface Notice {
 }
 
 const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
-  failed: () => ({ tone: 'bad', icon: 'failed', title: 'This run failed', next: 'The Log of the step says what happened around it. The next delivery of this alert after the dedup window starts a new run.' }),
-  aborted: () => ({ tone: 'bad', icon: 'aborted', title: 'This run was aborted', next: 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.' }),
-  escalated: () => ({ tone: 'escalated', icon: 'escalated', title: 'This run needs a person', next: 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.' }),
-  stopped: () => ({ tone: 'quiet', icon: 'stopped', title: 'The agent stopped this run', next: 'An agent answered that going on makes no sense. Its reason is in the Output of the step.' }),
-  cancelled: () => ({ tone: 'quiet', icon: 'cancelled', title: 'This run was cancelled', next: 'Completed steps are kept. Nothing of it runs any more.' }),
-  interrupted: () => ({ tone: 'wait', icon: 'interrupted', title: 'This run was interrupted', next: 'The service stopped while it ran. It goes on with the step that was in flight.' }),
+  failed: (run) => ({
+    tone: 'bad',
+    icon: 'failed',
+    title: 'This run failed',
+    next: `${run.steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.'} The next delivery of this alert after the dedup window starts a new run.`,
+  }),
+  aborted: () => ({
+    tone: 'bad',
+    icon: 'aborted',
+    title: 'This run was aborted',
+    next: 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.',
+  }),
+  escalated: () => ({
+    tone: 'escalated',
+    icon: 'escalated',
+    title: 'This run needs a person',
+    next: 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.',
+  }),
+  stopped: () => ({
+    tone: 'quiet',
+    icon: 'stopped',
+    title: 'The agent stopped this run',
+    next: 'An agent answered that going on makes no sense. Its reason is in the Output of the step.',
+  }),
+  cancelled: () => ({
+    tone: 'quiet',
+    icon: 'cancelled',
+    title: 'This run was cancelled',
+    next: 'Completed steps are kept. Nothing of it runs any more.',
+  }),
+  interrupted: () => ({
+    tone: 'wait',
+    icon: 'interrupted',
+    title: 'This run was interrupted',
+    next: 'The service stopped while it ran. It goes on with the step that was in flight.',
+  }),
 };
 
 /** The banner of a run that did not simply complete: what happened, and what to do next. */
 export function noticeOf(run: RunDetail): Notice | null {
   if (run.status === 'running' && run.waiting_on !== null) {
     const text = run.current_step === null ? '' : `Step ${run.current_step}.`;
-    return { tone: 'wait', icon: 'waiting', title: `Waiting on ${run.waiting_on}`, text, next: 'The run goes on by itself once it has an answer.' };
+    return {
+      tone: 'wait',
+      icon: 'waiting',
+      title: `Waiting on ${run.waiting_on}`,
+      text,
+      next: 'The run goes on by itself once it has an answer.',
+    };
   }
   const base = NOTICES[run.status]?.(run);
   if (base === undefined) return null;
-  const where = run.error?.step ? `${run.error.step}: ` : '';
-  return { ...base, text: run.error === null ? '' : `${where}${run.error.message}` };
+  return { ...base, text: whatHappened(run) };
+}
+
+/** The reason in words; where the gate decided, its evidence says it better than a banner. */
+function whatHappened(run: RunDetail): string {
+  if (run.error === null) return '';
+  const step = run.steps.find((candidate) => candidate.step_name === run.error?.step);
+  if (step?.trust_report?.passed === false) return `The step ${step.step_name} did not pass its gate.`;
+  const text = `${step === undefined ? '' : `${step.step_name}: `}${run.error.message}`;
+  return step === undefined ? `${text.slice(0, 1).toUpperCase()}${text.slice(1)}` : text;
 }

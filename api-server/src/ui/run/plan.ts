@@ -10,7 +10,8 @@ export interface PlanNode {
 }
 
 type Entry = Record<string, unknown>;
-const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Entry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
 
 function plannedBranches(entry: Entry): { name: string; executor: string }[] {

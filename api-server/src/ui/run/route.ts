@@ -17,13 +17,18 @@ const NOT_ALLOWED = {
   title: 'Your token may only look',
   text: 'Marking and cancelling need a token with the role operator or admin. Log out and log in with one.',
 };
-const BAD_MARK = { status: 400, title: 'This mark is not one of the three', text: 'A mark is correct, partial or incorrect.' };
+const BAD_MARK = {
+  status: 400,
+  title: 'This mark is not one of the three',
+  text: 'A mark is correct, partial or incorrect.',
+};
 
 interface RunParams {
   id: string;
 }
 const idOf = (request: FastifyRequest): string => (request.params as RunParams).id;
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null);
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 
 /** `/ui/runs/{id}` with its two forms; the stream beside it is the HTTP side's route. */
 export function registerRun(app: FastifyInstance, context: PageContext): void {
@@ -56,7 +61,13 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     const { outcome } = form;
     if (!isOutcome(outcome)) return sendProblem(context, request, reply, BAD_MARK);
     const stepName = textOf(form['step']);
-    const done = await deps.giveFeedback({ runId: idOf(request), stepName, outcome, notes: textOf(form['notes'])?.slice(0, 4000) ?? null, by });
+    const done = await deps.giveFeedback({
+      runId: idOf(request),
+      stepName,
+      outcome,
+      notes: textOf(form['notes'])?.slice(0, 4000) ?? null,
+      by,
+    });
     if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
     return reply.redirect(paths.run(idOf(request), { step: stepName, tab: textOf(form['tab']) }), 303);
   });

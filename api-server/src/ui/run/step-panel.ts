@@ -2,7 +2,7 @@ import { clock, count, duration, money, secondsBetween } from '../format.ts';
 import { statusLook } from '../status.ts';
 import type { LogLine, StepDetail } from '../wire.ts';
 import { type EvidenceView, evidenceView } from './evidence.ts';
-import { jsonTree } from './json-tree.ts';
+import { type JsonNode, jsonTree } from './json-tree.ts';
 import { markView } from './mark.ts';
 import { promptParts } from './prompt.ts';
 import { readTrace } from './trace.ts';
@@ -11,23 +11,50 @@ export const TABS = ['evidence', 'prompt', 'output', 'tools', 'log', 'cost'] as 
 export type Tab = (typeof TABS)[number];
 export const asTab = (value: unknown): Tab => TABS.find((tab) => tab === value) ?? 'evidence';
 
-const LABELS: Record<Tab, string> = { evidence: 'Evidence', prompt: 'Prompt', output: 'Output', tools: 'Tool calls', log: 'Log', cost: 'Cost' };
+const LABELS: Record<Tab, string> = {
+  evidence: 'Evidence',
+  prompt: 'Prompt',
+  output: 'Output',
+  tools: 'Tool calls',
+  log: 'Log',
+  cost: 'Cost',
+};
+/** The gate's own verdict is told by the evidence. */
+const GATE = 'gate';
 const MAX_PROMPT = 60_000;
 const MAX_LOG = 500;
 
 function promptView(step: StepDetail) {
   const prompt = step.raw_response?.prompt ?? null;
   if (prompt === null) return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null };
-  const cut = prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
-  return { parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.promptSpans), none: '', cut, hash: step.prompt_hash };
+  const cut =
+    prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
+  return {
+    parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.promptSpans),
+    none: '',
+    cut,
+    hash: step.prompt_hash,
+  };
 }
 
 function outputView(step: StepDetail) {
   return {
     tree: step.output === null ? null : jsonTree(step.output),
-    text: step.output === null ? (step.raw_response?.text ?? step.raw_response?.http?.body ?? '').slice(0, MAX_PROMPT) : '',
+    text:
+      step.output === null ? (step.raw_response?.text ?? step.raw_response?.http?.body ?? '').slice(0, MAX_PROMPT) : '',
     none: step.status === 'running' ? 'The step has not answered yet.' : 'The step left no output.',
   };
+}
+
+/** What a tool answered: a folding tree where it is JSON, else its text. */
+function resultView(result: string): { tree: JsonNode | null; result: string } {
+  const cut = result.slice(0, MAX_PROMPT);
+  if (!/^\s*[[{]/.test(cut) || cut.length < result.length) return { tree: null, result: cut };
+  try {
+    return { tree: jsonTree(JSON.parse(cut)), result: '' };
+  } catch {
+    return { tree: null, result: cut };
+  }
 }
 
 const toolCalls = (step: StepDetail) =>
@@ -39,7 +66,7 @@ const toolCalls = (step: StepDetail) =>
         name: [line.server, line.tool].filter((part) => part !== '').join(' / ') || 'tool',
         duration: duration(line.seconds),
         input: line.input === undefined ? null : jsonTree(line.input),
-        result: (line.result || line.reason).slice(0, MAX_PROMPT),
+        ...resultView(line.result || line.reason),
         look: denied
           ? { tone: 'bad', icon: 'cancelled', word: 'Denied by policy' }
           : line.failed
@@ -53,7 +80,16 @@ const LEVELS: Record<string, string> = { warn: 'wait', warning: 'wait', error: '
 const logView = (lines: LogLine[], step: string) => {
   const own = lines.filter((line) => line.step_name === step);
   return {
-    lines: own.slice(-MAX_LOG).map((line) => ({ time: clock(line.ts), exact: line.ts, tone: LEVELS[line.level] ?? 'quiet', level: line.level, event: line.event, msg: line.msg })),
+    lines: own
+      .slice(-MAX_LOG)
+      .map((line) => ({
+        time: clock(line.ts),
+        exact: line.ts,
+        tone: LEVELS[line.level] ?? 'quiet',
+        level: line.level,
+        event: line.event,
+        msg: line.msg,
+      })),
     more: own.length > MAX_LOG ? `${own.length - MAX_LOG} earlier lines not shown` : null,
   };
 };
@@ -69,7 +105,11 @@ function costView(step: StepDetail, currency: string) {
   const calledModel = step.input_tokens !== null || step.output_tokens !== null;
   return {
     amount: priced ? money(step.cost!, currency) : '–',
-    why: priced ? (SOURCES[step.cost_source ?? ''] ?? 'Priced') : calledModel ? `No price is known for ${step.model ?? 'this model'}. Add it under pricing.models.` : 'No model was called, so there is nothing to pay.',
+    why: priced
+      ? (SOURCES[step.cost_source ?? ''] ?? 'Priced')
+      : calledModel
+        ? `No price is known for ${step.model ?? 'this model'}. Add it under pricing.models.`
+        : 'No model was called, so there is nothing to pay.',
     rows: [
       { label: 'Input tokens', value: count(step.input_tokens) },
       { label: 'Output tokens', value: count(step.output_tokens) },
@@ -101,17 +141,40 @@ export function panelView(input: PanelInput) {
     name: step.step_name,
     status: statusLook(step.status),
     facts: [step.executor, step.agent, step.model].filter((fact) => fact !== null).join(' · '),
-    duration: step.status === 'skipped' ? '' : duration(secondsBetween(step.started_at, step.completed_at ?? (step.status === 'running' ? input.now : null))),
+    duration:
+      step.status === 'skipped'
+        ? ''
+        : duration(
+            secondsBetween(step.started_at, step.completed_at ?? (step.status === 'running' ? input.now : null)),
+          ),
     since: step.completed_at === null && step.status === 'running' ? step.started_at : null,
     summary: step.summary ?? null,
-    error: step.error,
-    tabs: TABS.map((id) => ({ id, label: LABELS[id], href: input.hrefOf(id), current: id === tab, badge: badges[id] ?? null })),
+    error: step.error?.type === GATE ? null : step.error,
+    tabs: TABS.map((id) => ({
+      id,
+      label: LABELS[id],
+      href: input.hrefOf(id),
+      current: id === tab,
+      badge: badges[id] ?? null,
+    })),
     evidence: tab === 'evidence' ? evidence : null,
     prompt: tab === 'prompt' ? promptView(step) : null,
     output: tab === 'output' ? outputView(step) : null,
-    tools: tab === 'tools' ? { calls: tools, none: step.executor === 'gateway' ? 'The agent called no tool.' : `The ${step.executor} executor records no tool calls.` } : null,
+    tools:
+      tab === 'tools'
+        ? {
+            calls: tools,
+            none:
+              step.executor === 'gateway'
+                ? 'The agent called no tool.'
+                : `The ${step.executor} executor records no tool calls.`,
+          }
+        : null,
     log: tab === 'log' ? logView(input.log, step.step_name) : null,
     cost: tab === 'cost' ? costView(step, input.currency) : null,
-    mark: step.status === 'skipped' || step.status === 'running' ? null : markView({ mark: step.feedback, step: step.step_name, operator: input.operator, action: input.markPath }),
+    mark:
+      step.status === 'skipped' || step.status === 'running'
+        ? null
+        : markView({ mark: step.feedback, step: step.step_name, operator: input.operator, action: input.markPath }),
   };
 }

@@ -13,7 +13,8 @@ export interface TraceLine {
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const positive = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
+const positive = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
 function lineOf(entry: unknown): TraceLine | null {
   if (typeof entry !== 'object' || entry === null) return null;

@@ -1,4 +1,3 @@
-import { exactTime } from '../format.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../page-deps.ts';
 import { paths } from '../paths.ts';
@@ -28,6 +27,9 @@ export function defaultStep(run: RunDetail): StepDetail | null {
   );
 }
 
+/** The facts above tell when the delivery came. */
+const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<string, unknown>) => context;
+
 export interface RunInput {
   run: RunDetail;
   definition: Record<string, unknown> | null;
@@ -49,18 +51,20 @@ export function runView(input: RunInput) {
   const active = isActive(run.status);
   return {
     id: run.id,
-    shortId: run.id.slice(0, 8),
     runsPath: paths.runs(),
     title: runTitle(run),
     status: statusLook(run.status, run.waiting_on),
     stream: active ? paths.runStream(run.id) : null,
     notice: noticeOf(run),
     facts: runFacts(run, input),
-    mark: active ? null : markView({ mark: run.feedback, step: null, operator, action: paths.runFeedback(run.id), keys: true }),
+    mark: active
+      ? null
+      : markView({ mark: run.feedback, step: null, operator, action: paths.runFeedback(run.id), keys: true }),
     cancel: active && operator ? paths.runCancel(run.id) : null,
     graph: graphView(planOf(input.definition, run.steps), { runStatus: run.status, chosen: name, now, hrefOf }),
     waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
-    waitingForStep: run.steps.length === 0 ? (active ? 'The first step has not started yet.' : 'No step of this run started.') : null,
+    waitingForStep:
+      run.steps.length === 0 ? (active ? 'The first step has not started yet.' : 'No step of this run started.') : null,
     panel:
       chosen === null
         ? null
@@ -74,7 +78,7 @@ export function runView(input: RunInput) {
             hrefOf: (id) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id }),
             markPath: paths.runFeedback(run.id),
           }),
-    context: run.context === null ? null : jsonTree(run.context),
-    triggered: exactTime(run.triggered_at),
+    context: run.context === null ? null : jsonTree(withoutTime(run.context)),
+    contextOpen: run.steps.length <= 6,
   };
 }

@@ -51,14 +51,20 @@ function segments(step: StepDetail, bar: Span, whole: Span): Segment[] {
     });
 }
 
-const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+const STEPS = [
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200,
+  86_400,
+];
 
 /** At most six round marks on the time axis. */
 function ticks(total: number): WaterfallView['ticks'] {
   const seconds = total / 1000;
   const step = STEPS.find((candidate) => seconds / candidate <= 5) ?? seconds / 5;
   const count = Math.floor(seconds / step);
-  return Array.from({ length: count + 1 }, (_, i) => ({ x: percent(i * step, seconds), label: i === 0 ? '0' : duration(i * step).replace('.0 s', ' s') }));
+  return Array.from({ length: count + 1 }, (_, i) => ({
+    x: percent(i * step, seconds),
+    label: i === 0 ? '0' : duration(i * step).replace('.0 s', ' s'),
+  }));
 }
 
 /** Steps over time on one axis, in the order in which they began (Design 10). */
@@ -79,7 +85,10 @@ export function waterfallView(
     const time = duration(Math.max(0, bar.to - bar.from) / 1000);
     return {
       name: step.step_name,
-      label: step.step_name,
+      label:
+        step.kind === 'fan_out_branch'
+          ? `#${step.step_name.slice(step.step_name.lastIndexOf('/') + 1)}`
+          : step.step_name,
       nested: step.kind === 'branch' || step.kind === 'fan_out_branch',
       look,
       duration: step.status === 'skipped' ? '–' : time,

@@ -27,4 +27,8 @@ export const filterQuery = ({ page, ...filters }: Filters): Record<string, strin
 });
 
 /** The filters as the store takes them. */
-export const toRunsQuery = ({ page, ...filters }: Filters): RunsQuery => ({ ...filters, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
+export const toRunsQuery = ({ page, ...filters }: Filters): RunsQuery => ({
+  ...filters,
+  limit: PAGE_SIZE,
+  offset: (page - 1) * PAGE_SIZE,
+});

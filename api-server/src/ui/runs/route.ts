@@ -9,7 +9,10 @@ import { runsView } from './view.ts';
 export function firstRunFor(request: FastifyRequest, pipelines: DefinitionEntry[]): FirstRun {
   const pipeline = pipelines[0];
   const testing = pipeline?.config['stage'] !== 'production';
-  return firstRun(`${request.protocol}://${request.host}`, pipeline === undefined ? null : { name: pipeline.name, testing });
+  return firstRun(
+    `${request.protocol}://${request.host}`,
+    pipeline === undefined ? null : { name: pipeline.name, testing },
+  );
 }
 
 /** `/ui/runs` and the light question how many newer runs there are (Design 10). */
@@ -36,7 +39,10 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
     const query = request.query as Record<string, unknown>;
     const after = new Date(String(query['after']));
     if (Number.isNaN(after.getTime())) return reply.code(400).send({ new: 0 });
-    const { runs } = await deps.listRuns({ ...toRunsQuery({ ...readFilters(query), page: 1 }), since: after.toISOString() });
+    const { runs } = await deps.listRuns({
+      ...toRunsQuery({ ...readFilters(query), page: 1 }),
+      since: after.toISOString(),
+    });
     const fresh = runs.filter((run) => run.id !== query['seen']).length;
     return reply.header('cache-control', 'no-store').send({ new: fresh, more: fresh >= PAGE_SIZE - 1 });
   });

@@ -26,11 +26,11 @@ export function trustBar(trust: number | null, threshold: number | null, active:
   const against = threshold === null ? 'no threshold' : `needs ${score(threshold)}`;
   return {
     known: true,
-    value: score(trust),
+    value: score(trust, threshold),
     fill: Math.round(Math.min(1, Math.max(0, trust)) * BAR),
     tick,
     tone: threshold === null ? 'quiet' : passed ? 'good' : 'escalated',
-    title: `Trust ${score(trust)}, ${against}`,
+    title: `Trust ${score(trust, threshold)}, ${against}`,
   };
 }
 
@@ -43,11 +43,16 @@ export interface CostCell {
 /** What a run cost; a dash that says why where nothing, or not everything, has a price. */
 export function costCell(cost: number | null, unpricedSteps: number, currency: string): CostCell {
   if (cost === null) {
-    const why = unpricedSteps > 0 ? `${plural(unpricedSteps, 'step')} used a model without a price` : 'No model was called';
+    const why =
+      unpricedSteps > 0 ? `${plural(unpricedSteps, 'step')} used a model without a price` : 'No model was called';
     return { text: '–', title: why, unpriced: true };
   }
   if (unpricedSteps > 0) {
-    return { text: `≥ ${money(cost, currency)}`, title: `${plural(unpricedSteps, 'step')} without a price not included`, unpriced: false };
+    return {
+      text: `≥ ${money(cost, currency)}`,
+      title: `${plural(unpricedSteps, 'step')} without a price not included`,
+      unpriced: false,
+    };
   }
   return { text: money(cost, currency), title: `${cost} ${currency}`, unpriced: false };
 }

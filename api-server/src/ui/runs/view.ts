@@ -6,7 +6,17 @@ import { type FirstRun } from './first-run.ts';
 import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
 import { runRow } from './row.ts';
 
-const STATUSES = ['running', 'queued', 'interrupted', 'completed', 'escalated', 'failed', 'aborted', 'stopped', 'cancelled'];
+const STATUSES = [
+  'running',
+  'queued',
+  'interrupted',
+  'completed',
+  'escalated',
+  'failed',
+  'aborted',
+  'stopped',
+  'cancelled',
+];
 const SEVERITIES = ['critical', 'warning', 'info'];
 
 interface Option {
@@ -16,14 +26,23 @@ interface Option {
 }
 
 /** Options of a filter; a chosen value that is not in the list stays visible. */
-function options(known: string[], chosen: string | undefined, label: (value: string) => string = (value) => value): Option[] {
+function options(
+  known: string[],
+  chosen: string | undefined,
+  label: (value: string) => string = (value) => value,
+): Option[] {
   const values = chosen !== undefined && !known.includes(chosen) ? [...known, chosen] : known;
   return values.map((value) => ({ value, label: label(value), selected: value === chosen }));
 }
 
 function selects(filters: Filters, pipelines: string[]) {
   const list = [
-    { name: 'status', label: 'Status', any: 'Any status', options: options(STATUSES, filters.status, (s) => statusLook(s).word) },
+    {
+      name: 'status',
+      label: 'Status',
+      any: 'Any status',
+      options: options(STATUSES, filters.status, (s) => statusLook(s).word),
+    },
     { name: 'pipeline', label: 'Pipeline', any: 'Any pipeline', options: options(pipelines, filters.pipeline) },
     { name: 'stage', label: 'Stage', any: 'Any stage', options: options(['production', 'testing'], filters.stage) },
     { name: 'severity', label: 'Severity', any: 'Any severity', options: options(SEVERITIES, filters.severity) },
@@ -35,7 +54,10 @@ function selects(filters: Filters, pipelines: string[]) {
 const chips = (filters: Filters) =>
   (['team', 'source'] as const)
     .filter((key) => filters[key] !== undefined)
-    .map((key) => ({ label: `${key}: ${filters[key]}`, href: paths.runs(filterQuery({ ...filters, [key]: undefined, page: 1 })) }));
+    .map((key) => ({
+      label: `${key}: ${filters[key]}`,
+      href: paths.runs(filterQuery({ ...filters, [key]: undefined, page: 1 })),
+    }));
 
 export interface RunsInput {
   page: RunsPage;
@@ -67,7 +89,14 @@ export function runsView(input: RunsInput) {
     extra: chips(filters),
     filtered: isFiltered(filters) || filters.page > 1,
     rows: page.runs.map((run) => runRow(run, input)),
-    news: filters.page === 1 ? paths.runsNews({ ...filterQuery(filters), after: page.runs[0]?.triggered_at ?? new Date(input.now).toISOString(), seen: page.runs[0]?.id }) : '',
+    news:
+      filters.page === 1
+        ? paths.runsNews({
+            ...filterQuery(filters),
+            after: page.runs[0]?.triggered_at ?? new Date(input.now).toISOString(),
+            seen: page.runs[0]?.id,
+          })
+        : '',
     newer: filters.page > 1 ? goTo(filters.page - 1) : null,
     older: more ? goTo(filters.page + 1) : null,
     first: input.first,

@@ -17,14 +17,20 @@ export function registerSession(app: FastifyInstance, context: PageContext): voi
   app.get('/ui/login', (request, reply) => {
     const next = safeReturn((request.query as Record<string, unknown>)['next']);
     if (auth.viewer(request) !== null) return reply.redirect(next);
-    return sendPage(context, request, reply, { title: 'Log in', nav: null, template: 'login', model: { action: paths.login(), next } });
+    return sendPage(context, request, reply, {
+      title: 'Log in',
+      nav: null,
+      template: 'login',
+      model: { action: paths.login(), next },
+    });
   });
 
   app.post('/ui/login', async (request, reply) => {
     const form = (request.body ?? {}) as Record<string, unknown>;
     const next = safeReturn(form['next']);
     const token = typeof form['token'] === 'string' ? form['token'].trim() : '';
-    if (token !== '' && (await auth.logIn(request, reply, { token, remember: form['remember'] === '1' }))) return reply.redirect(next, 303);
+    if (token !== '' && (await auth.logIn(request, reply, { token, remember: form['remember'] === '1' })))
+      return reply.redirect(next, 303);
     const model = { action: paths.login(), next, wrong: WRONG };
     return sendPage(context, request, reply, { title: 'Log in', nav: null, template: 'login', model, status: 401 });
   });
@@ -48,4 +54,3 @@ export const STALE_FORM = {
   title: 'This form is out of date',
   text: 'The page was opened in another session. Open it again and repeat what you wanted to do; nothing was changed.',
 };
-

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { NOW, runLine } from '../fixtures/runs.ts';
+import { firstRun } from '../runs/first-run.ts';
+import type { RunLine } from '../wire.ts';
+import { overviewView } from './view.ts';
+
+const page = (...runs: RunLine[]) => ({ runs, limit: 8, offset: 0, total: runs.length });
+const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
+  overviewView({
+    running: page(),
+    escalated: page(),
+    failed: page(),
+    aborted: page(),
+    completed: page(),
+    testing: page(),
+    pipelines: [],
+    first: firstRun('http://127.0.0.1:8000', null),
+    now: NOW,
+    currency: 'USD',
+    ...fields,
+  });
+const figures = (model: ReturnType<typeof view>) =>
+  Object.fromEntries(model.tiles.map(({ label, figure }) => [label, figure]));
+
+test('a run that waits for a person counts as waiting, not as running', () => {
+  const running = page(runLine({ status: 'running' }), runLine({ status: 'running', waiting_on: 'human' }));
+  const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
+  expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waits for you': '2' });
+  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting on human', null]);
+});
+
+test('failed and aborted runs stand together, newest first', () => {
+  const older = runLine({ status: 'failed', triggered_at: '2026-11-21T08:00:00Z', id: 'older' });
+  const newer = runLine({ status: 'aborted', triggered_at: '2026-11-21T09:00:00Z', id: 'newer' });
+  const model = view({ failed: page(older), aborted: page(newer) });
+  expect(model.panels[2]!.rows.map(({ id }) => id)).toEqual(['newer', 'older']);
+  expect(model.lead).toBe('2 failures today.');
+});
+
+test('nothing at all shows how to begin, a quiet day says so', () => {
+  expect(view().empty).toBe(true);
+  expect(view({ completed: page(runLine()) })).toMatchObject({
+    empty: false,
+    lead: 'All quiet: nothing waits for you and nothing failed today.',
+  });
+});
+
+test('pipelines in testing say how they did', () => {
+  const entry = { name: 'checkout-errors', file: 'a.yaml', text: '', hash: '', config: { stage: 'testing' } };
+  const testing = page(runLine({ stage: 'testing' }), runLine({ stage: 'testing', status: 'failed' }));
+  expect(
+    view({ pipelines: [entry, { ...entry, name: 'live', config: { stage: 'production' } }], testing }).testing,
+  ).toMatchObject([{ name: 'checkout-errors', note: '1 of 2 recent runs completed' }]);
+});

@@ -1,0 +1,223 @@
+import formbody from '@fastify/formbody';
+import fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { fakeDeps, VIEWER } from './fixtures/fake-deps.ts';
+import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport } from './fixtures/runs.ts';
+import { registerPages } from './pages.ts';
+
+async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  await app.register(formbody);
+  const deps = fakeDeps(world);
+  await registerPages(app, deps);
+  const post = (url: string, form: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url,
+      payload: new URLSearchParams(form).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  return { app, deps, get: (url: string) => app.inject({ url }), post };
+}
+
+const hostileStep = stepDetail({
+  step_name: HOSTILE,
+  agent: HOSTILE,
+  model: HOSTILE,
+  status: 'failed',
+  summary: HOSTILE,
+  output: { [HOSTILE]: [HOSTILE] },
+  checks: [{ name: HOSTILE, passed: false, message: HOSTILE }],
+  error: { type: HOSTILE, message: HOSTILE },
+  trust_report: trustReport({
+    sentence: HOSTILE,
+    signals: [{ signal: HOSTILE, value: 0.5, enforced: false, note: HOSTILE }],
+  }),
+  raw_response: {
+    prompt: HOSTILE,
+    promptSpans: [[0, 20]],
+    trace: [
+      {
+        type: 'tool_call',
+        started_at: 'x',
+        duration_ms: 1,
+        server: HOSTILE,
+        tool: HOSTILE,
+        input: { [HOSTILE]: HOSTILE },
+        result: HOSTILE,
+      },
+    ],
+  },
+  feedback: { outcome: 'partial', notes: HOSTILE, submitted_at: '2026-11-21T11:00:00Z', submitted_by: HOSTILE },
+});
+const line = runLine({
+  summary: HOSTILE,
+  pipeline_name: HOSTILE,
+  severity: HOSTILE,
+  team: HOSTILE,
+  source: HOSTILE,
+  status: 'failed',
+});
+const entry = {
+  name: 'hostile',
+  file: HOSTILE,
+  text: HOSTILE,
+  hash: HOSTILE,
+  config: {
+    description: HOSTILE,
+    tags: [HOSTILE],
+    trigger: { match: { [HOSTILE]: HOSTILE } },
+    steps: [{ name: HOSTILE, executor: HOSTILE, when: HOSTILE }],
+  },
+};
+const HOSTILE_WORLD = {
+  viewer: { ...VIEWER, name: HOSTILE },
+  lines: [line],
+  details: [
+    runDetail({
+      ...line,
+      steps: [hostileStep],
+      error: { step: HOSTILE, message: HOSTILE },
+      context: { [HOSTILE]: HOSTILE },
+    }),
+  ],
+  log: [{ ts: HOSTILE, level: 'warn', event: HOSTILE, msg: HOSTILE, step_name: HOSTILE }],
+  definitions: {
+    pipelines: [entry],
+    steps: [entry],
+    loadedAt: NOW,
+    problems: [{ severity: 'error' as const, kind: null, name: HOSTILE, file: HOSTILE, loc: [HOSTILE], msg: HOSTILE }],
+  },
+  agents: { agents: [{ name: HOSTILE, executor: HOSTILE, model: HOSTILE }], errors: { [HOSTILE]: HOSTILE } },
+  runDefinition: { steps: [{ name: HOSTILE }] },
+};
+
+const RUN = `/ui/runs/${line.id}`;
+const HOSTILE_QUERY = encodeURIComponent(HOSTILE).replaceAll("'", '%27');
+const EVERY_PAGE = [
+  '/ui/',
+  '/ui/runs',
+  `/ui/runs?q=${HOSTILE_QUERY}&team=${HOSTILE_QUERY}&status=${HOSTILE_QUERY}`,
+  ...['evidence', 'prompt', 'output', 'tools', 'log', 'cost'].map((tab) => `${RUN}?tab=${tab}`),
+  '/ui/pipelines',
+  '/ui/pipelines/hostile',
+  '/ui/steps',
+  '/ui/steps/hostile',
+  '/ui/agents',
+];
+
+test.each(EVERY_PAGE)('%s writes hostile texts as text, and has no inline script or style', async (url) => {
+  const { get } = await pagesWith(HOSTILE_WORLD);
+  const { statusCode, body, headers } = await get(url);
+  expect(statusCode).toBe(200);
+  expect(body).not.toMatch(/<img|onerror="|<script>|\sstyle=|<style/);
+  expect(body.match(/<script/g)).toHaveLength(1);
+  expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(headers['content-security-policy']).not.toContain('unsafe');
+});
+
+test.each(EVERY_PAGE)('%s asks for a session first and returns there', async (url) => {
+  const { get } = await pagesWith({ ...HOSTILE_WORLD, viewer: null });
+  const answer = await get(url);
+  expect(answer.statusCode).toBe(303);
+  expect(new URL(answer.headers.location!, 'http://x').searchParams.get('next')).toBe(url);
+});
+
+test('a wrong token says so, the right one goes to the page asked for', async () => {
+  const { post } = await pagesWith({ viewer: null });
+  const wrong = await post('/ui/login', { token: 'nope', next: '/ui/runs' });
+  expect([wrong.statusCode, wrong.body.includes('This token opens nothing here')]).toEqual([401, true]);
+  expect(wrong.body).not.toContain('nope');
+  const right = await post('/ui/login', { token: 'right', next: '/ui/runs' });
+  expect([right.statusCode, right.headers.location]).toEqual([303, '/ui/runs']);
+  expect((await post('/ui/login', { token: 'right', next: 'https://evil.example' })).headers.location).toBe('/ui/');
+});
+
+test('a mark reaches the run or the step and leads back to where it was made', async () => {
+  const { post, deps, get } = await pagesWith({ details: [runDetail()] });
+  const url = `/ui/runs/${runDetail().id}/feedback`;
+  const answer = await post(url, { _csrf: VIEWER.csrf, outcome: 'partial', step: 'triage', notes: ' close ' });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, `/ui/runs/${runDetail().id}?step=triage`]);
+  await post(url, { _csrf: VIEWER.csrf, outcome: 'correct' });
+  expect(deps.marks).toMatchObject([
+    { stepName: 'triage', outcome: 'partial', notes: 'close' },
+    { stepName: null, outcome: 'correct', notes: null },
+  ]);
+  const { body } = await get(`/ui/runs/${runDetail().id}`);
+  expect(body).toContain('value="correct" class="mark-correct" aria-pressed="true"');
+});
+
+test.each([
+  ['without the CSRF token', {}, VIEWER, 403],
+  ['with a foreign CSRF token', { _csrf: 'other' }, VIEWER, 403],
+  ['by a viewer', { _csrf: VIEWER.csrf }, { ...VIEWER, role: 'viewer' as const }, 403],
+  ['with an unknown outcome', { _csrf: VIEWER.csrf, outcome: 'great' }, VIEWER, 400],
+])('a mark %s is refused and stores nothing', async (_name, fields, viewer, status) => {
+  const { post, deps } = await pagesWith({ details: [runDetail()], viewer });
+  const answer = await post(`/ui/runs/${runDetail().id}/feedback`, { outcome: 'correct', ...fields } as Record<
+    string,
+    string
+  >);
+  expect([answer.statusCode, deps.marks]).toEqual([status, []]);
+});
+
+test('only a running run of an operator can be cancelled from its page', async () => {
+  const running = runDetail({ status: 'running', completed_at: null });
+  const cancel = `action="/ui/runs/${running.id}/cancel"`;
+  expect((await (await pagesWith({ details: [running] })).get(`/ui/runs/${running.id}`)).body).toContain(cancel);
+  expect((await (await pagesWith({ details: [runDetail()] })).get(`/ui/runs/${running.id}`)).body).not.toContain(
+    cancel,
+  );
+  const viewer = { ...VIEWER, role: 'viewer' as const };
+  const { get, post, deps } = await pagesWith({ details: [running], viewer });
+  expect((await get(`/ui/runs/${running.id}`)).body).not.toContain(cancel);
+  await post(`/ui/runs/${running.id}/cancel`, { _csrf: VIEWER.csrf });
+  expect(deps.cancelled).toEqual([]);
+});
+
+test.each(['/ui/nothing', '/ui/runs/unknown', '/ui/pipelines/unknown', '/ui/steps/unknown', '/ui/runs/a/b'])(
+  '%s is a page that says where to go',
+  async (url) => {
+    const { statusCode, body } = await (await pagesWith()).get(url);
+    expect([statusCode, body.includes('class="problem"')]).toEqual([404, true]);
+  },
+);
+
+test('a page that cannot be built says so without details', async () => {
+  const { app, deps } = await pagesWith();
+  deps.listRuns = async () => {
+    throw new Error('secret of the database');
+  };
+  const { statusCode, body } = await app.inject({ url: '/ui/runs' });
+  expect([statusCode, body.includes('Something went wrong here'), body.includes('secret')]).toEqual([500, true, false]);
+});
+
+test('assets change their address with their content and may be kept for ever', async () => {
+  const { get } = await pagesWith({ viewer: null });
+  const { body } = await get('/ui/login');
+  const sheet = /href="(\/ui\/assets\/[0-9a-f]{12}\/app\.css)"/.exec(body)![1]!;
+  const answer = await get(sheet);
+  expect([answer.statusCode, answer.headers['cache-control'], answer.headers['content-type']]).toEqual([
+    200,
+    'public, max-age=31536000, immutable',
+    'text/css; charset=utf-8',
+  ]);
+  expect(answer.body).not.toMatch(/https?:\/\//);
+});
+
+test('the light question tells how many runs are newer', async () => {
+  const { get } = await pagesWith({
+    lines: [runLine({ id: 'new', triggered_at: '2026-11-21T11:59:00.000Z' }), runLine({ id: 'seen' })],
+  });
+  expect((await get('/ui/runs/news?after=2026-11-21T11:55:00.000Z&seen=seen')).json()).toEqual({ new: 1, more: false });
+  expect((await get('/ui/runs/news?after=soon')).statusCode).toBe(400);
+});
+
+test('the theme is kept in a cookie and written into the page', async () => {
+  const { app, post } = await pagesWith();
+  const answer = await post('/ui/theme', { _csrf: VIEWER.csrf, theme: 'dark', next: '/ui/runs' });
+  expect(String(answer.headers['set-cookie'])).toMatch(/^signalbox_theme=dark; Path=\/ui;/);
+  const page = await app.inject({ url: '/ui/runs', headers: { cookie: 'a=b; signalbox_theme=dark' } });
+  expect(page.body).toContain('data-theme="dark"');
+});

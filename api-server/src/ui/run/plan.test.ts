@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { stepDetail } from '../fixtures/runs.ts';
+import { graphView } from './graph.ts';
+import { planOf } from './plan.ts';
+
+const DEFINITION = {
+  steps: [
+    { name: 'triage', executor: 'gateway' },
+    {
+      name: 'gather',
+      parallel: {
+        steps: [
+          { name: 'metrics', executor: 'gateway' },
+          { name: 'changes', executor: 'external' },
+        ],
+      },
+    },
+    { name: 'each', fan_out: { over: 'steps.gather.output.items', step: { executor: 'gateway' } } },
+    { name: 'close', executor: 'webhook' },
+  ],
+};
+const at = {
+  runStatus: 'running',
+  chosen: 'triage',
+  now: Date.parse('2026-11-21T12:00:00Z'),
+  hrefOf: (step: string) => `?step=${step}`,
+};
+const branch = (i: number) => stepDetail({ step_name: `each/${i}`, kind: 'fan_out_branch', step_index: 2 });
+
+test('entries that have not run yet are planned boxes without a link', () => {
+  const graph = graphView(planOf(DEFINITION, [stepDetail()]), at);
+  expect(graph.nodes.map(({ name, state, href }) => [name, state, href])).toEqual([
+    ['triage', 'solid', '?step=triage'],
+    ['gather', 'ghost', null],
+    ['metrics', 'ghost', null],
+    ['changes', 'ghost', null],
+    ['each', 'ghost', null],
+    ['close', 'ghost', null],
+  ]);
+});
+
+test('the graph goes from left to right, branches stand in order under each other', () => {
+  const graph = graphView(planOf(DEFINITION, [stepDetail(), branch(0), branch(1), branch(2)]), at);
+  const place = new Map(graph.nodes.map((node) => [node.name, node]));
+  const columns = ['triage', 'gather', 'metrics', 'each', 'each/1', 'close'].map((name) => place.get(name)!.x);
+  expect(columns).toEqual(columns.toSorted((a, b) => a - b));
+  expect(new Set(['each/0', 'each/1', 'each/2'].map((name) => place.get(name)!.x)).size).toBe(1);
+  expect(place.get('each/0')!.y).toBeLessThan(place.get('each/1')!.y);
+  expect(
+    graph.nodes.every(
+      (node) => node.x >= 0 && node.x + 168 <= graph.width && node.y >= 0 && node.y + 52 <= graph.height,
+    ),
+  ).toBe(true);
+});
+
+test('more than twelve branches fold into one box that says how many', () => {
+  const graph = graphView(
+    planOf(
+      DEFINITION,
+      Array.from({ length: 20 }, (_, i) => branch(i)),
+    ),
+    at,
+  );
+  const shown = graph.nodes.filter((node) => node.name.startsWith('each/'));
+  expect(shown).toHaveLength(12);
+  expect(shown.at(-1)!.label).toBe('9 more');
+});
+
+test('without a definition the rows alone make the graph', () => {
+  const rows = [
+    stepDetail(),
+    stepDetail({ step_name: 'gather', kind: 'parallel', step_index: 1 }),
+    stepDetail({ step_name: 'metrics', kind: 'branch', step_index: 1 }),
+  ];
+  expect(planOf(null, rows).map((node) => [node.name, node.branches.map(({ name }) => name)])).toEqual([
+    ['triage', []],
+    ['gather', ['metrics']],
+  ]);
+});
+
+test.each([null, {}, { steps: 'x' }, { steps: [null, 7, {}] }])(
+  'a definition like %j does not break a page',
+  (definition) => {
+    expect(() => graphView(planOf(definition, [stepDetail()]), at)).not.toThrow();
+  },
+);
+
+test.each([
+  ['skipped', 'dashed', 'quiet'],
+  ['running', 'live', 'live'],
+  ['escalated', 'solid', 'escalated'],
+  ['failed', 'solid', 'bad'],
+] as const)('a %s step is %s and %s', (status, state, tone) => {
+  const [node] = graphView(planOf(null, [stepDetail({ status })]), at).nodes;
+  expect([node!.state, node!.look.tone]).toEqual([state, tone]);
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { NOW, runLine } from '../fixtures/runs.ts';
+import { readFilters, toRunsQuery } from './filters.ts';
+import { firstRun } from './first-run.ts';
+import { costCell, runRow, trustBar } from './row.ts';
+import { runsView } from './view.ts';
+
+const first = firstRun('http://127.0.0.1:8000', null);
+const view = (fields: Partial<Parameters<typeof runsView>[0]> = {}) =>
+  runsView({
+    page: { runs: [runLine()], limit: 50, offset: 0, total: 1 },
+    filters: { page: 1 },
+    pipelines: ['checkout-errors'],
+    first,
+    operator: true,
+    now: NOW,
+    currency: 'USD',
+    ...fields,
+  });
+
+test('known filters are read, others and nonsense are not', () => {
+  const filters = readFilters({ status: ' failed ', q: 'x'.repeat(500), unknown: 'y', stage: ['a'], page: '-3' });
+  expect(filters).toEqual({ status: 'failed', q: 'x'.repeat(200), page: 1 });
+  expect(toRunsQuery({ ...filters, page: 3 })).toMatchObject({ limit: 50, offset: 100, status: 'failed' });
+});
+
+test.each([
+  [null, 2, '–', '2 steps used a model without a price'],
+  [null, 0, '–', 'No model was called'],
+  [0.5, 1, '≥ $0.50', '1 step without a price not included'],
+  [0, 0, '$0.00', '0 USD'],
+])('a cost of %s with %s unpriced steps reads %s', (cost, unpriced, text, title) => {
+  expect(costCell(cost, unpriced, 'USD')).toMatchObject({ text, title });
+});
+
+test('a trust below its threshold never looks passed', () => {
+  expect(trustBar(0.749, 0.75, false)).toMatchObject({ tone: 'escalated', value: '0.749' });
+  expect(trustBar(0.75, 0.75, false)).toMatchObject({ tone: 'good' });
+  expect(trustBar(null, 0.75, true)).toMatchObject({ known: false, title: 'No step has passed the gate yet' });
+});
+
+test('a running run lasts until now, a run without a summary is still called something', () => {
+  const row = runRow(runLine({ status: 'running', completed_at: null, summary: '  ' }), { now: NOW, currency: 'USD' });
+  expect(row).toMatchObject({ live: true, duration: '5 m 00 s', summary: 'Run from alert_router without a summary' });
+});
+
+test('pages follow each other and keep the filters', () => {
+  const runs = Array.from({ length: 50 }, () => runLine());
+  const model = view({ page: { runs, limit: 50, offset: 50, total: 137 }, filters: { page: 2, status: 'failed' } });
+  expect(model).toMatchObject({
+    range: '51–100 of 137',
+    newer: '/ui/runs?status=failed',
+    older: '/ui/runs?status=failed&page=3',
+    news: '',
+  });
+  expect(view({ page: { runs, limit: 50, offset: 87, total: 137 }, filters: { page: 3 } }).older).toBeNull();
+  expect(view().older).toBeNull();
+});
+
+test('the first page asks for runs newer than its first one', () => {
+  expect(view().news).toBe(
+    '/ui/runs/news?after=2026-11-21T11%3A55%3A00.000Z&seen=7d1f0c9e-52c2-4b7e-9a51-3f8a0c6e1b20',
+  );
+});
+
+test('filters without a field are chips that can be taken away', () => {
+  expect(view({ filters: { page: 1, team: 'payments', status: 'failed' } }).extra).toEqual([
+    { label: 'team: payments', href: '/ui/runs?status=failed' },
+  ]);
+});
+
+test('the command for the first run is one that a shell understands', () => {
+  const { curl } = firstRun('http://127.0.0.1:8000', { name: 'host-load', testing: true });
+  expect(curl).toContain("'http://127.0.0.1:8000/webhook?source=generic&allow_testing=true'");
+  expect(curl).toContain(`-d '{"pipeline":"host-load","summary":"My first run"}'`);
+});
