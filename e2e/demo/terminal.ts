@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -22,9 +22,15 @@ export function heading(text: string, aside = ''): void {
   print(bold(text), aside ? `  ${dim(aside)}` : '');
 }
 
+/** What a tool or an agent said must not steer the terminal. */
+const harmless = (text: string) =>
+  stripVTControlCharacters(text)
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ')
+    .trim();
+
 /** Cuts to one line of `width` characters. */
 export function clip(text: string, width: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = harmless(text);
   return line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line;
 }
 
@@ -35,7 +41,7 @@ export const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixe
 /** Breaks prose into lines of at most `width` characters. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
-  for (const word of text.trim().split(/\s+/)) {
+  for (const word of harmless(text).split(' ')) {
     const line = lines.at(-1) ?? '';
     if (line === '') lines[lines.length - 1] = word;
     else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
