@@ -59,23 +59,32 @@ function describe(issue: Issue | undefined): string {
 }
 
 /** What the schema cannot see: files, folders, and that somebody can come in. */
-function firstProblem({ server, executors, auth, ...config }: Config): string | null {
-  const files = [
-    ['server.tls.cert', server.tls?.cert],
-    ['server.tls.key', server.tls?.key],
-    ['server.tls.client_ca', server.tls?.clientCa],
-    ['executors.gateway.tls.ca', executors.gateway?.ca],
-    ['executors.external.tls.ca', executors.external?.ca],
-  ] as const;
-  for (const [key, path] of files) if (path && !isKind(path, 'isFile')) return `${key}: no file ${path}`;
-  const folders = [
-    ['pipeline_config_dir', config.pipelineConfigDir],
-    ['step_library_dir', config.stepLibraryDir],
-    ['managed_dir', config.managedDir],
-  ] as const;
-  for (const [key, path] of folders) if (path && !isKind(path, 'isDirectory')) return `${key}: no folder ${path}`;
-  if (auth.tokens.length > 0 || auth.allowUnauthenticated) return null;
+function firstProblem(config: Config): string | null {
+  const missing = missingPath(filesOf(config), 'isFile') ?? missingPath(foldersOf(config), 'isDirectory');
+  if (missing !== null) return missing;
+  if (config.auth.tokens.length > 0 || config.auth.allowUnauthenticated) return null;
   return 'auth.tokens: is empty; give a token, or set auth.allow_unauthenticated to leave everything open';
+}
+
+type KeyedPath = readonly [key: string, path: string | null | undefined];
+
+const filesOf = ({ server, executors }: Config): KeyedPath[] => [
+  ['server.tls.cert', server.tls?.cert],
+  ['server.tls.key', server.tls?.key],
+  ['server.tls.client_ca', server.tls?.clientCa],
+  ['executors.gateway.tls.ca', executors.gateway?.ca],
+  ['executors.external.tls.ca', executors.external?.ca],
+];
+
+const foldersOf = (config: Config): KeyedPath[] => [
+  ['pipeline_config_dir', config.pipelineConfigDir],
+  ['step_library_dir', config.stepLibraryDir],
+  ['managed_dir', config.managedDir],
+];
+
+function missingPath(paths: readonly KeyedPath[], kind: 'isFile' | 'isDirectory'): string | null {
+  const found = paths.find(([, path]) => path && !isKind(path, kind));
+  return found ? `${found[0]}: no ${kind === 'isFile' ? 'file' : 'folder'} ${found[1]}` : null;
 }
 
 function isKind(path: string, kind: 'isFile' | 'isDirectory'): boolean {

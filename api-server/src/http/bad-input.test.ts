@@ -298,7 +298,7 @@ test('there are enough cases', () => expect(CASES.length).toBeGreaterThan(200));
 
 test.each(CASES)('$name', async ({ request, expected }) => {
   const response = await server.app.inject(request);
-  const body = response.json() as { detail: { type: string; message: string } };
+  const body = response.json<{ detail: { type: string; message: string } }>();
   expect([response.statusCode, body.detail.type]).toEqual(expected);
   expect(response.body).not.toMatch(/\bat .*\.ts:|node_modules|-secret/);
 });

@@ -73,7 +73,9 @@ function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: 
     childLoggerFactory: () => quiet,
     logController: new LogController({ disableRequestLogging: true }),
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => sendError(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => {
+      void sendError(error, request, reply);
+    },
   }) as unknown as FastifyInstance;
   const sendError = errorSender(log);
   app.removeAllContentTypeParsers();

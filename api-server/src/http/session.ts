@@ -55,18 +55,18 @@ export function createSessions({ tokens, secret, now }: SessionDeps): Sessions {
       const [text = '', signature = ''] = cookie.split('.');
       if (!sameText(signature, mac('cookie', text))) return null;
       const payload = decode(text);
-      const token = payload ? tokens.byName(payload.name) : null;
-      if (!payload || !token || payload.expires * 1000 <= now()) return null;
-      const unchanged =
-        payload.token === fingerprint(token) && payload.role === token.role && payload.team === token.team;
-      if (!unchanged) return null;
-      return { caller: token, csrf: mac('csrf', payload.id) };
+      if (!payload || payload.expires * 1000 <= now()) return null;
+      const token = tokens.byName(payload.name);
+      return token && isUnchanged(payload, token) ? { caller: token, csrf: mac('csrf', payload.id) } : null;
     },
     csrfFor: (subject) => mac('csrf', subject),
   };
 }
 
 const fingerprint = ({ digest }: KnownToken) => digest.subarray(0, 16).toString('base64url');
+
+const isUnchanged = (payload: Payload, token: KnownToken) =>
+  payload.token === fingerprint(token) && payload.role === token.role && payload.team === token.team;
 
 /** Only what this process signed arrives here, but an older version may have signed another shape. */
 function decode(text: string): Payload | null {

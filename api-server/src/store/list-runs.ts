@@ -143,7 +143,7 @@ async function countUpTo(db: Kysely<Tables>, filter: RunFilter, most: number): P
   const some = filtered(db, filter).select('runs.seq').limit(most).as('some');
   const { n } = await db
     .selectFrom(some)
-    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
     .executeTakeFirstOrThrow();
   return Number(n);
 }
