@@ -1,0 +1,219 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type Look, logIn, openPage } from './chromium.ts';
+import { contrastMisses } from './contrast.ts';
+import { openSite, type Site } from './site.ts';
+
+let site: Site;
+let runId: string;
+beforeAll(async () => {
+  site = await openSite();
+  runId = await site.finish('The first run');
+});
+afterAll(() => site?.close());
+
+async function visit(look: Look = {}, token: string = site.tokens.operator) {
+  const opened = await openPage(site.browser, site.url, look);
+  onTestFinished(() => opened.context.close());
+  await logIn(opened.page, token);
+  return opened;
+}
+
+const scrollsSideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+
+test('a wrong token is told clearly, the right one opens the page that was asked for', async () => {
+  const { page, context, complaints } = await openPage(site.browser, site.url);
+  onTestFinished(() => context.close());
+  await page.goto(`/ui/runs/${runId}`);
+  expect(new URL(page.url()).pathname).toBe('/ui/login');
+  await page.getByLabel('Access token').fill('not-a-token');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('This token opens nothing here').waitFor();
+  await page.getByLabel('Access token').fill(site.tokens.viewer);
+  await page.getByLabel('Remember me').check();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/ui/runs/${runId}`);
+  expect((await context.cookies()).find(({ name }) => name === 'service_session')).toMatchObject({
+    httpOnly: true,
+    sameSite: 'Lax',
+  });
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.waitForURL('**/ui/login');
+  await page.goto('/ui/runs');
+  expect(new URL(page.url()).pathname).toBe('/ui/login');
+  expect(complaints).toEqual([]);
+});
+
+test('a run goes from running to completed under the eyes of the reader, without a reload', async () => {
+  const { page, complaints } = await visit();
+  const id = await site.start('A run to watch');
+  await page.goto(`/ui/runs/${id}`);
+  await page.evaluate(() => Object.assign(window, { sameDocument: true }));
+  const state = page.locator('.run-state .status');
+  expect(await state.textContent()).toContain('Running');
+  await page.locator('.node.is-live', { hasText: 'report' }).waitFor();
+  await page.locator('.wf-row', { hasText: 'observe' }).getByText('s', { exact: false }).first().waitFor();
+  await site.held.release();
+  await state.getByText('Completed').waitFor();
+  expect(await page.locator('.node.is-live').count()).toBe(0);
+  await page.getByRole('button', { name: 'Correct' }).first().waitFor();
+  expect(await page.evaluate(() => 'sameDocument' in window)).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
+test('a step is chosen by its box; its tabs are addresses that can be shared', async () => {
+  const { page, complaints } = await visit();
+  await page.goto(`/ui/runs/${runId}`);
+  await page.locator('.graph a', { hasText: 'observe' }).click();
+  await page.locator('#step h2', { hasText: 'observe' }).waitFor();
+  await page.locator('.tabs a', { hasText: 'Prompt' }).click();
+  await page.waitForURL(/step=observe&tab=prompt/);
+  await page.locator('#step pre.text').waitFor();
+  await page.reload();
+  await page.locator('#step pre.text').waitFor();
+  for (const [tab, content] of [
+    ['Evidence', '.evidence'],
+    ['Output', '.json-root'],
+    ['Tool calls', '.tools'],
+    ['Log', '.log'],
+    ['Cost', '.pairs'],
+  ] as const) {
+    await page.locator('.tabs a', { hasText: tab }).click();
+    await page.locator(`#step ${content}`).first().waitFor();
+  }
+  await page.goBack();
+  await page.locator('#step .log').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a mark is stored and shown, by button for a step and by key for the run', async () => {
+  const { page, complaints } = await visit();
+  const id = await site.finish('A run to mark');
+  await page.goto(`/ui/runs/${id}?step=observe`);
+  await page.locator('.panel-foot').getByRole('button', { name: 'Partial' }).click();
+  await page.locator('.panel-foot [aria-pressed="true"]', { hasText: 'Partial' }).waitFor();
+  await page.keyboard.press('y');
+  await page.locator('.run-mark [aria-pressed="true"]', { hasText: 'Correct' }).waitFor();
+  const stored = (path: string) =>
+    call<{ feedback: { outcome: string } }>(`${site.url}/runs/${id}${path}`, { token: site.tokens.viewer }).then(
+      ({ body }) => body.feedback.outcome,
+    );
+  expect([await stored('/steps/observe/feedback'), await stored('/feedback')]).toEqual(['partial', 'correct']);
+  expect(complaints).toEqual([]);
+});
+
+test('the list is walked, marked and searched by keys', async () => {
+  const { page, complaints } = await visit();
+  const older = await site.finish('Older of two');
+  const newer = await site.finish('Newer of two');
+  await page.goto('/ui/runs');
+  const focused = () => page.evaluate(() => document.activeElement?.closest('[data-row]')?.id);
+  await page.keyboard.press('j');
+  expect(await focused()).toBe(`run-${newer}`);
+  await page.keyboard.press('j');
+  expect(await focused()).toBe(`run-${older}`);
+  await page.keyboard.press('n');
+  await page.getByText('Marked incorrect: Older of two').waitFor();
+  const { body } = await call<{ feedback: { outcome: string } }>(`${site.url}/runs/${older}/feedback`, {
+    token: site.tokens.viewer,
+  });
+  expect(body.feedback.outcome).toBe('incorrect');
+  await page.keyboard.press('k');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/ui/runs/${newer}`);
+  await page.goBack();
+  await page.keyboard.press('/');
+  await page.keyboard.type('Older of');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=Older/);
+  expect(await page.locator('[data-row]').count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test('newer runs announce themselves and do not move the list', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/runs');
+  const before = await page.locator('[data-row]').first().getAttribute('id');
+  const id = await site.finish('A newer run');
+  await page.getByText('1 new run').waitFor();
+  expect(await page.locator('[data-row]').first().getAttribute('id')).toBe(before);
+  await page.getByText('1 new run').click();
+  await page.locator(`#run-${id}`).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a viewer may look but is offered no mark and no cancel', async () => {
+  const { page } = await visit({}, site.tokens.viewer);
+  const id = await site.start('A run to look at');
+  await page.goto(`/ui/runs/${id}`);
+  await page.locator('.run-state').getByText('Running').waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+  await site.held.release();
+  await page.locator('.run-state').getByText('Completed').waitFor();
+  expect(await page.getByRole('button', { name: 'Correct' }).count()).toBe(0);
+});
+
+test('an operator cancels a run from its page', async () => {
+  const { page, complaints } = await visit();
+  const id = await site.start('A run to cancel');
+  await page.goto(`/ui/runs/${id}`);
+  await page.locator('.node.is-live', { hasText: 'report' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel run' }).click();
+  await page.locator('.run-state').getByText('Cancelled').waitFor();
+  await site.held.release();
+  expect(complaints).toEqual([]);
+});
+
+const PAGES = () => [
+  '/ui/',
+  '/ui/runs',
+  `/ui/runs/${runId}`,
+  `/ui/runs/${runId}?step=observe&tab=tools`,
+  '/ui/pipelines',
+  '/ui/pipelines/held',
+  '/ui/steps',
+  '/ui/steps/read-machine',
+  '/ui/agents',
+  '/ui/nothing-here',
+];
+const LOOKS: Look[] = [
+  { theme: 'light', width: 1440 },
+  { theme: 'dark', width: 1440 },
+  { theme: 'light', width: 390, height: 844 },
+  { theme: 'dark', width: 390, height: 844 },
+];
+
+test.each(LOOKS)('every page is readable: $theme at $width px', async (look) => {
+  const { page, complaints } = await visit(look);
+  for (const path of PAGES()) {
+    await page.goto(path);
+    expect([path, await scrollsSideways(page)]).toEqual([path, false]);
+    expect([path, await page.evaluate(contrastMisses)]).toEqual([path, []]);
+  }
+  expect(complaints).toEqual([]);
+});
+
+test('the theme can be chosen by hand and stays', async () => {
+  const { page, complaints } = await visit({ theme: 'dark' });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background();
+  await page.getByRole('button', { name: /^Theme/ }).click();
+  await waitFor(async () => (await background()) !== dark, { what: 'the light theme' });
+  await page.waitForLoadState('networkidle');
+  const light = await background();
+  await page.reload();
+  expect(await background()).toBe(light);
+  expect(complaints).toEqual([]);
+});
+
+test('everything but the live parts works without script', async () => {
+  const { page } = await visit({ javaScriptEnabled: false });
+  await page.goto('/ui/runs');
+  await page.getByRole('link', { name: 'The first run' }).click();
+  await page.locator('.tabs a', { hasText: 'Output' }).click();
+  await page.locator('#step').waitFor();
+  await page.locator('.run-mark').getByRole('button', { name: 'Incorrect' }).click();
+  await page.locator('.run-mark [aria-pressed="true"]', { hasText: 'Incorrect' }).waitFor();
+});
