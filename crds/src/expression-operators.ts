@@ -45,14 +45,22 @@ function doubles(op: string, a: number, b: number): number {
 
 /** Sums and differences of timestamps and durations. */
 function moments(op: string, a: unknown, b: unknown): Date | Duration {
-  if (b instanceof Duration && (op === '+' || op === '-')) {
-    const shift = op === '+' ? b.ms : -b.ms;
-    if (a instanceof Date) return moment(a.getTime() + shift);
-    if (a instanceof Duration) return new Duration(a.ms + shift);
+  const left = magnitude(a);
+  const right = magnitude(b);
+  if (left === null || right === null) throw mismatch(op, a, b);
+  const result = op === '+' ? left.value + right.value : left.value - right.value;
+  switch (`${left.kind} ${op} ${right.kind}`) {
+    case 'timestamp + duration':
+    case 'duration + timestamp':
+    case 'timestamp - duration':
+      return moment(result);
+    case 'timestamp - timestamp':
+    case 'duration + duration':
+    case 'duration - duration':
+      return new Duration(result);
+    default:
+      throw mismatch(op, a, b);
   }
-  if (a instanceof Duration && b instanceof Date && op === '+') return moment(a.ms + b.getTime());
-  if (a instanceof Date && b instanceof Date && op === '-') return new Duration(a.getTime() - b.getTime());
-  throw mismatch(op, a, b);
 }
 
 function moment(ms: number): Date {
@@ -88,14 +96,18 @@ function order<T extends number | string | bigint>(a: T, b: T): number {
 /** Deep equality; values of different types are unequal, never an error. */
 export function equal(a: unknown, b: unknown, budget: Budget): boolean {
   budget.spend(1);
-  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) spendLength(a.length, budget);
-  if (typeof a === typeof b && typeof a !== 'object') return a === b;
-  const left = magnitude(a);
-  const right = magnitude(b);
-  if (left !== null && right !== null) return left.kind === right.kind && left.value === right.value;
-  if (!isContainer(a) || !isContainer(b)) return a === b;
+  if (!isContainer(a) || !isContainer(b)) return equalScalars(a, b, budget);
   if (Array.isArray(a) && Array.isArray(b)) return equalLists(a, b, budget);
   return !Array.isArray(a) && !Array.isArray(b) && equalMaps(a, b, budget);
+}
+
+function equalScalars(a: unknown, b: unknown, budget: Budget): boolean {
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) spendLength(a.length, budget);
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a === b;
+  const left = magnitude(a);
+  const right = magnitude(b);
+  if (left === null || right === null) return a === b;
+  return left.kind === right.kind && left.value === right.value;
 }
 
 function isContainer(value: unknown): value is Record<string, unknown> {

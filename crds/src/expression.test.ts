@@ -160,7 +160,7 @@ test('evaluation never throws and never changes its context', () => {
         expect(JSON.stringify(data)).toBe(before);
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 500 },
   );
 });
 

@@ -23,3 +23,4 @@ export * from './step.ts';
 export * from './template.ts';
 export * from './trigger.ts';
 export * from './yaml.ts';
+export { MAX_YAML_BYTES } from './yaml-size.ts';

@@ -1,10 +1,7 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Loc } from './problem.ts';
+import { checkSize, MAX_YAML_DEPTH, MAX_YAML_NODES } from './yaml-size.ts';
 
-/** Limits of one definition (Design 9). */
-export const MAX_YAML_BYTES = 256 * 1024;
-export const MAX_YAML_NODES = 10_000;
-export const MAX_YAML_DEPTH = 64;
 const MAX_ALIASES = 100;
 const MAX_PROBLEMS = 20;
 
@@ -35,7 +32,7 @@ const OPTIONS = {
  */
 export function parseYaml(text: string): ParsedYaml {
   const refused = checkSize(text);
-  if (refused) return { ok: false, problems: [refused] };
+  if (refused) return { ok: false, problems: [{ ...refused, col: 1, loc: [] }] };
   const lines = new LineCounter();
   return readDocument(parseDocument(text, { ...OPTIONS, lineCounter: lines }), lines);
 }
@@ -52,63 +49,6 @@ function readDocument(document: Document.Parsed, lines: LineCounter): ParsedYaml
   const value = reader.read(document.contents, []);
   if (reader.problems.length > 0) return { ok: false, problems: reader.problems };
   return { ok: true, value, locate: (loc) => locate(document, position, loc) };
-}
-
-/** Counts what the lexer finds, which costs no tree: the composer needs seconds for what this refuses in milliseconds. */
-function checkSize(text: string): YamlProblem | null {
-  const tooLarge = (msg: string, at: Position): YamlProblem => ({ ...at, loc: [], msg, reason: 'too_large' });
-  if (text.length > MAX_YAML_BYTES || Buffer.byteLength(text, 'utf8') > MAX_YAML_BYTES)
-    return tooLarge(`is larger than ${MAX_YAML_BYTES / 1024} KiB`, { line: 1, col: 1 });
-  const count = { nodes: 0, depth: 0, line: 1, lineIndicators: 0 };
-  for (const lexeme of new Lexer().lex(text)) {
-    countLexeme(lexeme, count);
-    if (count.nodes > MAX_YAML_NODES)
-      return tooLarge(`has more than ${MAX_YAML_NODES} nodes`, { line: count.line, col: 1 });
-    if (Math.max(count.depth, count.lineIndicators) > MAX_YAML_DEPTH)
-      return tooLarge(`is nested deeper than ${MAX_YAML_DEPTH} levels`, { line: count.line, col: 1 });
-  }
-  return null;
-}
-
-const SCALAR = '\u001F';
-
-interface Count {
-  nodes: number;
-  depth: number;
-  line: number;
-  lineIndicators: number;
-}
-
-/** `- - - x` opens a level an indicator: a line's own indicators are depth; deep indentation is found when values are read. */
-function countLexeme(lexeme: string, count: Count): void {
-  switch (lexeme) {
-    case SCALAR:
-      count.nodes++;
-      break;
-    case '[':
-    case '{':
-      count.nodes++;
-      count.depth++;
-      break;
-    case ']':
-    case '}':
-      count.depth--;
-      break;
-    case '-':
-    case '?':
-      count.nodes++;
-      count.lineIndicators++;
-      break;
-    default:
-      countOther(lexeme[0], count);
-  }
-}
-
-function countOther(first: string | undefined, count: Count): void {
-  if (first === '*') count.nodes++;
-  if (first !== '\n' && first !== '\r') return;
-  count.line++;
-  count.lineIndicators = 0;
 }
 
 /** Turns composed nodes into plain values and collects what the YAML library would let pass. */

@@ -1,0 +1,83 @@
+import { Lexer } from 'yaml';
+
+/** Limits of one definition (Design 9). */
+export const MAX_YAML_BYTES = 256 * 1024;
+export const MAX_YAML_NODES = 10_000;
+export const MAX_YAML_DEPTH = 64;
+const MAX_MARKS = 3 * MAX_YAML_NODES;
+
+export interface SizeProblem {
+  msg: string;
+  line: number;
+  reason: 'syntax' | 'too_large';
+}
+
+/** Counts what the lexer finds, which costs no tree: the composer needs seconds for what this refuses in milliseconds. */
+export function checkSize(text: string): SizeProblem | null {
+  if (text.length > MAX_YAML_BYTES || Buffer.byteLength(text, 'utf8') > MAX_YAML_BYTES)
+    return { line: 1, msg: `is larger than ${MAX_YAML_BYTES / 1024} KiB`, reason: 'too_large' };
+  const count = { nodes: 0, marks: 0, depth: 0, line: 1, lineIndicators: 0, inScalar: false };
+  for (const lexeme of new Lexer().lex(text)) {
+    countLexeme(lexeme, count);
+    const excess = EXCESSES.find(({ isReached }) => isReached(count));
+    if (excess) return { line: count.line, msg: excess.msg, reason: excess.reason };
+  }
+  return null;
+}
+
+interface Count {
+  nodes: number;
+  /** Everything but white space, comments and the text of scalars. */
+  marks: number;
+  depth: number;
+  line: number;
+  lineIndicators: number;
+  inScalar: boolean;
+}
+
+interface Excess {
+  msg: string;
+  reason: SizeProblem['reason'];
+  isReached: (count: Count) => boolean;
+}
+
+/** A bracket that closes nothing is refused here too: the parser's recovery from many of them is quadratic. */
+const EXCESSES: readonly Excess[] = [
+  {
+    msg: `has more than ${MAX_YAML_NODES} nodes`,
+    reason: 'too_large',
+    isReached: ({ nodes }) => nodes > MAX_YAML_NODES,
+  },
+  { msg: `has more than ${MAX_MARKS} marks`, reason: 'too_large', isReached: ({ marks }) => marks > MAX_MARKS },
+  {
+    msg: `is nested deeper than ${MAX_YAML_DEPTH} levels`,
+    reason: 'too_large',
+    isReached: ({ depth, lineIndicators }) => Math.max(depth, lineIndicators) > MAX_YAML_DEPTH,
+  },
+  { msg: 'a bracket closes nothing', reason: 'syntax', isReached: ({ depth }) => depth < 0 },
+];
+
+const DEPTH: Record<string, number> = { '[': 1, '{': 1, ']': -1, '}': -1 };
+const SCALAR = '\u001F';
+
+/** `- - - x` opens a level an indicator: a line's own indicators are depth; deep indentation is found when values are read. */
+function countLexeme(lexeme: string, count: Count): void {
+  const first = lexeme[0] ?? '';
+  if (count.inScalar) {
+    count.inScalar = false;
+    count.line += lexeme.split('\n').length - 1;
+    return;
+  }
+  count.inScalar = lexeme === SCALAR;
+  if (!' \t\r\n#'.includes(first)) count.marks++;
+  if (`${SCALAR}*"'[{-?`.includes(first)) count.nodes++;
+  countLevels(lexeme, count);
+  if (first !== '\n' && first !== '\r') return;
+  count.line++;
+  count.lineIndicators = 0;
+}
+
+function countLevels(lexeme: string, count: Count): void {
+  count.depth += DEPTH[lexeme] ?? 0;
+  if (lexeme === '-' || lexeme === '?') count.lineIndicators++;
+}
