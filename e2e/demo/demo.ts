@@ -1,7 +1,7 @@
 /** `npm run demo`: an alert comes in, a trusted run comes out, on this machine and without a key (Design 11). */
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { call } from '../support/call.ts';
 import type { Change } from '../support/local-config.ts';
 import { type LocalServices, startLocalServices } from '../support/local-services.ts';
@@ -117,7 +117,7 @@ async function stayUp(services: LocalServices, runId: string, signal: AbortSigna
 function explain(error: unknown, dataDir: string): void {
   print();
   print(red(error instanceof Error ? error.message : String(error)));
-  if (!(error instanceof DeliveryRefused)) print(dim(`logs: ${relative('.', dataDir) || '.'}/*.log`));
+  if (!(error instanceof DeliveryRefused)) print(dim(`logs: ${join(dataDir, '*.log')}`));
 }
 
 async function run(options: DemoOptions): Promise<number> {
