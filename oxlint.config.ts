@@ -104,6 +104,7 @@ export default defineConfig({
         'no-loss-of-precision': 'off',
       },
     },
+    { files: ['e2e/**'], rules: { 'typescript/no-non-null-assertion': 'off' } },
     { files: ['crds/src/cli/**', 'e2e/**', '**/start.mjs', 'config/local/**'], rules: { 'no-console': 'off' } },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
