@@ -131,7 +131,9 @@ test('a run shows its steps, its children and its context; the raw delivery only
       },
     ],
   });
+  expect(run.context).toMatchObject({ labels: { service: 'shop' }, received_at: '2026-11-21T12:00:00.000Z' });
   expect(run.context).not.toHaveProperty('raw');
+  expect(run.context).not.toHaveProperty('receivedAt');
   expect((await get(`/runs/${runIdOf(2)}?include=raw`)).context.raw).toEqual({ pipeline: 'checkout' });
   expect((await get(`/runs/${runIdOf(4)}?include=raw`)).context.raw).toBeNull();
   expect((await get(`/runs/${runIdOf(4)}`)).error).toEqual({ step: 'look', message: 'too low' });

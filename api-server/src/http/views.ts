@@ -31,7 +31,6 @@ export const runLine = (run: Run) => ({
   current_step: run.currentStep,
   waiting_on: run.waitingOn,
 });
-export type RunLine = ReturnType<typeof runLine>;
 
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2, Design 5). */
 export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback, children }: RunDetail) => ({
@@ -41,7 +40,7 @@ export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback
   rerun_of: run.rerunOf,
   definition_hash: run.definitionHash,
   error: run.error,
-  context: raw === undefined ? context : { ...context, raw },
+  context: contextView(context, raw),
   totals: {
     input_tokens: run.inputTokens,
     output_tokens: run.outputTokens,
@@ -53,7 +52,12 @@ export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback
   children: children.map(runLine),
   steps: steps.map((step) => stepView(step, stepFeedback.get(step.stepName) ?? null)),
 });
-export type RunDetailView = ReturnType<typeof runDetailView>;
+
+/** The stored context has the words of the domain; `raw` only where it was asked for. */
+function contextView({ receivedAt, ...context }: Record<string, unknown>, raw: unknown) {
+  const received = typeof receivedAt === 'number' ? { received_at: iso(receivedAt) } : {};
+  return { ...context, ...received, ...(raw === undefined ? {} : { raw }) };
+}
 
 export const stepView = (step: StepExecution, feedback: StepFeedback | null) => ({
   id: step.id,
@@ -134,7 +138,7 @@ export function verdictView(verdict: Verdict): Record<string, unknown> & { statu
 export const previewView = ({ dedup, context, ...rest }: Preview) => ({
   ...rest,
   dedup: { duplicate: dedup.duplicate, run_id: dedup.runId },
-  context: { ...context, receivedAt: undefined, received_at: iso(context.receivedAt) },
+  context: contextView({ ...context }, undefined),
 });
 
 interface Described {
