@@ -6,7 +6,8 @@ import type { Counter } from '../runs/records.ts';
 
 export type { Counter };
 
-const bump = statement<{ metric: string; labels: string; value: number }>((db, slot) =>
+/** Adds one value to one roll-up. */
+export const bumpCounter = statement<{ metric: string; labels: string; value: number }>((db, slot) =>
   db
     .insertInto('counters')
     .values({ metric: slot.metric, labels: slot.labels, value: slot.value })
@@ -17,9 +18,14 @@ const bump = statement<{ metric: string; labels: string; value: number }>((db, s
     ),
 );
 
+/** Labels are part of a key; a model's name comes from outside. */
+const MAX_LABEL = 120;
+
 /** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs (Design 8). */
 export async function addCounters(tx: Tx, counters: readonly Counter[]): Promise<void> {
-  for (const { metric, labels, value } of counters) await tx.run(bump, { metric, labels: JSON.stringify(labels), value });
+  for (const { metric, labels, value } of counters) {
+    await tx.count({ metric, labels: labels.map((label) => label.slice(0, MAX_LABEL)), value });
+  }
 }
 
 export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {

@@ -1,15 +1,12 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
-import { GroupCommit, type Job } from './group-commit.ts';
-import { migrate } from './migrate.ts';
+import type { Counter } from '../runs/records.ts';
+import type { Eventually, Job } from './group-commit.ts';
+import { openPostgres } from './postgres-database.ts';
 import type { Tables } from './schema.ts';
-import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
-import { compile, type Compiled, type Statement } from './statement.ts';
+import { openSqlite } from './sqlite-database.ts';
+import type { Statement } from './statement.ts';
 
-/** SQLite answers at once, a server later. */
-export type Eventually<T> = T | Promise<T>;
+export type { Eventually };
 
 /** What a write job works with; nothing it does is visible to readers before the commit. */
 export interface Tx {
@@ -17,96 +14,40 @@ export interface Tx {
   all<P, R>(query: Statement<P, R>, input: P): Eventually<R[]>;
   /** Number of rows changed. */
   run<P>(query: Statement<P, unknown>, input: P): Eventually<number>;
+  /**
+   * Nobody else gets past the same name until this transaction ends. A job that reads and then writes what it
+   * concluded takes one first: in Postgres other processes write at the same time.
+   */
+  lock(name: string): Eventually<void>;
+  /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
+  count(counter: Counter): Eventually<void>;
 }
 
 export interface Database {
-  /** Committed state, for reads. */
+  /** Committed state, for reads; no transactions. */
   readonly db: Kysely<Tables>;
-  /** Group commit: resolves after the fsync (Design 8). A job may run twice and must not wait for anything else. */
+  /**
+   * Group commit: resolves after the fsync (Design 8). A job may run several times and must not wait for anything
+   * but the database. Rejects with `unavailable` where the database refuses or cannot be reached, `conflict` where a
+   * unique index refuses the row for good, and with what the job threw.
+   */
   write<T>(job: Job<Tx, T>): Promise<T>;
+  /** Whether the last contact worked; asking while it did not, or long after, makes a new one. */
   healthy(): boolean;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** Absolute path of the embedded database; its folder is created. */
-  file: string;
   autoMigrate: boolean;
   now: () => number;
   /** Anything but FULL may lose accepted webhooks at a power cut; for the test that shows it. */
   synchronous?: 'FULL' | 'NORMAL';
 }
 
-/** Opens the embedded database: one process at a time, WAL, synchronous FULL read back (Design 8). */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  mkdirSync(dirname(options.file), { recursive: true });
-  const lock = takeLock(options.file);
-  const writer = openConnection(options.file, { readOnly: false });
-  configure(writer, options.synchronous ?? 'FULL');
-  await migrate(writer, options);
-  const reader = openConnection(options.file, { readOnly: true });
-  const commits = new GroupCommit<Tx>({
-    begin: () => writer.raw.exec('BEGIN IMMEDIATE'),
-    commit: () => writer.raw.exec('COMMIT'),
-    rollback: () => writer.raw.exec('ROLLBACK'),
-    tx: transactionOn(writer),
-  });
-  return {
-    db: reader.kysely,
-    write: (job) => commits.write(job),
-    healthy: () => commits.healthy,
-    close: async () => {
-      await commits.drained();
-      await reader.kysely.destroy();
-      await writer.kysely.destroy();
-      lock.close();
-    },
-  };
-}
+/** `file`: absolute path of the embedded database; its folder is created. `url`: a Postgres server. */
+export type DatabaseLocation = { file: string } | { url: string };
 
-function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
-  raw.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
-    PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
-  const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
-  for (const [pragma, value] of Object.entries(expected)) {
-    const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
-    if (actual !== value) throw new Error(`database.url: PRAGMA ${pragma} is ${String(actual)} where ${value} is needed`);
-  }
-}
-
-/** The lock is an open exclusive transaction on a file beside the database: it ends with the process, however that ends. */
-function takeLock(file: string): DatabaseSync {
-  const lock = new DatabaseSync(`${file}.lock`);
-  try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-    return lock;
-  } catch (cause) {
-    lock.close();
-    throw new Error(`database.url: ${file} is in use by another process`, { cause });
-  }
-}
-
-function transactionOn(connection: SqliteConnection): Tx {
-  const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; prepared: StatementSync }>();
-  const prepared = <P>(query: Statement<P, unknown>, input: P) => {
-    const key = query as Statement<never, unknown>;
-    let entry = ready.get(key);
-    if (!entry) {
-      const compiled = compile(connection.kysely, query) as Compiled<never>;
-      entry = { compiled, prepared: connection.raw.prepare(compiled.sql) };
-      ready.set(key, entry);
-    }
-    return { statement: entry.prepared, values: entry.compiled.bind(input as never) as SQLInputValue[] };
-  };
-  return {
-    db: connection.kysely,
-    all: <P, R>(query: Statement<P, R>, input: P) => {
-      const { statement, values } = prepared(query, input);
-      return statement.all(...values) as R[];
-    },
-    run: (query, input) => {
-      const { statement, values } = prepared(query, input);
-      return Number(statement.run(...values).changes);
-    },
-  };
+/** Opens the database that the configuration names and brings its schema up to date (Design 8). */
+export function openDatabase(options: DatabaseLocation & DatabaseOptions): Promise<Database> {
+  return 'file' in options ? openSqlite(options) : openPostgres(options);
 }

@@ -24,6 +24,7 @@ export type FeedbackLookup<T> = { kind: 'found'; feedback: T | null } | { kind: 
 
 /** Marks a run or overwrites its mark; production marks move the roll-up in the same transaction (Orchestration 3 and 6). */
 export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<RunFeedback>> {
+  await tx.lock(`mark ${mark.runId}`);
   const run = await tx.db
     .selectFrom('runs')
     .select(['pipeline_name', 'stage'])
@@ -53,6 +54,7 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
 
 /** The same for one step execution; a fan-out branch counts under the name before the slash. */
 export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<StepFeedback>> {
+  await tx.lock(`mark ${mark.runId}`);
   const step = await tx.db
     .selectFrom('step_executions')
     .select(['pipeline_name', 'stage', 'status', 'agent', 'model', 'provider'])

@@ -1,13 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@signalbox/crds';
+import { CommitInDoubt, type Fault } from './faults.ts';
+
+/** SQLite answers at once, a server later. */
+export type Eventually<T> = T | Promise<T>;
 
 /** What a job may touch: filled in by the database. */
 export type Job<Tx, T> = (tx: Tx) => T | Promise<T>;
 
 export interface Transactions<Tx> {
-  begin(): void;
-  /** Returns after the fsync. */
-  commit(): void;
-  rollback(): void;
+  begin(): Eventually<void>;
+  /** Done after the fsync; throws `CommitInDoubt` where nobody knows. */
+  commit(): Eventually<void>;
+  rollback(fault: Fault): Eventually<void>;
+  faultOf(error: unknown): Fault;
   readonly tx: Tx;
 }
 
@@ -17,17 +23,29 @@ interface Waiting<Tx> {
   reject: (error: unknown) => void;
 }
 
+interface Failure {
+  fault: Fault;
+  error: unknown;
+  /** Where the transaction could not even begin, no other will now. */
+  began: boolean;
+}
+
 /** Jobs that share one transaction at most, and jobs that may wait. */
 export const MAX_BATCH = 512;
 export const MAX_WAITING = 20_000;
 
+/** How often a job runs alone before its fault is its answer. */
+const TRIES: Readonly<Record<Fault, number>> = { job: 1, unavailable: 1, conflict: 3, lost: 3, again: 8 };
+
 /**
  * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync (Design 8).
- * A job may run twice: when one of a batch throws, all are rolled back and each runs alone.
+ * A job may run several times: when one of a batch throws, all are rolled back and each runs alone;
+ * a job that lost a race against another process, or its connection, runs again.
  */
 export class GroupCommit<Tx> {
   #transactions: Transactions<Tx>;
   #waiting: Waiting<Tx>[] = [];
+  #inDoubt = 0;
   #scheduled = false;
   #healthy = true;
   #idle: (() => void)[] = [];
@@ -36,7 +54,7 @@ export class GroupCommit<Tx> {
     this.#transactions = transactions;
   }
 
-  /** False from a failed commit until the next one that worked. */
+  /** False from a refused write until the next one that worked. */
   get healthy(): boolean {
     return this.#healthy;
   }
@@ -54,7 +72,7 @@ export class GroupCommit<Tx> {
 
   /** Resolves when nothing waits any more. */
   async drained(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#scheduled) {
+    while (this.#waiting.length > 0 || this.#scheduled || this.#inDoubt > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
   }
@@ -68,57 +86,102 @@ export class GroupCommit<Tx> {
   async #flush(): Promise<void> {
     const batch = this.#waiting;
     this.#waiting = batch.splice(MAX_BATCH);
-    const failed = await this.#attempt(batch);
-    if (failed !== undefined) {
-      if (batch.length === 1) batch[0]?.reject(failed);
-      else await this.#oneByOne(batch);
-    }
+    await this.#together(batch);
     this.#scheduled = false;
     if (this.#waiting.length > 0) this.#schedule();
-    else for (const resolve of this.#idle.splice(0)) resolve();
+    this.#tellIdle();
   }
 
-  async #oneByOne(batch: Waiting<Tx>[]): Promise<void> {
-    for (const waiting of batch) {
-      const failed = await this.#attempt([waiting]);
-      if (failed !== undefined) waiting.reject(failed);
+  #tellIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #together(batch: Waiting<Tx>[]): Promise<void> {
+    let failure = await this.#attempt(batch);
+    if (!failure) return;
+    for (const [index, waiting] of batch.entries()) {
+      if (!failure.began && failure.fault === 'unavailable') {
+        for (const { reject } of batch.slice(index)) reject(answerOf(failure));
+        return;
+      }
+      failure = (await this.#alone(waiting, batch.length === 1 ? failure : undefined)) ?? failure;
     }
   }
 
-  /** Runs the jobs in one transaction; answers them and returns undefined, or returns the error with nothing stored. */
-  async #attempt(batch: Waiting<Tx>[]): Promise<unknown> {
+  /** Runs one job until it has an answer; returns why it failed. `first` is what became of it already. */
+  async #alone(waiting: Waiting<Tx>, first: Failure | undefined): Promise<Failure | undefined> {
+    let failure = first ?? (await this.#attempt([waiting]));
+    for (let tries = 1; failure && tries < TRIES[failure.fault]; tries += 1) {
+      if (failure.fault === 'again') await sleep(Math.random() * 2 ** tries);
+      failure = await this.#attempt([waiting]);
+    }
+    if (failure) waiting.reject(answerOf(failure));
+    return failure;
+  }
+
+  /** Runs the jobs in one transaction; answers them and returns undefined, or returns why nothing is stored. */
+  async #attempt(batch: Waiting<Tx>[]): Promise<Failure | undefined> {
     const { tx } = this.#transactions;
     const results: unknown[] = [];
-    let ranAll = false;
+    let began = false;
     try {
-      this.#transactions.begin();
+      const begun = this.#transactions.begin();
+      if (begun instanceof Promise) await begun;
+      began = true;
       for (const { job } of batch) {
         const result = job(tx);
         results.push(result instanceof Promise ? await result : result);
       }
-      ranAll = true;
-      this.#transactions.commit();
+      const committed = this.#transactions.commit();
+      if (committed instanceof Promise) await committed;
     } catch (error) {
-      this.#rollback();
-      if (ranAll || isStorageError(error)) this.#healthy = false;
-      return error instanceof AppError || !isStorageError(error)
-        ? error
-        : new AppError('unavailable', 'the database does not accept writes; nothing was stored', { cause: error });
+      if (error instanceof CommitInDoubt) return void this.#awaitOutcome(batch, results, error);
+      return this.#undo(error, began);
     }
-    this.#healthy = true;
-    for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
+    this.#answer(batch, results);
     return undefined;
   }
 
-  #rollback(): void {
+  #answer(batch: Waiting<Tx>[], results: unknown[]): void {
+    this.#healthy = true;
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
+  }
+
+  /** The jobs wait for the truth while others go on: an accepted run must not be called refused. */
+  async #awaitOutcome(batch: Waiting<Tx>[], results: unknown[], doubt: CommitInDoubt): Promise<void> {
+    this.#healthy = false;
+    this.#inDoubt += 1;
+    const committed = await doubt.settled;
+    this.#inDoubt -= 1;
+    if (committed) this.#answer(batch, results);
+    else for (const { reject } of batch) reject(answerOf({ fault: 'unavailable', error: doubt, began: true }));
+    this.#tellIdle();
+  }
+
+  async #undo(error: unknown, began: boolean): Promise<Failure> {
+    const fault = began ? this.#transactions.faultOf(error) : 'unavailable';
+    if (fault === 'unavailable' || fault === 'lost') this.#healthy = false;
     try {
-      this.#transactions.rollback();
+      await this.#transactions.rollback(fault);
     } catch {
       // SQLite has already rolled back after a failed commit.
-      this.#healthy = false;
     }
+    return { fault, error, began };
   }
 }
 
-const isStorageError = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+function answerOf({ fault, error }: Failure): unknown {
+  switch (fault) {
+    case 'job':
+      return error;
+    case 'conflict':
+      return new AppError('conflict', 'the same thing is stored already', { cause: error });
+    case 'again':
+      return new AppError('unavailable', 'the database is busy; nothing was stored, try again', { cause: error });
+    case 'lost':
+    case 'unavailable':
+      return new AppError('unavailable', 'the database does not accept writes; nothing was stored', { cause: error });
+    default:
+      return fault satisfies never;
+  }
+}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tx } from './database.ts';
 import { statement } from './statement.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../runs/records.ts';
@@ -19,9 +20,21 @@ const findDuplicateRow = statement<
     .limit(1),
 );
 
-/** The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1). */
-export async function findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null> {
-  const [row] = await tx.all(findDuplicateRow, { pipeline: key.pipelineName, key: key.dedupKey, since: key.since });
+/** The longest key that an index takes as it is. */
+const MAX_KEY = 256;
+
+/** A key comes from whoever sends an alert; an index entry has a largest size. */
+const indexed = (key: string): string =>
+  key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+
+/**
+ * The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1).
+ * Until the transaction ends nobody else decides about this key.
+ */
+export async function findDuplicate(tx: Tx, { pipelineName, dedupKey, since }: DuplicateKey): Promise<DuplicateRun | null> {
+  const key = indexed(dedupKey);
+  await tx.lock(`dedup ${pipelineName} ${key}`);
+  const [row] = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
@@ -50,7 +63,7 @@ const insertRunRow = statement<NewRunRecord>((db, slot) =>
 );
 
 export async function insertRun(tx: Tx, row: NewRunRecord): Promise<void> {
-  await tx.run(insertRunRow, row);
+  await tx.run(insertRunRow, { ...row, dedup_key: row.dedup_key === null ? null : indexed(row.dedup_key) });
 }
 
 const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>((db, slot) =>

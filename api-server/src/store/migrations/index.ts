@@ -1,11 +1,17 @@
-import type { Kysely } from 'kysely';
-import type { Tables } from '../schema.ts';
+import type { TableWords } from '../dialect.ts';
 import { initial } from './0001-initial.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
-  id: string;
-  up: (db: Kysely<Tables>) => Promise<void>;
+  readonly id: string;
+  /** The statements, in order: the same for both databases but for the words that `TableWords` gives. */
+  readonly up: (words: TableWords) => readonly string[];
 }
 
+/**
+ * All migrations, oldest first. To add one: a file `NNNN-name.ts` that exports a function from `TableWords` to SQL
+ * statements (`0001-initial.ts` shows how), its tables in `../schema.ts`, and a line at the end of this list.
+ * Write every column type with a word (`${integer}` is 64 bits on both) and everything else so that both databases
+ * take it; booleans are `${integer}` 0 or 1, JSON is `${text}`. A released migration is never changed.
+ */
 export const migrations: readonly Migration[] = [{ id: '0001-initial', up: initial }];

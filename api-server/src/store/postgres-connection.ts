@@ -1,0 +1,150 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult as KyselyResult,
+} from 'kysely';
+import pg from 'pg';
+import { ConnectionLost } from './faults.ts';
+import type { Tables } from './schema.ts';
+
+/** Limits of one connection, in milliseconds; zero is none. */
+export interface Limits {
+  statement: number;
+  lock: number;
+}
+
+const CONNECT_MS = 3_000;
+/** What the server should have ended by itself and has not is given up by us. */
+const ANSWER_GRACE_MS = 5_000;
+
+/** How long a farewell may take over a network that does not answer. */
+const END_MS = 1_000;
+
+const INT8 = 20;
+const NUMERIC = 1700;
+/** 64-bit columns hold milliseconds and counts, which a number can. */
+const numbers: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 || oid === NUMERIC ? Number : (pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown),
+};
+
+/** The client's settings for a url; `sslmode` and `sslrootcert` in it decide about TLS. */
+export function connectionSettings(url: string, limits: Limits): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'signalbox',
+    types: numbers,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.statement,
+    ...(limits.statement > 0 ? { query_timeout: limits.statement + ANSWER_GRACE_MS } : {}),
+  };
+}
+
+export interface Answer {
+  rows: never[];
+  rowCount: number | null;
+  command: string;
+}
+
+export interface Query {
+  text: string;
+  values?: readonly unknown[];
+  /** Prepared once a connection under this name. */
+  name?: string;
+}
+
+/** One connection of its own. */
+export interface Session {
+  query(query: Query): Promise<Answer>;
+  /** False once the server or the network ended it. */
+  readonly alive: boolean;
+  end(): Promise<void>;
+}
+
+/** Rejects with `ConnectionLost`, or with what the server says against it. */
+export async function openSession(settings: pg.ClientConfig): Promise<Session> {
+  const client = new pg.Client(settings);
+  let alive = true;
+  const gone = () => void (alive = false);
+  // Without a listener a failover would end the process.
+  client.on('error', gone);
+  client.on('end', gone);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw serversOwn(error);
+  }
+  return {
+    get alive() {
+      return alive;
+    },
+    query: async (query) => {
+      try {
+        return (await client.query(prepare(query))) as unknown as Answer;
+      } catch (error) {
+        const told = serversOwn(error);
+        if (told instanceof ConnectionLost) gone();
+        throw told;
+      }
+    },
+    end: async () => {
+      const giveUp = setTimeout(() => client.connection.stream.destroy(), END_MS);
+      await client.end().catch(() => undefined);
+      clearTimeout(giveUp);
+    },
+  };
+}
+
+/** The wire form of a query: text in Postgres cannot hold NUL. */
+export const prepare = ({ text, values = [], name }: Query): pg.QueryConfig => ({
+  text,
+  values: values.map((value) => (typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value)),
+  ...(name === undefined ? {} : { name }),
+});
+
+/** What the server said passes; everything else is the end of the connection. */
+export const serversOwn = (error: unknown): unknown =>
+  error instanceof pg.DatabaseError ? error : new ConnectionLost('the connection to the database ended', { cause: error });
+
+export type Run = (query: Query) => Promise<Answer>;
+
+/** Kysely over one function. `transactions` only where all its queries go through one connection. */
+export function kyselyOver(run: Run, { transactions }: { transactions: boolean }): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<KyselyResult<R>> => {
+      const { rows, rowCount } = await run({ text: sql, values: parameters });
+      return { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) };
+    },
+    streamQuery: () => {
+      throw new Error('the store streams nothing');
+    },
+  };
+  const control = (text: string) => async () => {
+    if (!transactions) throw new Error('transactions go through Database.write');
+    await run({ text });
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createDriver: () => ({
+        init: async () => undefined,
+        acquireConnection: async () => connection,
+        beginTransaction: control('BEGIN'),
+        commitTransaction: control('COMMIT'),
+        rollbackTransaction: control('ROLLBACK'),
+        releaseConnection: async () => undefined,
+        destroy: async () => undefined,
+      }),
+    },
+  });
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '@signalbox/crds';
+import pg from 'pg';
+import type { Database, DatabaseOptions, Tx } from './database.ts';
+import { postgres } from './dialect.ts';
+import { GroupCommit } from './group-commit.ts';
+import { createHealth } from './health.ts';
+import { migrate } from './migrate.ts';
+import { type Answer, connectionSettings, kyselyOver, openSession, prepare, type Query, serversOwn, type Session } from './postgres-connection.ts';
+import { createWriter } from './postgres-writer.ts';
+
+const READERS = 8;
+const READ_LIMITS = { statement: 30_000, lock: 10_000 };
+const WRITE_LIMITS = { statement: 15_000, lock: 5_000 };
+/** Migrations may rebuild tables; a second replica waits as long as the first needs. */
+const MIGRATION_LIMITS = { statement: 0, lock: 0 };
+/** Any number that nobody else takes as an advisory lock. */
+const MIGRATION_LOCK = '7165218850271234419';
+const OLDEST_VERSION = 130_000;
+const OUTCOME_RETRY_MS = 250;
+/** A readiness probe trusts a write of this age. */
+const TRUSTED_MS = 5_000;
+
+/** Opens a Postgres database: one connection that writes, a few that read, both found again after a failover (Design 8). */
+export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
+  await prepareSchema(options);
+  const pool = new pg.Pool({ ...connectionSettings(options.url, READ_LIMITS), max: READERS, idleTimeoutMillis: 60_000 });
+  // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
+  pool.on('error', () => undefined);
+  const closing = new AbortController();
+  const writer = createWriter({
+    connect: () => openSession(connectionSettings(options.url, WRITE_LIMITS)),
+    outcome: (transactionId) => outcomeOf(pool, transactionId, closing.signal),
+  });
+  const commits = new GroupCommit<Tx>(writer);
+  return {
+    db: kyselyOver((query) => read(pool, query), { transactions: false }),
+    write: (job) => commits.write(job),
+    healthy: createHealth(commits, { now: options.now, trustedMs: TRUSTED_MS }),
+    close: async () => {
+      closing.abort();
+      await commits.drained();
+      await writer.close();
+      await pool.end();
+    },
+  };
+}
+
+/** Migrates on a connection of its own under a session lock, so that replicas that start together do not collide. */
+async function prepareSchema(options: DatabaseOptions & { url: string }): Promise<void> {
+  let session: Session;
+  try {
+    session = await openSession(connectionSettings(options.url, MIGRATION_LIMITS));
+  } catch (error) {
+    throw new Error(`database.url: ${placeOf(options.url)} cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
+  try {
+    const { rows } = await session.query({ text: `SELECT current_setting('server_version_num')::int AS version` });
+    const version = (rows[0] as { version: number } | undefined)?.version ?? 0;
+    if (version < OLDEST_VERSION) throw new Error(`database.url: Postgres 13 or newer is needed, the server is ${version}`);
+    await session.query({ text: `SELECT pg_advisory_lock(${MIGRATION_LOCK})` });
+    await migrate(kyselyOver((query) => session.query(query), { transactions: true }), options);
+  } finally {
+    await session.end();
+  }
+}
+
+/** Reads change nothing, so one whose connection ended is asked again. */
+async function read(pool: pg.Pool, query: Query): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const client = await pool.connect().catch((cause: unknown) => Promise.reject(noAnswer(cause)));
+    try {
+      const answer = (await client.query(prepare(query))) as unknown as Answer;
+      client.release();
+      return answer;
+    } catch (error) {
+      const told = serversOwn(error);
+      const fault = postgres.faultOf(told);
+      client.release(fault !== 'job');
+      if (fault === 'job') throw told;
+      if (fault === 'unavailable' || tries > READ_RETRIES) throw noAnswer(told);
+    }
+  }
+}
+
+/** After a restart of the server each pooled connection may be found dead once. */
+const READ_RETRIES = READERS;
+
+const noAnswer = (cause: unknown) => new AppError('unavailable', 'the database does not answer; try again', { cause });
+
+async function outcomeOf(pool: pg.Pool, transactionId: string, closing: AbortSignal): Promise<boolean> {
+  while (!closing.aborted) {
+    try {
+      const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [transactionId]);
+      const status = rows[0]?.status;
+      if (status !== 'in progress') return status === 'committed';
+    } catch (error) {
+      // The server answers, but does not know the transaction: another one took over without it.
+      if (postgres.faultOf(serversOwn(error)) === 'job') return false;
+    }
+    await sleep(OUTCOME_RETRY_MS, undefined, { signal: closing }).catch(() => undefined);
+  }
+  return false;
+}
+
+/** Host, port and database: what a message may say of a url. */
+function placeOf(url: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  return `${host}:${port}/${database ?? ''}`;
+}
+
+function reasonOf(error: unknown): string {
+  const root = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (root instanceof AggregateError) return reasonOf(root.errors[0]);
+  return root instanceof Error ? root.message.split('\n')[0] || root.name : String(root);
+}

@@ -1,0 +1,132 @@
+import type { Counter } from '../runs/records.ts';
+import type { Tx } from './database.ts';
+import { postgres } from './dialect.ts';
+import { CommitInDoubt, ConnectionLost, LockBusy } from './faults.ts';
+import type { Transactions } from './group-commit.ts';
+import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
+import { compile, type Compiled, type Statement } from './statement.ts';
+
+export interface WriterDeps {
+  connect(): Promise<Session>;
+  /** Asks until it knows whether the transaction took effect. */
+  outcome(transactionId: string): Promise<boolean>;
+}
+
+/** One connection that writes, opened again when it is lost. */
+export interface Writer extends Transactions<Tx> {
+  close(): Promise<void>;
+}
+
+/** Names the transaction at once, so that a commit without an answer can be asked for later. */
+const BEGIN = 'BEGIN; SELECT pg_current_xact_id()::text AS id';
+const ADD_SUMS = `INSERT INTO counters (metric, labels, value) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
+  ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`;
+
+export function createWriter(deps: WriterDeps): Writer {
+  let session: Session | null = null;
+  let transactionId = '';
+  let locks = new Set<string>();
+  let sums = new Map<string, Counter>();
+
+  const send = (query: Query): Promise<Answer> => {
+    if (!session?.alive) return Promise.reject(new ConnectionLost('there is no connection to the database'));
+    return session.query(query);
+  };
+  const drop = async () => {
+    const left = session;
+    session = null;
+    await left?.end();
+  };
+
+  const name = async (): Promise<string> => {
+    const [, named] = (await send({ text: BEGIN })) as unknown as [Answer, Answer];
+    return (named.rows[0] as unknown as { id: string }).id;
+  };
+  const reconnect = async (): Promise<string> => {
+    await drop();
+    session = await deps.connect();
+    return name();
+  };
+
+  const tx: Tx = {
+    ...preparedOn(send),
+    lock: async (name) => {
+      if (locks.has(name)) return;
+      // Waiting with one lock in hand for another could wait for somebody who waits for us.
+      const alone = locks.size === 0;
+      const call = alone ? 'pg_advisory_xact_lock' : 'pg_try_advisory_xact_lock';
+      const text = `SELECT ${call}(hashtextextended($1, 0)) AS taken`;
+      const { rows } = await send({ text, values: [name], name: call });
+      if (!alone && !(rows[0] as { taken: boolean } | undefined)?.taken) throw new LockBusy(name);
+      locks.add(name);
+    },
+    count: (counter) => {
+      const key = `${counter.metric}\n${JSON.stringify(counter.labels)}`;
+      const value = (sums.get(key)?.value ?? 0) + counter.value;
+      sums.set(key, { ...counter, value });
+    },
+  };
+
+  return {
+    tx,
+    faultOf: postgres.faultOf,
+    begin: async () => {
+      locks = new Set();
+      sums = new Map();
+      transactionId = session?.alive ? await name().catch(reconnect) : await reconnect();
+    },
+    commit: async () => {
+      if (sums.size > 0) await send(addSums(sums));
+      await commit(send, () => deps.outcome(transactionId));
+    },
+    rollback: async (fault) => {
+      // A server that was made read-only or is going down is left, so that the next try may find another.
+      if (fault === 'unavailable' || fault === 'lost') return drop();
+      await send({ text: 'ROLLBACK' }).catch(drop);
+    },
+    close: drop,
+  };
+}
+
+async function commit(send: (query: Query) => Promise<Answer>, outcome: () => Promise<boolean>): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await send({ text: 'COMMIT' });
+  } catch (error) {
+    if (postgres.faultOf(error) === 'lost') throw new CommitInDoubt(outcome(), error);
+    throw error;
+  }
+  // After a statement that failed, and whose error a job swallowed, the server rolls back and calls it success.
+  if (answer.command !== 'COMMIT') throw new Error('a job went on after a failed statement; nothing was stored');
+}
+
+/** All roll-ups of a transaction in one statement, in one order for all processes: no two wait for each other. */
+function addSums(sums: ReadonlyMap<string, Counter>): Query {
+  const sorted = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
+  const columns = [
+    sorted.map(({ metric }) => metric),
+    sorted.map(({ labels }) => JSON.stringify(labels)),
+    sorted.map(({ value }) => value),
+  ];
+  return { text: ADD_SUMS, values: columns, name: 'add_sums' };
+}
+
+/** The part of a transaction that runs statements: each compiled once, and prepared once a connection. */
+function preparedOn(send: (query: Query) => Promise<Answer>): Pick<Tx, 'db' | 'all' | 'run'> {
+  const db = kyselyOver(send, { transactions: false });
+  const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; name: string }>();
+  const queryOf = <P>(statement: Statement<P, unknown>, input: P): Query => {
+    const key = statement as Statement<never, unknown>;
+    let entry = ready.get(key);
+    if (!entry) {
+      entry = { compiled: compile(db, statement) as Compiled<never>, name: `s${ready.size}` };
+      ready.set(key, entry);
+    }
+    return { text: entry.compiled.sql, values: entry.compiled.bind(input as never), name: entry.name };
+  };
+  return {
+    db,
+    all: async <P, R>(statement: Statement<P, R>, input: P) => (await send(queryOf(statement, input))).rows as R[],
+    run: async (statement, input) => (await send(queryOf(statement, input))).rowCount ?? 0,
+  };
+}

@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { bumpCounter } from './counters.ts';
+import type { Database, DatabaseOptions, Tx } from './database.ts';
+import { sqlite } from './dialect.ts';
+import { GroupCommit } from './group-commit.ts';
+import { createHealth } from './health.ts';
+import { migrate } from './migrate.ts';
+import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
+import { compile, type Compiled, type Statement } from './statement.ts';
+
+/** Opens the embedded database: one process at a time, WAL, synchronous FULL read back (Design 8). */
+export async function openSqlite(options: DatabaseOptions & { file: string }): Promise<Database> {
+  mkdirSync(dirname(options.file), { recursive: true });
+  const lock = takeLock(options.file);
+  const writer = openConnection(options.file, { readOnly: false });
+  try {
+    configure(writer, options.synchronous ?? 'FULL');
+    await migrate(writer.kysely, options);
+  } catch (error) {
+    await writer.kysely.destroy();
+    lock.close();
+    throw error;
+  }
+  const reader = openConnection(options.file, { readOnly: true });
+  const commits = new GroupCommit<Tx>({
+    begin: () => writer.raw.exec('BEGIN IMMEDIATE'),
+    commit: () => writer.raw.exec('COMMIT'),
+    rollback: () => writer.raw.exec('ROLLBACK'),
+    faultOf: sqlite.faultOf,
+    tx: transactionOn(writer),
+  });
+  return {
+    db: reader.kysely,
+    write: (job) => commits.write(job),
+    // A file that nobody writes to does not fall ill.
+    healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
+    close: async () => {
+      await commits.drained();
+      await reader.kysely.destroy();
+      await writer.kysely.destroy();
+      lock.close();
+    },
+  };
+}
+
+function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
+  raw.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
+    PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
+  const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
+  for (const [pragma, value] of Object.entries(expected)) {
+    const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
+    if (actual !== value) throw new Error(`database.url: PRAGMA ${pragma} is ${String(actual)} where ${value} is needed`);
+  }
+}
+
+/** The lock is an open exclusive transaction on a file beside the database: it ends with the process, however that ends. */
+function takeLock(file: string): DatabaseSync {
+  const lock = new DatabaseSync(`${file}.lock`);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (cause) {
+    lock.close();
+    throw new Error(`database.url: ${file} is in use by another process`, { cause });
+  }
+}
+
+function transactionOn(connection: SqliteConnection): Tx {
+  const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; prepared: StatementSync }>();
+  const prepared = <P>(query: Statement<P, unknown>, input: P) => {
+    const key = query as Statement<never, unknown>;
+    let entry = ready.get(key);
+    if (!entry) {
+      const compiled = compile(connection.kysely, query) as Compiled<never>;
+      entry = { compiled, prepared: connection.raw.prepare(compiled.sql) };
+      ready.set(key, entry);
+    }
+    return { statement: entry.prepared, values: entry.compiled.bind(input as never) as SQLInputValue[] };
+  };
+  const run = <P>(query: Statement<P, unknown>, input: P) => {
+    const { statement, values } = prepared(query, input);
+    return Number(statement.run(...values).changes);
+  };
+  return {
+    db: connection.kysely,
+    all: <P, R>(query: Statement<P, R>, input: P) => {
+      const { statement, values } = prepared(query, input);
+      return statement.all(...values) as R[];
+    },
+    run,
+    // The only writing connection holds the whole database already.
+    lock: () => undefined,
+    count: ({ metric, labels, value }) => void run(bumpCounter, { metric, labels: JSON.stringify(labels), value }),
+  };
+}
