@@ -10,7 +10,7 @@ describe('a service that is killed under load', () => {
   test('keeps every webhook it accepted and repeats no completed step', async () => {
     const report = await rounds();
     expect(report.violations).toEqual([]);
-    expect(report.accepted).toBeGreaterThan(100);
+    expect(report.accepted).toBeGreaterThan(20);
     expect(report.interrupted).toBeGreaterThan(0);
   });
 
@@ -31,7 +31,7 @@ describe.runIf(shim.ok)(powerTitle, () => {
   test('keeps every webhook it accepted', async () => {
     const report = await rounds({ powerCutWith });
     expect(report.violations).toEqual([]);
-    expect(report.accepted).toBeGreaterThan(100);
+    expect(report.accepted).toBeGreaterThan(20);
   });
 
   test('is caught losing webhooks where commits do not wait for the disk', async () => {

@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export type Shim = { ok: true; path: string } | { ok: false; reason: string };
@@ -28,9 +37,12 @@ export function compileShim(): Shim {
   mkdirSync(cache, { recursive: true });
   const building = `${path}.${process.pid}`;
   try {
-    execFileSync('cc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', building, source, '-ldl', '-lpthread'], { stdio: 'pipe' });
+    execFileSync('cc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', building, source, '-ldl', '-lpthread'], {
+      stdio: 'pipe',
+    });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: false, reason: 'no C compiler: `cc` is not on the PATH' };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { ok: false, reason: 'no C compiler: `cc` is not on the PATH' };
     throw error;
   }
   renameSync(building, path);
