@@ -69,6 +69,12 @@ export const STORED_SERIES: readonly Series[] = [
     type: 'counter',
     labels: ['pipeline', 'team', 'model', 'provider', 'source'],
   },
+  {
+    name: 'notifications_total',
+    help: 'Notifications by channel and what became of them',
+    type: 'counter',
+    labels: ['channel', 'outcome'],
+  },
   { name: 'runs_resumed_total', help: 'Runs resumed after a restart', type: 'counter', labels: ['pipeline'] },
   { name: 'replay_batches_total', help: 'Replay batches', type: 'counter', labels: ['step_name'] },
   { name: 'replay_steps_total', help: 'Replayed samples by grade', type: 'counter', labels: ['step_name', 'grade'] },
