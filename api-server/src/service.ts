@@ -1,36 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config/config.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
-import { agentBackend } from './executors/agent-backend.ts';
 import { listAgents } from './executors/agents.ts';
-import { httpExecutor } from './executors/http.ts';
-import { WebSocketRpc } from './executors/rpc-client.ts';
+import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { pageStore } from './page-wiring.ts';
-import { agentStep } from './runs/agent-step.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
-import { createEngine, type Engine } from './runs/engine.ts';
+import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
 import { newId } from './runs/ids.ts';
-import type { Write } from './runs/records.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
-import type { StepKind } from './runs/step-kind.ts';
-import { createTexts, type Texts } from './runs/texts.ts';
-import { webhookStep } from './runs/webhook-step.ts';
 import { insertAudit } from './store/audit.ts';
-import { addCounters, readCounters } from './store/counters.ts';
+import { readCounters } from './store/counters.ts';
 import { openDatabase, type Database, type Tx } from './store/database.ts';
-import { appendEvents, readEvents } from './store/event-writes.ts';
+import { readEvents } from './store/event-writes.ts';
 import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
-import { countRunning, keptDefinitions, readInterrupted, readStatus } from './store/interrupted.ts';
+import { countRunning, keptDefinitions } from './store/interrupted.ts';
 import { listRuns } from './store/list-runs.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
-import { endRun, findDuplicate, insertRun, keepDefinition, setLiveStatus } from './store/run-writes.ts';
-import { stepStore } from './store/step-writes.ts';
+import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
 import { dedupWindow, intake, type IntakeDeps } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
@@ -83,9 +74,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   });
   const backends = createBackends(config);
-  const texts = createTexts({ sandbox: config.security.templateSandbox });
-  const kinds = stepKinds(options, { backends, texts });
-  const engine = createEngine(engineDeps({ options, database, hub, capacity, kinds, texts }));
+  const engine = wireEngine({ ...options, database, hub, capacity, backends, registry });
   const state = { accepting: true };
   const intakeDeps = await takeIn(config, { database, capacity, engine });
   const receiving: ReceiveDeps = {
@@ -138,70 +127,6 @@ function reportProblems(registry: Registry, log: Logs['log']): void {
   for (const { severity, file, line, col, msg } of registry.current().problems) {
     log.warn({ severity, file, line, col }, `definition: ${msg}`);
   }
-}
-
-function createBackends({ executors }: Config): AgentBackend[] {
-  const backend = (name: 'gateway' | 'external') => {
-    const settings = executors[name];
-    if (settings === null) return [];
-    const { url, token, ca } = settings;
-    return [agentBackend(name, new WebSocketRpc({ url: rpcUrl(url), token, ca: ca ?? undefined }))];
-  };
-  return [...backend('gateway'), ...backend('external')];
-}
-
-/** The route of the protocol is `/rpc`; the configuration may name the server alone. */
-function rpcUrl(text: string): string {
-  const url = new URL(text);
-  if (url.pathname === '/' || url.pathname === '') url.pathname = '/rpc';
-  return url.href;
-}
-
-interface Parts {
-  backends: AgentBackend[];
-  texts: Texts;
-}
-
-function stepKinds({ config, pipelineEnv }: ServiceOptions, { backends, texts }: Parts): Map<string, StepKind> {
-  const agents = backends.map((backend): [string, StepKind] => [backend.name, agentStep({ backend, texts, now }) as StepKind]);
-  const http = httpExecutor(config.security.egressAllow);
-  return new Map([...agents, ['webhook', webhookStep({ http, texts, env: pipelineEnv, now }) as StepKind]]);
-}
-
-interface EngineParts {
-  options: ServiceOptions;
-  database: Database;
-  hub: EventHub;
-  capacity: Capacity;
-  kinds: Map<string, StepKind>;
-  texts: Texts;
-}
-
-function engineDeps({ options, database, hub, capacity, kinds, texts }: EngineParts): Parameters<typeof createEngine>[0] {
-  const persist = (writes: Write[]) =>
-    database.write(async (tx) => {
-      for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
-    });
-  const late = async (writes: Write[]) => {
-    void sleep(300).then(() => persist(writes));
-  };
-  const delay = (milliseconds: number, signal: AbortSignal) =>
-    sleep(milliseconds, true, { signal }).catch(() => false);
-  return {
-    step: { kinds, texts, store: stepStore, now, newId, delay },
-    store: {
-      endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
-      setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
-      appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
-      addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
-    },
-    persist: options.failpoints.stepRowLate ? late : persist,
-    readInterrupted: () => readInterrupted(database.db),
-    readStatus: (runId) => readStatus(database.db, runId),
-    capacity,
-    hub,
-    log: options.logs.log,
-  };
 }
 
 async function takeIn(

@@ -1,4 +1,5 @@
 import type { AuthBlock } from './auth-schema.ts';
+import type { NotificationsBlock } from './notifications-schema.ts';
 
 export type TokenRole = 'admin' | 'operator' | 'viewer' | 'webhook';
 
@@ -40,6 +41,8 @@ export interface Config {
   /** Absolute path of the file it was read from. */
   file: string;
   server: { host: string; port: number; tls: TlsConfig | null; forwardedAllowIps: string[]; maxBodyBytes: number };
+  /** Where people reach the pages, for links in messages; null gives messages without links. */
+  publicUrl: string | null;
   pipelineConfigDir: string | null;
   stepLibraryDir: string | null;
   managedDir: string | null;
@@ -50,6 +53,9 @@ export interface Config {
   dedup: { enabled: boolean; windowSeconds: number };
   concurrency: { maxRuns: number; onFull: 'reject' | 'queue'; maxQueued: number };
   auth: AuthConfig;
+  /** Keys as in the file: a message's own config goes over a channel's. */
+  notifications: NotificationsBlock;
+  calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };
 }
 

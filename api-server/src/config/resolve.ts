@@ -18,6 +18,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
   const config: Config = {
     file,
     server: resolveServer(parsed.server, at),
+    publicUrl: parsed.server.public_url ?? null,
     pipelineConfigDir: optional(parsed.pipeline_config_dir),
     stepLibraryDir: optional(parsed.step_library_dir),
     managedDir: optional(parsed.managed_dir),
@@ -34,6 +35,12 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       sessionSecret: auth.session_secret ?? null,
       sessionMaxAgeSeconds: auth.session_max_age_seconds,
       sessionMaxAgeRememberedSeconds: auth.session_max_age_remembered_seconds,
+    },
+    notifications: parsed.notifications,
+    calibration: {
+      nMin: parsed.calibration.n_min,
+      binWidth: parsed.calibration.bin_width,
+      cacheTtlSeconds: parsed.calibration.cache_ttl_seconds,
     },
     security: {
       allowShellChecks: security.allow_shell_checks,

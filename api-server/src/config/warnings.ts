@@ -1,10 +1,8 @@
+import { emptySecrets } from './notifications-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Blocks that are checked but do nothing yet in this version: whoever sets one is told at every start. */
 const WITHOUT_EFFECT = [
-  'artifacts',
-  'calibration',
-  'notifications',
   'observability',
   'pricing',
   'replay',
@@ -24,6 +22,7 @@ export function startUpWarnings(raw: unknown, parsed: ConfigFile): string[] {
   if (parsed.server.forwarded_allow_ips.includes('*')) {
     warnings.push('server.forwarded_allow_ips is *: any caller can claim to have come over TLS');
   }
+  warnings.push(...emptySecrets(parsed.notifications).map((key) => `${key} is empty: what needs it will fail`));
   if (idle.length > 0) warnings.push(`no effect in this version: ${idle.join(', ')}`);
   return warnings;
 }

@@ -30,8 +30,18 @@ export interface ActiveRun {
   /** Writes that wait for the next transaction of this run. */
   readonly pending: Write[];
   readonly totals: { inputTokens: number; outputTokens: number; unpricedSteps: number };
+  /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile (Design 4). */
+  readonly slot: Slot;
+  /** 1 for a run of its own, one more for each level of sub-run. */
+  readonly depth: number;
   trust: number | null;
   threshold: number | null;
+}
+
+export interface Slot {
+  giveBack(): void;
+  /** Rejects when the signal aborts first. */
+  takeAgain(signal: AbortSignal): Promise<void>;
 }
 
 /** Why a signal of a run or a step fired. */

@@ -1,10 +1,12 @@
-import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer, type AgentStep } from '@signalbox/crds';
+import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
 import type { AgentBackend, AgentReply, Failure } from './executor.ts';
-import type { ActiveRun } from './active-run.ts';
 import type { RawResponse } from './model.ts';
 import { runValues } from './run-values.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from './step-kind.ts';
+import type { AnyStep, Site } from './step-rows.ts';
 import type { Texts } from './texts.ts';
+
+type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 
 export interface AgentStepDeps {
   backend: AgentBackend;
@@ -16,10 +18,11 @@ export interface AgentStepDeps {
 export const MAX_PROMPT_BYTES = 256 * 1024;
 
 /** A step that asks an agent of a backend. */
-export function agentStep(deps: AgentStepDeps): StepKind<AgentStep> {
+export function agentStep(deps: AgentStepDeps): StepKind {
   return {
-    prepare: (run, step, earlier) => {
-      const prompt = earlier?.prompt === undefined ? renderPrompt(deps, run, step) : { ok: true as const, raw: earlier };
+    prepare: (site, earlier) => {
+      const step = site.step as AnyAgentStep;
+      const prompt = earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const prepared: Prepared = {
         ok: true,
@@ -27,7 +30,7 @@ export function agentStep(deps: AgentStepDeps): StepKind<AgentStep> {
         model: step.model ?? null,
         promptHash: promptHash(step.prompt_template),
         raw: prompt.raw,
-        perform: (attempt) => ask(deps, { run, step, raw: prompt.raw }, attempt),
+        perform: (attempt) => ask(deps, { site, step, raw: prompt.raw }, attempt),
       };
       return prepared;
     },
@@ -36,32 +39,36 @@ export function agentStep(deps: AgentStepDeps): StepKind<AgentStep> {
 
 const templateFailure = (message: string): Failure => ({ ok: false, type: 'template_failed', message, retryable: false });
 
-function renderPrompt(deps: AgentStepDeps, run: ActiveRun, step: AgentStep): { ok: true; raw: RawResponse } | Failure {
+function renderPrompt(deps: AgentStepDeps, { run, name, locals }: Site, step: AnyAgentStep): { ok: true; raw: RawResponse } | Failure {
   const compiled = deps.texts.template(step.prompt_template);
   if (!compiled.ok) return templateFailure(compiled.msg);
-  const rendered = compiled.template.render(runValues(run, deps.now()));
+  const rendered = compiled.template.render(runValues(run, deps.now(), locals));
   if (!rendered.ok) return templateFailure(rendered.msg);
   if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
     return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes`);
   }
-  for (const name of rendered.missing) {
-    run.journal.add('warn', 'template_missing_value', `the prompt names a value that is not there: ${name}`, {
-      step_name: step.name,
-      name,
-    });
+  for (const value of rendered.missing) {
+    const message = `the prompt names a value that is not there: ${value}`;
+    run.journal.add('warn', 'template_missing_value', message, { step_name: name, value });
   }
   return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
 }
 
 interface Question {
-  run: ActiveRun;
-  step: AgentStep;
+  site: Site;
+  step: AnyAgentStep;
   raw: RawResponse;
 }
 
+/** From the second iteration of `loop_until` on, the agent sees what it said before. */
+function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt): string {
+  if (iteration === 1 || previous === null) return prompt;
+  const before = JSON.stringify({ confidence: previous.confidence, summary: previous.summary, ...previous.output });
+  return `${prompt}\n\nYour answer so far was:\n${before}\n\nLook again: check what you were unsure of, then answer anew.`;
+}
+
 async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
-  const prompt = question.raw.prompt ?? '';
-  const reply = await call(deps, question, { ...attempt, input: prompt });
+  const reply = await call(deps, question, { ...attempt, input: inputOf(question.raw, attempt) });
   if (!reply.ok) return reply;
   const parsed = parseAnswer(reply.output ?? extractJson(reply.text), question.step.output_schema);
   if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
@@ -78,11 +85,11 @@ async function repair(
   failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
 ): Promise<Performed> {
   const { attempt, reply, errors } = failed;
-  question.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
-    step_name: question.step.name,
+  question.site.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
+    step_name: question.site.name,
     errors: errors.slice(0, 5),
   });
-  const input = `${question.raw.prompt}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
+  const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
   if (!again.ok) return again;
   const facts = toFacts(question.raw, [reply, again]);
@@ -102,7 +109,8 @@ const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
   return { ok: false, type: 'output_invalid', message, retryable: false, facts };
 };
 
-function call(deps: AgentStepDeps, { run, step }: Question, attempt: Attempt & { input: string }): Promise<AgentReply | Failure> {
+function call(deps: AgentStepDeps, { site, step }: Question, attempt: Attempt & { input: string }): Promise<AgentReply | Failure> {
+  const { run, name } = site;
   return deps.backend.run({
     agent: step.agent,
     model: step.model,
@@ -112,16 +120,16 @@ function call(deps: AgentStepDeps, { run, step }: Question, attempt: Attempt & {
     timeoutMs: attempt.timeoutMs,
     runId: run.id,
     pipeline: run.pipeline.name,
-    stepName: step.name,
+    stepName: name,
     team: run.team,
     signal: attempt.signal,
-    onEvent: (event, fields) => run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: step.name }),
+    onEvent: (event, fields) => run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
   });
 }
 
-const schemas = new WeakMap<AgentStep, Record<string, unknown>>();
+const schemas = new WeakMap<AnyAgentStep, Record<string, unknown>>();
 
-function answerSchemaOf(step: AgentStep): Record<string, unknown> {
+function answerSchemaOf(step: AnyAgentStep): Record<string, unknown> {
   const known = schemas.get(step);
   if (known) return known;
   const schema = answerSchema(step.output_schema);
@@ -137,6 +145,7 @@ const toAnswer = (answer: AgentAnswer): Answer => ({
   proceed: answer.proceed,
   proceedReason: answer.proceed_reason ?? null,
   artifacts: Object.keys(answer.artifacts),
+  artifactTexts: answer.artifacts,
 });
 
 function toFacts(asked: RawResponse, replies: AgentReply[]): CallFacts {

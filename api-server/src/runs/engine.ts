@@ -1,31 +1,21 @@
-import { AppError, type Pipeline } from '@signalbox/crds';
-import { stopReason, Stopped, type ActiveRun } from './active-run.ts';
+import { activate } from './activate.ts';
+import { stopReason, Stopped, type ActiveRun, type Slot } from './active-run.ts';
 import type { Capacity } from './capacity.ts';
-import type { EventHub } from './events.ts';
-import type { RunEvent, TerminalRunStatus } from './model.ts';
+import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import type { NewRun } from './new-run.ts';
-import type { Counter, RunEndRecord, Write } from './records.ts';
+import type { Write } from './records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
-import { runCounters } from './rollups.ts';
-import { runSequence, type RunOutcome } from './sequence.ts';
+import { runSequence } from './sequence.ts';
 import type { StepDeps } from './step.ts';
+import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
-export interface EngineDeps {
+export interface EngineDeps extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome'> {
   step: Omit<StepDeps, 'flush'>;
-  store: {
-    endRun(row: RunEndRecord): Write;
-    setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
-    appendEvents(runId: string, events: RunEvent[]): Write;
-    addCounters(counters: Counter[]): Write;
-  };
-  /** One durable transaction; rejects with `unavailable` when nothing was stored. */
-  persist(writes: Write[]): Promise<void>;
+  setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
   readInterrupted(): Promise<InterruptedRun[]>;
   /** What is stored of a run that is not active here. */
   readStatus(runId: string): Promise<string | null>;
   capacity: Capacity;
-  hub: EventHub;
-  log: { info(fields: object, msg: string): void; error(fields: object, msg: string): void };
 }
 
 export interface Engine {
@@ -33,12 +23,10 @@ export interface Engine {
   /** Takes up what an earlier process left; resolves with the number once all are on their way. */
   resume(): Promise<number>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
+  runChild: SubRuns['run'];
   /** Waits for runs to end, at most `milliseconds`; the rest stop where they are and are resumed at the next start. */
   drain(milliseconds: number): Promise<void>;
 }
-
-/** Pause between tries to store something while the database refuses. */
-const STORE_RETRY_MS = 500;
 
 interface Held {
   run: ActiveRun;
@@ -49,60 +37,65 @@ interface Held {
 export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
   const shutdown = new AbortController();
-  const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(deps, run, writes) };
+  const ending: EndingDeps = { ...deps, now: deps.step.now, delay: deps.step.delay };
+  const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(ending, run, writes) };
 
-  const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>) => {
+  const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
     const ended = work(run)
-      .catch((error: unknown) => giveUp(deps, run, error))
+      .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => held.delete(run.id));
     held.set(run.id, { run, ended });
+    return ended;
   };
 
   const execute = async (run: ActiveRun) => {
     const timer = runTimer(run);
     try {
-      const outcome = await runSequence(stepDeps, run);
-      await finish(deps, run, outcome);
+      await finish(ending, run, await runSequence(stepDeps, run));
     } finally {
       clearTimeout(timer);
-      deps.capacity.release();
+      run.slot.giveBack();
     }
   };
 
   /** Waits for a slot first; a run that is cancelled meanwhile ends without one. */
   const executeLater = async (run: ActiveRun) => {
     try {
-      await deps.capacity.take(run.controller.signal);
+      await run.slot.takeAgain(run.controller.signal);
     } catch {
       const stopped = stopReason(run.controller.signal) as Stopped;
       if (stopped.why === 'shutdown') throw stopped;
-      return finish(deps, run, { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] });
+      return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] });
     }
-    run.pending.push(deps.store.setLiveStatus(run.id, 'running'));
+    run.pending.push(deps.setLiveStatus(run.id, 'running'));
     return execute(run);
+  };
+
+  const subRuns = createSubRuns({ ...deps, ...ending, hub: deps.hub, hold, execute: (run) => runSequence(stepDeps, run), newSlot: noSlot });
+
+  const resumeOne = (stored: InterruptedRun) => {
+    const restored = restore(deps.hub, stored, { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1 });
+    const work = restored.go
+      ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
+      : (run: ActiveRun) => finish(ending, run, { ...restored.outcome, writes: [] });
+    void hold(restored.run, work);
   };
 
   return {
     begin: (fresh, state) => {
-      const run = activate(deps.hub, fresh);
-      const word = state === 'queued' ? 'queued until a slot is free' : 'started';
-      run.journal.add('info', `run_${state === 'queued' ? 'queued' : 'started'}`, `run of ${fresh.pipeline.name} ${word}`, {
-        pipeline: fresh.pipeline.name,
-        source: fresh.context.source,
-      });
-      hold(run, state === 'queued' ? executeLater : execute);
+      const run = activate(deps.hub, fresh, { slot: slotOf(deps.capacity, state === 'running'), depth: 1 });
+      const [event, word] = state === 'queued' ? ['run_queued', 'waits for a slot'] : ['run_started', 'started'];
+      const said = { pipeline: fresh.pipeline.name, source: fresh.context.source };
+      run.journal.add('info', event, `run of ${fresh.pipeline.name} ${word}`, said);
+      void hold(run, state === 'queued' ? executeLater : execute);
     },
-
     resume: async () => {
       const found = await deps.readInterrupted();
-      for (const stored of found) {
-        const restored = restore(deps.hub, stored, deps.step.now());
-        if (restored.go) hold(restored.run, (run) => takeUp(deps, run, stored).then(() => executeLater(run)));
-        else hold(restored.run, (run) => finish(deps, run, { ...restored.outcome, writes: [] }));
-      }
-      return found.length;
+      subRuns.remember(found.filter(({ parentRunId }) => parentRunId !== null));
+      const own = found.filter(({ parentRunId }) => parentRunId === null);
+      own.forEach(resumeOne);
+      return own.length;
     },
-
     cancel: async (runId, by) => {
       const found = held.get(runId);
       if (!found) return (await deps.readStatus(runId)) === null ? 'not_found' : 'ended';
@@ -110,7 +103,7 @@ export function createEngine(deps: EngineDeps): Engine {
       await found.ended;
       return (await deps.readStatus(runId)) === 'cancelled' ? 'cancelled' : 'ended';
     },
-
+    runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
       await Promise.race([all(), deps.step.delay(milliseconds, shutdown.signal)]);
@@ -121,92 +114,39 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-function activate(hub: EventHub, fresh: NewRun): ActiveRun {
+/** A slot of the process's capacity, held from the start or not. Giving back twice gives back once. */
+function slotOf(capacity: Capacity, heldNow: boolean): Slot {
+  let holds = heldNow;
   return {
-    id: fresh.id,
-    pipeline: fresh.pipeline.config,
-    context: fresh.context,
-    team: fresh.team,
-    stage: fresh.stage,
-    triggeredAt: fresh.triggeredAt,
-    controller: new AbortController(),
-    journal: hub.open(fresh.id, []),
-    results: new Map(),
-    inFlight: new Map(),
-    pending: [],
-    totals: { inputTokens: 0, outputTokens: 0, unpricedSteps: 0 },
-    trust: null,
-    threshold: null,
+    giveBack: () => {
+      if (holds) capacity.release();
+      holds = false;
+    },
+    takeAgain: async (signal) => {
+      if (holds) return;
+      await capacity.take(signal);
+      holds = true;
+    },
   };
 }
 
-function runTimer({ pipeline, controller }: ActiveRun): NodeJS.Timeout | undefined {
-  const { timeout_seconds: seconds } = pipeline satisfies Pipeline;
+/** A sub-run lives in its parent's slot. */
+const noSlot = (parent: ActiveRun): Slot => parent.slot;
+
+function runTimer({ pipeline, controller, triggeredAt }: ActiveRun): NodeJS.Timeout | undefined {
+  const { timeout_seconds: seconds } = pipeline;
   if (seconds === undefined) return undefined;
+  const left = Math.max(0, triggeredAt + seconds * 1000 - Date.now());
   const expire = () => controller.abort(new Stopped('run_timeout', `the run took longer than ${seconds} s`));
-  return setTimeout(expire, seconds * 1000);
+  return setTimeout(expire, left);
 }
 
 /** Notes a resumed run before it goes on. */
-async function takeUp(deps: EngineDeps, run: ActiveRun, { status }: InterruptedRun): Promise<void> {
+async function takeUp(deps: EngineDeps, ending: EndingDeps, run: ActiveRun, status: string): Promise<void> {
   if (status === 'queued') return;
   run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
   if (run.stage === 'production') {
     run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
   }
-  await flush(deps, run, [deps.store.setLiveStatus(run.id, 'interrupted')]);
-}
-
-/** Stores what waits and `writes`, in one transaction; tries again until the database takes it or the service stops. */
-async function flush(deps: EngineDeps, run: ActiveRun, writes: Write[]): Promise<void> {
-  const events = run.journal.take();
-  const all = [...run.pending.splice(0), ...writes];
-  if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
-  for (;;) {
-    try {
-      return await deps.persist(all);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
-      const stopped = stopReason(run.controller.signal);
-      if (stopped?.why === 'shutdown') throw stopped;
-      await deps.step.delay(STORE_RETRY_MS, new AbortController().signal);
-    }
-  }
-}
-
-async function finish(deps: EngineDeps, run: ActiveRun, { status, error, writes }: RunOutcome): Promise<void> {
-  const completedAt = deps.step.now();
-  const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
-  run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, { status });
-  const end = deps.store.endRun({
-    id: run.id,
-    status,
-    completed_at: completedAt,
-    error_step: error?.step ?? null,
-    error_message: error?.message ?? null,
-    trust: run.trust,
-    threshold: run.threshold,
-    input_tokens: run.totals.inputTokens,
-    output_tokens: run.totals.outputTokens,
-    cost: null,
-    unpriced_steps: run.totals.unpricedSteps,
-  });
-  const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
-  await flush(deps, run, [...writes, end, counters]);
-  deps.hub.close(run.id, status satisfies TerminalRunStatus);
-  const seconds = (completedAt - run.triggeredAt) / 1000;
-  deps.log.info({ run_id: run.id, pipeline: run.pipeline.name, status, duration_seconds: seconds }, 'run ended');
-}
-
-/** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
-async function giveUp(deps: EngineDeps, run: ActiveRun, error: unknown): Promise<void> {
-  if (error instanceof Stopped && error.why === 'shutdown') return deps.hub.drop(run.id);
-  deps.log.error({ run_id: run.id, err: error }, 'run failed by an internal error');
-  const message = 'an internal error ended the run; the service log has the details';
-  try {
-    await finish(deps, run, { status: 'failed', error: { step: null, message }, writes: [] });
-  } catch (second) {
-    deps.log.error({ run_id: run.id, err: second }, 'the end of a run could not be stored');
-    deps.hub.drop(run.id);
-  }
+  await flush(ending, run, [deps.setLiveStatus(run.id, 'interrupted')]);
 }

@@ -16,7 +16,8 @@ export const OUTCOMES = ['correct', 'partial', 'incorrect'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export type StepKind = 'step' | 'branch' | 'fan_out_branch' | 'parallel' | 'fan_out';
-export type ExecutorName = 'gateway' | 'external' | 'human' | 'webhook' | 'pipeline';
+/** The last two are the rows of groups, whose branches do the work. */
+export type ExecutorName = 'gateway' | 'external' | 'human' | 'webhook' | 'pipeline' | 'parallel' | 'fan_out';
 
 /** Normalised context of a trigger (Orchestration 2.4). `receivedAt` is milliseconds since the epoch. */
 export interface TriggerContext {
@@ -86,6 +87,28 @@ export interface TrustReport {
   sentence: string;
 }
 
+/** What a verifier or a grounding judge said of a step's answer. */
+export interface SecondOpinion {
+  agent: string;
+  model: string | null;
+  provider: string | null;
+  score: number | null;
+  summary: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  error?: string;
+}
+
+/** The outcome of one deterministic check. */
+export interface CheckResult {
+  name: string;
+  type: 'shell' | 'webhook';
+  passed: boolean;
+  /** Why it failed, or what was seen. */
+  detail: string;
+  durationSeconds: number;
+}
+
 /** What an executor answered, kept for people and for replay (Orchestration 2.2). */
 export interface RawResponse {
   prompt?: string;
@@ -97,6 +120,14 @@ export interface RawResponse {
   toolCalls?: number;
   trace?: unknown[];
   http?: { status: number; body: string };
+  /** The items of a fan-out, as evaluated once. */
+  items?: unknown[];
+  /** The run that a `pipeline` step started. */
+  childRunId?: string;
+  verifier?: SecondOpinion;
+  grounding?: SecondOpinion;
+  /** Answers of earlier iterations of `loop_until`. */
+  iterationsBefore?: { confidence: number | null; summary: string | null }[];
 }
 
 /** One executed step (Orchestration 2.2). */
@@ -116,7 +147,7 @@ export interface StepExecution {
   effectiveConfidence: number | null;
   groundingScore: number | null;
   deterministicPassed: boolean | null;
-  checks: unknown[];
+  checks: CheckResult[];
   trustReport: TrustReport | null;
   promptHash: string | null;
   agentVersion: string | null;

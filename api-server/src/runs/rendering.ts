@@ -5,6 +5,8 @@ import type { Texts } from './texts.ts';
 export interface PipelineEnv {
   /** Undefined for a name that is not on `security.pipeline_env`. */
   valueOf(name: string): string | undefined;
+  /** True where `${NAME}` is left as it stands. */
+  verbatim?: boolean;
   /** Replaces every such value in text that leaves the process. */
   mask(text: string): string;
 }
@@ -23,6 +25,7 @@ const failure = (type: string, message: string): Failure => ({ ok: false, type, 
 
 /** Puts the operator's values into the author's literal text; a value is never read as a template. */
 export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
+  if (env.verbatim) return { ok: true, value: source };
   let refused: string | null = null;
   const value = source.replaceAll(PLACEHOLDER, (_, name: string) => {
     const found = env.valueOf(name);

@@ -1,11 +1,13 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { ActiveRun, StepView } from './active-run.ts';
+import type { ActiveRun, Slot, StepView } from './active-run.ts';
 import type { EventHub } from './events.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from './model.ts';
 
 /** What the store has of a run that had not ended when its process did. */
 export interface InterruptedRun {
   id: string;
+  /** Set for sub-runs, which their parents take up. */
+  parentRunId: string | null;
   status: RunStatus;
   /** The resolved body the run began with. */
   pipeline: Pipeline;
@@ -17,13 +19,19 @@ export interface InterruptedRun {
   events: RunEvent[];
 }
 
+export interface Taking {
+  now: number;
+  slot: Slot;
+  depth: number;
+}
+
 export type Restored =
   | { go: true; run: ActiveRun }
   | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
 
 /** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
-export function restore(hub: EventHub, stored: InterruptedRun, now: number): Restored {
-  const run = rebuild(hub, stored);
+export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, depth }: Taking): Restored {
+  const run = { ...rebuild(hub, stored), slot, depth };
   const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
   if (reason === null) return { go: true, run };
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
@@ -41,10 +49,10 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
   return null;
 }
 
-function rebuild(hub: EventHub, stored: InterruptedRun): ActiveRun {
+function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth'> {
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
-  const gated = ended.findLast(({ trustReport }) => trustReport !== null && trustReport.passed !== null);
+  const gated = ended.findLast(({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null);
   return {
     id: stored.id,
     pipeline: stored.pipeline,

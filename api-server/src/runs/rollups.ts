@@ -1,8 +1,9 @@
 import type { Counter } from './records.ts';
 import type { Stage } from './model.ts';
 
-/** Upper bounds of the duration histogram in seconds (Orchestration 6). */
+/** Upper bounds of the duration histogram in seconds, and of the grounding scores (Orchestration 6). */
 export const DURATION_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200];
+export const SCORE_BUCKETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 
 export interface EndedStep {
   stage: Stage;
@@ -17,6 +18,8 @@ export interface EndedStep {
   durationSeconds: number;
   inputTokens: number | null;
   outputTokens: number | null;
+  grounding: number | null;
+  checksPassed: boolean | null;
 }
 
 /** A fan-out branch counts under the name before the slash (Design 8). */
@@ -25,23 +28,49 @@ const family = (stepName: string): string => stepName.split('/')[0] ?? stepName;
 /** What one ended step adds to the metrics; testing adds nothing. */
 export function stepCounters(step: EndedStep): Counter[] {
   if (step.stage !== 'production' || step.status === 'skipped') return [];
-  const who = [step.pipeline, family(step.stepName), step.executor, step.agent ?? '', step.model ?? '', step.provider ?? ''];
-  const bucket = DURATION_BUCKETS.find((bound) => step.durationSeconds <= bound);
+  const name = family(step.stepName);
+  const asked = [step.agent ?? '', step.model ?? '', step.provider ?? ''];
+  const who = [step.pipeline, name, step.executor, ...asked];
   return [
     { metric: 'pipeline_steps_total', labels: [...who, step.status], value: 1 },
-    { metric: 'pipeline_step_duration_seconds', labels: [...who, bucket === undefined ? '+Inf' : String(bucket)], value: 1 },
-    { metric: 'pipeline_step_duration_seconds_sum', labels: who, value: step.durationSeconds },
-    ...tokenCounters(step),
+    ...observed('pipeline_step_duration_seconds', who, { value: step.durationSeconds, buckets: DURATION_BUCKETS }),
+    ...(step.grounding === null
+      ? []
+      : observed('step_grounding_score', [step.pipeline, name, ...asked], { value: step.grounding, buckets: SCORE_BUCKETS })),
+    ...checkCounters(step, name),
+    ...tokenCounters(step, who),
   ];
 }
 
-function tokenCounters(step: EndedStep): Counter[] {
-  if (step.inputTokens === null && step.outputTokens === null) return [];
-  const who = [step.team ?? '', step.pipeline, family(step.stepName), step.executor, step.agent ?? '', step.model ?? '', step.provider ?? ''];
+/** One observation of a histogram: its bucket, not cumulative, and the sum. */
+function observed(metric: string, labels: string[], seen: { value: number; buckets: readonly number[] }): Counter[] {
+  const bucket = seen.buckets.find((bound) => seen.value <= bound);
   return [
-    { metric: 'pipeline_tokens_total', labels: [...who, 'input'], value: step.inputTokens ?? 0 },
-    { metric: 'pipeline_tokens_total', labels: [...who, 'output'], value: step.outputTokens ?? 0 },
+    { metric, labels: [...labels, bucket === undefined ? '+Inf' : String(bucket)], value: 1 },
+    { metric: `${metric}_sum`, labels, value: seen.value },
   ];
+}
+
+function checkCounters({ pipeline, checksPassed }: EndedStep, name: string): Counter[] {
+  if (checksPassed === null) return [];
+  const outcome = checksPassed ? 'passed' : 'failed';
+  return [{ metric: 'step_deterministic_check_total', labels: [pipeline, name, outcome], value: 1 }];
+}
+
+function tokenCounters({ team, inputTokens, outputTokens }: EndedStep, who: string[]): Counter[] {
+  if (inputTokens === null && outputTokens === null) return [];
+  const labels = [team ?? '', ...who];
+  return [
+    { metric: 'pipeline_tokens_total', labels: [...labels, 'input'], value: inputTokens ?? 0 },
+    { metric: 'pipeline_tokens_total', labels: [...labels, 'output'], value: outputTokens ?? 0 },
+  ];
+}
+
+/** What one verifier run adds; an override lowered the effective confidence. */
+export function verifierCounters(run: { stage: Stage }, agent: string, overrode: boolean): Counter[] {
+  if (run.stage !== 'production') return [];
+  const runs = { metric: 'verifier_runs_total', labels: [agent], value: 1 };
+  return overrode ? [runs, { metric: 'verifier_overrides_total', labels: [agent], value: 1 }] : [runs];
 }
 
 /** What one ended run adds to the metrics. */

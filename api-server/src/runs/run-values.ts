@@ -2,7 +2,7 @@ import { templateName } from '@signalbox/crds';
 import type { ActiveRun, StepView } from './active-run.ts';
 
 /** The names that templates and expressions see (Design 3); context names win over metadata's. */
-export function runValues(run: ActiveRun, now: number): Record<string, unknown> {
+export function runValues(run: ActiveRun, now: number, locals: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { context, pipeline } = run;
   return {
     ...context.metadata,
@@ -22,6 +22,7 @@ export function runValues(run: ActiveRun, now: number): Record<string, unknown> 
     fan_out: null,
     run: { id: run.id, pipeline: pipeline.name, triggered_at: new Date(run.triggeredAt).toISOString() },
     now: new Date(now).toISOString(),
+    ...locals,
   };
 }
 

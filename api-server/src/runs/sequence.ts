@@ -1,9 +1,10 @@
-import { isFanOut, isParallel, type ExecutorStep, type Step } from '@signalbox/crds';
+import type { Step } from '@signalbox/crds';
 import { stopReason, type ActiveRun } from './active-run.ts';
-import { STEP_CONSEQUENCE } from './status.ts';
-import { runStep, type StepDeps, type StepOutcome } from './step.ts';
+import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from './model.ts';
 import type { Write } from './records.ts';
+import { STEP_CONSEQUENCE } from './status.ts';
+import type { StepDeps, StepOutcome } from './step.ts';
 
 export interface RunOutcome {
   status: TerminalRunStatus;
@@ -14,15 +15,14 @@ export interface RunOutcome {
 
 /** Runs the entries of a pipeline in order until one ends the run or none is left; ended entries never run again. */
 export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
-  const { steps } = run.pipeline;
   let writes: Write[] = [];
-  for (const [index, step] of steps.entries()) {
+  for (const [index, step] of run.pipeline.steps.entries()) {
     if (run.results.has(step.name)) continue;
     const stopped = stopReason(run.controller.signal);
     if (stopped?.why === 'shutdown') throw stopped;
     if (stopped) return { ...afterStop(stopped), writes };
-    if (writes.length > 0) run.pending.push(...writes);
-    const outcome = await runStep(deps, { run, step: executorStep(step), index });
+    run.pending.push(...writes);
+    const outcome = await runEntry(deps, run, step, index);
     writes = outcome.writes;
     const next = consequence(step, outcome);
     if (next !== 'next') return { status: next, error: runError(step, outcome), writes };
@@ -34,12 +34,6 @@ const afterStop = ({ why, message }: { why: string; message: string }) => ({
   status: why === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
   error: { step: null, message },
 });
-
-/** Loading refuses what this version cannot run, so another shape here is a programming error. */
-function executorStep(step: Step): ExecutorStep {
-  if (isParallel(step) || isFanOut(step)) throw new Error(`step ${step.name} has a shape that cannot run`);
-  return step;
-}
 
 function consequence(step: Step, { status }: StepOutcome): 'next' | TerminalRunStatus {
   const policy = typeof step.on_failure === 'string' ? step.on_failure : step.on_failure.policy;

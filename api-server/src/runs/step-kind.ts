@@ -1,7 +1,6 @@
-import type { ExecutorStep } from '@signalbox/crds';
 import type { Failure } from './executor.ts';
-import type { ActiveRun } from './active-run.ts';
-import type { RawResponse } from './model.ts';
+import type { RawResponse, StepStatus } from './model.ts';
+import type { Site } from './step-rows.ts';
 
 /** What a step answered, whoever was asked; a null confidence passes no gate and fails none. */
 export interface Answer {
@@ -11,7 +10,9 @@ export interface Answer {
   nextStepContext: unknown;
   proceed: boolean;
   proceedReason: string | null;
+  /** Names of the artifacts, and their texts until they are stored. */
   artifacts: string[];
+  artifactTexts?: Record<string, string>;
 }
 
 /** What is known of a call beside its answer. */
@@ -24,10 +25,26 @@ export interface CallFacts {
   raw: RawResponse;
 }
 
-export type Performed = { ok: true; answer: Answer; facts: CallFacts } | (Failure & { facts?: CallFacts });
+/** What is known where nobody was asked who counts tokens. */
+export const noFacts = (raw: RawResponse): CallFacts => ({
+  model: null,
+  provider: null,
+  agentVersion: null,
+  inputTokens: null,
+  outputTokens: null,
+  raw,
+});
+
+/** `ends` gives the step a status of its own where `failed` would be wrong: a rejected approval, an escalated sub-run. */
+export type Refusal = Failure & { facts?: CallFacts; ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'> };
+export type Performed = { ok: true; answer: Answer; facts: CallFacts } | Refusal;
 
 export interface Attempt {
   idempotencyKey: string;
+  /** Number of the iteration of `loop_until`, from 1. */
+  iteration: number;
+  /** The answer of the iteration before. */
+  previous: Answer | null;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -46,6 +63,6 @@ export interface Prepared {
  * One executor's way to be a step (a file each). `earlier` is what the step was asked before a restart: a resumed call
  * repeats it to the letter, or its idempotency key would not fit.
  */
-export interface StepKind<S extends ExecutorStep = ExecutorStep> {
-  prepare(run: ActiveRun, step: S, earlier: RawResponse | null): Prepared | Failure;
+export interface StepKind {
+  prepare(site: Site, earlier: RawResponse | null): Prepared | Failure;
 }

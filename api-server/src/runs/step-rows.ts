@@ -1,22 +1,30 @@
-import type { ExecutorStep } from '@signalbox/crds';
+import type { ExecutorStep, ItemStep } from '@signalbox/crds';
 import type { ActiveRun } from './active-run.ts';
 import { effectiveConfidence, type Evidence } from './gate.ts';
-import type { StepStatus, TrustReport } from './model.ts';
+import type { CheckResult, RawResponse, StepKind as RowKind, StepStatus, TrustReport } from './model.ts';
 import type { Counter, StepEndRecord, StepStartRecord } from './records.ts';
 import { stepCounters } from './rollups.ts';
 import type { Answer, CallFacts, Prepared } from './step-kind.ts';
 
-/** Where a step stands: its run, its definition, the index of its entry. */
+/** A step of any executor, whether it has a name of its own or is an item of a fan-out. */
+export type AnyStep = ExecutorStep | ItemStep;
+
+/** Where a step stands: its run, its definition, its name in this run, the index of its entry. */
 export interface Site {
   run: ActiveRun;
-  step: ExecutorStep;
+  step: AnyStep;
+  name: string;
   index: number;
+  kind: Extract<RowKind, 'step' | 'branch' | 'fan_out_branch'>;
+  /** Further names for templates and expressions, such as a fan-out's item. */
+  locals: Readonly<Record<string, unknown>>;
 }
 
 /** A step whose row is stored. */
 export interface Begun extends Site {
   row: StepStartRecord;
   attempt: number;
+  iteration: number;
 }
 
 export interface StepError {
@@ -31,7 +39,10 @@ export interface Ending {
   facts?: CallFacts;
   answer?: Answer;
   evidence?: Evidence;
+  checks?: CheckResult[];
   report?: TrustReport;
+  /** Second opinions and the like, added to what is kept of the call. */
+  raw?: Partial<RawResponse>;
 }
 
 export interface Beginning {
@@ -43,13 +54,16 @@ export interface Beginning {
 }
 
 /** The row of a step before it runs, or of one that never will. */
-export function startRecord({ run, step, index }: Site, { id, at, attempt, prepared, status }: Beginning): StepStartRecord {
+export function startRecord(
+  { run, step, name, index, kind }: Site,
+  { id, at, attempt, prepared, status }: Beginning,
+): StepStartRecord {
   return {
     id,
     run_id: run.id,
-    step_name: step.name,
+    step_name: name,
     step_index: index,
-    kind: 'step',
+    kind,
     executor: step.executor,
     agent: 'agent' in step ? step.agent : null,
     model: prepared?.model ?? null,
@@ -68,7 +82,7 @@ export function startRecord({ run, step, index }: Site, { id, at, attempt, prepa
 
 /** What the end of a step changes in its row. */
 export function endRecord(begun: Begun, ending: Ending, completedAt: number): StepEndRecord {
-  const { facts, answer } = ending;
+  const { facts, answer, checks } = ending;
   return {
     id: begun.row.id,
     model: facts?.model ?? begun.row.model,
@@ -84,9 +98,9 @@ export function endRecord(begun: Begun, ending: Ending, completedAt: number): St
     attempts: begun.attempt,
     error_type: ending.error?.type ?? null,
     error_message: ending.error?.message ?? null,
-    checks: null,
+    checks: checks && checks.length > 0 ? JSON.stringify(checks) : null,
     ...answerColumns(answer),
-    raw_response: facts ? JSON.stringify(facts.raw) : begun.row.raw_response,
+    raw_response: facts ? JSON.stringify({ ...facts.raw, ...ending.raw }) : begun.row.raw_response,
   };
 }
 
@@ -109,13 +123,13 @@ const answerColumns = (answer: Answer | undefined) => ({
 });
 
 /** What the end of a step adds to the metrics. */
-export function endCounters({ run, step, row }: Begun, { status, facts }: Ending, completedAt: number): Counter[] {
+export function endCounters({ run, name, row }: Begun, { status, facts, evidence }: Ending, completedAt: number): Counter[] {
   return stepCounters({
     stage: run.stage,
     team: run.team,
     pipeline: run.pipeline.name,
-    stepName: step.name,
-    executor: step.executor,
+    stepName: name,
+    executor: row.executor,
     agent: row.agent,
     model: facts?.model ?? row.model,
     provider: facts?.provider ?? null,
@@ -123,5 +137,7 @@ export function endCounters({ run, step, row }: Begun, { status, facts }: Ending
     durationSeconds: (completedAt - row.started_at) / 1000,
     inputTokens: facts?.inputTokens ?? null,
     outputTokens: facts?.outputTokens ?? null,
+    grounding: evidence?.grounding?.score ?? null,
+    checksPassed: evidence?.checksPassed ?? null,
   });
 }

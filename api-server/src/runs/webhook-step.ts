@@ -1,9 +1,8 @@
-import type { WebhookStep } from '@signalbox/crds';
 import type { Failure, HttpCall, HttpExecutor, HttpReply } from './executor.ts';
-import type { ActiveRun } from './active-run.ts';
 import { renderJson, renderText, type PipelineEnv, type Rendering } from './rendering.ts';
 import { runValues } from './run-values.ts';
-import type { Answer, Attempt, CallFacts, Performed, StepKind } from './step-kind.ts';
+import { noFacts, type Answer, type Attempt, type CallFacts, type Performed, type StepKind } from './step-kind.ts';
+import type { AnyStep, Site } from './step-rows.ts';
 import type { Texts } from './texts.ts';
 
 export interface WebhookStepDeps {
@@ -14,10 +13,10 @@ export interface WebhookStepDeps {
 }
 
 /** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none (Design 3). */
-export function webhookStep(deps: WebhookStepDeps): StepKind<WebhookStep> {
+export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
-    prepare: (run, step) => {
-      const request = renderRequest(deps, run, step);
+    prepare: (site) => {
+      const request = renderRequest(deps, site);
       if (!request.ok) return request;
       return {
         ok: true,
@@ -33,8 +32,9 @@ export function webhookStep(deps: WebhookStepDeps): StepKind<WebhookStep> {
 
 type Request = Omit<HttpCall, 'signal'>;
 
-function renderRequest(deps: WebhookStepDeps, run: ActiveRun, step: WebhookStep): { ok: true; value: Request } | Failure {
-  const rendering: Rendering = { texts: deps.texts, env: deps.env, values: runValues(run, deps.now()) };
+function renderRequest(deps: WebhookStepDeps, { run, step: any, locals }: Site): { ok: true; value: Request } | Failure {
+  const step = any as Extract<AnyStep, { executor: 'webhook' }>;
+  const rendering: Rendering = { texts: deps.texts, env: deps.env, values: runValues(run, deps.now(), locals) };
   const url = renderText(step.url, rendering, encodeURIComponent);
   if (!url.ok) return url;
   const headers = renderJson(step.headers, rendering);
@@ -82,11 +82,5 @@ function parseBody(text: string): unknown {
   }
 }
 
-const toFacts = (reply: HttpReply, env: PipelineEnv): CallFacts => ({
-  model: null,
-  provider: null,
-  agentVersion: null,
-  inputTokens: null,
-  outputTokens: null,
-  raw: { http: { status: reply.status, body: env.mask(reply.body) } },
-});
+const toFacts = (reply: HttpReply, env: PipelineEnv): CallFacts =>
+  noFacts({ http: { status: reply.status, body: env.mask(reply.body) } });

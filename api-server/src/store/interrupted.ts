@@ -11,7 +11,7 @@ export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRu
   const rows = await db
     .selectFrom('runs')
     .innerJoin('definitions', 'definitions.hash', 'runs.definition_hash')
-    .select(['runs.id', 'runs.status', 'runs.context', 'runs.raw', 'runs.team', 'runs.stage', 'runs.triggered_at'])
+    .select(['runs.id', 'runs.status', 'runs.context', 'runs.raw', 'runs.team', 'runs.stage', 'runs.triggered_at', 'runs.parent_run_id'])
     .select('definitions.body')
     .where('runs.status', 'in', ['queued', 'running', 'interrupted'])
     .orderBy('runs.seq')
@@ -27,6 +27,7 @@ export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRu
       .execute();
     found.push({
       id: row.id,
+      parentRunId: row.parent_run_id,
       status: row.status as RunStatus,
       pipeline: JSON.parse(row.body) as Pipeline,
       context: { ...context, raw: row.raw === null ? null : (JSON.parse(row.raw) as unknown) },

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type {
+  CheckResult,
   ExecutorName,
   RawResponse,
   Run,
@@ -95,7 +96,7 @@ export function toStep(row: StepRow): StepExecution {
     effectiveConfidence: row.effective_confidence,
     groundingScore: row.grounding_score,
     deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
-    checks: (json(row.checks) ?? []) as unknown[],
+    checks: (json(row.checks) ?? []) as CheckResult[],
     trustReport: json(row.trust_report) as TrustReport | null,
     promptHash: row.prompt_hash,
     agentVersion: row.agent_version,

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { artifactStore } from './artifacts/keep.ts';
+import type { Config } from './config/config.ts';
+import type { Registry } from './definitions/registry.ts';
+import { agentBackend } from './executors/agent-backend.ts';
+import { httpExecutor } from './executors/http.ts';
+import { WebSocketRpc } from './executors/rpc-client.ts';
+import { shellExecutor } from './executors/shell.ts';
+import type { Logs } from './observability/logger.ts';
+import type { Failpoints } from './failpoints.ts';
+import { agentStep } from './runs/agent-step.ts';
+import type { Capacity } from './runs/capacity.ts';
+import { createEngine, type Engine } from './runs/engine.ts';
+import type { EventHub } from './runs/events.ts';
+import type { AgentBackend } from './runs/executor.ts';
+import { newId } from './runs/ids.ts';
+import { pipelineStep } from './runs/pipeline-step.ts';
+import type { Write } from './runs/records.ts';
+import type { PipelineEnv } from './runs/rendering.ts';
+import type { StepDeps } from './runs/step.ts';
+import type { StepKind } from './runs/step-kind.ts';
+import { createTexts } from './runs/texts.ts';
+import { webhookStep } from './runs/webhook-step.ts';
+import { calibratedMean } from './store/calibration.ts';
+import { addCounters } from './store/counters.ts';
+import type { Database, Tx } from './store/database.ts';
+import { appendEvents } from './store/event-writes.ts';
+import { readInterrupted, readStatus } from './store/interrupted.ts';
+import { readOutcome } from './store/outcome.ts';
+import { endRun, insertRun, keepDefinition, setLiveStatus } from './store/run-writes.ts';
+import { stepStore } from './store/step-writes.ts';
+
+export interface EngineParts {
+  config: Config;
+  logs: Logs;
+  failpoints: Failpoints;
+  pipelineEnv: PipelineEnv;
+  database: Database;
+  hub: EventHub;
+  capacity: Capacity;
+  backends: AgentBackend[];
+  registry: Registry;
+}
+
+const now = () => Date.now();
+const delay = (milliseconds: number, signal: AbortSignal) => sleep(milliseconds, true, { signal }).catch(() => false);
+
+/** Gives the engine its executors, its store and its clock. */
+export function wireEngine(parts: EngineParts): Engine {
+  const { database, hub, capacity, registry, logs, failpoints } = parts;
+  const kinds = new Map<string, StepKind>();
+  const step = stepDeps(parts, kinds);
+  const persist = (writes: Write[]) =>
+    database.write(async (tx) => {
+      for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
+    });
+  const late = async (writes: Write[]) => {
+    void sleep(300).then(() => persist(writes));
+  };
+  const engine = createEngine({
+    step,
+    store: {
+      endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
+      appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
+      addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+    },
+    setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
+    persist: failpoints.stepRowLate ? late : persist,
+    endWrites: () => [],
+    readInterrupted: () => readInterrupted(database.db),
+    readStatus: (runId) => readStatus(database.db, runId),
+    pipelineNamed: (name) => registry.current().byName.get(name),
+    insertChild: (row, { hash, name, config }) => async (tx: Tx) => {
+      await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+      await insertRun(tx, row);
+    },
+    readOutcome: (runId) => readOutcome(database.db, runId),
+    capacity,
+    hub,
+    log: logs.log,
+  });
+  kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, texts: step.texts, now }));
+  return engine;
+}
+
+function stepDeps({ config, pipelineEnv: env, database, backends }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
+  const texts = createTexts({ sandbox: config.security.templateSandbox });
+  const http = httpExecutor(config.security.egressAllow);
+  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
+  kinds.set('webhook', webhookStep({ http, texts, env, now }));
+  const artifacts = config.artifacts && artifactStore(config.artifacts.dir);
+  return {
+    kinds,
+    texts,
+    env,
+    http,
+    shell: config.security.allowShellChecks ? shellExecutor : null,
+    backends: new Map(backends.map((backend) => [backend.name, backend])),
+    calibratedMean: (query) => calibratedMean(database.db, query, config.calibration),
+    keepArtifacts: async (run, stepName, kept) => {
+      const result = await artifacts?.keep(run.id, stepName, kept);
+      if (!result || result.leftOut.length === 0) return;
+      const message = `artifacts too large or too many were left out: ${result.leftOut.join(', ')}`;
+      run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
+    },
+    store: stepStore,
+    now,
+    newId,
+    delay,
+  };
+}
+
+/** The backends that the configuration names. */
+export function createBackends({ executors }: Config): AgentBackend[] {
+  const backend = (name: 'gateway' | 'external') => {
+    const settings = executors[name];
+    if (settings === null) return [];
+    const { url, token, ca } = settings;
+    return [agentBackend(name, new WebSocketRpc({ url: rpcUrl(url), token, ca: ca ?? undefined }))];
+  };
+  return [...backend('gateway'), ...backend('external')];
+}
+
+/** The route of the protocol is `/rpc`; the configuration may name the server alone. */
+function rpcUrl(text: string): string {
+  const url = new URL(text);
+  if (url.pathname === '/' || url.pathname === '') url.pathname = '/rpc';
+  return url.href;
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import type { ShellExecutor } from '../runs/checks.ts';
+
+/** What is kept of each output stream. */
+const MAX_OUTPUT = 64 * 1024;
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires (Design 3). */
+export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve({ ok: false, type: 'timeout', message: 'stopped before it ran', retryable: false });
+    const child = spawn('/bin/sh', ['-c', run], {
+      cwd: '/',
+      env: { ...env, PATH },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const kill = () => killGroup(child.pid);
+    signal.addEventListener('abort', kill, { once: true });
+    const stdout = capture(child.stdout);
+    const stderr = capture(child.stderr);
+    child.on('error', (error) => {
+      signal.removeEventListener('abort', kill);
+      resolve({ ok: false, type: 'shell_failed', message: error.message, retryable: false });
+    });
+    child.on('close', (exitCode) => {
+      signal.removeEventListener('abort', kill);
+      // What the command left in the background is not part of the check.
+      killGroup(child.pid);
+      if (signal.aborted) return resolve({ ok: false, type: 'timeout', message: 'the check was stopped', retryable: false });
+      resolve({ ok: true, exitCode, stdout: stdout(), stderr: stderr() });
+    });
+  });
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+function capture(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (size < MAX_OUTPUT) chunks.push(chunk.subarray(0, MAX_OUTPUT - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}

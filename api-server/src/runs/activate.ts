@@ -1,0 +1,25 @@
+import type { ActiveRun } from './active-run.ts';
+import type { EventHub } from './events.ts';
+import type { NewRun } from './new-run.ts';
+
+/** A run at its beginning. */
+export function activate(hub: EventHub, fresh: NewRun, { slot, depth }: Pick<ActiveRun, 'slot' | 'depth'>): ActiveRun {
+  return {
+    id: fresh.id,
+    pipeline: fresh.pipeline.config,
+    context: fresh.context,
+    team: fresh.team,
+    stage: fresh.stage,
+    triggeredAt: fresh.triggeredAt,
+    controller: new AbortController(),
+    journal: hub.open(fresh.id, []),
+    results: new Map(),
+    inFlight: new Map(),
+    pending: [],
+    totals: { inputTokens: 0, outputTokens: 0, unpricedSteps: 0 },
+    slot,
+    depth,
+    trust: null,
+    threshold: null,
+  };
+}

@@ -1,0 +1,83 @@
+import { AppError } from '@signalbox/crds';
+import { stopReason, Stopped, type ActiveRun } from './active-run.ts';
+import type { EventHub } from './events.ts';
+import type { RunEvent } from './model.ts';
+import type { Counter, RunEndRecord, Write } from './records.ts';
+import { runCounters } from './rollups.ts';
+import type { RunOutcome } from './sequence.ts';
+
+export interface EndingDeps {
+  store: {
+    endRun(row: RunEndRecord): Write;
+    appendEvents(runId: string, events: RunEvent[]): Write;
+    addCounters(counters: Counter[]): Write;
+  };
+  /** One durable transaction; rejects with `unavailable` when nothing was stored. */
+  persist(writes: Write[]): Promise<void>;
+  /** Further writes of the transaction that ends a run, such as its notifications. */
+  endWrites(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): Write[];
+  hub: EventHub;
+  now(): number;
+  delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
+  log: { info(fields: object, msg: string): void; error(fields: object, msg: string): void };
+}
+
+/** Pause between tries to store something while the database refuses. */
+const STORE_RETRY_MS = 500;
+const never = new AbortController().signal;
+
+/** Stores what waits and `writes`, in one transaction; tries again until the database takes it or the service stops. */
+export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<void> {
+  const events = run.journal.take();
+  const all = [...run.pending.splice(0), ...writes];
+  if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
+  for (;;) {
+    try {
+      return await deps.persist(all);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
+      const stopped = stopReason(run.controller.signal);
+      if (stopped?.why === 'shutdown') throw stopped;
+      await deps.delay(STORE_RETRY_MS, never);
+    }
+  }
+}
+
+/** Stores the end of a run with everything that belongs to it, then tells who listens. */
+export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
+  const { status, error, writes } = outcome;
+  const completedAt = deps.now();
+  const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
+  run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, { status });
+  const end = deps.store.endRun({
+    id: run.id,
+    status,
+    completed_at: completedAt,
+    error_step: error?.step ?? null,
+    error_message: error?.message ?? null,
+    trust: run.trust,
+    threshold: run.threshold,
+    input_tokens: run.totals.inputTokens,
+    output_tokens: run.totals.outputTokens,
+    cost: null,
+    unpriced_steps: run.totals.unpricedSteps,
+  });
+  const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
+  await flush(deps, run, [...writes, end, counters, ...deps.endWrites(run, outcome)]);
+  deps.hub.close(run.id, status);
+  const seconds = (completedAt - run.triggeredAt) / 1000;
+  deps.log.info({ run_id: run.id, pipeline: run.pipeline.name, status, duration_seconds: seconds }, 'run ended');
+}
+
+/** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
+export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): Promise<void> {
+  if (error instanceof Stopped && error.why === 'shutdown') return deps.hub.drop(run.id);
+  deps.log.error({ run_id: run.id, err: error }, 'run failed by an internal error');
+  const message = 'an internal error ended the run; the service log has the details';
+  try {
+    await finish(deps, run, { status: 'failed', error: { step: null, message }, writes: [] });
+  } catch (second) {
+    deps.log.error({ run_id: run.id, err: second }, 'the end of a run could not be stored');
+    deps.hub.drop(run.id);
+  }
+}

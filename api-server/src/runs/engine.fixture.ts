@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileMatch, resolveSet } from '@signalbox/crds';
+import type { Config } from '../config/config.ts';
+import type { LoadedPipeline } from '../definitions/snapshot.ts';
+import { wireEngine, type EngineParts } from '../engine-wiring.ts';
+import { openDatabase, type Database } from '../store/database.ts';
+import { readEvents } from '../store/event-writes.ts';
+import { insertRun, keepDefinition } from '../store/run-writes.ts';
+import { runDetail, type RunDetail } from '../store/run-detail.ts';
+import { createCapacity } from './capacity.ts';
+import type { Engine } from './engine.ts';
+import { createEventHub, type EventHub } from './events.ts';
+import type { AgentBackend, AgentCall, AgentReply, Failure } from './executor.ts';
+import { newId } from './ids.ts';
+import type { StepExecution, TriggerContext } from './model.ts';
+import { newRunRow } from './new-run.ts';
+
+/** What a fake agent says: an answer object, a failure, or whatever the call makes of it. */
+export type Script = (call: AgentCall) => Record<string, unknown> | Failure | Promise<Record<string, unknown> | Failure>;
+
+export interface World {
+  engine: Engine;
+  database: Database;
+  hub: EventHub;
+  calls: AgentCall[];
+  pipelines: Map<string, LoadedPipeline>;
+  /** Starts a run of the named pipeline and waits for its end. */
+  run(pipeline: string, context?: Partial<TriggerContext>): Promise<Ended>;
+  start(pipeline: string, context?: Partial<TriggerContext>): Promise<string>;
+  ended(runId: string): Promise<Ended>;
+  /** A second engine on the same database, as after a restart. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Ended extends RunDetail {
+  step(name: string): StepExecution;
+  events: string[];
+}
+
+export interface WorldOptions {
+  /** YAML texts of the pipelines. */
+  pipelines: string[];
+  agents?: Record<string, Script>;
+  allowShell?: boolean;
+  egressAllow?: string[];
+  maxRuns?: number;
+}
+
+export const CONTEXT: TriggerContext = {
+  source: 'generic',
+  pipeline: null,
+  severity: 'critical',
+  labels: { service: 'checkout' },
+  annotations: {},
+  summary: 'the checkout is slow',
+  fingerprint: null,
+  metadata: { region: 'eu' },
+  raw: { some: 'payload' },
+  receivedAt: 0,
+};
+
+const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
+const PLAIN_ENV = { valueOf: (name: string) => (name === 'ALLOWED' ? 's3cret-value' : undefined), mask: (text: string) => text.replaceAll('s3cret-value', '***') };
+
+/** An engine with a real database and agents that are functions. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-engine-'));
+  const pipelines = load(options.pipelines);
+  const calls: AgentCall[] = [];
+  const backend = fakeBackend(options.agents ?? {}, calls);
+  const open = async () => {
+    const database = await openDatabase({ file: join(folder, 'test.db'), autoMigrate: true, now: Date.now });
+    const hub = createEventHub({ readStored: (id, after) => readEvents(database.db, id, after), now: Date.now, observe: () => undefined });
+    const engine = wireEngine({
+      config: configOf(options, folder),
+      logs: { log: QUIET },
+      failpoints: { stepRowLate: false, synchronousNormal: false },
+      pipelineEnv: PLAIN_ENV,
+      database,
+      hub,
+      capacity: createCapacity(options.maxRuns ?? 10),
+      backends: [backend],
+      registry: { current: () => ({ byName: pipelines }) },
+    } as unknown as EngineParts);
+    return { database, hub, engine };
+  };
+  const world = { ...(await open()), calls, pipelines } as World;
+  const ended = async (runId: string): Promise<Ended> => {
+    await end(world.hub, runId, world.database);
+    const detail = (await runDetail(world.database.db, runId, { raw: false })) as RunDetail;
+    const events = await readEvents(world.database.db, runId, 0);
+    const step = (name: string) => {
+      const found = detail.steps.find(({ stepName }) => stepName === name);
+      if (!found) throw new Error(`no step ${name} among ${detail.steps.map(({ stepName }) => stepName).join(', ')}`);
+      return found;
+    };
+    return { ...detail, step, events: events.map(({ event }) => event) };
+  };
+  const start = (pipeline: string, context: Partial<TriggerContext> = {}) => begin(world, pipeline, { ...CONTEXT, ...context });
+  return Object.assign(world, {
+    start,
+    ended,
+    run: async (pipeline: string, context?: Partial<TriggerContext>) => ended(await start(pipeline, context)),
+    restart: async () => {
+      await world.engine.drain(0);
+      await world.database.close();
+      Object.assign(world, await open());
+    },
+    close: async () => {
+      await world.engine.drain(0);
+      await world.database.close();
+      rmSync(folder, { recursive: true });
+    },
+  });
+}
+
+function load(texts: string[]): Map<string, LoadedPipeline> {
+  const set = resolveSet({ pipelines: texts.map((text, at) => ({ file: `${at}.yaml`, text })), steps: [], operator: { allow_shell_checks: true } });
+  const errors = set.problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw new Error(errors.map(({ file, loc, msg }) => `${file} ${loc.join('.')}: ${msg}`).join('\n'));
+  return new Map(set.pipelines.map((pipeline) => [pipeline.name, { ...pipeline, match: compileMatch({}) }]));
+}
+
+function configOf({ allowShell = false, egressAllow = [] }: WorldOptions, folder: string): Partial<Config> {
+  return {
+    artifacts: { dir: join(folder, 'artifacts'), retentionDays: 7 },
+    calibration: { nMin: 2, binWidth: 0.1, cacheTtlSeconds: 0 },
+    security: { allowShellChecks: allowShell, templateSandbox: true, pipelineEnv: ['ALLOWED'], egressAllow },
+  };
+}
+
+function fakeBackend(agents: Record<string, Script>, calls: AgentCall[]): AgentBackend {
+  return {
+    name: 'gateway',
+    run: async (call) => {
+      calls.push(call);
+      const script = agents[call.agent];
+      if (!script) return { ok: false, type: 'not_found', message: `no agent ${call.agent}`, retryable: false };
+      const said = await script(call);
+      return 'ok' in said ? (said as Failure) : reply(said);
+    },
+    list: () => Promise.resolve({ ok: true, agents: [] }),
+    close: () => undefined,
+  };
+}
+
+const reply = (answer: Record<string, unknown>): AgentReply => ({
+  ok: true,
+  text: JSON.stringify(answer),
+  output: answer,
+  stopReason: 'end',
+  model: 'm',
+  provider: 'p',
+  agentVersion: 'v1',
+  usage: { inputTokens: 10, outputTokens: 5 },
+  iterations: 1,
+  toolCalls: 0,
+  trace: [],
+});
+
+/** A plain answer of that confidence. */
+export const sure = (confidence: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({ confidence, summary: 'looked', ...more });
+
+/** Resolves when the signal of the call fires: an agent that never answers. */
+export const hang: Script = ({ signal }) =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false } satisfies Failure));
+  });
+
+async function begin(world: World, name: string, context: TriggerContext): Promise<string> {
+  const pipeline = world.pipelines.get(name);
+  if (!pipeline) throw new Error(`no pipeline ${name}`);
+  const now = Date.now();
+  const id = newId(now);
+  await world.database.write(async (tx) => {
+    await keepDefinition(tx, { hash: pipeline.hash, kind: 'Pipeline', name, body: JSON.stringify(pipeline.config), stored_at: now });
+    await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }));
+  });
+  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now }, 'running');
+  return id;
+}
+
+function end(hub: EventHub, runId: string, { db }: Database): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = hub.subscribe(runId, (frame) => {
+      if ('type' in frame && frame.type === 'run_complete') done();
+    });
+    const done = () => {
+      stop();
+      resolve();
+    };
+    void runDetail(db, runId, { raw: false }).then((detail) => {
+      if (detail?.run.completedAt != null) done();
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { isFanOut, isParallel, type Step } from '@signalbox/crds';
+import type { ActiveRun } from './active-run.ts';
+import { runFanOut } from './fan-out.ts';
+import { failGroup } from './group.ts';
+import { runParallel } from './parallel.ts';
+import { runStep, type StepDeps, type StepOutcome } from './step.ts';
+import { noteSkip } from './step-notes.ts';
+import { evaluateWhen } from './when.ts';
+
+/** Runs one entry of a pipeline, whatever its shape (Design 3). */
+export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
+  if (!isParallel(step) && !isFanOut(step)) {
+    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {} });
+  }
+  const executor = isParallel(step) ? 'parallel' : 'fan_out';
+  const condition = evaluateWhen(deps, { run, name: step.name }, step.when);
+  if (condition === 'skip') return skipGroup(deps, { run, step, index, executor });
+  if (condition !== 'run') return failGroup(deps, { run, step, index, executor, join: 'all_must_pass', raw: null }, condition);
+  return isParallel(step) ? runParallel(deps, run, step, index) : runFanOut(deps, run, step, index);
+}
+
+interface Skipped {
+  run: ActiveRun;
+  step: Step;
+  index: number;
+  executor: 'parallel' | 'fan_out';
+}
+
+function skipGroup(deps: StepDeps, { run, step, index, executor }: Skipped): StepOutcome {
+  const at = deps.now();
+  noteSkip(run, step.name);
+  const write = deps.store.insertStep({
+    id: deps.newId(at),
+    run_id: run.id,
+    step_name: step.name,
+    step_index: index,
+    kind: executor,
+    executor,
+    agent: null,
+    model: null,
+    provider: null,
+    status: 'skipped',
+    pipeline_name: run.pipeline.name,
+    team: run.team,
+    stage: run.stage,
+    prompt_hash: null,
+    started_at: at,
+    completed_at: at,
+    attempts: 0,
+    raw_response: null,
+  });
+  return { status: 'skipped', error: null, writes: [write] };
+}

@@ -1,0 +1,51 @@
+import type { FanOutStep } from '@signalbox/crds';
+import type { ActiveRun } from './active-run.ts';
+import type { Failure } from './executor.ts';
+import { beginGroup, closeGroup, endGroup, failGroup, runBranches, type BegunGroup, type Branch, type Group } from './group.ts';
+import { runValues } from './run-values.ts';
+import type { StepDeps, StepOutcome } from './step.ts';
+
+/** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
+export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep, index: number): Promise<StepOutcome> {
+  const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
+  const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? evaluateList(deps, run, step);
+  if (!Array.isArray(listed)) return failGroup(deps, group, listed);
+  // The list is stored with the row: a resumed fan-out goes on with the items it began with.
+  const begun = await beginGroup(deps, { ...group, raw: { items: listed } });
+  if (listed.length === 0) return empty(deps, begun);
+  const branches = listed.map((item, at) => branch(run, step, { item, at, total: listed.length, index }));
+  await runBranches(deps, begun, branches, step.fan_out.max_parallel);
+  return endGroup(deps, begun, branches);
+}
+
+const failure = (message: string): Failure => ({ ok: false, type: 'fan_out_failed', message, retryable: false });
+
+function evaluateList(deps: StepDeps, run: ActiveRun, { fan_out: { over, max_items: max } }: FanOutStep): unknown[] | Failure {
+  const compiled = deps.texts.expression(over);
+  if (!compiled.ok) return failure(`over: ${compiled.msg}`);
+  const result = compiled.expression.evaluate(runValues(run, deps.now()));
+  if (!result.ok) return failure(`over: ${result.msg}`);
+  if (!Array.isArray(result.value)) return failure('over does not yield a list');
+  if (result.value.length > max) return failure(`over yields ${result.value.length} items, max_items is ${max}`);
+  return result.value;
+}
+
+interface Item {
+  item: unknown;
+  at: number;
+  total: number;
+  index: number;
+}
+
+function branch(run: ActiveRun, { name, fan_out: { as, step } }: FanOutStep, { item, at, total, index }: Item): Branch {
+  const locals = { [as]: item, fan_out: { index: at, total, item } };
+  return { site: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals }, weight: 1 };
+}
+
+const ON_EMPTY = { complete: 'completed', skip: 'skipped', abort: 'aborted' } as const;
+
+function empty(deps: StepDeps, begun: BegunGroup): StepOutcome {
+  const { on_empty: rule } = (begun.step as FanOutStep).fan_out;
+  const error = rule === 'abort' ? { type: 'empty', message: 'the list is empty (on_empty: abort)' } : null;
+  return closeGroup(deps, begun, { status: ON_EMPTY[rule], error, trust: null });
+}

@@ -1,0 +1,45 @@
+import type { ActiveRun } from './active-run.ts';
+import type { Begun, Ending } from './step-rows.ts';
+
+const LEVELS = { completed: 'info', failed: 'error', stopped: 'warn', escalated: 'warn', aborted: 'warn', cancelled: 'warn' } as const;
+
+/** What a run keeps in memory of an ended step, and the line in its log. */
+export function noteEnd(begun: Begun, ending: Ending): void {
+  const { run, name, kind } = begun;
+  const { status, error, answer, report } = ending;
+  run.results.set(name, {
+    status,
+    summary: answer?.summary ?? null,
+    confidence: answer?.confidence ?? null,
+    trust: report?.trust ?? null,
+    output: answer?.output ?? {},
+    next_step_context: answer?.nextStepContext ?? null,
+  });
+  if (kind === 'step' && report && report.passed !== null) {
+    run.trust = report.trust;
+    run.threshold = report.threshold;
+  }
+  countTokens(run, ending);
+  const message = error ? `${name} ${status}: ${error.message}` : `${name} completed`;
+  run.journal.add(LEVELS[status], kind === 'step' ? `step_${status}` : `branch_${status}`, message, {
+    step_name: name,
+    confidence: answer?.confidence ?? null,
+    trust: report?.trust ?? null,
+    threshold: report?.threshold ?? null,
+    ...(error ? { error_type: error.type } : {}),
+  });
+}
+
+function countTokens({ totals }: ActiveRun, { facts }: Ending): void {
+  if (!facts || (facts.inputTokens === null && facts.outputTokens === null)) return;
+  totals.inputTokens += facts.inputTokens ?? 0;
+  totals.outputTokens += facts.outputTokens ?? 0;
+  totals.unpricedSteps += 1;
+}
+
+/** A step that did not run leaves an empty result, so that later templates find its name. */
+export function noteSkip(run: ActiveRun, name: string, why = 'its condition does not hold'): void {
+  const nothing = { summary: null, confidence: null, trust: null, output: {}, next_step_context: null };
+  run.results.set(name, { status: 'skipped', ...nothing });
+  run.journal.add('info', 'step_skipped', `${name} skipped: ${why}`, { step_name: name });
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import type { SubContext } from '@signalbox/crds';
+import type { LoadedPipeline } from '../definitions/snapshot.ts';
+import { activate } from './activate.ts';
+import { Stopped, stopReason, type ActiveRun, type Slot } from './active-run.ts';
+import { finish, type EndingDeps } from './ending.ts';
+import type { EventHub } from './events.ts';
+import type { TriggerContext } from './model.ts';
+import { newRunRow } from './new-run.ts';
+import type { NewRunRecord, Write } from './records.ts';
+import { restore, type InterruptedRun } from './resume.ts';
+import type { RunOutcome } from './sequence.ts';
+
+/** What became of a sub-run, for the step that started it. */
+export interface ChildOutcome {
+  runId: string;
+  status: string;
+  trust: number | null;
+  message: string | null;
+  outputs: Record<string, unknown>;
+}
+
+export interface SubRunDeps extends EndingDeps {
+  pipelineNamed(name: string): LoadedPipeline | undefined;
+  insertChild(row: NewRunRecord, pipeline: LoadedPipeline): Write;
+  /** The stored end of a run that this process did not see; null for an unknown or a live one. */
+  readOutcome(runId: string): Promise<ChildOutcome | null>;
+  hub: EventHub;
+  hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
+  execute(run: ActiveRun): Promise<RunOutcome>;
+  newSlot(parent: ActiveRun): Slot;
+}
+
+export interface ChildRequest {
+  parent: ActiveRun;
+  stepName: string;
+  pipeline: string;
+  /** Rendered; what it leaves out comes from the parent. */
+  context: SubContext;
+  signal: AbortSignal;
+}
+
+export interface SubRuns {
+  run(request: ChildRequest): Promise<ChildOutcome | { missing: string }>;
+  /** Sub-runs of an earlier process; their parents ask for them again. */
+  remember(children: InterruptedRun[]): void;
+}
+
+/** Deepest level of sub-runs (Design 3); loading refuses more, reloads in between could still make it. */
+const MAX_DEPTH = 5;
+
+/** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
+export function createSubRuns(deps: SubRunDeps): SubRuns {
+  const interrupted = new Map<string, InterruptedRun>();
+  return {
+    remember: (children) => {
+      for (const child of children) interrupted.set(child.id, child);
+    },
+    run: async (request) => {
+      const id = childId(request.parent.id, request.stepName);
+      const known = await deps.readOutcome(id);
+      if (known) return known;
+      const child = await childRun(deps, request, { id, stored: interrupted.get(id) });
+      interrupted.delete(id);
+      return 'missing' in child ? child : supervise(deps, request, child);
+    },
+  };
+}
+
+/** The same step of the same run has the same sub-run, before and after a restart. */
+export function childId(parentId: string, stepName: string): string {
+  const hex = createHash('sha256').update(`${parentId}/${stepName}`).digest('hex');
+  return `${parentId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
+}
+
+interface Existing {
+  id: string;
+  stored: InterruptedRun | undefined;
+}
+
+async function childRun(deps: SubRunDeps, request: ChildRequest, { id, stored }: Existing): Promise<ActiveRun | { missing: string }> {
+  const { parent } = request;
+  const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
+  if (stored) {
+    const restored = restore(deps.hub, stored, { now: deps.now(), ...place });
+    restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
+    return restored.run;
+  }
+  const pipeline = deps.pipelineNamed(request.pipeline);
+  if (!pipeline) return { missing: `no pipeline is named "${request.pipeline}"` };
+  if (place.depth > MAX_DEPTH) return { missing: `sub-pipelines go ${MAX_DEPTH} deep and no deeper` };
+  return create(deps, request, { id, pipeline, ...place });
+}
+
+interface Fresh extends Pick<ActiveRun, 'slot' | 'depth'> {
+  id: string;
+  pipeline: LoadedPipeline;
+}
+
+async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
+  const { parent } = request;
+  const context = childContext(parent.context, request.context, pipeline.name);
+  const team = request.context.team ?? parent.team;
+  const now = deps.now();
+  const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
+  // What a testing run starts is no evidence of production.
+  const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
+  await deps.persist([deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
+  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now }, place);
+  run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, { parent_run_id: parent.id });
+  return run;
+}
+
+function childContext(context: TriggerContext, over: SubContext, pipeline: string): TriggerContext {
+  return {
+    ...context,
+    source: 'pipeline',
+    pipeline,
+    summary: over.summary ?? context.summary,
+    severity: over.severity ?? context.severity,
+    labels: { ...context.labels, ...over.labels },
+    metadata: { ...context.metadata, ...over.metadata },
+    fingerprint: null,
+    raw: null,
+  };
+}
+
+/** Runs the child; the parent's end is the child's, the child's own cancellation is not the parent's. */
+async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: ActiveRun): Promise<ChildOutcome> {
+  const follow = () => child.controller.abort(stopReason(signal) ?? new Stopped('cancelled', 'the parent run stopped'));
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  let outcome: RunOutcome | null = null;
+  const seconds = child.pipeline.timeout_seconds;
+  const expire = () => child.controller.abort(new Stopped('run_timeout', `the run took longer than ${String(seconds)} s`));
+  const timer = seconds === undefined ? undefined : setTimeout(expire, seconds * 1000);
+  try {
+    await deps.hold(child, async (run) => {
+      outcome = await deps.execute(run);
+      await finish(deps, run, outcome);
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', follow);
+  }
+  const stopped = stopReason(child.controller.signal);
+  if (outcome === null && stopped?.why === 'shutdown') throw stopped;
+  const { status, error } = outcome ?? { status: 'failed', error: { message: 'an internal error ended the sub-run' } };
+  const outputs = Object.fromEntries([...child.results].map(([name, { output }]) => [name, output]));
+  return { runId: child.id, status, trust: child.trust, message: error?.message ?? null, outputs };
+}

@@ -1,0 +1,29 @@
+import type { ActiveRun } from './active-run.ts';
+import type { Failure } from './executor.ts';
+import { runValues } from './run-values.ts';
+import type { Texts } from './texts.ts';
+
+const failure = (msg: string): Failure => ({ ok: false, type: 'expression_failed', message: `when: ${msg}`, retryable: false });
+
+interface Place {
+  run: ActiveRun;
+  name: string;
+  locals?: Readonly<Record<string, unknown>>;
+}
+
+/** A missing value skips with a word in the log, a type error fails the step, so that nothing runs by mistake (Design 3). */
+export function evaluateWhen(
+  { texts, now }: { texts: Texts; now(): number },
+  { run, name, locals }: Place,
+  when: string | undefined,
+): 'run' | 'skip' | Failure {
+  if (when === undefined) return 'run';
+  const compiled = texts.expression(when);
+  if (!compiled.ok) return failure(compiled.msg);
+  const result = compiled.expression.evaluate(runValues(run, now(), locals));
+  if (result.ok) return result.value === true ? 'run' : 'skip';
+  if (result.reason !== 'missing') return failure(result.msg);
+  const message = `when names a value that is not there: ${result.msg}`;
+  run.journal.add('warn', 'expression_missing_value', message, { step_name: name });
+  return 'skip';
+}
