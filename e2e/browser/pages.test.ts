@@ -195,6 +195,17 @@ test.each(LOOKS)('every page is readable: $theme at $width px', async (look) => 
   expect(complaints).toEqual([]);
 });
 
+test('a pale text and an inline style would not go unnoticed', async () => {
+  const { page, complaints } = await visit();
+  await page.locator('h1').evaluate((heading) => heading.style.setProperty('color', '#bbb'));
+  expect(await page.evaluate(contrastMisses)).toEqual([expect.stringContaining('Overview')]);
+  await page
+    .locator('h1')
+    .evaluate((heading) => heading.insertAdjacentHTML('beforeend', '<i style="color: red">x</i>'));
+  await waitFor(() => complaints.length > 0, { what: 'the browser to complain' });
+  expect(complaints[0]).toContain('Content Security Policy');
+});
+
 test('the theme can be chosen by hand and stays', async () => {
   const { page, complaints } = await visit({ theme: 'dark' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

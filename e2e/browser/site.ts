@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { call } from '../support/call.ts';
-import { startLocalServices } from '../support/local-services.ts';
+import { type LocalServices, startLocalServices } from '../support/local-services.ts';
 import type { LocalTokens } from '../support/local-tokens.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,15 +21,31 @@ export interface Site {
 }
 
 export async function openSite(): Promise<Site> {
-  const scratch = scratchDirectory('signalbox-browser-');
-  const held = await holdPipeline(scratch.path);
-  const services = await startLocalServices({
-    dataDir: scratch.path,
-    change: { 'api-server': (config) => void (config.pipeline_config_dir = held.dir) },
-  });
-  const browser = await launch();
-  const { apiServer, tokens } = services;
+  const opened: (() => Promise<unknown> | void)[] = [];
+  const close = async () => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  try {
+    const scratch = scratchDirectory('signalbox-browser-');
+    opened.push(scratch.remove);
+    const held = await holdPipeline(scratch.path);
+    opened.push(held.close);
+    const services = await startLocalServices({
+      dataDir: scratch.path,
+      change: { 'api-server': (config) => void (config.pipeline_config_dir = held.dir) },
+    });
+    opened.push(services.stop);
+    const browser = await launch();
+    opened.push(() => browser.close());
+    return { ...siteOf(services, held), browser, held, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
 
+/** What tests do with the services: start a run, and see one through. */
+function siteOf({ apiServer, tokens }: LocalServices, held: HeldPipeline) {
   const start = async (summary: string) => {
     const body = { pipeline: held.name, summary };
     const answer = await call<{ run_id: string }>(`${apiServer.url}/webhook?source=generic`, {
@@ -43,23 +59,11 @@ export async function openSite(): Promise<Site> {
     const { body } = await call<{ status: string }>(`${apiServer.url}/runs/${id}`, { token: tokens.viewer });
     return body.status !== 'running';
   };
-  return {
-    url: apiServer.url,
-    browser,
-    tokens,
-    held,
-    start,
-    finish: async (summary) => {
-      const id = await start(summary);
-      await held.release();
-      await waitFor(() => ended(id), { what: `run ${id} to end` });
-      return id;
-    },
-    close: async () => {
-      await browser.close();
-      held.close();
-      await services.stop();
-      scratch.remove();
-    },
+  const finish = async (summary: string) => {
+    const id = await start(summary);
+    await held.release();
+    await waitFor(() => ended(id), { what: `run ${id} to end` });
+    return id;
   };
+  return { url: apiServer.url, tokens, start, finish };
 }

@@ -36,8 +36,6 @@ const SHAPES: Record<string, string> = {
   logo: '<path d="M4 14.5V2.5M4 4h8.5l-2 2.25 2 2.25H4" /><path d="M2 14.5h4"/>',
 };
 
-export type IconName = string;
-
 /** All icons as one hidden SVG; pages carry it once and refer to its symbols. */
 export const iconSprite: string = `<svg class="sprite" aria-hidden="true" width="0" height="0">${Object.entries(SHAPES)
   .map(([name, shape]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${shape}</symbol>`)

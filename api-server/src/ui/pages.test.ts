@@ -155,10 +155,7 @@ test.each([
   ['with an unknown outcome', { _csrf: VIEWER.csrf, outcome: 'great' }, VIEWER, 400],
 ])('a mark %s is refused and stores nothing', async (_name, fields, viewer, status) => {
   const { post, deps } = await pagesWith({ details: [runDetail()], viewer });
-  const answer = await post(`/ui/runs/${runDetail().id}/feedback`, { outcome: 'correct', ...fields } as Record<
-    string,
-    string
-  >);
+  const answer = await post(`/ui/runs/${runDetail().id}/feedback`, { outcome: 'correct', ...fields });
   expect([answer.statusCode, deps.marks]).toEqual([status, []]);
 });
 

@@ -5,10 +5,10 @@ export interface StatusLook {
   tone: 'live' | 'wait' | 'good' | 'escalated' | 'bad' | 'quiet';
 }
 
+const WAITING: StatusLook = { icon: 'waiting', word: 'Waiting', tone: 'wait' };
 const LOOKS: Record<string, StatusLook> = {
   queued: { icon: 'queued', word: 'Queued', tone: 'wait' },
   running: { icon: 'running', word: 'Running', tone: 'live' },
-  waiting: { icon: 'waiting', word: 'Waiting', tone: 'wait' },
   interrupted: { icon: 'interrupted', word: 'Interrupted', tone: 'wait' },
   completed: { icon: 'completed', word: 'Completed', tone: 'good' },
   escalated: { icon: 'escalated', word: 'Escalated', tone: 'escalated' },
@@ -23,7 +23,7 @@ const LOOKS: Record<string, StatusLook> = {
 
 /** The look of a run or step status; a running one that waits for someone shows as waiting. */
 export function statusLook(status: string, waitingOn: string | null = null): StatusLook {
-  if (status === 'running' && waitingOn !== null) return LOOKS['waiting']!;
+  if (status === 'running' && waitingOn !== null) return WAITING;
   return LOOKS[status] ?? { icon: 'pending', word: status, tone: 'quiet' };
 }
 

@@ -45,33 +45,30 @@ export function overviewView(input: OverviewInput) {
     first: input.first,
     lead: lead(waitingTotal, failedTotal),
     tiles: [
-      tile('running', 'Running now', runningTotal, 'in progress', paths.runs({ status: 'running' })),
-      tile('escalated', 'Waits for you', waitingTotal, 'last 7 days', paths.runs({ status: 'escalated' })),
-      tile('failed', 'Failed', failedTotal, 'last 24 hours', paths.runs({ status: 'failed' })),
-      tile('completed', 'Completed', input.completed.total, 'last 24 hours', paths.runs({ status: 'completed' })),
+      tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
+      tile({ status: 'escalated', label: 'Waits for you', figure: waitingTotal, note: 'last 7 days' }),
+      tile({ status: 'failed', label: 'Failed', figure: failedTotal, note: 'last 24 hours' }),
+      tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
     panels: [
-      panel(
-        'running',
-        'Running now',
-        running.slice(0, SHOWN).map(plain),
-        paths.runs({ status: 'running' }),
-        'Nothing runs at the moment.',
-      ),
-      panel(
-        'waiting',
-        'Waits for you',
-        waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
-        paths.runs({ status: 'escalated' }),
-        'Nothing waits for a person.',
-      ),
-      panel(
-        'failed',
-        'Failed lately',
-        failed.slice(0, SHOWN).map(plain),
-        paths.runs({ status: 'failed' }),
-        'Nothing failed in the last 24 hours.',
-      ),
+      panel({
+        status: 'running',
+        title: 'Running now',
+        rows: running.slice(0, SHOWN).map(plain),
+        none: 'Nothing runs at the moment.',
+      }),
+      panel({
+        status: 'escalated',
+        title: 'Waits for you',
+        rows: waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
+        none: 'Nothing waits for a person.',
+      }),
+      panel({
+        status: 'failed',
+        title: 'Failed lately',
+        rows: failed.slice(0, SHOWN).map(plain),
+        none: 'Nothing failed in the last 24 hours.',
+      }),
     ],
     pipelinesPath: paths.pipelines(),
     testing: testing.slice(0, SHOWN).map((pipeline) => testingLine(pipeline, input.testing)),
@@ -94,17 +91,22 @@ function whyItWaits(run: RunLine): string | null {
   return null;
 }
 
-function tile(status: string, label: string, figure: number, note: string, href: string) {
-  const look = statusLook(status);
-  return { label, figure: count(figure), note, href, icon: look.icon, tone: figure === 0 ? 'quiet' : look.tone };
+function tile({ status, label, figure, note }: { status: string; label: string; figure: number; note: string }) {
+  const { icon, tone } = statusLook(status);
+  return {
+    label,
+    figure: count(figure),
+    note,
+    icon,
+    tone: figure === 0 ? 'quiet' : tone,
+    href: paths.runs({ status }),
+  };
 }
 
-const panel = <Row>(id: string, title: string, rows: Row[], more: string, none: string) => ({
-  id,
-  title,
-  rows,
-  more: rows.length > 0 ? more : null,
-  none,
+const panel = <Row>({ status, ...rest }: { status: string; title: string; rows: Row[]; none: string }) => ({
+  ...rest,
+  id: status,
+  more: rest.rows.length > 0 ? paths.runs({ status }) : null,
 });
 
 function testingLine(pipeline: DefinitionEntry, recent: RunsPage) {

@@ -83,70 +83,78 @@ const STATES: Record<string, GraphNode['state']> = {
   unreached: 'ghost',
 };
 
-/** The run as a graph from left to right: places from dagre, looks from each step's status (Design 10). */
-export function graphView(
-  plan: PlanNode[],
-  at: { runStatus: string; chosen: string | null; now: number; hrefOf: (step: string) => string },
-): GraphView {
-  const boxes = boxesOf(plan);
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Places of the boxes from left to right, by dagre; branches of a group keep their order from top to bottom. */
+function placesOf(boxes: Box[]): { places: Map<string, Place>; width: number; height: number } {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 8, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const box of boxes) graph.setNode(box.name, { ...NODE });
   for (const box of boxes) for (const from of box.after) graph.setEdge(from, box.name);
   layout(graph);
-  const heights = inOrder(boxes, (name) => (graph.node(name) as { y: number }).y);
+  const places = new Map(boxes.map((box) => [box.name, graph.node(box.name) as Place]));
+  for (const group of groupsOf(boxes)) {
+    const members = group.map((box) => places.get(box.name)).filter((place) => place !== undefined);
+    const heights = members.map(({ y }) => y).toSorted((a, b) => a - b);
+    for (const [i, place] of members.entries()) place.y = heights[i] ?? place.y;
+  }
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  return { places, width: Math.ceil(width), height: Math.ceil(height) };
+}
 
-  const absent = isActive(at.runStatus) ? 'pending' : 'unreached';
-  const nodes = boxes.map((box): GraphNode => {
-    const status = box.row?.status ?? absent;
-    const look = statusLook(status);
-    const { x } = graph.node(box.name) as { x: number };
-    return {
-      name: box.name,
-      label: shorten(box.label, 18),
-      note: noteOf(box, status, at.now),
-      title: `${box.name}: ${look.word}`,
-      look,
-      state: STATES[status] ?? 'solid',
-      chosen: box.name === at.chosen,
-      href: box.row === null ? null : at.hrefOf(box.name),
-      x: Math.round(x - NODE.width / 2),
-      y: Math.round(heights.get(box.name)! - NODE.height / 2),
-    };
-  });
-  const size = graph.graph() as { width?: number; height?: number };
-  const ghosts = new Set(nodes.filter((node) => node.state === 'ghost').map((node) => node.name));
-  const places = new Map(nodes.map((node) => [node.name, node]));
+const groupsOf = (boxes: Box[]): Iterable<Box[]> => {
+  const branches = boxes.filter((box) => box.kind === 'branch' || box.kind === 'more');
+  return Map.groupBy(branches, (box) => box.after[0]).values();
+};
+
+interface GraphInput {
+  runStatus: string;
+  chosen: string | null;
+  now: number;
+  hrefOf: (step: string) => string;
+}
+
+function nodeOf(box: Box, place: Place, at: GraphInput): GraphNode {
+  const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
+  const look = statusLook(status);
   return {
-    width: Math.ceil(size.width ?? 0),
-    height: Math.ceil(size.height ?? 0),
-    nodes,
-    edges: boxes.flatMap((box) =>
-      box.after.map((from) => ({ path: curve(places.get(from)!, places.get(box.name)!), ghost: ghosts.has(box.name) })),
-    ),
-    description: nodes.map((node) => node.title).join(', '),
+    name: box.name,
+    label: shorten(box.label, 18),
+    note: noteOf(box, status, at.now),
+    title: `${box.name}: ${look.word}`,
+    look,
+    state: STATES[status] ?? 'solid',
+    chosen: box.name === at.chosen,
+    href: box.row === null ? null : at.hrefOf(box.name),
+    x: Math.round(place.x - NODE.width / 2),
+    y: Math.round(place.y - NODE.height / 2),
   };
 }
 
-/** The branches of a group keep their order from top to bottom; dagre only promises few crossings. */
-function inOrder(boxes: Box[], heightOf: (name: string) => number): Map<string, number> {
-  const heights = new Map(boxes.map((box) => [box.name, heightOf(box.name)]));
-  const groups = Map.groupBy(
-    boxes.filter((box) => box.kind === 'branch' || box.kind === 'more'),
-    (box) => box.after[0],
-  );
-  for (const group of groups.values()) {
-    const sorted = group.map((box) => heights.get(box.name)!).toSorted((a, b) => a - b);
-    for (const [i, box] of group.entries()) heights.set(box.name, sorted[i]!);
-  }
-  return heights;
+/** The run as a graph from left to right, each box with the look of its step's status (Design 10). */
+export function graphView(plan: PlanNode[], at: GraphInput): GraphView {
+  const boxes = boxesOf(plan);
+  const { places, width, height } = placesOf(boxes);
+  const nodes = new Map(boxes.map((box) => [box.name, nodeOf(box, places.get(box.name) ?? { x: 0, y: 0 }, at)]));
+  const edges = boxes.flatMap((box) => box.after.map((from) => edgeOf(nodes.get(from), nodes.get(box.name))));
+  return {
+    width,
+    height,
+    nodes: [...nodes.values()],
+    edges: edges.filter((edge) => edge !== null),
+    description: [...nodes.values()].map((node) => node.title).join(', '),
+  };
 }
 
 /** A calm S from the right side of one box to the left side of the next. */
-function curve(from: GraphNode, to: GraphNode): string {
+function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined): GraphView['edges'][number] | null {
+  if (from === undefined || to === undefined) return null;
   const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];
   const [x2, y2] = [to.x, to.y + NODE.height / 2];
   const bend = Math.round((x2 - x1) / 2);
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  return { path: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, ghost: to.state === 'ghost' };
 }

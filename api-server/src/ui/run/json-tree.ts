@@ -33,26 +33,25 @@ function leaf(key: string | null, value: unknown): JsonNode {
   return { ...base, kind: typeof value === 'number' ? 'number' : 'word', text: String(value) };
 }
 
+const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
+
 function nodeOf(key: string | null, value: unknown, depth: number, budget: Budget): JsonNode {
   budget.nodes -= 1;
   if (typeof value !== 'object' || value === null) return leaf(key, value);
   const isList = Array.isArray(value);
-  const entries: [string, unknown][] = isList ? value.map((item, i) => [String(i), item]) : Object.entries(value);
-  const size = isList
-    ? `${entries.length} ${entries.length === 1 ? 'item' : 'items'}`
-    : `${entries.length} ${entries.length === 1 ? 'key' : 'keys'}`;
+  const entries = Object.entries(value);
   const node: JsonNode = {
     key,
     kind: isList ? 'array' : 'object',
     fold: true,
     open: depth < 2 && entries.length <= 40,
-    text: size,
+    text: plural(entries.length, isList ? 'item' : 'key'),
     children: [],
     more: null,
   };
-  for (const [i, [name, child]] of entries.entries()) {
+  for (const [name, child] of entries) {
     if (budget.nodes <= 0 || depth >= MAX_DEPTH) {
-      node.more = `${entries.length - i} more not shown here; the API has them all`;
+      node.more = `${entries.length - node.children.length} more not shown here; the API has them all`;
       break;
     }
     node.children.push(nodeOf(name, child, depth + 1, budget));

@@ -1,7 +1,7 @@
 import { clock, count, duration, money, secondsBetween } from '../format.ts';
 import { statusLook } from '../status.ts';
 import type { LogLine, StepDetail } from '../wire.ts';
-import { type EvidenceView, evidenceView } from './evidence.ts';
+import { evidenceView } from './evidence.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
 import { markView } from './mark.ts';
 import { promptParts } from './prompt.ts';
@@ -80,16 +80,14 @@ const LEVELS: Record<string, string> = { warn: 'wait', warning: 'wait', error: '
 const logView = (lines: LogLine[], step: string) => {
   const own = lines.filter((line) => line.step_name === step);
   return {
-    lines: own
-      .slice(-MAX_LOG)
-      .map((line) => ({
-        time: clock(line.ts),
-        exact: line.ts,
-        tone: LEVELS[line.level] ?? 'quiet',
-        level: line.level,
-        event: line.event,
-        msg: line.msg,
-      })),
+    lines: own.slice(-MAX_LOG).map((line) => ({
+      time: clock(line.ts),
+      exact: line.ts,
+      tone: LEVELS[line.level] ?? 'quiet',
+      level: line.level,
+      event: line.event,
+      msg: line.msg,
+    })),
     more: own.length > MAX_LOG ? `${own.length - MAX_LOG} earlier lines not shown` : null,
   };
 };
@@ -100,25 +98,23 @@ const SOURCES: Record<string, string> = {
   live_cross_provider: "Live price from another provider's listing",
 };
 
-function costView(step: StepDetail, currency: string) {
-  const priced = step.cost !== null;
-  const calledModel = step.input_tokens !== null || step.output_tokens !== null;
-  return {
-    amount: priced ? money(step.cost!, currency) : '–',
-    why: priced
-      ? (SOURCES[step.cost_source ?? ''] ?? 'Priced')
-      : calledModel
-        ? `No price is known for ${step.model ?? 'this model'}. Add it under pricing.models.`
-        : 'No model was called, so there is nothing to pay.',
-    rows: [
-      { label: 'Input tokens', value: count(step.input_tokens) },
-      { label: 'Output tokens', value: count(step.output_tokens) },
-      { label: 'Model', value: step.model ?? '–' },
-      { label: 'Provider', value: step.provider ?? '–' },
-      { label: 'Attempts', value: String(step.attempts) },
-    ],
-  };
+function whyCost({ cost, cost_source, input_tokens, output_tokens, model }: StepDetail): string {
+  if (cost !== null) return SOURCES[cost_source ?? ''] ?? 'Priced';
+  if (input_tokens === null && output_tokens === null) return 'No model was called, so there is nothing to pay.';
+  return `No price is known for ${model ?? 'this model'}. Add it under pricing.models.`;
 }
+
+const costView = (step: StepDetail, currency: string) => ({
+  amount: step.cost === null ? '–' : money(step.cost, currency),
+  why: whyCost(step),
+  rows: [
+    { label: 'Input tokens', value: count(step.input_tokens) },
+    { label: 'Output tokens', value: count(step.output_tokens) },
+    { label: 'Model', value: step.model ?? '–' },
+    { label: 'Provider', value: step.provider ?? '–' },
+    { label: 'Attempts', value: String(step.attempts) },
+  ],
+});
 
 export interface PanelInput {
   step: StepDetail;
@@ -131,23 +127,45 @@ export interface PanelInput {
   markPath: string;
 }
 
+const toolsView = (step: StepDetail, calls: ReturnType<typeof toolCalls>) => ({
+  calls,
+  none:
+    step.executor === 'gateway' ? 'The agent called no tool.' : `The ${step.executor} executor records no tool calls.`,
+});
+
+/** What each tab shows; only the open one is built. */
+const BODIES: Record<Tab, (input: PanelInput, calls: ReturnType<typeof toolCalls>) => object> = {
+  evidence: ({ step }) => ({ evidence: evidenceView(step) }),
+  prompt: ({ step }) => ({ prompt: promptView(step) }),
+  output: ({ step }) => ({ output: outputView(step) }),
+  tools: ({ step }, calls) => ({ tools: toolsView(step, calls) }),
+  log: ({ step, log }) => ({ log: logView(log, step.step_name) }),
+  cost: ({ step, currency }) => ({ cost: costView(step, currency) }),
+};
+
+const UNMARKABLE = ['skipped', 'running'];
+
+function markOf({ step, operator, markPath }: PanelInput) {
+  if (UNMARKABLE.includes(step.status)) return null;
+  return markView({ mark: step.feedback, step: step.step_name, operator, action: markPath });
+}
+
+function durationOf({ status, started_at, completed_at }: StepDetail, now: number): string {
+  if (status === 'skipped') return '';
+  return duration(secondsBetween(started_at, completed_at ?? (status === 'running' ? now : null)));
+}
+
 /** The chosen step beside the graph: its facts, one open tab and its mark (Design 10). */
 export function panelView(input: PanelInput) {
   const { step, tab } = input;
-  const tools = toolCalls(step);
-  const badges: Partial<Record<Tab, string>> = tools.length > 0 ? { tools: String(tools.length) } : {};
-  const evidence: EvidenceView = evidenceView(step);
+  const calls = toolCalls(step);
+  const badges: Partial<Record<Tab, string>> = calls.length > 0 ? { tools: String(calls.length) } : {};
   return {
     name: step.step_name,
     status: statusLook(step.status),
     facts: [step.executor, step.agent, step.model].filter((fact) => fact !== null).join(' · '),
-    duration:
-      step.status === 'skipped'
-        ? ''
-        : duration(
-            secondsBetween(step.started_at, step.completed_at ?? (step.status === 'running' ? input.now : null)),
-          ),
-    since: step.completed_at === null && step.status === 'running' ? step.started_at : null,
+    duration: durationOf(step, input.now),
+    since: step.status === 'running' ? step.started_at : null,
     summary: step.summary ?? null,
     error: step.error?.type === GATE ? null : step.error,
     tabs: TABS.map((id) => ({
@@ -157,24 +175,7 @@ export function panelView(input: PanelInput) {
       current: id === tab,
       badge: badges[id] ?? null,
     })),
-    evidence: tab === 'evidence' ? evidence : null,
-    prompt: tab === 'prompt' ? promptView(step) : null,
-    output: tab === 'output' ? outputView(step) : null,
-    tools:
-      tab === 'tools'
-        ? {
-            calls: tools,
-            none:
-              step.executor === 'gateway'
-                ? 'The agent called no tool.'
-                : `The ${step.executor} executor records no tool calls.`,
-          }
-        : null,
-    log: tab === 'log' ? logView(input.log, step.step_name) : null,
-    cost: tab === 'cost' ? costView(step, input.currency) : null,
-    mark:
-      step.status === 'skipped' || step.status === 'running'
-        ? null
-        : markView({ mark: step.feedback, step: step.step_name, operator: input.operator, action: input.markPath }),
+    ...BODIES[tab](input, calls),
+    mark: markOf(input),
   };
 }

@@ -41,43 +41,46 @@ export interface RunInput {
   currency: string;
 }
 
+function chosenPanel(input: RunInput, chosen: StepDetail | null) {
+  if (chosen === null) return null;
+  const { run, tab, log, now, currency } = input;
+  const operator = mayOperate(input.viewer);
+  const hrefOf = (id: Tab) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id });
+  return panelView({ step: chosen, tab, log, operator, now, currency, hrefOf, markPath: paths.runFeedback(run.id) });
+}
+
+/** What an operator may do with the run: cancel it while it runs, mark it when it has ended. */
+function actions({ run, viewer }: RunInput) {
+  const operator = mayOperate(viewer);
+  if (isActive(run.status)) return { mark: null, cancel: operator ? paths.runCancel(run.id) : null };
+  const action = paths.runFeedback(run.id);
+  return { mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }), cancel: null };
+}
+
+function whyNoStep({ steps, status }: RunDetail): string | null {
+  if (steps.length > 0) return null;
+  return isActive(status) ? 'The first step has not started yet.' : 'No step of this run started.';
+}
+
 /** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
 export function runView(input: RunInput) {
   const { run, now, tab } = input;
-  const operator = mayOperate(input.viewer);
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run);
   const name = chosen?.step_name ?? null;
   const hrefOf = (step: string) => paths.run(run.id, { step, tab: tab === 'evidence' ? null : tab });
-  const active = isActive(run.status);
   return {
     id: run.id,
     runsPath: paths.runs(),
     title: runTitle(run),
     status: statusLook(run.status, run.waiting_on),
-    stream: active ? paths.runStream(run.id) : null,
+    stream: isActive(run.status) ? paths.runStream(run.id) : null,
     notice: noticeOf(run),
     facts: runFacts(run, input),
-    mark: active
-      ? null
-      : markView({ mark: run.feedback, step: null, operator, action: paths.runFeedback(run.id), keys: true }),
-    cancel: active && operator ? paths.runCancel(run.id) : null,
+    ...actions(input),
     graph: graphView(planOf(input.definition, run.steps), { runStatus: run.status, chosen: name, now, hrefOf }),
     waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
-    waitingForStep:
-      run.steps.length === 0 ? (active ? 'The first step has not started yet.' : 'No step of this run started.') : null,
-    panel:
-      chosen === null
-        ? null
-        : panelView({
-            step: chosen,
-            tab,
-            log: input.log,
-            operator,
-            now,
-            currency: input.currency,
-            hrefOf: (id) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id }),
-            markPath: paths.runFeedback(run.id),
-          }),
+    waitingForStep: whyNoStep(run),
+    panel: chosenPanel(input, chosen),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
     contextOpen: run.steps.length <= 6,
   };

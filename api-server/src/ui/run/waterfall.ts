@@ -42,13 +42,13 @@ const KINDS: Record<string, Segment['kind']> = { llm_call: 'model', tool_call: '
 /** Where a step's time went: model and tool calls at their place, the bar beneath them is waiting. */
 function segments(step: StepDetail, bar: Span, whole: Span): Segment[] {
   const total = whole.to - whole.from;
-  return readTrace(step.raw_response?.trace)
-    .filter((line) => line.type in KINDS && line.startedAt !== null)
-    .map((line) => {
-      const from = Math.min(Math.max(line.startedAt!, bar.from), bar.to);
-      const to = Math.min(from + line.seconds * 1000, bar.to);
-      return { kind: KINDS[line.type]!, x: percent(from - whole.from, total), width: percent(to - from, total) };
-    });
+  return readTrace(step.raw_response?.trace).flatMap(({ type, startedAt, seconds }) => {
+    const kind = KINDS[type];
+    if (kind === undefined || startedAt === null) return [];
+    const from = Math.min(Math.max(startedAt, bar.from), bar.to);
+    const to = Math.min(from + seconds * 1000, bar.to);
+    return [{ kind, x: percent(from - whole.from, total), width: percent(to - from, total) }];
+  });
 }
 
 const STEPS = [

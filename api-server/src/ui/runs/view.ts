@@ -69,19 +69,36 @@ export interface RunsInput {
   currency: string;
 }
 
+/** Which part of the list this is, and the pages beside it. */
+function pager({ page, filters }: RunsInput) {
+  const to = page.offset + page.runs.length;
+  const open = page.total_is_lower_bound === true;
+  const total = `${count(page.total)}${open ? '+' : ''}`;
+  const goTo = (number: number) => paths.runs(filterQuery({ ...filters, page: number }));
+  const more = open ? page.runs.length === PAGE_SIZE : to < page.total;
+  return {
+    total: page.total === 1 ? '1 run' : `${total} runs`,
+    range: page.runs.length === 0 ? '' : `${count(page.offset + 1)}–${count(to)} of ${total}`,
+    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
+    older: more ? goTo(filters.page + 1) : null,
+  };
+}
+
+/** Where the first page asks for runs newer than its first one. */
+function newsPath({ page, filters, now }: RunsInput): string {
+  if (filters.page > 1) return '';
+  const [newest] = page.runs;
+  const after = newest?.triggered_at ?? new Date(now).toISOString();
+  return paths.runsNews({ ...filterQuery(filters), after, seen: newest?.id });
+}
+
 /** The list of runs with its filters, pager and what to announce about newer ones (Design 10). */
 export function runsView(input: RunsInput) {
   const { page, filters } = input;
-  const from = page.offset + 1;
-  const to = page.offset + page.runs.length;
-  const total = `${count(page.total)}${page.total_is_lower_bound === true ? '+' : ''}`;
-  const goTo = (number: number) => paths.runs(filterQuery({ ...filters, page: number }));
-  const more = page.total_is_lower_bound === true ? page.runs.length === PAGE_SIZE : to < page.total;
   return {
     action: paths.runs(),
     here: paths.runs(filterQuery({ ...filters, page: 1 })),
-    total: page.total === 1 ? '1 run' : `${total} runs`,
-    range: page.runs.length === 0 ? '' : `${count(from)}–${count(to)} of ${total}`,
+    ...pager(input),
     q: filters.q ?? '',
     team: filters.team,
     source: filters.source,
@@ -89,16 +106,7 @@ export function runsView(input: RunsInput) {
     extra: chips(filters),
     filtered: isFiltered(filters) || filters.page > 1,
     rows: page.runs.map((run) => runRow(run, input)),
-    news:
-      filters.page === 1
-        ? paths.runsNews({
-            ...filterQuery(filters),
-            after: page.runs[0]?.triggered_at ?? new Date(input.now).toISOString(),
-            seen: page.runs[0]?.id,
-          })
-        : '',
-    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
-    older: more ? goTo(filters.page + 1) : null,
+    news: newsPath(input),
     first: input.first,
     operator: input.operator,
   };
