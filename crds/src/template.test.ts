@@ -148,6 +148,28 @@ test('without the sandbox the rest of Handlebars works, still on own properties 
   expect(trusted('{{unknown a}}', {})).toMatchObject({ ok: false, reason: 'failed' });
 });
 
+test.each([
+  '{{#if a}}',
+  '{{#each a as |x|}}',
+  '{{^a}}',
+  '{{~#if a}}',
+  '{{#> a}}',
+  '{{{{a}}}}',
+  '{{#if a}}{{/if}}',
+  '{{a}}',
+  '{{',
+  '{{!--',
+  '{{a (',
+  '{{#if (',
+  '{{else}}',
+  '\\\\{{a}}',
+  '{{ #if a}}',
+])('%j without end is answered in time', (piece) => {
+  const started = performance.now();
+  compileTemplate(piece.repeat(Math.floor(65_000 / piece.length)), { sandbox: true });
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
 test('any source compiles or is refused, and what compiles renders', () => {
   const piece = fc.constantFrom(
     '{{',

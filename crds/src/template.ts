@@ -18,6 +18,20 @@ export type CompiledTemplate =
   | { ok: false; msg: string; loc?: { line: number; col: number } };
 
 const MAX_SOURCE = 64 * 1024;
+const MAX_NESTING = 32;
+const MAX_BLOCKS = 1000;
+
+/** Handlebars' parser takes half a minute for some thousand open blocks, so they are counted in the text first. */
+function isTooNested(source: string): boolean {
+  let depth = 0;
+  let blocks = 0;
+  for (const [, mark] of source.matchAll(/\{\{~?\s*(\{\{|[#^/])(?!\s*~?\}\})/g)) {
+    depth = Math.max(0, depth + (mark === '/' ? -1 : 1));
+    if (mark !== '/') blocks++;
+    if (depth > MAX_NESTING || blocks > MAX_BLOCKS) return true;
+  }
+  return false;
+}
 
 /**
  * Compiles a Handlebars template once (Design 3). In the sandbox only text, values, `if`, `unless`, `each` and `with` exist; the
@@ -26,6 +40,7 @@ const MAX_SOURCE = 64 * 1024;
  */
 export function compileTemplate(source: string, options: { sandbox: boolean }): CompiledTemplate {
   if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` };
+  if (isTooNested(source)) return { ok: false, msg: `blocks may be nested ${MAX_NESTING} deep, ${MAX_BLOCKS} in all` };
   try {
     const compiled = compileProgram(Handlebars.parse(source));
     if (compiled.ok)
