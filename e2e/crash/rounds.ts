@@ -45,7 +45,9 @@ export interface CrashReport {
 
 const SHARE_KILLED_STARTING = 0.15;
 const START_TAKES_MS = 700;
-const LOAD_MS = { least: 10, most: 400 };
+const MOST_ANSWERS = 150;
+const LONGEST_LOAD_MS = 3000;
+const LONGEST_DELAY_MS = 12;
 const GATEWAY_DELAY_MS = 15;
 const FINISH_WITHIN_MS = 60_000;
 
@@ -109,12 +111,13 @@ class World {
       await service.kill();
       this.#kills.starting++;
     } else {
-      await this.#loadAndKill(service, LOAD_MS.least + random() * (LOAD_MS.most - LOAD_MS.least));
+      await this.#loadAndKill(service);
     }
     this.#inspect(startedAt);
   }
 
-  async #loadAndKill(service: Launched, milliseconds: number): Promise<void> {
+  /** The moment is some answers into the load and a little later, so that a slow machine is killed as far in as a fast one. */
+  async #loadAndKill(service: Launched): Promise<void> {
     const { ledger, random } = this.#setting;
     const url = await service.listening;
     this.#sentAgain += this.#unanswered.length;
@@ -126,7 +129,9 @@ class World {
       onAnswer: (key, runId) => ledger.answered(key, runId),
       random,
     });
-    await Promise.race([wait(milliseconds), senders.stopped]);
+    const answers = Math.ceil(random() * MOST_ANSWERS);
+    await Promise.race([senders.answered(answers), wait(LONGEST_LOAD_MS), senders.stopped]);
+    await wait(random() * LONGEST_DELAY_MS);
     await service.kill();
     this.#kills.loaded++;
     await senders.stopped;

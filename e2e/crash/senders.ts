@@ -8,6 +8,8 @@ const LONGEST_PAUSE_MS = 8;
 export interface Senders {
   /** Keys whose answer never came; the next senders send them again. */
   unanswered: string[];
+  /** Settles once so many webhooks were answered; asked once. */
+  answered: (count: number) => Promise<void>;
   /** Settles when every sender has stopped: told to, or its connection broke. */
   stopped: Promise<void>;
   stop: () => void;
@@ -28,6 +30,8 @@ export function startSenders(options: SendOptions): Senders {
   const unanswered: string[] = [];
   const again = [...options.again];
   const stopping = new AbortController();
+  let answers = 0;
+  let awaited: { count: number; reached: () => void } | undefined;
 
   async function send(): Promise<void> {
     const connection = await HttpConnection.open(`${options.url}/webhook?source=generic`, options.token);
@@ -50,6 +54,8 @@ export function startSenders(options: SendOptions): Senders {
       unanswered.push(key);
       return false;
     }
+    answers++;
+    if (awaited && answers >= awaited.count) awaited.reached();
     if (answer.status === 202) options.onAnswer(key, (JSON.parse(answer.body) as { run_id: string }).run_id);
     else if (answer.status === 429) again.push(key);
     else throw new Error(`the webhook answered ${answer.status}: ${answer.body}`);
@@ -59,6 +65,10 @@ export function startSenders(options: SendOptions): Senders {
   const all = Array.from({ length: CONNECTIONS }, () => send().catch(ignoreRefusedConnection));
   return {
     unanswered,
+    answered: (count) =>
+      new Promise((reached) => {
+        awaited = { count, reached };
+      }),
     stopped: Promise.all(all).then(() => void unanswered.push(...again)),
     stop: () => stopping.abort(),
   };
