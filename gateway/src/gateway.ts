@@ -48,7 +48,13 @@ const PING_TOOL_SERVERS_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
 
 /** Puts the service together and starts it; the only place that knows every part. */
-export async function startGateway({ config, tokens, version, log, baseEnvironment }: GatewayOptions): Promise<StartResult> {
+export async function startGateway({
+  config,
+  tokens,
+  version,
+  log,
+  baseEnvironment,
+}: GatewayOptions): Promise<StartResult> {
   const policy = compilePolicy(config.tool_policy);
   if (!policy.ok) return { ok: false, message: policy.message };
   const models = createModels(providerEntries(config.providers));
@@ -69,20 +75,26 @@ export async function startGateway({ config, tokens, version, log, baseEnvironme
   });
   const known = {
     hasModel: (model: string) => models.route(model) !== null,
-    servers: new Map(Object.entries(config.mcp_servers).map(([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const)),
-    modeOf: (agent: Agent, managed: boolean) => (config.runtime.mode === 'process' ? 'process' : (agent.runtime.mode ?? (managed ? 'kubernetes' : 'process'))),
+    servers: new Map(
+      Object.entries(config.mcp_servers).map(
+        ([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const,
+      ),
+    ),
+    modeOf: (agent: Agent, managed: boolean) =>
+      config.runtime.mode === 'process' ? 'process' : (agent.runtime.mode ?? (managed ? 'kubernetes' : 'process')),
   };
   const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
   const reload = () => {
     const report = registry.load();
-    for (const { agent, field, message } of report.errors) log.warn({ agent, field, problem: message }, 'agent not loaded');
+    for (const { agent, field, message } of report.errors)
+      log.warn({ agent, field, problem: message }, 'agent not loaded');
     log.info({ agents: report.agents.length, errors: report.errors.length }, 'agents loaded');
     return report;
   };
   const modelDeps: GenerateDeps = {
     route: models.route,
     open: models.open,
-    sleep: async (ms, signal) => void (await delay(ms, undefined, { signal })),
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
     random: Math.random,
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
@@ -127,7 +139,15 @@ export async function startGateway({ config, tokens, version, log, baseEnvironme
     log.info({ reason }, 'request refused');
   };
   const listAgents = () =>
-    registry.list().map(({ name, config: { model, description, tags }, version: agentVersion }) => ({ name, model, description, tags, version: agentVersion }));
+    registry
+      .list()
+      .map(({ name, config: { model, description, tags }, version: agentVersion }) => ({
+        name,
+        model,
+        description,
+        tags,
+        version: agentVersion,
+      }));
   const methods = createMethods({
     version,
     listAgents,
@@ -143,7 +163,12 @@ export async function startGateway({ config, tokens, version, log, baseEnvironme
     onAuthFailure,
     onBug,
   });
-  const counts = () => ({ version, agents: registry.size(), activeRuns: runs.active(), maxConcurrentRuns: config.limits.max_concurrent_runs });
+  const counts = () => ({
+    version,
+    agents: registry.size(),
+    activeRuns: runs.active(),
+    maxConcurrentRuns: config.limits.max_concurrent_runs,
+  });
   const { tls } = config.server;
   const app = createApp({
     routes: [
@@ -199,7 +224,10 @@ export async function startGateway({ config, tokens, version, log, baseEnvironme
   };
 }
 
-function serverSpecs(entries: Readonly<Record<string, ToolServerConfig>>, baseEnvironment: Record<string, string>): ToolServerSpec[] {
+function serverSpecs(
+  entries: Readonly<Record<string, ToolServerConfig>>,
+  baseEnvironment: Record<string, string>,
+): ToolServerSpec[] {
   return Object.entries(entries).map(([name, entry]) => {
     const toolsHash = entry.tools_hash;
     if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
@@ -213,7 +241,10 @@ function schedule(action: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-function logTransition(log: Log, { server, state, reason }: { server: string; state: string; reason: string | null }): void {
+function logTransition(
+  log: Log,
+  { server, state, reason }: { server: string; state: string; reason: string | null },
+): void {
   if (state === 'backoff') log.warn({ server, reason }, 'tool server is down');
   else log.info({ server, state }, 'tool server');
 }

@@ -8,7 +8,10 @@ interface Counts {
 }
 
 /** The health object (Gateway 2): degraded while any server that this process runs or dials is down. */
-export function healthOf(counts: Counts, servers: readonly ToolServerView[]): {
+export function healthOf(
+  counts: Counts,
+  servers: readonly ToolServerView[],
+): {
   status: 'ok' | 'degraded';
   version: string;
   agents: number;

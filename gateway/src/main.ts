@@ -42,9 +42,16 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   const { tokens } = loadedTokens;
   const log = createLog(config.log.level);
   // Shown once, to the person at the console of the first boot; afterwards only the file has them.
-  if (tokens.minted) log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
+  if (tokens.minted)
+    log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
 
-  const started = await startGateway({ config, tokens, version: packageJson.version, log, baseEnvironment: baseEnvironment(env) });
+  const started = await startGateway({
+    config,
+    tokens,
+    version: packageJson.version,
+    log,
+    baseEnvironment: baseEnvironment(env),
+  });
   if (!started.ok) return refuse(started.message);
   const { gateway } = started;
   log.info({ url: gateway.url }, 'listening');

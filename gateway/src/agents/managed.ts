@@ -11,7 +11,9 @@ export function readOwners(managedDir: string): OwnerOf {
   const files = existsSync(path) ? parseFiles(path) : {};
   return (agent) => {
     const owner = files[`agents/${agent}/agent.yaml`];
-    return owner ? { kind: owner.kind, namespace: owner.namespace, name: owner.name } : { kind: 'Agent', namespace: '', name: agent };
+    return owner
+      ? { kind: owner.kind, namespace: owner.namespace, name: owner.name }
+      : { kind: 'Agent', namespace: '', name: agent };
   };
 }
 

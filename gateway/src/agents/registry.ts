@@ -125,7 +125,11 @@ export class AgentRegistry {
     return live ? { agentYaml: live.agentYaml, soul: live.soul } : null;
   }
 
-  private loadOne(source: { directory: string; name: string; managedBy: AgentRecord['managedBy'] }, into: Map<string, AgentRecord>, errors: ValidationItem[]): void {
+  private loadOne(
+    source: { directory: string; name: string; managedBy: AgentRecord['managedBy'] },
+    into: Map<string, AgentRecord>,
+    errors: ValidationItem[],
+  ): void {
     const { directory, name, managedBy } = source;
     const previous = this.agents.get(name);
     const lastGood = previous && (previous.managedBy === null) === (managedBy === null) ? previous : undefined;
@@ -150,5 +154,11 @@ export class AgentRegistry {
 }
 
 function conflict(name: string): ValidationItem {
-  return { agent: name, field: 'name', value: name, message: 'the name belongs to a managed agent, which is served instead', severity: 'error' };
+  return {
+    agent: name,
+    field: 'name',
+    value: name,
+    message: 'the name belongs to a managed agent, which is served instead',
+    severity: 'error',
+  };
 }

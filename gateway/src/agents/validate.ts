@@ -18,19 +18,27 @@ export const MAX_SOUL_CHARS = 512 * 1024;
 export function validateAgent(candidate: Candidate, known: KnownNames): Validated {
   const { agentYaml, soul, expectedName } = candidate;
   const fallbackName = expectedName ?? '';
-  if (soul.length > MAX_SOUL_CHARS) return refuse(fallbackName, 'soul_md', null, `is longer than ${MAX_SOUL_CHARS} characters`);
+  if (soul.length > MAX_SOUL_CHARS)
+    return refuse(fallbackName, 'soul_md', null, `is longer than ${MAX_SOUL_CHARS} characters`);
   const yaml = parseYaml(agentYaml);
   if (!yaml.ok) {
-    const errors = yaml.problems.map(({ msg, line, col }) => item(fallbackName, 'agent_yaml', null, `line ${line}, column ${col}: ${msg}`));
+    const errors = yaml.problems.map(({ msg, line, col }) =>
+      item(fallbackName, 'agent_yaml', null, `line ${line}, column ${col}: ${msg}`),
+    );
     return { ok: false, errors };
   }
   const written = yaml.value;
   if (!isObject(written)) return refuse(fallbackName, 'agent_yaml', null, 'must be a map of keys');
   const name = typeof written['name'] === 'string' ? written['name'] : fallbackName;
   const parsed = Agent.safeParse(written);
-  if (!parsed.success) return { ok: false, errors: parsed.error.issues.flatMap((issue) => schemaItems(name, issue, written)) };
+  if (!parsed.success)
+    return { ok: false, errors: parsed.error.issues.flatMap((issue) => schemaItems(name, issue, written)) };
   const config = parsed.data;
-  const errors = [...nameItems(config, expectedName), ...referenceItems(config, candidate, known), ...schemaOfAnswer(config)];
+  const errors = [
+    ...nameItems(config, expectedName),
+    ...referenceItems(config, candidate, known),
+    ...schemaOfAnswer(config),
+  ];
   if (errors.length > 0) return { ok: false, errors };
   const version = agentVersion(written, soul);
   return { ok: true, record: { name: config.name, version, config, agentYaml, soul, managedBy: candidate.managedBy } };
@@ -38,12 +46,22 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
 
 function nameItems(config: Agent, expected: string | null): ValidationItem[] {
   if (expected === null || config.name === expected) return [];
-  return [item(expected, 'name', config.name, `name in the YAML is "${config.name}", expected "${expected}"; a rename is a delete plus a create`)];
+  return [
+    item(
+      expected,
+      'name',
+      config.name,
+      `name in the YAML is "${config.name}", expected "${expected}"; a rename is a delete plus a create`,
+    ),
+  ];
 }
 
 function referenceItems(config: Agent, candidate: Candidate, known: KnownNames): ValidationItem[] {
   const mode = known.modeOf(config, candidate.managedBy !== null);
-  const models: [string, string][] = [['model', config.model], ...config.model_fallbacks.map((model): [string, string] => ['model_fallbacks', model])];
+  const models: [string, string][] = [
+    ['model', config.model],
+    ...config.model_fallbacks.map((model): [string, string] => ['model_fallbacks', model]),
+  ];
   const badModels = models
     .filter(([, model]) => !known.hasModel(model))
     .map(([field, model]) => item(config.name, field, model, `"${model}" maps to no configured provider`));
@@ -53,8 +71,10 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
   ];
   const badTools = patterns.flatMap(([field, pattern]) => {
     const kind = known.servers.get(serverOf(pattern));
-    if (kind === undefined) return [item(config.name, field, pattern, `"${serverOf(pattern)}" is no configured tool server`)];
-    if (kind === 'image' && mode === 'process') return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only beside agents with their own pod`)];
+    if (kind === undefined)
+      return [item(config.name, field, pattern, `"${serverOf(pattern)}" is no configured tool server`)];
+    if (kind === 'image' && mode === 'process')
+      return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only beside agents with their own pod`)];
     return [];
   });
   return [...badModels, ...badTools];

@@ -5,6 +5,7 @@ import { expandEnvironment, imageEnvironmentReferences } from './environment.ts'
 import { GatewayConfig } from './schema.ts';
 
 export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; message: string };
+const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -30,7 +31,11 @@ export function parseConfig(text: string, baseDir: string, env: Environment): Lo
     return { ok: false, message: `configuration is not YAML: ${reasonOf(error)}` };
   }
   const forbidden = imageEnvironmentReferences(raw)[0];
-  if (forbidden) return { ok: false, message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}` };
+  if (forbidden)
+    return {
+      ok: false,
+      message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}`,
+    };
   const parsed = GatewayConfig.safeParse(expandEnvironment(raw, env));
   if (!parsed.success) return { ok: false, message: describeIssue(parsed.error.issues[0]) };
   const config = withDefaults(withAbsolutePaths(parsed.data, baseDir));
@@ -76,21 +81,37 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
   };
 }
 
+/** What no single key can say; the first problem. */
 function crossCheck(config: GatewayConfig): string | null {
-  const defaults = Object.entries(config.providers).filter(([, provider]) => provider.default);
-  if (defaults.length > 1) return `providers.${defaults[1]?.[0]}.default: only one provider can be the default`;
-  for (const [name, provider] of Object.entries(config.providers)) {
-    if (provider.type === 'openai_compatible' && !provider.base_url) return `providers.${name}.base_url: required for openai_compatible`;
-    if (provider.type === 'azure' && !provider.base_url) return `providers.${name}.base_url: required for azure`;
-  }
-  for (const [name, entry] of Object.entries(config.mcp_servers)) {
-    if ('command' in entry && entry.cwd && !isDirectory(entry.cwd)) return `mcp_servers.${name}.cwd: no such directory: ${entry.cwd}`;
-  }
-  if (config.managed_dir && !isDirectory(config.managed_dir)) return `managed_dir: no such directory: ${config.managed_dir}`;
-  const { tls } = config.server;
-  if (tls && !isReadable(tls.cert)) return `server.tls.cert: cannot read ${tls.cert}`;
-  if (tls && !isReadable(tls.key)) return `server.tls.key: cannot read ${tls.key}`;
-  return null;
+  const problems = [...providerProblems(config), ...directoryProblems(config), ...tlsProblems(config)];
+  return problems[0] ?? null;
+}
+
+function providerProblems({ providers }: GatewayConfig): string[] {
+  const entries = Object.entries(providers);
+  const [, ...moreDefaults] = entries.filter(([, provider]) => provider.default);
+  return [
+    ...moreDefaults.map(([name]) => `providers.${name}.default: only one provider can be the default`),
+    ...entries
+      .filter(([, { type, base_url }]) => NEEDS_ADDRESS.has(type) && !base_url)
+      .map(([name, { type }]) => `providers.${name}.base_url: required for ${type}`),
+  ];
+}
+
+function directoryProblems({ mcp_servers, managed_dir }: GatewayConfig): string[] {
+  const working = Object.entries(mcp_servers).flatMap(([name, entry]): [string, string][] =>
+    'command' in entry && entry.cwd ? [[`mcp_servers.${name}.cwd`, entry.cwd]] : [],
+  );
+  const managed: [string, string][] = managed_dir === undefined ? [] : [['managed_dir', managed_dir]];
+  return [...working, ...managed]
+    .filter(([, path]) => !isDirectory(path))
+    .map(([key, path]) => `${key}: no such directory: ${path}`);
+}
+
+function tlsProblems({ server: { tls } }: GatewayConfig): string[] {
+  return Object.entries(tls ?? {})
+    .filter(([, path]) => !isReadable(path))
+    .map(([key, path]) => `server.tls.${key}: cannot read ${path}`);
 }
 
 function isDirectory(path: string): boolean {

@@ -61,7 +61,12 @@ const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig
 
 /** One side of a rule: globs for `server`, `tool`, `agent`; RE2 for `input_regex`. At least one key. */
 const RuleTarget = z
-  .strictObject({ server: Glob.optional(), tool: Glob.optional(), agent: Glob.optional(), input_regex: z.string().min(1).optional() })
+  .strictObject({
+    server: Glob.optional(),
+    tool: Glob.optional(),
+    agent: Glob.optional(),
+    input_regex: z.string().min(1).optional(),
+  })
   .refine((target) => Object.keys(target).length > 0, 'names no server, tool, agent or input_regex');
 export const PolicyRule = z
   .strictObject({

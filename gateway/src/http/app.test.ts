@@ -31,7 +31,9 @@ const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
 async function documentedRoutes(): Promise<string[]> {
   const { body } = await gateway.http('GET', '/openapi.json');
   const paths = body.paths as Record<string, Record<string, unknown>>;
-  return Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
 }
 
 test('every route of the document has a scope in the table and the other way round', async () => {

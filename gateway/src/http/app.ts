@@ -55,7 +55,8 @@ function addRoute(app: FastifyInstance, one: Route, deps: AppDeps): void {
   app.route({
     method: one.method,
     url: one.path.replace(/\{(\w+)\}/g, ':$1'),
-    onRequest: async (request) => authorize(request.headers.authorization, neededScope(one.scope, deps.metricsAuth), deps),
+    onRequest: async (request) =>
+      authorize(request.headers.authorization, neededScope(one.scope, deps.metricsAuth), deps),
     handler: async (request, reply) => {
       const body = one.body ? parseBody(one.body, request.body) : null;
       const answer = await one.handle({ params: request.params as Record<string, string>, body });
@@ -76,7 +77,10 @@ function authorize(authorization: string | undefined, needed: Scope | null, deps
   const who = deps.authenticate(authorization);
   if (!who.ok) {
     deps.onAuthFailure(who.reason);
-    throw new AppError('unauthorized', who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid');
+    throw new AppError(
+      'unauthorized',
+      who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid',
+    );
   }
   if (grants(who.token, needed)) return;
   deps.onAuthFailure('scope');
@@ -91,7 +95,9 @@ function parseBody(schema: z.ZodType, body: unknown): unknown {
     const field = [...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
     return { agent: '', field, value: null, message: issue.message, severity: 'error' };
   });
-  throw new AppError('validation', `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`, { extra: { errors } });
+  throw new AppError('validation', `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`, {
+    extra: { errors },
+  });
 }
 
 async function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: AppDeps): Promise<void> {
@@ -102,7 +108,10 @@ async function sendError(error: unknown, request: FastifyRequest, reply: Fastify
   }
   const status = statusOf(error);
   if (status >= 400 && status < 500) {
-    const message = status === 413 ? `the body is larger than ${BODY_LIMIT} bytes` : 'the body must be JSON (content-type application/json)';
+    const message =
+      status === 413
+        ? `the body is larger than ${BODY_LIMIT} bytes`
+        : 'the body must be JSON (content-type application/json)';
     await reply.code(status === 413 ? 413 : 400).send(errorBody('validation', message));
     return;
   }

@@ -31,13 +31,17 @@ function operation(route: Route): Record<string, unknown> {
     required: true,
     schema: { type: 'string' },
   }));
-  const answer = route.response ? { 'application/json': { schema: schemaOf(route.response, 'output') } } : { 'text/plain': { schema: { type: 'string' } } };
+  const answer = route.response
+    ? { 'application/json': { schema: schemaOf(route.response, 'output') } }
+    : { 'text/plain': { schema: { type: 'string' } } };
   return {
     summary: route.summary,
     description: SCOPE_TEXT[route.scope],
     ...(route.scope === 'open' ? {} : { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input') } } } } : {}),
+    ...(route.body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input') } } } }
+      : {}),
     responses: {
       200: { description: 'OK', content: answer },
       default: { description: 'Error', content: { 'application/json': { schema: schemaOf(ErrorView, 'output') } } },

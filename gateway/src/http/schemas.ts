@@ -39,7 +39,11 @@ export const HealthView = z.object({
   mcp_servers: z.record(z.string(), z.object({ running: z.boolean(), restart_count: z.int() })),
 });
 
-export const ProviderViewSchema = z.object({ name: z.string(), configured: z.boolean(), prefix: z.string().nullable() });
+export const ProviderViewSchema = z.object({
+  name: z.string(),
+  configured: z.boolean(),
+  prefix: z.string().nullable(),
+});
 
 export const ToolServerRow = z.object({
   name: z.string(),

@@ -22,7 +22,13 @@ export interface GenerateDeps {
   random: () => number;
   requestTimeoutMs: number;
   /** One line for every request that left the process. */
-  onRequest: (request: { provider: string; model: string; outcome: 'ok' | 'error' | 'timeout'; seconds: number; reply: ModelReply | null }) => void;
+  onRequest: (request: {
+    provider: string;
+    model: string;
+    outcome: 'ok' | 'error' | 'timeout';
+    seconds: number;
+    reply: ModelReply | null;
+  }) => void;
 }
 
 /** Who answered: the provider's configured name and the model as it was asked for, without prefix. */
@@ -36,7 +42,11 @@ const MAX_DELAY_MS = 20_000;
  * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried (Design 6).
  * Resolves with the last failure when none answers; rejects only when `signal` aborts.
  */
-export async function generate(request: GenerateRequest, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+export async function generate(
+  request: GenerateRequest,
+  options: GenerateOptions,
+  deps: GenerateDeps,
+): Promise<Generated> {
   let failure: ModelFailure = { message: 'no model to ask', retryable: false, status: null, retryAfterMs: null };
   for (const [index, name] of request.models.entries()) {
     const result = await askModel(name, request.call, options, deps);
@@ -48,7 +58,12 @@ export async function generate(request: GenerateRequest, options: GenerateOption
   return { ok: false, failure };
 }
 
-async function askModel(name: string, call: ModelCall, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+async function askModel(
+  name: string,
+  call: ModelCall,
+  options: GenerateOptions,
+  deps: GenerateDeps,
+): Promise<Generated> {
   const opened = await openModel(name, deps);
   if (!opened.ok) return opened;
   const { route, model } = opened;
@@ -59,7 +74,13 @@ async function askModel(name: string, call: ModelCall, options: GenerateOptions,
     if (!failure.retryable || attempt >= MAX_ATTEMPTS) return result;
     const delayMs = failure.retryAfterMs ?? jittered(attempt, deps.random());
     if (delayMs > MAX_DELAY_MS) return result;
-    options.onRetry({ model: route.model, provider: route.provider, attempt, delay_ms: delayMs, reason: failure.message });
+    options.onRetry({
+      model: route.model,
+      provider: route.provider,
+      attempt,
+      delay_ms: delayMs,
+      reason: failure.message,
+    });
     await deps.sleep(delayMs, options.signal);
   }
 }
@@ -70,10 +91,17 @@ async function openModel(name: string, deps: GenerateDeps): Promise<Opened> {
   const route = deps.route(name);
   if (!route) return { ok: false, failure: permanent(`"${name}" maps to no configured provider`) };
   const model = await deps.open(route);
-  return model ? { ok: true, route, model } : { ok: false, failure: permanent(`provider "${route.provider}" has no credentials`) };
+  return model
+    ? { ok: true, route, model }
+    : { ok: false, failure: permanent(`provider "${route.provider}" has no credentials`) };
 }
 
-async function askOnce(target: { route: ModelRoute; model: ChatModel }, call: ModelCall, options: GenerateOptions, deps: GenerateDeps): Promise<Generated> {
+async function askOnce(
+  target: { route: ModelRoute; model: ChatModel },
+  call: ModelCall,
+  options: GenerateOptions,
+  deps: GenerateDeps,
+): Promise<Generated> {
   const { route, model } = target;
   options.signal.throwIfAborted();
   const started = performance.now();
@@ -86,7 +114,13 @@ async function askOnce(target: { route: ModelRoute; model: ChatModel }, call: Mo
   const cancel = () => abort.abort(options.signal.reason);
   options.signal.addEventListener('abort', cancel, { once: true });
   const report = (outcome: 'ok' | 'error' | 'timeout', reply: ModelReply | null) =>
-    deps.onRequest({ provider: route.provider, model: route.model, outcome, seconds: (performance.now() - started) / 1000, reply });
+    deps.onRequest({
+      provider: route.provider,
+      model: route.model,
+      outcome,
+      seconds: (performance.now() - started) / 1000,
+      reply,
+    });
   try {
     const reply = await model.generate(call, { signal: abort.signal, onText: options.onText });
     report('ok', reply);

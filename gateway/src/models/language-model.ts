@@ -1,7 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { BrokenAnswer } from './failure.ts';
-import type { ChatModel, ModelCall, ModelCallOptions, ModelReply, ModelUsage } from './model.ts';
+import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
 import { readStream } from './read-stream.ts';
+import { usageOf } from './usage.ts';
 
 export interface Dialect {
   /** Whether a JSON mode may be combined with tools and with objects that have more keys than the schema names. */
@@ -40,13 +41,5 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.thinking === undefined ? {} : { reasoning: call.thinking }),
     ...(call.answerSchema && dialect.jsonMode ? { responseFormat: { type: 'json' } } : {}),
-  };
-}
-
-export function usageOf(usage: LanguageModelV4Usage): ModelUsage {
-  return {
-    input: usage.inputTokens.total ?? null,
-    output: usage.outputTokens.total ?? null,
-    cachedInput: usage.inputTokens.cacheRead ?? null,
   };
 }

@@ -55,7 +55,11 @@ export function createModels(entries: readonly ProviderEntry[]): Models {
 
   return {
     names,
-    views: entries.map(({ name, configured, isDefault }) => ({ name, configured, prefix: isDefault ? null : `${name}/` })),
+    views: entries.map(({ name, configured, isDefault }) => ({
+      name,
+      configured,
+      prefix: isDefault ? null : `${name}/`,
+    })),
     route: (model) => routeModel(model, names),
     open: async (route) => models.get(`${route.provider}/${route.model}`) ?? open(route),
   };

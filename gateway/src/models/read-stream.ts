@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { usageOf } from './language-model.ts';
 import { BrokenAnswer } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
+import { usageOf } from './usage.ts';
 
 interface StreamTarget {
   modelId: string;
@@ -11,56 +11,74 @@ type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
 const MAX_STREAMED_CHARS = 4 * 1024 * 1024;
 
 /** Collects a streamed answer into the same shape as an unstreamed one. Rejects when the provider reports an error or stops early. */
-export async function readStream(stream: ReadableStream<LanguageModelV4StreamPart>, target: StreamTarget): Promise<ModelReply> {
-  const content: ModelContent[] = [];
-  const open = new Map<string, OpenBlock>();
-  const reply: ModelReply = { content, finish: '', usage: { input: null, output: null, cachedInput: null }, modelId: target.modelId };
-  let chars = 0;
-  for await (const part of stream) {
-    if (part.type === 'error') throw part.error instanceof Error ? part.error : new BrokenAnswer('the provider reported an error while it streamed', true);
-    if (part.type === 'finish') {
-      reply.finish = part.finishReason.unified;
-      reply.usage = usageOf(part.usage);
-    } else if (part.type === 'response-metadata') {
-      reply.modelId = part.modelId ?? reply.modelId;
-    } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
-      chars += part.delta.length;
-      if (chars > MAX_STREAMED_CHARS) throw new BrokenAnswer('the streamed answer is too large', false);
-      if (part.type === 'text-delta') target.onText(part.delta);
-    }
-    collect(part, content, open);
-  }
-  if (reply.finish === '') throw new BrokenAnswer('the stream ended before the answer did', true);
-  return reply;
+export async function readStream(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  target: StreamTarget,
+): Promise<ModelReply> {
+  const collector = new StreamCollector(target);
+  for await (const part of stream) collector.add(part);
+  if (collector.reply.finish === '') throw new BrokenAnswer('the stream ended before the answer did', true);
+  return collector.reply;
 }
 
 /** Opens, grows and closes text and reasoning blocks; other finished parts are kept as they come. */
-function collect(part: LanguageModelV4StreamPart, content: ModelContent[], open: Map<string, OpenBlock>): void {
-  switch (part.type) {
-    case 'text-start':
-    case 'reasoning-start': {
-      const type = part.type === 'text-start' ? 'text' : 'reasoning';
-      const block: OpenBlock = { type, text: '' };
-      open.set(`${type}:${part.id}`, block);
-      content.push(block);
-      break;
+class StreamCollector {
+  readonly reply: ModelReply;
+  private readonly onText: StreamTarget['onText'];
+  private readonly open = new Map<string, OpenBlock>();
+  private chars = 0;
+
+  constructor({ modelId, onText }: StreamTarget) {
+    this.onText = onText;
+    this.reply = { content: [], finish: '', usage: { input: null, output: null, cachedInput: null }, modelId };
+  }
+
+  add(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case 'text-start':
+        return this.begin({ type: 'text', text: '' }, part.id);
+      case 'reasoning-start':
+        return this.begin({ type: 'reasoning', text: '' }, part.id);
+      case 'text-delta':
+        this.onText(part.delta);
+        return this.grow(`text:${part.id}`, part.delta);
+      case 'reasoning-delta':
+        return this.grow(`reasoning:${part.id}`, part.delta);
+      case 'text-end':
+        return this.end(`text:${part.id}`, part.providerMetadata);
+      case 'reasoning-end':
+        return this.end(`reasoning:${part.id}`, part.providerMetadata);
+      case 'error':
+        throw part.error instanceof Error
+          ? part.error
+          : new BrokenAnswer('the provider reported an error while it streamed', true);
+      default:
+        return this.addWhole(part);
     }
-    case 'text-delta':
-    case 'reasoning-delta': {
-      const block = open.get(`${part.type === 'text-delta' ? 'text' : 'reasoning'}:${part.id}`);
-      if (block) block.text += part.delta;
-      break;
-    }
-    case 'text-end':
-    case 'reasoning-end': {
-      const block = open.get(`${part.type === 'text-end' ? 'text' : 'reasoning'}:${part.id}`);
-      if (block && part.providerMetadata) block.providerMetadata = part.providerMetadata;
-      break;
-    }
-    case 'tool-call':
-      content.push(part);
-      break;
-    default:
-      break;
+  }
+
+  private addWhole(part: LanguageModelV4StreamPart): void {
+    if (part.type === 'tool-call') this.reply.content.push(part);
+    if (part.type === 'response-metadata') this.reply.modelId = part.modelId ?? this.reply.modelId;
+    if (part.type !== 'finish') return;
+    this.reply.finish = part.finishReason.unified;
+    this.reply.usage = usageOf(part.usage);
+  }
+
+  private begin(block: OpenBlock, id: string): void {
+    this.open.set(`${block.type}:${id}`, block);
+    this.reply.content.push(block);
+  }
+
+  private grow(key: string, delta: string): void {
+    this.chars += delta.length;
+    if (this.chars > MAX_STREAMED_CHARS) throw new BrokenAnswer('the streamed answer is too large', false);
+    const block = this.open.get(key);
+    if (block) block.text += delta;
+  }
+
+  private end(key: string, providerMetadata: OpenBlock['providerMetadata']): void {
+    const block = this.open.get(key);
+    if (block && providerMetadata) block.providerMetadata = providerMetadata;
   }
 }

@@ -9,10 +9,13 @@ export interface Log {
 }
 
 export function createLog(level: string): Log {
-  return pino({
-    level,
-    base: { service: 'gateway' },
-    timestamp: () => `,"ts":"${new Date().toISOString()}"`,
-    formatters: { level: (label) => ({ level: label }) },
-  }, pino.destination({ fd: 1, sync: true }));
+  return pino(
+    {
+      level,
+      base: { service: 'gateway' },
+      timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ fd: 1, sync: true }),
+  );
 }

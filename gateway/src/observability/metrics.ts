@@ -19,14 +19,38 @@ export class Metrics {
   private readonly toolLabel = boundedLabel(MAX_LABEL_VALUES);
   private readonly runs = this.counter('runs_total', 'Agent runs that ended, by outcome', ['agent', 'status']);
   private readonly runSeconds = this.histogram('run_duration_seconds', 'Time from acceptance to answer', ['agent']);
-  private readonly llmRequests = this.counter('llm_requests_total', 'Requests to model providers', ['provider', 'model', 'outcome']);
-  private readonly llmSeconds = this.histogram('llm_request_duration_seconds', 'Time of a request to a model provider', ['provider', 'model']);
-  private readonly tokens = this.counter('tokens_total', 'Tokens, as providers report them', ['provider', 'model', 'direction']);
-  private readonly toolCalls = this.counter('tool_calls_total', 'Tool calls that were dispatched', ['server', 'tool', 'outcome']);
+  private readonly llmRequests = this.counter('llm_requests_total', 'Requests to model providers', [
+    'provider',
+    'model',
+    'outcome',
+  ]);
+  private readonly llmSeconds = this.histogram(
+    'llm_request_duration_seconds',
+    'Time of a request to a model provider',
+    ['provider', 'model'],
+  );
+  private readonly tokens = this.counter('tokens_total', 'Tokens, as providers report them', [
+    'provider',
+    'model',
+    'direction',
+  ]);
+  private readonly toolCalls = this.counter('tool_calls_total', 'Tool calls that were dispatched', [
+    'server',
+    'tool',
+    'outcome',
+  ]);
   private readonly toolSeconds = this.histogram('tool_call_duration_seconds', 'Time of a tool call', ['server']);
-  private readonly denials = this.counter('tool_denials_total', 'Tool calls that were not allowed', ['server', 'tool', 'agent']);
+  private readonly denials = this.counter('tool_denials_total', 'Tool calls that were not allowed', [
+    'server',
+    'tool',
+    'agent',
+  ]);
   private readonly authFailures = this.counter('auth_failures_total', 'Requests refused for their token', ['reason']);
-  private readonly changedTools = this.counter('tool_definition_changes_total', 'Tool sets that differ from the pinned one', ['server']);
+  private readonly changedTools = this.counter(
+    'tool_definition_changes_total',
+    'Tool sets that differ from the pinned one',
+    ['server'],
+  );
 
   constructor(sources: MetricsSources) {
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
@@ -49,7 +73,13 @@ export class Metrics {
     this.runSeconds.observe({ agent: run.agent }, run.seconds);
   }
 
-  llmRequest(request: { provider: string; model: string; outcome: string; seconds: number; usage: { input: number | null; output: number | null; cachedInput: number | null } | null }): void {
+  llmRequest(request: {
+    provider: string;
+    model: string;
+    outcome: string;
+    seconds: number;
+    usage: { input: number | null; output: number | null; cachedInput: number | null } | null;
+  }): void {
     const { provider, outcome, usage } = request;
     const model = this.modelLabel(request.model);
     this.llmRequests.inc({ provider, model, outcome });

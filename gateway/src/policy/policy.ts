@@ -21,10 +21,10 @@ export interface PolicyDecision {
 export type DecidePolicy = (call: PolicyCall) => PolicyDecision;
 
 interface RuleTarget {
-  server?: string | undefined;
-  tool?: string | undefined;
-  agent?: string | undefined;
-  input_regex?: string | undefined;
+  server?: string;
+  tool?: string;
+  agent?: string;
+  input_regex?: string;
 }
 interface Rule {
   allow?: RuleTarget | undefined;
@@ -74,7 +74,11 @@ export function compilePolicy(definition: PolicyDefinition): PolicyResult {
     rule: null,
     reason: definition.default === 'deny' ? 'no rule of the tool policy allows it' : null,
   };
-  return { ok: true, rules: compiled.map(({ view }) => view), decide: (call) => firstMatch(compiled, call) ?? fallback };
+  return {
+    ok: true,
+    rules: compiled.map(({ view }) => view),
+    decide: (call) => firstMatch(compiled, call) ?? fallback,
+  };
 }
 
 function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): PolicyDecision | null {
@@ -82,27 +86,25 @@ function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): PolicyDec
     const matched = match(call);
     if (matched === 'yes') return { action: view.action, rule: view.index, reason: view.reason };
     if (matched === 'untestable' && view.action !== 'allow') {
-      return { action: 'deny', rule: view.index, reason: `the input is too large to be tested: ${view.reason ?? 'rule needs approval'}` };
+      return {
+        action: 'deny',
+        rule: view.index,
+        reason: `the input is too large to be tested: ${view.reason ?? 'rule needs approval'}`,
+      };
     }
   }
   return null;
 }
 
 function compileRule(index: number, rule: Rule): { ok: true; rule: CompiledRule } | { ok: false; message: string } {
-  const action: PolicyAction = rule.allow ? 'allow' : rule.deny ? 'deny' : 'require_approval';
+  const action = actionOf(rule);
   const target = rule[action] ?? {};
   const regex = target.input_regex === undefined ? null : compileRegex(target.input_regex);
-  if (regex && !regex.ok) return { ok: false, message: `tool_policy.rules.${index}.${action}.input_regex: ${regex.msg}` };
+  if (regex && !regex.ok)
+    return { ok: false, message: `tool_policy.rules.${index}.${action}.input_regex: ${regex.msg}` };
   const names = nameMatcher(target, action !== 'allow');
-  const view: PolicyRuleView = {
-    index,
-    action,
-    server: target.server ?? null,
-    tool: target.tool ?? null,
-    agent: target.agent ?? null,
-    input_regex: target.input_regex ?? null,
-    reason: rule.reason ?? null,
-  };
+  const nothing = { server: null, tool: null, agent: null, input_regex: null };
+  const view: PolicyRuleView = { index, action, ...nothing, ...target, reason: rule.reason ?? null };
   const match = (call: PolicyCall): Match => {
     if (!names(call)) return 'no';
     if (!regex) return 'yes';
@@ -110,6 +112,11 @@ function compileRule(index: number, rule: Rule): { ok: true; rule: CompiledRule 
     return regex.test(call.input) ? 'yes' : 'no';
   };
   return { ok: true, rule: { view, match } };
+}
+
+function actionOf(rule: Rule): PolicyAction {
+  if (rule.allow) return 'allow';
+  return rule.deny ? 'deny' : 'require_approval';
 }
 
 function nameMatcher(target: RuleTarget, folded: boolean): (call: PolicyCall) => boolean {

@@ -99,7 +99,10 @@ export class Connection {
     if (!frame.ok) return this.sendError(frame.id, frame.error);
     if (frame.kind === 'response') return this.settle(frame.message);
     if (nestsDeeper(frame.message.params, MAX_DEPTH)) {
-      return this.sendError(frame.message.id ?? null, rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`));
+      return this.sendError(
+        frame.message.id ?? null,
+        rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`),
+      );
     }
     void this.answer(frame.message);
   }
@@ -107,7 +110,10 @@ export class Connection {
   private async answer(request: RpcRequest): Promise<void> {
     const id = request.id ?? null;
     if (this.inFlight >= MAX_IN_FLIGHT) {
-      return this.sendError(id, rpcError('at_capacity', `at most ${MAX_IN_FLIGHT} requests at once on a connection`, { retry_after_ms: 1000 }));
+      return this.sendError(
+        id,
+        rpcError('at_capacity', `at most ${MAX_IN_FLIGHT} requests at once on a connection`, { retry_after_ms: 1000 }),
+      );
     }
     this.inFlight += 1;
     try {
@@ -173,6 +179,9 @@ function encodeResult(id: RpcId, result: unknown, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...(result as object), trace: [], trace_cut: true } });
   if (Buffer.byteLength(cut) <= maxBytes) return cut;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`) });
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`),
+  });
 }
-

@@ -1,14 +1,13 @@
 /** Whether a parsed JSON value nests deeper than `max` levels. Does not recurse. */
 export function nestsDeeper(value: unknown, max: number): boolean {
-  let level: unknown[] = [value];
+  let level = isNested(value) ? [value] : [];
   for (let depth = 0; level.length > 0; depth++) {
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      if (depth >= max) return true;
-      for (const child of Object.values(item)) if (typeof child === 'object' && child !== null) next.push(child);
-    }
-    level = next;
+    if (depth >= max) return true;
+    level = level.flatMap((item) => Object.values(item).filter((child) => isNested(child)));
   }
   return false;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -30,29 +30,54 @@ const NoParams = z.strictObject({}).optional();
 /** The methods of `/rpc` (Design 6). */
 export function createMethods(deps: MethodDeps): CallMethod {
   const methods = new Map<string, Method>();
-  const info = (): ServerInfo => ({ name: 'signalbox-gateway', version: deps.version, protocol: 1, methods: [...methods.keys()] });
+  const info = (): ServerInfo => ({
+    name: 'signalbox-gateway',
+    version: deps.version,
+    protocol: 1,
+    methods: [...methods.keys()],
+  });
 
-  methods.set('server.info', checked(NoParams, () => ok(info())));
-  methods.set('ping', checked(NoParams, () => ok({ pong: true })));
-  methods.set('agents.list', checked(NoParams, () => ok({ agents: deps.listAgents() })));
-  methods.set('agent.run', checked(AgentRunParams, (params, watcher) => {
+  methods.set(
+    'server.info',
+    checked(NoParams, () => ok(info())),
+  );
+  methods.set(
+    'ping',
+    checked(NoParams, () => ok({ pong: true })),
+  );
+  methods.set(
+    'agents.list',
+    checked(NoParams, () => ok({ agents: deps.listAgents() })),
+  );
+  methods.set(
+    'agent.run',
+    checked(AgentRunParams, (params, watcher) => {
       const submitted = deps.submit(params, watcher);
       return submitted.ok ? runReply(submitted.run) : failureReply(submitted);
-    }));
-  methods.set('agent.attach', checked(AgentAttachParams, (reference, watcher) => {
+    }),
+  );
+  methods.set(
+    'agent.attach',
+    checked(AgentAttachParams, (reference, watcher) => {
       const run = deps.find(reference);
       if (!run) return notFound();
       run.watch(watcher);
       return runReply(run);
-    }));
-  methods.set('agent.cancel', checked(AgentCancelParams, (reference) => {
+    }),
+  );
+  methods.set(
+    'agent.cancel',
+    checked(AgentCancelParams, (reference) => {
       const run = deps.find(reference);
       return run ? ok({ cancelled: deps.cancel(run, 'cancelled by the caller') }) : notFound();
-    }));
+    }),
+  );
 
   return async (request, watcher) => {
     const method = methods.get(request.method);
-    return method ? method(request.params, watcher) : { ok: false, error: rpcError('method_not_found', `there is no method "${request.method}"`) };
+    return method
+      ? method(request.params, watcher)
+      : { ok: false, error: rpcError('method_not_found', `there is no method "${request.method}"`) };
   };
 }
 
@@ -65,7 +90,10 @@ function checked<Schema extends z.ZodType>(
     if (parsed.success) return handle(parsed.data, watcher);
     const errors = parsed.error.issues.slice(0, 10).map(({ path, message }) => ({ field: path.join('.'), message }));
     const first = errors[0];
-    return { ok: false, error: rpcError('invalid_params', `params.${first?.field ?? ''}: ${first?.message ?? 'not valid'}`, { errors }) };
+    return {
+      ok: false,
+      error: rpcError('invalid_params', `params.${first?.field ?? ''}: ${first?.message ?? 'not valid'}`, { errors }),
+    };
   };
 }
 

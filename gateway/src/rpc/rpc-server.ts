@@ -26,7 +26,12 @@ const CLOSE_GOING_AWAY = 1001;
 export class RpcServer {
   private readonly deps: RpcServerDeps;
   private readonly connections = new Set<Connection>();
-  private readonly upgrader = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: false });
+  private readonly upgrader = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
   private readonly pinging: NodeJS.Timeout;
 
   constructor(deps: RpcServerDeps) {
@@ -50,7 +55,8 @@ export class RpcServer {
     clearInterval(this.pinging);
     for (const connection of this.connections) connection.close(CLOSE_GOING_AWAY, 'the gateway is stopping');
     const deadline = performance.now() + 1000;
-    while (this.connections.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (this.connections.size > 0 && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10));
     for (const connection of this.connections) connection.terminate();
   }
 
@@ -79,7 +85,10 @@ export class RpcServer {
     const who = this.deps.authenticate(request.headers.authorization);
     if (!who.ok) {
       this.deps.onAuthFailure(who.reason);
-      return { type: 'unauthorized', message: who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid' };
+      return {
+        type: 'unauthorized',
+        message: who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid',
+      };
     }
     if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are taken at /rpc' };
     const { origin } = request.headers;

@@ -11,8 +11,15 @@ const QUICK = 'Quick.\n```demo\ndelay_ms: 100\nanswer: {confidence: 0.8, summary
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({
-    agents: { quick: { soul: QUICK }, slow: { soul: SLOW }, limited: { soul: SLOW, config: { limits: { timeout_seconds: 1 } } } },
-    config: { limits: { max_concurrent_runs: 2, max_queued_runs: 2 }, server: { allowed_origins: ['https://ok.example'] } },
+    agents: {
+      quick: { soul: QUICK },
+      slow: { soul: SLOW },
+      limited: { soul: SLOW, config: { limits: { timeout_seconds: 1 } } },
+    },
+    config: {
+      limits: { max_concurrent_runs: 2, max_queued_runs: 2 },
+      server: { allowed_origins: ['https://ok.example'] },
+    },
   });
 });
 afterAll(() => gateway.close());
@@ -39,7 +46,9 @@ describe('upgrade', () => {
   });
 
   test('a listed origin may connect', async () => {
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers: { ...bearer, origin: 'https://ok.example' } });
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, {
+      headers: { ...bearer, origin: 'https://ok.example' },
+    });
     await once(socket, 'open');
     socket.terminate();
   });
@@ -53,7 +62,11 @@ describe('methods', () => {
       methods: ['server.info', 'ping', 'agents.list', 'agent.run', 'agent.attach', 'agent.cancel'],
     });
     const { result } = await client.call('agents.list', {});
-    expect(result?.['agents']).toMatchObject([{ name: 'limited' }, { name: 'quick', model: 'demo/scripted' }, { name: 'slow' }]);
+    expect(result?.['agents']).toMatchObject([
+      { name: 'limited' },
+      { name: 'quick', model: 'demo/scripted' },
+      { name: 'slow' },
+    ]);
   });
 
   test('a run answers, after its events, with what it used', async () => {
@@ -117,15 +130,28 @@ describe('the cap', () => {
     const waiting = [start('c3'), start('c4')];
     await until(() => client.events().filter(({ event }) => event === 'queued').length === 2);
     const full = await start('c5');
-    expect([full.error?.code, full.error?.data]).toMatchObject([-32010, { type: 'at_capacity', retryable: true, retry_after_ms: 1000 }]);
+    expect([full.error?.code, full.error?.data]).toMatchObject([
+      -32010,
+      { type: 'at_capacity', retryable: true, retry_after_ms: 1000 },
+    ]);
     expect((await gateway.http('GET', '/health')).body).toMatchObject({ active_runs: 2, max_concurrent_runs: 2 });
 
     await client.call('agent.cancel', { idempotency_key: 'c1' });
-    const places = () => client.events().filter(({ event }) => event === 'queued').map((event) => [event['idempotency_key'], event['position']]);
+    const places = () =>
+      client
+        .events()
+        .filter(({ event }) => event === 'queued')
+        .map((event) => [event['idempotency_key'], event['position']]);
     await until(() => places().length === 3);
-    expect(places()).toEqual([['c3', 1], ['c4', 2], ['c4', 1]]);
+    expect(places()).toEqual([
+      ['c3', 1],
+      ['c4', 2],
+      ['c4', 1],
+    ]);
     for (const key of ['c2', 'c3', 'c4']) await client.call('agent.cancel', { idempotency_key: key });
-    expect((await Promise.all([...running, ...waiting])).map(({ error }) => error?.code)).toEqual([-32012, -32012, -32012, -32012]);
+    expect((await Promise.all([...running, ...waiting])).map(({ error }) => error?.code)).toEqual([
+      -32012, -32012, -32012, -32012,
+    ]);
     expect((await gateway.http('GET', '/health')).body.active_runs).toBe(0);
   });
 });
@@ -134,7 +160,10 @@ describe('idempotency', () => {
   test('the same key and parameters meet the same run, now and later, from any connection', async () => {
     const [first, second] = [await gateway.rpc(), await gateway.rpc()];
     const params = { agent: 'quick', input: 'once', idempotency_key: 'k1' };
-    const answers = await Promise.all([first.call('agent.run', params), second.call('agent.run', { ...params, timeout_ms: 5000 })]);
+    const answers = await Promise.all([
+      first.call('agent.run', params),
+      second.call('agent.run', { ...params, timeout_ms: 5000 }),
+    ]);
     const later = await second.call('agent.run', params);
     const attached = await second.call('agent.attach', { idempotency_key: 'k1' });
     const ids = [...answers, later, attached].map(({ result }) => result?.['run_id']);
@@ -188,7 +217,11 @@ describe('hostile frames', () => {
 
   test('no text brings the service down or leaves the connection without an answer', async () => {
     const client = await gateway.rpc();
-    const frame = fc.oneof(fc.string(), fc.json(), fc.jsonValue().map((params) => JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'agent.run', params })));
+    const frame = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.jsonValue().map((params) => JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'agent.run', params })),
+    );
     await fc.assert(
       fc.asyncProperty(frame, async (text) => {
         client.socket.send(text);
@@ -205,7 +238,8 @@ describe('hostile frames', () => {
     const ask = () => {
       for (let count = 0; count < 500; count++) client.socket.send('{"jsonrpc":"2.0","id":1,"method":"server.info"}');
     };
-    const connections = async () => /gateway_rpc_connections (\d+)/.exec((await gateway.http('GET', '/metrics')).body)?.[1];
+    const connections = async () =>
+      /gateway_rpc_connections (\d+)/.exec((await gateway.http('GET', '/metrics')).body)?.[1];
     const before = Number(await connections());
     await until(async () => {
       ask();

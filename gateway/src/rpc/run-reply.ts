@@ -14,5 +14,8 @@ export async function runReply(run: Run): Promise<RpcReply> {
 
 /** Why a run was not taken in. */
 export function failureReply({ type, message, retryAfterMs }: Extract<Submitted, { ok: false }>): RpcReply {
-  return { ok: false, error: rpcError(type, message, retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }) };
+  return {
+    ok: false,
+    error: rpcError(type, message, retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+  };
 }

@@ -10,7 +10,12 @@ export function watcherOf(connection: Connection): RunWatcher {
       connection.notify('agent.event', { run_id: run.id, ts: new Date().toISOString(), idempotency_key, ...event });
     },
     async requestApproval(run, request, signal) {
-      const params: ToolApprovalParams = { run_id: run.id, agent: run.params.agent, metadata: run.params.metadata, ...request };
+      const params: ToolApprovalParams = {
+        run_id: run.id,
+        agent: run.params.agent,
+        metadata: run.params.metadata,
+        ...request,
+      };
       const response = await connection.request('tool.request_approval', params, signal);
       if (response.error) return { approved: false, comment: 'the caller cannot decide about approvals' };
       const decision = ToolApprovalResult.safeParse(response.result);

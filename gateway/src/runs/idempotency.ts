@@ -47,6 +47,12 @@ export class IdempotencyKeys<Run> {
 }
 
 /** What makes two calls the same: everything but the time allowed, tracing and who watches. */
-export function parametersHash({ timeout_ms: _, trace: __, _meta: ___, idempotency_key: ____, ...params }: AgentRunParams): string {
+export function parametersHash({
+  timeout_ms: _,
+  trace: __,
+  _meta: ___,
+  idempotency_key: ____,
+  ...params
+}: AgentRunParams): string {
   return createHash('sha256').update(canonicalJson(params)).digest('base64');
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DIALECTS } from '../testing/dialects.ts';
-import { type FakeAnswer, startFakeModelServer } from '../testing/fake-model-server.ts';
+import { type FakeAnswer, type JsonBody, startFakeModelServer } from '../testing/fake-model-server.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { join } from 'node:path';
 import { until } from '../testing/until.ts';
@@ -9,9 +9,14 @@ const chat = DIALECTS['openai_compatible'] as (typeof DIALECTS)[string];
 const TOOL_SERVER = join(import.meta.dirname, '../testing/misbehaving-server.ts');
 
 /** A gateway whose `fake` and `spare` providers give the prepared answers. */
-async function gatewayWith(answers: FakeAnswer[], options: { config?: Record<string, unknown>; agent?: Record<string, unknown>; spare?: FakeAnswer[] } = {}) {
+async function gatewayWith(
+  answers: FakeAnswer[],
+  options: { config?: Record<string, unknown>; agent?: Record<string, unknown>; spare?: FakeAnswer[] } = {},
+) {
   const fake = await startFakeModelServer(answers);
-  const spare = await startFakeModelServer(options.spare ?? [chat.text('{"confidence":0.7,"summary":"from the spare"}')]);
+  const spare = await startFakeModelServer(
+    options.spare ?? [chat.text('{"confidence":0.7,"summary":"from the spare"}')],
+  );
   const gateway = await startTestGateway({
     agents: { worker: { soul: 'You work.', config: { model: 'fake/m-1', ...options.agent } } },
     config: {
@@ -31,7 +36,8 @@ async function gatewayWith(answers: FakeAnswer[], options: { config?: Record<str
     await spare.close();
   });
   const client = await gateway.rpc();
-  const run = (params: Record<string, unknown> = {}) => client.call('agent.run', { agent: 'worker', input: 'Go.', ...params });
+  const run = (params: Record<string, unknown> = {}) =>
+    client.call('agent.run', { agent: 'worker', input: 'Go.', ...params });
   return { gateway, client, run, fake, spare };
 }
 const opened: (() => Promise<void>)[] = [];
@@ -40,50 +46,83 @@ afterEach(async () => {
 });
 
 const SCHEMA = { type: 'object', properties: { confidence: { type: 'number' } }, required: ['confidence'] };
-const lastMessage = (body: any) => body.messages.at(-1);
+const lastMessage = (body: JsonBody) => body.messages.at(-1);
 
 describe('an answer with a schema', () => {
   test('is told in the system prompt, found in a fence and returned as output', async () => {
     const { run, fake } = await gatewayWith([chat.text('Sure:\n```json\n{"confidence": 0.9}\n```')]);
     const { result } = await run({ output_schema: SCHEMA });
-    expect(result).toMatchObject({ output: { confidence: 0.9 }, answered_by: 'm-dated', model: 'm-1', provider: 'fake' });
+    expect(result).toMatchObject({
+      output: { confidence: 0.9 },
+      answered_by: 'm-dated',
+      model: 'm-1',
+      provider: 'fake',
+    });
     expect(fake.requests[0]?.body.messages[0].content).toContain('"required":["confidence"]');
   });
 
   test('is repaired in one more turn that says what is wrong', async () => {
     const { run, fake } = await gatewayWith([chat.text('{"confidence": "high"}'), chat.text('{"confidence": 0.4}')]);
     const { result } = await run({ output_schema: SCHEMA });
-    expect(result).toMatchObject({ output: { confidence: 0.4 }, iterations: 2, usage: { input_tokens: 200, output_tokens: 40, cached_input_tokens: 60 } });
+    expect(result).toMatchObject({
+      output: { confidence: 0.4 },
+      iterations: 2,
+      usage: { input_tokens: 200, output_tokens: 40, cached_input_tokens: 60 },
+    });
     expect(lastMessage(fake.requests[1]?.body).content).toContain('confidence must be number');
   });
 
   test('fails after one repair, with what was used', async () => {
     const { run, fake } = await gatewayWith([chat.text('no'), chat.text('still no'), chat.text('{"confidence": 1}')]);
     const { error } = await run({ output_schema: SCHEMA });
-    expect([error?.code, error?.data]).toMatchObject([-32015, { type: 'output_invalid', retryable: false, iterations: 2, usage: { input_tokens: 200 } }]);
+    expect([error?.code, error?.data]).toMatchObject([
+      -32015,
+      { type: 'output_invalid', retryable: false, iterations: 2, usage: { input_tokens: 200 } },
+    ]);
     expect(fake.requests).toHaveLength(2);
   });
 
   test('needs the agent’s own keys where the call says nothing of them', async () => {
-    const { run } = await gatewayWith([chat.text('{"confidence": 1}'), chat.text('{"confidence": 1, "service": "cart"}')], {
-      agent: { output_schema: { type: 'object', properties: { service: { type: 'string' } }, required: ['service'] } },
-    });
+    const { run } = await gatewayWith(
+      [chat.text('{"confidence": 1}'), chat.text('{"confidence": 1, "service": "cart"}')],
+      {
+        agent: {
+          output_schema: { type: 'object', properties: { service: { type: 'string' } }, required: ['service'] },
+        },
+      },
+    );
     expect((await run({ output_schema: SCHEMA })).result).toMatchObject({ output: { service: 'cart' }, iterations: 2 });
   });
 });
 
 describe('models', () => {
   test('429 is retried, then the next model answers, and both are told', async () => {
-    const { run, client, fake } = await gatewayWith([{ ...chat.error(429, 'busy'), headers: { 'retry-after-ms': '5' } } as FakeAnswer], { agent: { model_fallbacks: ['spare/m-2'] } });
+    const { run, client, fake } = await gatewayWith(
+      [{ ...chat.error(429, 'busy'), headers: { 'retry-after-ms': '5' } }],
+      { agent: { model_fallbacks: ['spare/m-2'] } },
+    );
     const { result } = await run();
     expect(result).toMatchObject({ provider: 'spare', model: 'm-2' });
     expect(fake.requests).toHaveLength(3);
-    expect(client.events().map(({ event }) => event)).toEqual(['accepted', 'started', 'llm_retry', 'llm_retry', 'model_fallback', 'llm_call']);
-    expect(await client.event('model_fallback')).toMatchObject({ from: 'fake/m-1', to: 'spare/m-2', reason: expect.stringContaining('429') });
+    expect(client.events().map(({ event }) => event)).toEqual([
+      'accepted',
+      'started',
+      'llm_retry',
+      'llm_retry',
+      'model_fallback',
+      'llm_call',
+    ]);
+    expect(await client.event('model_fallback')).toMatchObject({
+      from: 'fake/m-1',
+      to: 'spare/m-2',
+      reason: expect.stringContaining('429'),
+    });
   });
 
   test('a refusal is not retried but falls back', async () => {
-    const { run, fake } = await gatewayWith([chat.error(401, 'bad key')], { agent: { model_fallbacks: ['keyless/x', 'spare/m-2'] } });
+    const { run, fake } = await gatewayWith([chat.error(401, 'bad key')], {
+      agent: { model_fallbacks: ['keyless/x', 'spare/m-2'] },
+    });
     expect((await run()).result).toMatchObject({ provider: 'spare' });
     expect(fake.requests).toHaveLength(1);
   });
@@ -110,19 +149,31 @@ describe('models', () => {
   });
 
   test('temperature, max_tokens and thinking level reach the provider', async () => {
-    const { run, fake } = await gatewayWith([chat.text('x')], { agent: { temperature: 0.2, max_tokens: 321, thinking_level: 'low' } });
+    const { run, fake } = await gatewayWith([chat.text('x')], {
+      agent: { temperature: 0.2, max_tokens: 321, thinking_level: 'low' },
+    });
     await run();
     expect(fake.requests[0]?.body).toMatchObject({ temperature: 0.2, max_tokens: 321, reasoning_effort: 'low' });
   });
 
   test('text streams when the caller asks for it', async () => {
     const { run, client } = await gatewayWith([chat.stream(['one ', 'two'])]);
-    expect((await run({ trace: { stream: true } })).result).toMatchObject({ text: 'one two', usage: { cached_input_tokens: 30 } });
-    expect(client.events().filter(({ event }) => event === 'text').map(({ text }) => text)).toEqual(['one ', 'two']);
+    expect((await run({ trace: { stream: true } })).result).toMatchObject({
+      text: 'one two',
+      usage: { cached_input_tokens: 30 },
+    });
+    expect(
+      client
+        .events()
+        .filter(({ event }) => event === 'text')
+        .map(({ text }) => text),
+    ).toEqual(['one ', 'two']);
   });
 
   test('cancelling reaches the model', async () => {
-    const { run, client, fake } = await gatewayWith([{ hang: true }], { config: { limits: { request_timeout_seconds: 60 } } });
+    const { run, client, fake } = await gatewayWith([{ hang: true }], {
+      config: { limits: { request_timeout_seconds: 60 } },
+    });
     const running = run({ idempotency_key: 'stop' });
     await until(() => fake.requests.length === 1);
     await client.call('agent.cancel', { idempotency_key: 'stop' });
@@ -135,11 +186,23 @@ describe('tools', () => {
   const TOOLS = { tools: ['host'] };
 
   test('a call goes to the server and its result back to the model', async () => {
-    const { run, fake, client } = await gatewayWith([ask('host__ok', { minutes: 5 }), chat.text('done')], { agent: TOOLS });
+    const { run, fake, client } = await gatewayWith([ask('host__ok', { minutes: 5 }), chat.text('done')], {
+      agent: TOOLS,
+    });
     const { result } = await run({ trace: { tool_result_max_chars: 10 } });
     expect(result).toMatchObject({ iterations: 2, tool_calls: 1, text: 'done' });
-    expect(lastMessage(fake.requests[1]?.body)).toMatchObject({ role: 'tool', content: expect.stringContaining('{"got":{"minutes":5}') });
-    expect((result?.['trace'] as object[])[1]).toMatchObject({ type: 'tool_call', server: 'host', tool: 'ok', input: { minutes: 5 }, result: '{"got":{"m…' });
+    expect(lastMessage(fake.requests[1]?.body)).toMatchObject({
+      role: 'tool',
+      content: expect.stringContaining('{"got":{"minutes":5}'),
+    });
+    const trace = result?.['trace'] as object[] | undefined;
+    expect(trace?.[1]).toMatchObject({
+      type: 'tool_call',
+      server: 'host',
+      tool: 'ok',
+      input: { minutes: 5 },
+      result: '{"got":{"m…',
+    });
     expect(await client.event('tool_result')).toMatchObject({ is_error: false, server: 'host', tool: 'ok' });
   });
 
@@ -164,15 +227,25 @@ describe('tools', () => {
   });
 
   test('a denied call never leaves, the model hears why', async () => {
-    const { run, fake, client, gateway } = await gatewayWith([ask('host__ok', { path: '/etc/shadow' }), chat.text('fine')], {
-      agent: TOOLS,
-      config: { tool_policy: { rules: [{ deny: { server: 'host', input_regex: 'shadow' }, reason: 'no passwords' }] } },
+    const { run, fake, client, gateway } = await gatewayWith(
+      [ask('host__ok', { path: '/etc/shadow' }), chat.text('fine')],
+      {
+        agent: TOOLS,
+        config: {
+          tool_policy: { rules: [{ deny: { server: 'host', input_regex: 'shadow' }, reason: 'no passwords' }] },
+        },
+      },
+    );
+    expect((await run()).result).toMatchObject({
+      text: 'fine',
+      trace: [{}, { type: 'tool_denied', reason: 'no passwords' }, {}],
     });
-    expect((await run()).result).toMatchObject({ text: 'fine', trace: [{}, { type: 'tool_denied', reason: 'no passwords' }, {}] });
     expect(lastMessage(fake.requests[1]?.body).content).toContain('no passwords');
     expect(await client.event('tool_denied')).toMatchObject({ server: 'host', tool: 'ok', reason: 'no passwords' });
     expect(client.events().some(({ event }) => event === 'tool_call')).toBe(false);
-    expect((await gateway.http('GET', '/metrics')).body).toContain('gateway_tool_denials_total{server="host",tool="ok",agent="worker"} 1');
+    expect((await gateway.http('GET', '/metrics')).body).toContain(
+      'gateway_tool_denials_total{server="host",tool="ok",agent="worker"} 1',
+    );
   });
 
   test('arguments that are no object are an error result', async () => {
@@ -183,7 +256,10 @@ describe('tools', () => {
   });
 
   test('a large result is cut for the model', async () => {
-    const { run, fake } = await gatewayWith([ask('host__big'), chat.text('x')], { agent: TOOLS, config: { limits: { tool_result_max_chars: 1000 } } });
+    const { run, fake } = await gatewayWith([ask('host__big'), chat.text('x')], {
+      agent: TOOLS,
+      config: { limits: { tool_result_max_chars: 1000 } },
+    });
     await run();
     expect(lastMessage(fake.requests[1]?.body).content).toHaveLength(1000 + '\n[cut: 4999000 more characters]'.length);
   });
@@ -193,13 +269,18 @@ describe('tools', () => {
     expect((await turns.run()).error).toMatchObject({ code: -32014, data: { iterations: 3, tool_calls: 3 } });
     const tokens = await gatewayWith([ask('host__ok')], { agent: { ...TOOLS, limits: { max_total_tokens: 200 } } });
     expect((await tokens.run()).error).toMatchObject({ code: -32014, data: { iterations: 2 } });
-    const calls = await gatewayWith([ask('host__ok'), ask('host__ok'), chat.text('x')], { agent: { ...TOOLS, limits: { max_tool_calls: 1 } } });
+    const calls = await gatewayWith([ask('host__ok'), ask('host__ok'), chat.text('x')], {
+      agent: { ...TOOLS, limits: { max_tool_calls: 1 } },
+    });
     expect((await calls.run()).result).toMatchObject({ tool_calls: 1 });
     expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('may call 1 tools');
   });
 
   test('a server that does not run fails the run as something to try again', async () => {
-    const { run } = await gatewayWith([chat.text('x')], { agent: TOOLS, config: { mcp_servers: { host: { command: '/nonexistent' } } } });
+    const { run } = await gatewayWith([chat.text('x')], {
+      agent: TOOLS,
+      config: { mcp_servers: { host: { command: '/nonexistent' } } },
+    });
     expect((await run({ timeout_ms: 300 })).error?.code).toBe(-32011);
   });
 });
@@ -222,10 +303,20 @@ describe('approval', () => {
   test('the client is asked, and yes lets the call through', async () => {
     const client = await gateway.rpc();
     client.onRequest = () => ({ approved: true, decided_by: 'ann' });
-    const { result } = await client.call('agent.run', { agent: 'careful', input: '', metadata: { run_id: 'r', step_name: 's' } });
+    const { result } = await client.call('agent.run', {
+      agent: 'careful',
+      input: '',
+      metadata: { run_id: 'r', step_name: 's' },
+    });
     expect(result?.['text']).toContain('got');
     const asked = client.messages.find(({ method }) => method === 'tool.request_approval');
-    expect(asked?.params).toMatchObject({ agent: 'careful', server: 'host', tool: 'ok', input: { a: 1 }, metadata: { run_id: 'r' } });
+    expect(asked?.params).toMatchObject({
+      agent: 'careful',
+      server: 'host',
+      tool: 'ok',
+      input: { a: 1 },
+      metadata: { run_id: 'r' },
+    });
     expect(await client.event('approval_decided')).toMatchObject({ approved: true, decided_by: 'ann' });
   });
 
@@ -244,7 +335,10 @@ describe('approval', () => {
     asker.close();
     const heir = await gateway.rpc();
     heir.onRequest = () => ({ approved: true });
-    expect((await heir.call('agent.attach', { idempotency_key: 'handover' })).result).toMatchObject({ status: 'completed', tool_calls: 1 });
+    expect((await heir.call('agent.attach', { idempotency_key: 'handover' })).result).toMatchObject({
+      status: 'completed',
+      tool_calls: 1,
+    });
   });
 
   test('nobody decides: the run ends at its time and the tool was never called', async () => {

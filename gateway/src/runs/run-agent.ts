@@ -80,12 +80,16 @@ class AgentRun {
     const { limits } = this.job.agent.config;
     const maxIterations = limits.max_iterations ?? this.deps.maxIterations;
     for (;;) {
-      if (this.iterations >= maxIterations) return this.fail('max_iterations', `no answer after ${maxIterations} turns of the model`, false);
+      if (this.iterations >= maxIterations)
+        return this.fail('max_iterations', `no answer after ${maxIterations} turns of the model`, false);
       const generated = await this.askModel();
       if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
       const outcome = await this.handle(generated.reply);
       if (outcome) return outcome;
-      if (limits.max_total_tokens !== undefined && this.usage.input_tokens + this.usage.output_tokens >= limits.max_total_tokens) {
+      if (
+        limits.max_total_tokens !== undefined &&
+        this.usage.input_tokens + this.usage.output_tokens >= limits.max_total_tokens
+      ) {
         return this.fail('max_iterations', `the run used its ${limits.max_total_tokens} tokens`, false);
       }
     }
@@ -121,7 +125,10 @@ class AgentRun {
     };
   }
 
-  private recordCall({ reply, route }: Extract<Generated, { ok: true }>, timing: { startedAt: Date; durationMs: number }): void {
+  private recordCall(
+    { reply, route }: Extract<Generated, { ok: true }>,
+    timing: { startedAt: Date; durationMs: number },
+  ): void {
     const usage = usageOf(reply.usage);
     this.usage.input_tokens += usage.input_tokens;
     this.usage.output_tokens += usage.output_tokens;
@@ -129,13 +136,29 @@ class AgentRun {
     this.usageKnown ||= reply.usage.input !== null || reply.usage.output !== null;
     this.answeredBy = { model: route.model, provider: route.provider, modelId: reply.modelId };
     const { model, provider } = route;
-    this.job.emit({ event: 'llm_call', iteration: this.iterations, model, provider, usage, duration_ms: timing.durationMs });
-    this.trace.add({ type: 'llm_call', started_at: timing.startedAt.toISOString(), duration_ms: timing.durationMs, model, provider, usage });
+    this.job.emit({
+      event: 'llm_call',
+      iteration: this.iterations,
+      model,
+      provider,
+      usage,
+      duration_ms: timing.durationMs,
+    });
+    this.trace.add({
+      type: 'llm_call',
+      started_at: timing.startedAt.toISOString(),
+      duration_ms: timing.durationMs,
+      model,
+      provider,
+      usage,
+    });
   }
 
   /** The outcome when the reply ends the run, null when the model goes on. */
   private async handle(reply: ModelReply): Promise<RunOutcome | null> {
-    const calls = reply.content.filter((part): part is ToolCallContent => part.type === 'tool-call' && part.providerExecuted !== true);
+    const calls = reply.content.filter(
+      (part): part is ToolCallContent => part.type === 'tool-call' && part.providerExecuted !== true,
+    );
     this.prompt.push({ role: 'assistant', content: assistantContent(reply.content) });
     if (calls.length > 0) {
       await this.callTools(calls);
@@ -162,7 +185,11 @@ class AgentRun {
     const answers: { call: ToolCallContent; answer: Awaited<ReturnType<typeof callTool>> }[] = [];
     for (let at = 0; at < calls.length; at += CALLS_AT_ONCE) {
       const batch = calls.slice(at, at + CALLS_AT_ONCE);
-      answers.push(...(await Promise.all(batch.map(async (call, index) => ({ call, answer: await this.callOne(call, at + index) })))));
+      answers.push(
+        ...(await Promise.all(
+          batch.map(async (call, index) => ({ call, answer: await this.callOne(call, at + index) })),
+        )),
+      );
     }
     this.prompt.push({
       role: 'tool',
@@ -177,8 +204,10 @@ class AgentRun {
 
   private async callOne(call: ToolCallContent, indexInTurn: number): Promise<{ text: string; isError: boolean }> {
     const max = this.job.agent.config.limits.max_tool_calls;
-    if (max !== undefined && this.toolCalls >= max) return { text: `this run may call ${max} tools and has; answer with what you know`, isError: true };
-    if (indexInTurn >= MAX_CALLS_PER_TURN) return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
+    if (max !== undefined && this.toolCalls >= max)
+      return { text: `this run may call ${max} tools and has; answer with what you know`, isError: true };
+    if (indexInTurn >= MAX_CALLS_PER_TURN)
+      return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;
     const { agent, offer, signal, emit } = this.job;
     const requested: RequestedCall = { id: call.toolCallId, name: call.toolName, input: call.input };
@@ -216,7 +245,11 @@ function errorsOf(contract: AnswerContract, output: unknown): string | null {
 }
 
 function usageOf(usage: ModelUsage): Usage {
-  return { input_tokens: usage.input ?? 0, output_tokens: usage.output ?? 0, cached_input_tokens: usage.cachedInput ?? 0 };
+  return {
+    input_tokens: usage.input ?? 0,
+    output_tokens: usage.output ?? 0,
+    cached_input_tokens: usage.cachedInput ?? 0,
+  };
 }
 
 type AssistantContent = Extract<ModelPrompt[number], { role: 'assistant' }>['content'];
@@ -225,10 +258,19 @@ type AssistantContent = Extract<ModelPrompt[number], { role: 'assistant' }>['con
 function assistantContent(content: readonly ModelContent[]): AssistantContent {
   const said = content.flatMap((part): AssistantContent => {
     if (part.type === 'text' && part.text === '') return [];
-    if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
+    if (part.type === 'text' || part.type === 'reasoning')
+      return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
     if (part.type === 'tool-call') {
       const { toolCallId, toolName } = part;
-      return [{ type: 'tool-call', toolCallId, toolName, input: parsedInput(part.input), providerOptions: part.providerMetadata }];
+      return [
+        {
+          type: 'tool-call',
+          toolCallId,
+          toolName,
+          input: parsedInput(part.input),
+          providerOptions: part.providerMetadata,
+        },
+      ];
     }
     return [];
   });

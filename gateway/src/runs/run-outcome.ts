@@ -3,7 +3,14 @@ import type { AgentRunResult, RpcErrorType } from '@signalbox/crds';
 /** Why a run ended without an answer; the words are the error types of `/rpc`. */
 export type RunFailureType = Extract<
   RpcErrorType,
-  'timeout' | 'cancelled' | 'provider_error' | 'max_iterations' | 'output_invalid' | 'tool_unavailable' | 'invalid_params' | 'internal'
+  | 'timeout'
+  | 'cancelled'
+  | 'provider_error'
+  | 'max_iterations'
+  | 'output_invalid'
+  | 'tool_unavailable'
+  | 'invalid_params'
+  | 'internal'
 >;
 
 export interface RunFailure {

@@ -25,7 +25,9 @@ export interface RunServiceDeps {
   onBug: (error: unknown, runId: string) => void;
 }
 
-export type Submitted = { ok: true; run: Run } | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
+export type Submitted =
+  | { ok: true; run: Run }
+  | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
 
 const SERVER_WAIT_MS = 10_000;
 const ORPHAN_GRACE_MS = 30_000;
@@ -67,7 +69,8 @@ export class RunService {
     const hash = params.idempotency_key === undefined ? null : parametersHash(params);
     if (params.idempotency_key !== undefined && hash !== null) {
       const known = this.keys.find(params.idempotency_key, hash);
-      if (known.kind === 'other') return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
+      if (known.kind === 'other')
+        return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
       if (known.kind === 'same') {
         known.run.watch(watcher);
         return { ok: true, run: known.run };
@@ -77,7 +80,13 @@ export class RunService {
     if (!prepared.ok) return prepared;
     const run = new Run(this.deps.newId(), params);
     const ticket = this.queue.enter(run.signal(), (position) => run.emit({ event: 'queued', position }));
-    if (!ticket) return { ok: false, type: 'at_capacity', message: 'all runs are taken and the queue is full', retryAfterMs: RETRY_AFTER_MS };
+    if (!ticket)
+      return {
+        ok: false,
+        type: 'at_capacity',
+        message: 'all runs are taken and the queue is full',
+        retryAfterMs: RETRY_AFTER_MS,
+      };
     if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
     this.live.set(run.id, run);
     run.watch(watcher);
@@ -120,7 +129,8 @@ export class RunService {
   }
 
   private prepare(params: AgentRunParams): Prepared | Extract<Submitted, { ok: false }> {
-    if (this.draining) return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
+    if (this.draining)
+      return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
     const agent = this.deps.agent(params.agent);
     if (!agent) return { ok: false, type: 'not_found', message: `there is no agent "${params.agent}"` };
     if (params.model !== undefined && !this.deps.hasModel(params.model)) {
@@ -145,7 +155,12 @@ export class RunService {
     }
     this.remember(run, outcome);
     const seconds = (performance.now() - started) / 1000;
-    this.deps.onFinished({ agent: prepared.agent.name, status: outcome.ok ? 'completed' : outcome.type, seconds, outcome });
+    this.deps.onFinished({
+      agent: prepared.agent.name,
+      status: outcome.ok ? 'completed' : outcome.type,
+      seconds,
+      outcome,
+    });
     run.finish(outcome);
   }
 
@@ -187,9 +202,15 @@ export class RunService {
   /** The caller's time covers the queue as well; the agent's own limit is a second one. */
   private deadline(run: Run, agent: AgentRecord): NodeJS.Timeout | undefined {
     const own = agent.config.limits.timeout_seconds;
-    const ms = Math.min(run.params.timeout_ms ?? Number.POSITIVE_INFINITY, own === undefined ? Number.POSITIVE_INFINITY : own * 1000);
+    const ms = Math.min(
+      run.params.timeout_ms ?? Number.POSITIVE_INFINITY,
+      own === undefined ? Number.POSITIVE_INFINITY : own * 1000,
+    );
     if (!Number.isFinite(ms)) return undefined;
-    return setTimeout(() => run.stop(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)), Math.min(ms, 2 ** 31 - 1));
+    return setTimeout(
+      () => run.stop(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)),
+      Math.min(ms, 2 ** 31 - 1),
+    );
   }
 
   private failed(run: Run, error: unknown): RunFailure {

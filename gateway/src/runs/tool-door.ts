@@ -29,10 +29,21 @@ export interface ApprovalRequest {
 
 export interface DoorDeps {
   decide: (call: PolicyCall) => PolicyDecision | Promise<PolicyDecision>;
-  call: (server: string, tool: string, input: Record<string, unknown>, options: ToolCallOptions) => Promise<ToolOutcome>;
+  call: (
+    server: string,
+    tool: string,
+    input: Record<string, unknown>,
+    options: ToolCallOptions,
+  ) => Promise<ToolOutcome>;
   /** Asks a human through whoever runs the agent; rejects when `signal` aborts. */
   requestApproval: (request: ApprovalRequest, signal: AbortSignal) => Promise<ToolApprovalResult>;
-  onCall: (call: { server: string; tool: string; agent: string; outcome: ToolOutcome['kind'] | 'denied'; seconds: number }) => void;
+  onCall: (call: {
+    server: string;
+    tool: string;
+    agent: string;
+    outcome: ToolOutcome['kind'] | 'denied';
+    seconds: number;
+  }) => void;
   toolTimeoutMs: number;
   resultMaxChars: number;
 }
@@ -67,14 +78,27 @@ export async function callTool(requested: RequestedCall, context: DoorContext, d
 
 type CallFields = { call_id: string } & Pick<OfferedTool, 'server' | 'tool'>;
 
-async function dispatch(call: CallFields & { input: Record<string, unknown> }, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
+async function dispatch(
+  call: CallFields & { input: Record<string, unknown> },
+  context: DoorContext,
+  deps: DoorDeps,
+): Promise<ToolAnswer> {
   const { input, ...fields } = call;
   context.emit({ event: 'tool_call', ...fields, input });
   const startedAt = new Date();
   const started = performance.now();
-  const outcome = await deps.call(call.server, call.tool, input, { signal: context.signal, timeoutMs: deps.toolTimeoutMs });
+  const outcome = await deps.call(call.server, call.tool, input, {
+    signal: context.signal,
+    timeoutMs: deps.toolTimeoutMs,
+  });
   const durationMs = performance.now() - started;
-  deps.onCall({ server: call.server, tool: call.tool, agent: context.agent, outcome: outcome.kind, seconds: durationMs / 1000 });
+  deps.onCall({
+    server: call.server,
+    tool: call.tool,
+    agent: context.agent,
+    outcome: outcome.kind,
+    seconds: durationMs / 1000,
+  });
   context.signal.throwIfAborted();
   const isError = outcome.kind !== 'ok';
   const result = context.trace.cut(outcome.text);
@@ -96,7 +120,14 @@ function deny(fields: CallFields, reason: string, context: DoorContext, deps: Do
   const { server, tool } = fields;
   deps.onCall({ server, tool, agent: context.agent, outcome: 'denied', seconds: 0 });
   context.emit({ event: 'tool_denied', ...fields, reason });
-  context.trace.add({ type: 'tool_denied', started_at: new Date().toISOString(), duration_ms: 0, server, tool, reason });
+  context.trace.add({
+    type: 'tool_denied',
+    started_at: new Date().toISOString(),
+    duration_ms: 0,
+    server,
+    tool,
+    reason,
+  });
   return { text: `this call is not allowed: ${reason}`, isError: true };
 }
 
@@ -107,7 +138,12 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
   const started = performance.now();
   const startedAt = new Date().toISOString();
   const decision = await deps.requestApproval(request, context.signal);
-  context.emit({ event: 'approval_decided', ...fields, approved: decision.approved, decided_by: decision.decided_by ?? null });
+  context.emit({
+    event: 'approval_decided',
+    ...fields,
+    approved: decision.approved,
+    decided_by: decision.decided_by ?? null,
+  });
   context.trace.add({
     type: 'approval',
     started_at: startedAt,
@@ -124,12 +160,16 @@ function parseInput(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
   } catch {
     return null;
   }
 }
 
 function cutText(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}\n[cut: ${text.length - maxChars} more characters]`;
+  return text.length <= maxChars
+    ? text
+    : `${text.slice(0, maxChars)}\n[cut: ${text.length - maxChars} more characters]`;
 }

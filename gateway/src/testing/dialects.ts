@@ -1,4 +1,4 @@
-import type { FakeAnswer } from './fake-model-server.ts';
+import type { FakeAnswer, JsonBody } from './fake-model-server.ts';
 
 interface ToolCall {
   name: string;
@@ -18,14 +18,27 @@ export interface Dialect {
   stream: (deltas: string[]) => FakeAnswer;
   error: (status: number, message: string) => FakeAnswer;
   /** Names of the tools in a request. */
-  toolsOf: (body: any) => string[];
-  /** Where a tool's result stands in the following request, as text of it. */
-  maxTokensOf: (body: any) => unknown;
+  toolsOf: (body: JsonBody) => string[];
+  maxTokensOf: (body: JsonBody) => unknown;
 }
 
-const anthropicUsage = { input_tokens: 70, cache_read_input_tokens: 30, cache_creation_input_tokens: 0, output_tokens: 20 };
+const anthropicUsage = {
+  input_tokens: 70,
+  cache_read_input_tokens: 30,
+  cache_creation_input_tokens: 0,
+  output_tokens: 20,
+};
 const anthropicMessage = (content: unknown[], stop_reason: string) => ({
-  json: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-dated', content, stop_reason, stop_sequence: null, usage: anthropicUsage },
+  json: {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm-dated',
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage: anthropicUsage,
+  },
 });
 const anthropic: Dialect = {
   type: 'anthropic',
@@ -37,7 +50,18 @@ const anthropic: Dialect = {
   stream: (deltas) => ({
     named: true,
     events: [
-      { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-dated', content: [], stop_reason: null, usage: { ...anthropicUsage, output_tokens: 1 } } },
+      {
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'm-dated',
+          content: [],
+          stop_reason: null,
+          usage: { ...anthropicUsage, output_tokens: 1 },
+        },
+      },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       ...deltas.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
       { type: 'content_block_stop', index: 0 },
@@ -50,9 +74,21 @@ const anthropic: Dialect = {
   maxTokensOf: (body) => body.max_tokens,
 };
 
-const chatUsage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 30 } };
+const chatUsage = {
+  prompt_tokens: 100,
+  completion_tokens: 20,
+  total_tokens: 120,
+  prompt_tokens_details: { cached_tokens: 30 },
+};
 const chatCompletion = (message: object, finish_reason: string) => ({
-  json: { id: 'c1', object: 'chat.completion', created: 1, model: 'm-dated', choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }], usage: chatUsage },
+  json: {
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm-dated',
+    choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }],
+    usage: chatUsage,
+  },
 });
 const chunk = (delta: object, finish_reason: string | null = null, usage: object | null = null) => ({
   id: 'c1',
@@ -68,31 +104,80 @@ const chat: Dialect = {
   path: '/v1/chat/completions',
   key: (headers) => headers['authorization'],
   text: (content) => chatCompletion({ content }, 'stop'),
-  toolCall: ({ name, input }) => chatCompletion({ tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(input) } }] }, 'tool_calls'),
-  stream: (deltas) => ({ events: [chunk({ role: 'assistant', content: '' }), ...deltas.map((content) => chunk({ content })), chunk({}, 'stop', chatUsage), '[DONE]'] }),
+  toolCall: ({ name, input }) =>
+    chatCompletion(
+      { tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(input) } }] },
+      'tool_calls',
+    ),
+  stream: (deltas) => ({
+    events: [
+      chunk({ role: 'assistant', content: '' }),
+      ...deltas.map((content) => chunk({ content })),
+      chunk({}, 'stop', chatUsage),
+      '[DONE]',
+    ],
+  }),
   error: (status, message) => ({ status, json: { error: { message, type: 'server_error', code: null } } }),
   toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
   maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
 };
 
-const responsesUsage = { input_tokens: 100, input_tokens_details: { cached_tokens: 30 }, output_tokens: 20, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 120 };
+const responsesUsage = {
+  input_tokens: 100,
+  input_tokens_details: { cached_tokens: 30 },
+  output_tokens: 20,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 120,
+};
 const response = (output: unknown[]) => ({
-  json: { id: 'r1', object: 'response', created_at: 1, status: 'completed', model: 'm-dated', output, usage: responsesUsage, error: null, incomplete_details: null },
+  json: {
+    id: 'r1',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    model: 'm-dated',
+    output,
+    usage: responsesUsage,
+    error: null,
+    incomplete_details: null,
+  },
 });
-const responseText = (text: string) => ({ type: 'message', id: 'o1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] });
+const responseText = (text: string) => ({
+  type: 'message',
+  id: 'o1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+});
 const responses: Dialect = {
   type: 'openai',
   basePath: '/v1',
   path: '/v1/responses',
   key: (headers) => headers['authorization'],
   text: (text) => response([responseText(text)]),
-  toolCall: ({ name, input }) => response([{ type: 'function_call', id: 'f1', call_id: 'call_1', name, arguments: JSON.stringify(input), status: 'completed' }]),
+  toolCall: ({ name, input }) =>
+    response([
+      {
+        type: 'function_call',
+        id: 'f1',
+        call_id: 'call_1',
+        name,
+        arguments: JSON.stringify(input),
+        status: 'completed',
+      },
+    ]),
   stream: (deltas) => ({
     named: true,
     events: [
       { type: 'response.created', response: { id: 'r1', created_at: 1, model: 'm-dated' } },
       { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'o1' } },
-      ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'o1', output_index: 0, content_index: 0, delta })),
+      ...deltas.map((delta) => ({
+        type: 'response.output_text.delta',
+        item_id: 'o1',
+        output_index: 0,
+        content_index: 0,
+        delta,
+      })),
       { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'o1' } },
       { type: 'response.completed', response: { incomplete_details: null, usage: responsesUsage } },
     ],
@@ -102,7 +187,12 @@ const responses: Dialect = {
   maxTokensOf: (body) => body.max_output_tokens,
 };
 
-const geminiUsage = { promptTokenCount: 100, cachedContentTokenCount: 30, candidatesTokenCount: 20, totalTokenCount: 120 };
+const geminiUsage = {
+  promptTokenCount: 100,
+  cachedContentTokenCount: 30,
+  candidatesTokenCount: 20,
+  totalTokenCount: 120,
+};
 const gemini = (parts: unknown[], finishReason: string | null = 'STOP') => ({
   candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
   usageMetadata: geminiUsage,
@@ -115,9 +205,14 @@ const google: Dialect = {
   key: (headers) => headers['x-goog-api-key'],
   text: (text) => ({ json: gemini([{ text }]) }),
   toolCall: ({ name, input }) => ({ json: gemini([{ functionCall: { name, args: input } }]) }),
-  stream: (deltas) => ({ events: deltas.map((text, index) => gemini([{ text }], index === deltas.length - 1 ? 'STOP' : null)) }),
+  stream: (deltas) => ({
+    events: deltas.map((text, index) => gemini([{ text }], index === deltas.length - 1 ? 'STOP' : null)),
+  }),
   error: (status, message) => ({ status, json: { error: { code: status, message, status: 'INTERNAL' } } }),
-  toolsOf: (body) => (body.tools ?? []).flatMap((tool: any) => tool.functionDeclarations.map(({ name }: { name: string }) => name)),
+  toolsOf: (body) =>
+    (body.tools ?? []).flatMap((tool: { functionDeclarations: { name: string }[] }) =>
+      tool.functionDeclarations.map(({ name }) => name),
+    ),
   maxTokensOf: (body) => body.generationConfig?.maxOutputTokens,
 };
 

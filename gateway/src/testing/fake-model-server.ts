@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+/** A parsed body whose shape the test knows. */
+export type JsonBody = ReturnType<typeof JSON.parse>;
 
 export interface ModelRequest {
   path: string;
   headers: IncomingHttpHeaders;
-  body: any;
+  body: JsonBody;
 }
 export type FakeAnswer =
   | { status?: number; headers?: Record<string, string>; json: unknown }
@@ -21,23 +24,9 @@ export async function startFakeModelServer(answers: FakeAnswer[]) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const answer = answers[Math.min(requests.length, answers.length - 1)];
-      requests.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(String(Buffer.concat(chunks)) || 'null') });
-      if (!answer || 'hang' in answer) return;
-      if ('json' in answer) {
-        response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
-        response.end(JSON.stringify(answer.json));
-      } else if ('raw' in answer) {
-        response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' });
-        response.end(answer.raw);
-      } else {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        for (const event of answer.events) {
-          if (answer.named) response.write(`event: ${(event as { type: string }).type}\n`);
-          response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
-        }
-        if (answer.cut) response.destroy();
-        else response.end();
-      }
+      const { url = '', headers } = request;
+      requests.push({ path: url, headers, body: JSON.parse(String(Buffer.concat(chunks))) });
+      if (answer) give(answer, response);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -51,4 +40,22 @@ export async function startFakeModelServer(answers: FakeAnswer[]) {
       await once(server, 'close');
     },
   };
+}
+
+function give(answer: FakeAnswer, response: ServerResponse): void {
+  if ('hang' in answer) return;
+  if ('events' in answer) return stream(answer, response);
+  const headers = 'headers' in answer ? answer.headers : {};
+  response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...headers });
+  response.end('raw' in answer ? answer.raw : JSON.stringify(answer.json));
+}
+
+function stream(answer: Extract<FakeAnswer, { events: unknown[] }>, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const event of answer.events) {
+    if (answer.named) response.write(`event: ${(event as { type: string }).type}\n`);
+    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+  }
+  if (answer.cut) response.destroy();
+  else response.end();
 }

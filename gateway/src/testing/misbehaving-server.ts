@@ -5,7 +5,22 @@ import { createInterface } from 'node:readline';
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
  * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes).
  */
-const TOOLS = ['ok', 'exit', 'hang', 'freeze', 'flood', 'long-line', 'wrong-id', 'garbage', 'error', 'change', 'big', 'env', 'double', 'close-stdout'];
+const TOOLS = [
+  'ok',
+  'exit',
+  'hang',
+  'freeze',
+  'flood',
+  'long-line',
+  'wrong-id',
+  'garbage',
+  'error',
+  'change',
+  'big',
+  'env',
+  'double',
+  'close-stdout',
+];
 const traits = process.argv.slice(2);
 let tools = TOOLS;
 
@@ -29,7 +44,10 @@ const acts: Record<string, (id: number, input: Record<string, unknown>) => unkno
     for (;;);
   },
   flood: () => {
-    const noise = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(1000) } })}\n`.repeat(1000);
+    const noise =
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(1000) } })}\n`.repeat(
+        1000,
+      );
     const write = () => process.stdout.write(noise, write);
     write();
   },
@@ -57,11 +75,28 @@ const acts: Record<string, (id: number, input: Record<string, unknown>) => unkno
 function answer({ id, method, params }: Request): unknown {
   switch (method) {
     case 'initialize':
-      return send({ id, result: { protocolVersion: params['protocolVersion'], capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'misbehaving', version: '1' } } });
+      return send({
+        id,
+        result: {
+          protocolVersion: params['protocolVersion'],
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'misbehaving', version: '1' },
+        },
+      });
     case 'ping':
       return send({ id, result: {} });
     case 'tools/list':
-      return send({ id, result: { tools: tools.map((name) => ({ name, description: `does ${name}`, inputSchema: { type: 'object' }, annotations: { readOnlyHint: name === 'ok' } })) } });
+      return send({
+        id,
+        result: {
+          tools: tools.map((name) => ({
+            name,
+            description: `does ${name}`,
+            inputSchema: { type: 'object' },
+            annotations: { readOnlyHint: name === 'ok' },
+          })),
+        },
+      });
     case 'tools/call':
       return acts[String(params['name'])]?.(id, (params['arguments'] ?? {}) as Record<string, unknown>);
     default:

@@ -23,10 +23,17 @@ export async function startTestGateway({ agents = {}, config = {} }: TestGateway
   const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   for (const [name, agent] of Object.entries(agents)) {
     mkdirSync(join(directory, 'agents', name), { recursive: true });
-    writeFileSync(join(directory, 'agents', name, 'agent.yaml'), JSON.stringify({ name, model: 'demo/scripted', ...agent.config }));
+    writeFileSync(
+      join(directory, 'agents', name, 'agent.yaml'),
+      JSON.stringify({ name, model: 'demo/scripted', ...agent.config }),
+    );
     writeFileSync(join(directory, 'agents', name, 'soul.md'), agent.soul ?? 'You answer.');
   }
-  const text = JSON.stringify({ providers: { demo: { type: 'demo', default: true } }, ...config, server: { port: 0, drain_seconds: 1, ...(config['server'] as object | undefined) } });
+  const text = JSON.stringify({
+    providers: { demo: { type: 'demo', default: true } },
+    ...config,
+    server: { port: 0, drain_seconds: 1, ...(config['server'] as object | undefined) },
+  });
   const loaded = parseConfig(text, directory, {});
   if (!loaded.ok) throw new Error(loaded.message);
   const errors: unknown[] = [];
@@ -55,11 +62,17 @@ export async function startTestGateway({ agents = {}, config = {} }: TestGateway
       const token = options.token === undefined ? ADMIN_TOKEN : options.token;
       const response = await fetch(gateway.url + path, {
         method,
-        headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(options.body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(options.body === undefined ? {} : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(options.body === undefined
+          ? {}
+          : { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) }),
       });
       const text = await response.text();
-      return { status: response.status, body: text.startsWith('{') ? (JSON.parse(text) as any) : text };
+      const body: ReturnType<typeof JSON.parse> = text.startsWith('{') ? JSON.parse(text) : text;
+      return { status: response.status, body };
     },
     close: async () => {
       for (const client of clients) client.close();

@@ -4,7 +4,8 @@ export async function until<Value>(read: () => Value | Promise<Value>, withinMs 
   for (;;) {
     const value = await read();
     if (value !== undefined && value !== null && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`still waiting after ${withinMs} ms for: ${read.toString().slice(0, 200)}`);
+    if (performance.now() > deadline)
+      throw new Error(`still waiting after ${withinMs} ms for: ${read.toString().slice(0, 200)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -22,7 +22,8 @@ function byteLimit(maxBytes: number, perEvent: boolean): TransformStream<Uint8Ar
     transform(chunk, controller) {
       const eventEnd = perEvent ? lastBlankLine(chunk) : -1;
       seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
-      if (seen > maxBytes || chunk.length > maxBytes) controller.error(new Error(`the tool server sent more than ${maxBytes} bytes`));
+      if (seen > maxBytes || chunk.length > maxBytes)
+        controller.error(new Error(`the tool server sent more than ${maxBytes} bytes`));
       else controller.enqueue(chunk);
     },
   });

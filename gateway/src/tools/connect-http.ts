@@ -6,7 +6,10 @@ import type { ToolConnection } from './tool.ts';
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** Dials a tool server over streamable HTTP. Redirects to another origin are not followed. */
-export function connectHttp(server: { url: string; headers: Record<string, string> }, signal: AbortSignal): Promise<ToolConnection> {
+export function connectHttp(
+  server: { url: string; headers: Record<string, string> },
+  signal: AbortSignal,
+): Promise<ToolConnection> {
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: server.headers },
     fetch: boundedFetch(fetch, MAX_MESSAGE_BYTES),

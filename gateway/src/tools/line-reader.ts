@@ -32,7 +32,8 @@ export class LineReader {
   }
 
   private flush(): void {
-    const line = this.parts.length === 1 ? (this.parts[0] as Buffer).toString('utf8') : Buffer.concat(this.parts).toString('utf8');
+    const line =
+      this.parts.length === 1 ? (this.parts[0] as Buffer).toString('utf8') : Buffer.concat(this.parts).toString('utf8');
     this.parts = [];
     this.size = 0;
     const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;

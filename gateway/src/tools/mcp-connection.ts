@@ -22,7 +22,10 @@ const MAX_TOOLS = 1000;
 const MAX_PAGES = 50;
 
 /** Shakes hands over a transport and offers the session as a `ToolConnection`. The transport is closed when that fails. */
-export async function connectMcp({ transport, pid, reason }: McpTransport, signal: AbortSignal): Promise<ToolConnection> {
+export async function connectMcp(
+  { transport, pid, reason }: McpTransport,
+  signal: AbortSignal,
+): Promise<ToolConnection> {
   const client = new Client({ name: 'signalbox-gateway', version: '1' });
   const closed = new Promise<string>((resolve) => {
     client.onclose = () => resolve(reason());
@@ -43,7 +46,12 @@ export async function connectMcp({ transport, pid, reason }: McpTransport, signa
     call: (tool, input, options) => callTool(client, { tool, input }, options),
     ping: async (timeoutMs) => {
       await client.ping({ timeout: timeoutMs }).catch((error: unknown) => {
-        if (!(error instanceof McpError) || error.code === ErrorCode.RequestTimeout || error.code === ErrorCode.ConnectionClosed) throw error;
+        if (
+          !(error instanceof McpError) ||
+          error.code === ErrorCode.RequestTimeout ||
+          error.code === ErrorCode.ConnectionClosed
+        )
+          throw error;
       });
     },
     onToolsChanged: (listener) => client.setNotificationHandler(ToolListChangedNotificationSchema, listener),
@@ -56,9 +64,13 @@ async function listTools(client: Client): Promise<ToolDefinition[]> {
   const tools: ToolDefinition[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const result = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, ListToolsResultSchema, {
-      timeout: HANDSHAKE_TIMEOUT_MS,
-    });
+    const result = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      ListToolsResultSchema,
+      {
+        timeout: HANDSHAKE_TIMEOUT_MS,
+      },
+    );
     for (const { name, description, inputSchema, annotations } of result.tools) {
       tools.push({ name, description: description ?? '', inputSchema, annotations: annotations ?? {} });
     }
@@ -75,10 +87,14 @@ async function callTool(
   { signal, timeoutMs }: ToolCallOptions,
 ): Promise<ToolOutcome> {
   try {
-    const result = await client.request({ method: 'tools/call', params: { name: tool, arguments: input } }, CallToolResultSchema, {
-      signal,
-      timeout: timeoutMs,
-    });
+    const result = await client.request(
+      { method: 'tools/call', params: { name: tool, arguments: input } },
+      CallToolResultSchema,
+      {
+        signal,
+        timeout: timeoutMs,
+      },
+    );
     return { kind: result.isError ? 'error' : 'ok', text: resultText(result) };
   } catch (error) {
     return failedCall(error, timeoutMs);
@@ -87,8 +103,10 @@ async function callTool(
 
 function failedCall(error: unknown, timeoutMs: number): ToolOutcome {
   const code = error instanceof McpError ? error.code : null;
-  if (code === ErrorCode.RequestTimeout) return { kind: 'timeout', text: `the tool did not answer within ${timeoutMs / 1000} s` };
-  if (code === null || code === ErrorCode.ConnectionClosed) return { kind: 'unavailable', text: `the tool server failed: ${messageOf(error)}` };
+  if (code === ErrorCode.RequestTimeout)
+    return { kind: 'timeout', text: `the tool did not answer within ${timeoutMs / 1000} s` };
+  if (code === null || code === ErrorCode.ConnectionClosed)
+    return { kind: 'unavailable', text: `the tool server failed: ${messageOf(error)}` };
   return { kind: 'error', text: messageOf(error) };
 }
 

@@ -28,6 +28,16 @@ export interface SupervisorStatus {
   firstToolsHash: string | null;
 }
 
+export const NEVER_STARTED: SupervisorStatus = {
+  state: 'stopped',
+  pid: null,
+  restartCount: 0,
+  startedAt: null,
+  lastError: null,
+  tools: [],
+  toolsHash: null,
+  firstToolsHash: null,
+};
 const RELIST_DELAY_MS = 500;
 
 /** Keeps one tool server running: starting, running, backoff, starting … until stopped (Design 6). */
@@ -35,16 +45,7 @@ export class Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly abort = new AbortController();
   private connection: ToolConnection | null = null;
-  private current: SupervisorStatus = {
-    state: 'stopped',
-    pid: null,
-    restartCount: 0,
-    startedAt: null,
-    lastError: null,
-    tools: [],
-    toolsHash: null,
-    firstToolsHash: null,
-  };
+  private current: SupervisorStatus = NEVER_STARTED;
   private failures = 0;
   private readonly cancelTimers = new Set<() => void>();
   private relistPending = false;
@@ -74,7 +75,10 @@ export class Supervisor {
   async call(tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {
     const { connection } = this;
     if (!connection || this.current.state !== 'running') {
-      return { kind: 'unavailable', text: `the tool server is not running: ${this.current.lastError ?? this.current.state}` };
+      return {
+        kind: 'unavailable',
+        text: `the tool server is not running: ${this.current.lastError ?? this.current.state}`,
+      };
     }
     const outcome = await connection.call(tool, input, options);
     if (outcome.kind === 'timeout' || outcome.kind === 'unavailable') this.checkAlive(connection);
@@ -161,7 +165,13 @@ export class Supervisor {
     this.connection = null;
     this.clearTimers();
     const { restartCount } = this.current;
-    this.become('backoff', reason, { pid: null, startedAt: null, tools: [], lastError: reason, restartCount: restartCount + 1 });
+    this.become('backoff', reason, {
+      pid: null,
+      startedAt: null,
+      tools: [],
+      lastError: reason,
+      restartCount: restartCount + 1,
+    });
     this.later(backoffMs(this.failures, this.deps.random()), () => void this.attempt());
   }
 

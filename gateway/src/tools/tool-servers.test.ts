@@ -10,7 +10,11 @@ import { openServer } from './open-server.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
 
 const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
-const EVERYTHING = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')), 'dist/index.js');
+const EVERYTHING = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')),
+  'dist/index.js',
+);
+const SLOW_TOOLS = new Set(['hang', 'freeze']);
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
 
 let servers: ToolServers | null = null;
@@ -20,7 +24,12 @@ afterEach(async () => {
 });
 
 function local(name: string, args: string[], env: Record<string, string> = {}): ToolServerSpec {
-  return { name, transport: 'stdio', toolsHash: undefined, open: openServer({ command: process.execPath, args, env }, ENVIRONMENT) };
+  return {
+    name,
+    transport: 'stdio',
+    toolsHash: undefined,
+    open: openServer({ command: process.execPath, args, env }, ENVIRONMENT),
+  };
 }
 
 /** Waits for scheduled work ten times as fast as asked, so that backoff does not make the tests slow. */
@@ -46,8 +55,8 @@ async function running(all: ToolServers, ...names: string[]): Promise<void> {
   expect(await all.whenRunning(names, 100_000, AbortSignal.timeout(10_000))).toEqual([]);
 }
 
-const call = (all: ToolServers, server: string, tool: string, input = {}, timeoutMs = 3000) =>
-  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs });
+const call = (all: ToolServers, server: string, tool: string, input: Record<string, unknown> = {}) =>
+  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs: SLOW_TOOLS.has(tool) ? 100 : 3000 });
 const viewOf = (all: ToolServers, name: string) => all.views().find((view) => view.name === name);
 
 async function freePort(): Promise<string> {
@@ -77,19 +86,36 @@ describe('a real server', () => {
   test('over stdio: tools, calls, its own errors', async () => {
     const all = start([local('everything', [EVERYTHING, 'stdio'])]);
     await running(all, 'everything');
-    expect(viewOf(all, 'everything')).toMatchObject({ running: true, transport: 'stdio', restart_count: 0, last_error: null, pid: expect.any(Number) });
+    expect(viewOf(all, 'everything')).toMatchObject({
+      running: true,
+      transport: 'stdio',
+      restart_count: 0,
+      last_error: null,
+      pid: expect.any(Number),
+    });
     expect(all.tools().map(({ name }) => name)).toContain('echo');
-    expect(await call(all, 'everything', 'get-sum', { a: 2, b: 40 })).toEqual({ kind: 'ok', text: 'The sum of 2 and 40 is 42.' });
+    expect(await call(all, 'everything', 'get-sum', { a: 2, b: 40 })).toEqual({
+      kind: 'ok',
+      text: 'The sum of 2 and 40 is 42.',
+    });
     expect((await call(all, 'everything', 'get-sum', { a: 'two' })).kind).toBe('error');
     expect((await call(all, 'everything', 'no-such-tool')).kind).toBe('error');
   });
 
   test('over streamable HTTP, and back after it was gone', async () => {
     const port = await freePort();
-    const serve = () => spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { ...ENVIRONMENT, PORT: port }, stdio: 'ignore' });
+    const serve = () =>
+      spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { ...ENVIRONMENT, PORT: port }, stdio: 'ignore' });
     let child = serve();
     try {
-      const all = start([{ name: 'remote', transport: 'http', toolsHash: undefined, open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, ENVIRONMENT) }]);
+      const all = start([
+        {
+          name: 'remote',
+          transport: 'http',
+          toolsHash: undefined,
+          open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, ENVIRONMENT),
+        },
+      ]);
       await running(all, 'remote');
       expect(await call(all, 'remote', 'echo', { message: 'far' })).toEqual({ kind: 'ok', text: 'Echo: far' });
       child.kill('SIGKILL');
@@ -128,7 +154,7 @@ describe('misbehaviour', () => {
   test('a hanging tool is a timeout; a server that still answers pings stays', async () => {
     const all = start([local('bad', [MISBEHAVING])]);
     await running(all, 'bad');
-    expect(await call(all, 'bad', 'hang', {}, 100)).toMatchObject({ kind: 'timeout' });
+    expect(await call(all, 'bad', 'hang')).toMatchObject({ kind: 'timeout' });
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
     expect(viewOf(all, 'bad')?.restart_count).toBe(0);
   });
@@ -137,7 +163,7 @@ describe('misbehaviour', () => {
     const all = start([local('bad', [MISBEHAVING, 'ignore-term'])]);
     await running(all, 'bad');
     const pid = viewOf(all, 'bad')?.pid ?? 0;
-    expect((await call(all, 'bad', 'freeze', {}, 100)).kind).toBe('timeout');
+    expect((await call(all, 'bad', 'freeze')).kind).toBe('timeout');
     await until(() => viewOf(all, 'bad')?.last_error === 'does not answer a ping');
     await running(all, 'bad');
     expect(processes(MISBEHAVING)).not.toContain(pid);
@@ -159,7 +185,9 @@ describe('misbehaviour', () => {
   });
 
   test('a program that is not there is told', async () => {
-    const all = start([{ ...local('bad', []), open: openServer({ command: '/nonexistent/server', args: [], env: {} }, {}) }]);
+    const all = start([
+      { ...local('bad', []), open: openServer({ command: '/nonexistent/server', args: [], env: {} }, {}) },
+    ]);
     await until(() => viewOf(all, 'bad')?.last_error?.includes('ENOENT'));
   });
 
@@ -197,7 +225,11 @@ test('a server sees its own environment and nothing of ours', async () => {
   await running(all, 'env');
   const seen = JSON.parse((await call(all, 'env', 'env')).text) as Record<string, string>;
   delete process.env['GATEWAY_SECRET_FOR_TEST'];
-  expect(Object.keys(seen).filter((key) => !key.startsWith('__')).toSorted()).toEqual(['OWN', 'PATH']);
+  expect(
+    Object.keys(seen)
+      .filter((key) => !key.startsWith('__'))
+      .toSorted(),
+  ).toEqual(['OWN', 'PATH']);
 });
 
 describe('pinning', () => {
@@ -207,7 +239,10 @@ describe('pinning', () => {
     expect((await call(all, 'shifty', 'change')).kind).toBe('ok');
     await until(() => viewOf(all, 'shifty')?.tools_pinned === false);
     expect(all.tools()).toEqual([]);
-    expect(await call(all, 'shifty', 'ok')).toMatchObject({ kind: 'unavailable', text: expect.stringContaining('changed') });
+    expect(await call(all, 'shifty', 'ok')).toMatchObject({
+      kind: 'unavailable',
+      text: expect.stringContaining('changed'),
+    });
   });
 
   test('an operator’s hash that does not fit disables them from the start', async () => {

@@ -1,4 +1,4 @@
-import { Supervisor, type SupervisorDeps, type SupervisorStatus } from './supervisor.ts';
+import { NEVER_STARTED, Supervisor, type SupervisorDeps, type SupervisorStatus } from './supervisor.ts';
 import type { OpenConnection, ToolCallOptions, ToolDefinition, ToolOutcome } from './tool.ts';
 
 export type Pinning = 'off' | 'warn' | 'enforce';
@@ -12,7 +12,10 @@ export interface ToolServerSpec {
   toolsHash: string | undefined;
 }
 
-export interface ToolServersDeps extends Pick<SupervisorDeps, 'random' | 'now' | 'schedule' | 'pingEveryMs' | 'pingTimeoutMs'> {
+export interface ToolServersDeps extends Pick<
+  SupervisorDeps,
+  'random' | 'now' | 'schedule' | 'pingEveryMs' | 'pingTimeoutMs'
+> {
   pinning: Pinning;
   onTransition: (server: string, state: SupervisorStatus['state'], reason: string | null) => void;
   /** Once for every tool set that differs from the pinned one. */
@@ -68,7 +71,7 @@ export class ToolServers {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.served.values()].map(({ supervisor }) => supervisor?.stop()));
+    await Promise.all([...this.served.values()].map(async ({ supervisor }) => supervisor?.stop()));
   }
 
   views(): ToolServerView[] {
@@ -100,11 +103,19 @@ export class ToolServers {
     });
   }
 
-  async call(server: string, tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {
+  async call(
+    server: string,
+    tool: string,
+    input: Record<string, unknown>,
+    options: ToolCallOptions,
+  ): Promise<ToolOutcome> {
     const served = this.served.get(server);
     if (!served?.supervisor) return { kind: 'unavailable', text: `the tool server ${server} does not run here` };
     if (this.deps.pinning === 'enforce' && !this.isPinned(served)) {
-      return { kind: 'unavailable', text: `the tools of ${server} changed and are disabled until the operator accepts them` };
+      return {
+        kind: 'unavailable',
+        text: `the tools of ${server} changed and are disabled until the operator accepts them`,
+      };
     }
     return served.supervisor.call(tool, input, options);
   }
@@ -133,18 +144,18 @@ export class ToolServers {
 }
 
 function viewOf({ spec, supervisor }: Served, pinned: boolean): ToolServerView {
-  const status = supervisor?.status();
+  const status = supervisor?.status() ?? NEVER_STARTED;
   return {
     name: spec.name,
     transport: spec.transport,
-    running: status?.state === 'running',
-    state: status?.state ?? 'stopped',
-    pid: status?.pid ?? null,
-    tool_count: status?.tools.length ?? 0,
-    restart_count: status?.restartCount ?? 0,
-    started_at: status?.startedAt?.toISOString() ?? null,
-    last_error: status?.lastError ?? null,
-    tools_hash: status?.toolsHash ?? null,
+    running: status.state === 'running',
+    state: status.state,
+    pid: status.pid,
+    tool_count: status.tools.length,
+    restart_count: status.restartCount,
+    started_at: status.startedAt?.toISOString() ?? null,
+    last_error: status.lastError,
+    tools_hash: status.toolsHash,
     tools_pinned: pinned,
   };
 }

@@ -19,11 +19,20 @@ test('an agent is created, live at once and on disk as sent', async () => {
   const agent_yaml = yaml('fresh', 'description: new\n');
   const created = await gateway.http('POST', '/agents', { body: { name: 'fresh', agent_yaml, soul_md: 'Soul\n' } });
   expect(created.status).toBe(200);
-  expect(created.body).toEqual({ agent: { name: 'fresh', agent_yaml, soul_md: 'Soul\n' }, committed: false, note: expect.any(String) });
+  expect(created.body).toEqual({
+    agent: { name: 'fresh', agent_yaml, soul_md: 'Soul\n' },
+    committed: false,
+    note: expect.any(String),
+  });
   expect(readFileSync(fileOf('fresh', 'agent.yaml'), 'utf8')).toBe(agent_yaml);
   const { body } = await gateway.http('GET', '/agents');
   expect(body.agents.map(({ name }: { name: string }) => name)).toEqual(['fresh', 'triage']);
-  expect(body.agents[0]).toMatchObject({ model: 'demo/scripted', model_fallbacks: [], tools: [], version: expect.stringMatching(/^[0-9a-f]{12}$/) });
+  expect(body.agents[0]).toMatchObject({
+    model: 'demo/scripted',
+    model_fallbacks: [],
+    tools: [],
+    version: expect.stringMatching(/^[0-9a-f]{12}$/),
+  });
 });
 
 test('an existing name needs overwrite', async () => {
@@ -69,10 +78,15 @@ test.each([
   expect(existsSync(join(gateway.directory, 'agents', 'x'))).toBe(false);
 });
 
-test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', `${'a'.repeat(65)}`, 'ä'])('the name %j is refused', async (name) => {
-  const { status, body } = await gateway.http('POST', '/agents', { body: { name, agent_yaml: yaml('a'), soul_md: '' } });
-  expect([status, body.detail.type]).toEqual([400, 'validation']);
-});
+test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', 'a'.repeat(65), 'ä'])(
+  'the name %j is refused',
+  async (name) => {
+    const { status, body } = await gateway.http('POST', '/agents', {
+      body: { name, agent_yaml: yaml('a'), soul_md: '' },
+    });
+    expect([status, body.detail.type]).toEqual([400, 'validation']);
+  },
+);
 
 test('validate applies the same checks without a write', async () => {
   const good = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [down]') } });
@@ -105,7 +119,16 @@ test('a name of the managed directory is served from there and read-only', async
   writeFileSync(
     join(gateway.directory, 'manifest.json'),
     JSON.stringify({
-      files: { 'agents/triage/agent.yaml': { kind: 'Agent', namespace: 'sre', name: 'triage-cr', uid: 'u', generation: 1, hash: 'h' } },
+      files: {
+        'agents/triage/agent.yaml': {
+          kind: 'Agent',
+          namespace: 'sre',
+          name: 'triage-cr',
+          uid: 'u',
+          generation: 1,
+          hash: 'h',
+        },
+      },
       objects: [],
       agents: {},
     }),
@@ -115,5 +138,8 @@ test('a name of the managed directory is served from there and read-only', async
   expect(reloaded.body.errors).toMatchObject([{ agent: 'triage', field: 'name' }]);
   const { status, body } = await gateway.http('PUT', '/agents/triage', { body: { soul_md: 'x' } });
   expect(status).toBe(409);
-  expect(body.detail).toMatchObject({ type: 'collision', managed_by: { kind: 'Agent', namespace: 'sre', name: 'triage-cr' } });
+  expect(body.detail).toMatchObject({
+    type: 'collision',
+    managed_by: { kind: 'Agent', namespace: 'sre', name: 'triage-cr' },
+  });
 });

@@ -78,9 +78,15 @@ function writeRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agents',
       scope: 'admin',
       summary: 'Create an agent, or replace it with overwrite',
-      body: z.strictObject({ name: DefinitionName, agent_yaml: z.string(), soul_md: z.string(), overwrite: z.boolean().default(false) }),
+      body: z.strictObject({
+        name: DefinitionName,
+        agent_yaml: z.string(),
+        soul_md: z.string(),
+        overwrite: z.boolean().default(false),
+      }),
       response: Written,
-      handle: ({ body }) => written(body.name, deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite)),
+      handle: ({ body }) =>
+        written(body.name, deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite)),
     }),
     route({
       method: 'PUT',
@@ -99,7 +105,13 @@ function writeRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agents/{name}',
       scope: 'admin',
       summary: 'Delete an agent; the answer holds what its files said',
-      response: z.object({ deleted: z.string(), agent_yaml: z.string(), soul_md: z.string(), committed: z.literal(false), note: z.string() }),
+      response: z.object({
+        deleted: z.string(),
+        agent_yaml: z.string(),
+        soul_md: z.string(),
+        committed: z.literal(false),
+        note: z.string(),
+      }),
       handle: ({ params }) => {
         const name = params['name'] ?? '';
         const removed = deps.remove(name);
@@ -125,10 +137,22 @@ function writeRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/reload',
       scope: 'admin',
       summary: 'Read all agents from disk again',
-      response: z.object({ status: z.literal('reloaded'), agents_loaded: z.int(), agents: z.array(AgentSummaryView), errors: z.array(ValidationItemView) }),
+      response: z.object({
+        status: z.literal('reloaded'),
+        agents_loaded: z.int(),
+        agents: z.array(AgentSummaryView),
+        errors: z.array(ValidationItemView),
+      }),
       handle: () => {
         const { agents, errors } = deps.reload();
-        return { json: { status: 'reloaded', agents_loaded: agents.length, agents: agents.map((agent) => agentSummary(agent)), errors } };
+        return {
+          json: {
+            status: 'reloaded',
+            agents_loaded: agents.length,
+            agents: agents.map((agent) => agentSummary(agent)),
+            errors,
+          },
+        };
       },
     }),
   ];
@@ -160,7 +184,9 @@ function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>): 
     case 'missing':
       return new AppError('not_found', `there is no agent "${name.slice(0, 64)}"`);
     case 'managed':
-      return new AppError('collision', `agent "${name}" is managed by a custom resource; change that one`, { extra: { managed_by: failure.managedBy } });
+      return new AppError('collision', `agent "${name}" is managed by a custom resource; change that one`, {
+        extra: { managed_by: failure.managedBy },
+      });
     default:
       return failure satisfies never;
   }

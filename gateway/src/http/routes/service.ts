@@ -19,7 +19,13 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       response: HealthView,
       handle: () => ({ json: deps.health() }),
     }),
-    route({ method: 'GET', path: '/metrics', scope: 'metrics', summary: 'Prometheus series', handle: () => deps.metrics() }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      scope: 'metrics',
+      summary: 'Prometheus series',
+      handle: () => deps.metrics(),
+    }),
     route({
       method: 'GET',
       path: '/providers',

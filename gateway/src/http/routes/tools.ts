@@ -51,7 +51,11 @@ export function toolRoutes(deps: ToolRoutesDeps): Route[] {
       scope: 'admin',
       summary: 'What the policy says about a call, without one',
       body: TestedCall,
-      response: z.object({ action: z.enum(['allow', 'deny', 'require_approval']), rule: z.int().nullable(), reason: z.string().nullable() }),
+      response: z.object({
+        action: z.enum(['allow', 'deny', 'require_approval']),
+        rule: z.int().nullable(),
+        reason: z.string().nullable(),
+      }),
       handle: ({ body }) => ({ json: deps.decide({ ...body, input: JSON.stringify(body.input) }) }),
     }),
   ];

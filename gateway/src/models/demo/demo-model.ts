@@ -32,7 +32,12 @@ export function createDemoProvider(): ModelProvider {
   return { model: (id) => ({ generate: (call, options) => answer(id, call, options, scripts) }) };
 }
 
-async function answer(id: string, call: ModelCall, { signal, onText }: ModelCallOptions, scripts: ScriptCache): Promise<ModelReply> {
+async function answer(
+  id: string,
+  call: ModelCall,
+  { signal, onText }: ModelCallOptions,
+  scripts: ScriptCache,
+): Promise<ModelReply> {
   const { soul, input, results } = readPrompt(call.prompt);
   const found = scripts.find(soul, input);
   const delayMs = found.kind === 'script' ? found.script.delay_ms : 0;
@@ -64,7 +69,11 @@ type Turn = Extract<ModelContent, { type: 'text' | 'tool-call' }>;
 
 function turn(found: FoundScript, context: ScriptContext, call: ModelCall): Turn {
   if (found.kind === 'broken') {
-    return textOf({ ...defaultAnswer(call.answerSchema), confidence: 0, summary: `The demo script of this agent cannot be read: ${found.message}` });
+    return textOf({
+      ...defaultAnswer(call.answerSchema),
+      confidence: 0,
+      summary: `The demo script of this agent cannot be read: ${found.message}`,
+    });
   }
   if (found.kind === 'none') return textOf(defaultAnswer(call.answerSchema));
   const next = found.script.calls[context.results.length];
@@ -105,11 +114,13 @@ function replyOf(id: string, call: ModelCall, content: Turn): ModelReply {
   };
 }
 
+function partChars(parts: readonly object[]): number {
+  return parts.reduce((sum, part) => sum + ('text' in part && typeof part.text === 'string' ? part.text.length : 0), 0);
+}
+
 function promptChars(call: ModelCall): number {
-  let chars = 0;
-  for (const message of call.prompt) {
-    if (typeof message.content === 'string') chars += message.content.length;
-    else for (const part of message.content) if ('text' in part) chars += part.text.length;
-  }
-  return chars;
+  return call.prompt.reduce(
+    (sum, { content }) => sum + (typeof content === 'string' ? content.length : partChars(content)),
+    0,
+  );
 }

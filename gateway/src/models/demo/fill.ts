@@ -18,7 +18,8 @@ export function lookUp(path: string, context: ScriptContext): unknown {
 
 /** Puts values into a template: `{{path}}` in strings, `{$value: path}` and `{$scale: …}` in place of a value. */
 export function fill(template: unknown, context: ScriptContext): unknown {
-  if (typeof template === 'string') return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => asText(lookUp(path, context)));
+  if (typeof template === 'string')
+    return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => asText(lookUp(path, context)));
   if (Array.isArray(template)) return template.map((item) => fill(item, context));
   if (typeof template !== 'object' || template === null) return template;
   if ('$value' in template) return lookUp(String(template.$value), context) ?? null;
@@ -43,13 +44,15 @@ function pair(value: unknown): [number, number] {
 
 export function holds(condition: Condition | undefined, context: ScriptContext): boolean {
   if (!condition) return true;
-  const value = lookUp(condition.value, context);
-  const exists = value !== undefined && value !== null;
-  if (condition.exists !== undefined && condition.exists !== exists) return false;
-  if (condition.equals !== undefined && condition.equals !== value) return false;
-  if (condition.below !== undefined && !(exists && Number(value) < condition.below)) return false;
-  if (condition.above !== undefined && !(exists && Number(value) > condition.above)) return false;
-  return true;
+  const { exists, equals, below, above } = condition;
+  const value = lookUp(condition.value, context) ?? null;
+  const number = value === null ? Number.NaN : Number(value);
+  return [
+    exists === undefined || exists === (value !== null),
+    equals === undefined || equals === value,
+    below === undefined || number < below,
+    above === undefined || number > above,
+  ].every(Boolean);
 }
 
 function asText(value: unknown): string {

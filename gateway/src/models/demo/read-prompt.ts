@@ -12,14 +12,23 @@ export function readPrompt(prompt: ModelPrompt): ReadPrompt {
   const read: ReadPrompt = { soul: '', input: '', results: [] };
   for (const message of prompt) {
     if (message.role === 'system') read.soul += message.content;
-    else if (message.role === 'user') for (const part of message.content) read.input += part.type === 'text' ? part.text : '';
-    else if (message.role === 'tool') for (const part of message.content) if (part.type === 'tool-result') read.results.push(resultOf(part.output));
+    else if (message.role === 'user') read.input += textOf(message.content);
+    else if (message.role === 'tool') read.results.push(...resultsOf(message.content));
   }
   return read;
 }
 
+type UserMessage = Extract<ModelPrompt[number], { role: 'user' }>;
 type ToolMessage = Extract<ModelPrompt[number], { role: 'tool' }>;
 type Output = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
+
+function textOf(content: UserMessage['content']): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function resultsOf(content: ToolMessage['content']): unknown[] {
+  return content.flatMap((part) => (part.type === 'tool-result' ? [resultOf(part.output)] : []));
+}
 
 function resultOf(output: Output): unknown {
   switch (output.type) {

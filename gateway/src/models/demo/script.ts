@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { parseYaml } from '@signalbox/crds';
 import { z } from 'zod';
 
 const Condition = z.strictObject({
@@ -18,12 +18,18 @@ export const DemoScript = z.strictObject({
     .array(z.strictObject({ tool: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) }))
     .max(20)
     .default([]),
-  answers: z.array(z.strictObject({ when: Condition.optional(), answer: Answer })).max(50).default([]),
+  answers: z
+    .array(z.strictObject({ when: Condition.optional(), answer: Answer }))
+    .max(50)
+    .default([]),
   answer: Answer.optional(),
 });
 export type DemoScript = z.infer<typeof DemoScript>;
 
-export type FoundScript = { kind: 'none' } | { kind: 'script'; script: DemoScript } | { kind: 'broken'; message: string };
+export type FoundScript =
+  | { kind: 'none' }
+  | { kind: 'script'; script: DemoScript }
+  | { kind: 'broken'; message: string };
 
 const FENCE = /^```demo[ \t]*\n([\s\S]*?)\n?^```/m;
 const MAX_SCRIPT_CHARS = 64 * 1024;
@@ -33,12 +39,10 @@ export function findScript(text: string): FoundScript {
   const body = FENCE.exec(text)?.[1];
   if (body === undefined) return { kind: 'none' };
   if (body.length > MAX_SCRIPT_CHARS) return { kind: 'broken', message: 'the script is too large' };
-  try {
-    const parsed = DemoScript.safeParse(parse(body, { maxAliasCount: 10 }) ?? {});
-    if (parsed.success) return { kind: 'script', script: parsed.data };
-    const issue = parsed.error.issues[0];
-    return { kind: 'broken', message: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}` };
-  } catch (error) {
-    return { kind: 'broken', message: error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'not YAML' };
-  }
+  const yaml = parseYaml(body);
+  if (!yaml.ok) return { kind: 'broken', message: yaml.problems[0]?.msg ?? 'not YAML' };
+  const parsed = DemoScript.safeParse(yaml.value ?? {});
+  if (parsed.success) return { kind: 'script', script: parsed.data };
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return { kind: 'broken', message: problems[0] ?? 'not valid' };
 }

@@ -23,6 +23,9 @@ export const PROVIDER_KINDS = {
   google: { needsKey: true, open: async (settings) => (await import('./google.ts')).openGoogle(settings) },
   openrouter: { needsKey: true, open: async (settings) => (await import('./openrouter.ts')).openOpenRouter(settings) },
   ollama: { needsKey: false, open: async (settings) => (await import('./ollama.ts')).openOllama(settings) },
-  openai_compatible: { needsKey: false, open: async (settings) => (await import('./openai-compatible.ts')).openOpenAiCompatible(settings) },
+  openai_compatible: {
+    needsKey: false,
+    open: async (settings) => (await import('./openai-compatible.ts')).openOpenAiCompatible(settings),
+  },
   demo: { needsKey: false, open: async () => (await import('./demo.ts')).openDemo() },
 } as const satisfies Record<string, ProviderKind>;

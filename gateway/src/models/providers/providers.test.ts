@@ -16,7 +16,14 @@ const CALL: ModelCall = {
     { role: 'system', content: 'You are a test.' },
     { role: 'user', content: [{ type: 'text', text: 'Hello?' }] },
   ],
-  tools: [{ type: 'function', name: 'host__load', description: 'Load', inputSchema: { type: 'object', properties: { minutes: { type: 'number' } } } }],
+  tools: [
+    {
+      type: 'function',
+      name: 'host__load',
+      description: 'Load',
+      inputSchema: { type: 'object', properties: { minutes: { type: 'number' } } },
+    },
+  ],
   maxOutputTokens: 500,
   answerSchema: null,
 };
@@ -25,7 +32,14 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   async function modelFor(answers: FakeAnswer[]) {
     const server = await startFakeModelServer(answers);
     closing.push(server.close);
-    const options = { type: dialect.type, base_url: server.url + dialect.basePath, api_key: 'secret-key', headers: {}, default: true, ...dialect.options };
+    const options = {
+      type: dialect.type,
+      base_url: server.url + dialect.basePath,
+      api_key: 'secret-key',
+      headers: {},
+      default: true,
+      ...dialect.options,
+    };
     const models = createModels(providerEntries({ it: options }));
     const model = await models.open({ provider: 'it', model: 'm-1' });
     if (!model) throw new Error('not configured');
@@ -47,7 +61,10 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   });
 
   test('a tool call, and the conversation that goes on with its result', async () => {
-    const { model, server } = await modelFor([dialect.toolCall({ name: 'host__load', input: { minutes: 5 } }), dialect.text('Low.')]);
+    const { model, server } = await modelFor([
+      dialect.toolCall({ name: 'host__load', input: { minutes: 5 } }),
+      dialect.text('Low.'),
+    ]);
     const first = await model.generate(CALL, { signal: signal() });
     const call = first.content.find((part) => part.type === 'tool-call');
     expect(call).toMatchObject({ toolName: 'host__load', input: '{"minutes":5}' });
@@ -57,8 +74,21 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
         ...CALL,
         prompt: [
           ...CALL.prompt,
-          { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'host__load', input: { minutes: 5 } }] },
-          { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'host__load', output: { type: 'text', value: 'load is 0.42' } }] },
+          {
+            role: 'assistant',
+            content: [{ type: 'tool-call', toolCallId, toolName: 'host__load', input: { minutes: 5 } }],
+          },
+          {
+            role: 'tool',
+            content: [
+              {
+                type: 'tool-result',
+                toolCallId,
+                toolName: 'host__load',
+                output: { type: 'text', value: 'load is 0.42' },
+              },
+            ],
+          },
         ],
       },
       { signal: signal() },
@@ -91,7 +121,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   });
 
   test('what the provider asks to wait is read', async () => {
-    const { model } = await modelFor([{ ...dialect.error(429, 'slow down'), headers: { 'retry-after': '7' } } as FakeAnswer]);
+    const { model } = await modelFor([{ ...dialect.error(429, 'slow down'), headers: { 'retry-after': '7' } }]);
     const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
     expect(failure.retryAfterMs).toBe(7000);
   });
@@ -109,7 +139,9 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   test('a stream that breaks off is a retryable failure', async () => {
     const whole = dialect.stream(['a', 'b', 'c', 'd']) as { events: unknown[]; named?: boolean };
     const { model } = await modelFor([{ ...whole, events: whole.events.slice(0, 3), cut: true }]);
-    const failure = describeFailure(await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error));
+    const failure = describeFailure(
+      await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error),
+    );
     expect(failure.retryable).toBe(true);
   });
 
