@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config, TlsConfig } from '../config/config.ts';
@@ -170,11 +171,19 @@ function accessWriter(log: Logger) {
   };
 }
 
+/** Fails with one line that names the files, before anything listens. */
 function tlsOptions({ cert, key, keyPassword, clientCa }: TlsConfig) {
-  return {
-    cert: readFileSync(cert),
-    key: readFileSync(key),
-    ...(keyPassword === null ? {} : { passphrase: keyPassword }),
-    ...(clientCa === null ? {} : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: true }),
-  };
+  try {
+    const options = {
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+      ...(keyPassword === null ? {} : { passphrase: keyPassword }),
+      ...(clientCa === null ? {} : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: true }),
+    };
+    createSecureContext(options);
+    return options;
+  } catch (cause) {
+    const files = [cert, key, ...(clientCa === null ? [] : [clientCa])].join(', ');
+    throw new Error(`server.tls: cannot be used (${files}): ${(cause as Error).message}`, { cause });
+  }
 }

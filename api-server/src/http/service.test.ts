@@ -149,6 +149,10 @@ test('TLS ends here when a certificate is configured', async () => {
       ],
       { stdio: 'ignore' },
     );
+    const broken = withServer({ server: { tls: { cert, key: cert, keyPassword: null, clientCa: null } } }, () =>
+      Promise.resolve(),
+    );
+    await expect(broken).rejects.toThrow(`server.tls: cannot be used (${cert}, ${cert}): `);
     await withServer({ server: { tls: { cert, key, keyPassword: null, clientCa: null } } }, async ({ app }) => {
       await app.listen({ host: '127.0.0.1', port: 0 });
       const { port } = app.server.address() as AddressInfo;
