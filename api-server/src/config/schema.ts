@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AuthBlock } from './auth-schema.ts';
 import { addressRange, block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
 import { Observability, Pricing, Replay } from './later-schema.ts';
+import { NotificationsBlock } from './notifications-schema.ts';
 
 const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 const upperCase = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : value);
@@ -20,6 +21,7 @@ const Server = block({
   tls: Tls,
   forwarded_allow_ips: words(addressRange()).default(['127.0.0.1']),
   max_body_bytes: whole(1024, 64 * MIB).default(MIB),
+  public_url: url('http:', 'https:').optional(),
 });
 
 const Executors = block({
@@ -62,7 +64,7 @@ export const ConfigFile = block({
   auth: AuthBlock,
   security: Security,
   schedule: block({ catch_up_seconds: whole(0).default(0) }),
-  notifications: z.record(z.string(), z.unknown()).nullish(),
+  notifications: NotificationsBlock,
   observability: Observability,
   calibration: block({
     n_min: whole(1).default(20),

@@ -32,7 +32,28 @@ export interface Tables {
     prior_yaml: string | null;
     request_id: string | null;
   };
+  /** The outbox (Orchestration 6); `source` and `message` are JSON. */
+  notifications: NotificationRow;
   schema_migrations: { id: string; applied_at: number };
+}
+
+export interface NotificationRow {
+  id: string;
+  run_id: string | null;
+  pipeline_name: string;
+  stage: string;
+  event: string;
+  channel: string;
+  instead_of: string | null;
+  source: string;
+  message: string;
+  status: string;
+  attempts: number;
+  due_at: number;
+  created_at: number;
+  ended_at: number | null;
+  error: string | null;
+  receipt: string | null;
 }
 
 export interface RunRow {

@@ -1,5 +1,6 @@
 import type { TableWords } from '../dialect.ts';
 import { initial } from './0001-initial.ts';
+import { notifications } from './0002-notifications.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -14,4 +15,7 @@ export interface Migration {
  * Write every column type with a word (`${integer}` is 64 bits on both) and everything else so that both databases
  * take it; booleans are `${integer}` 0 or 1, JSON is `${text}`. A released migration is never changed.
  */
-export const migrations: readonly Migration[] = [{ id: '0001-initial', up: initial }];
+export const migrations: readonly Migration[] = [
+  { id: '0001-initial', up: initial },
+  { id: '0002-notifications', up: notifications },
+];

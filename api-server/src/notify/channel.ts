@@ -1,0 +1,86 @@
+import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
+import type { Button, Message, Notification } from './message.ts';
+
+/** What reached the channel; `receipt` names the message there, for whoever edits it later. */
+export type Delivery =
+  | { ok: true; receipt?: Record<string, string> }
+  | { ok: false; message: string; retryable: boolean; retryAfterMs?: number };
+
+/** A config that cannot be used; the message names keys and never a value. */
+export interface Unusable {
+  ok: false;
+  message: string;
+}
+
+/** What a channel may use to send. */
+export interface Io {
+  /** The stable id of this delivery. */
+  id: string;
+  /** For addresses that the operator configured. */
+  http: HttpExecutor;
+  /** For addresses that a pipeline's author wrote: within the egress rules (Design 9). */
+  guardedHttp: HttpExecutor;
+  /** Ends the try. */
+  signal: AbortSignal;
+  now(): number;
+  log: { info(fields: object, msg: string): void; warn(fields: object, msg: string): void };
+}
+
+/** A channel with the config that applies to one message. */
+export interface Prepared {
+  ok: true;
+  /** Values that no error and no log may show. */
+  secrets: string[];
+  send(notification: Notification, io: Io): Promise<Delivery>;
+}
+
+/** The two hands that write a channel's config. */
+export interface Written<Settings> {
+  /** `notifications.<channel>` of the service. */
+  operator: Settings;
+  /** The message's own config, `${NAME}` already replaced. */
+  own: Record<string, unknown>;
+  /** True where `own` came from the service's configuration too, and was checked there. */
+  byOperator: boolean;
+}
+
+/** One way to tell people: a file each. */
+export interface Channel<Settings = never> {
+  prepare(written: Written<Settings>): Prepared | Unusable;
+  /** What is wrong with a config as a pipeline's author wrote it; null when nothing is. */
+  problem(own: Record<string, unknown>): string | null;
+}
+
+export const unusable = (message: string): Unusable => ({ ok: false, message });
+export const refused = (message: string): Delivery => ({ ok: false, message, retryable: false });
+
+/** A call that got no answer. */
+export const unanswered = ({ message, retryable }: Failure): Delivery => ({ ok: false, message, retryable });
+
+/** An answer that is no success: busy and broken servers may be asked again. */
+export function refusedStatus(reply: HttpReply, now: number): Delivery {
+  const retryable = reply.status === 429 || reply.status === 408 || reply.status >= 500;
+  const redirect = reply.status >= 300 && reply.status < 400 ? '; redirects are not followed' : '';
+  return { ok: false, message: `answered ${reply.status}${redirect}`, retryable, retryAfterMs: retryAfter(reply.headers['retry-after'], now) };
+}
+
+/** `Retry-After` as milliseconds from now: seconds or a date. */
+function retryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
+}
+
+/** The JSON object in an answer; an empty one where there is none. */
+export function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+
+export type { Button, Message, Notification };

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { ChannelSettings } from '../../config/notifications-schema.ts';
+import { type Channel, type Delivery, type Io, refused, unusable } from '../channel.ts';
+import { cut, headline } from '../compose.ts';
+import { clean, plainTextWithLink } from '../fit.ts';
+import type { Notification } from '../message.ts';
+import { ownProblem, settle } from '../own-config.ts';
+
+const Address = z.string().min(3).max(254);
+const OwnConfig = z.strictObject({
+  to: z
+    .union([Address, z.array(Address).min(1).max(20)])
+    .transform((to) => (typeof to === 'string' ? to.split(',').map((one) => one.trim()) : to))
+    .optional(),
+});
+
+const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
+const SOCKET_MS = 10_000;
+
+/** Sends plain text over SMTP; who may be named as server and sender is the operator's alone. */
+export const email: Channel<ChannelSettings['email']> = {
+  problem: (own) => ownProblem(OwnConfig, own),
+  prepare: (written) => {
+    const settled = settle(OwnConfig, written);
+    if (!settled.ok) return settled;
+    const { config } = settled;
+    const missing = (['host', 'from'] as const).find((key) => !config[key]);
+    if (missing) return unusable(`${missing} is not set`);
+    if (!config.to || config.to.length === 0) return unusable('to is not set');
+    return { ok: true, secrets: [config.password ?? ''], send: (notification, io) => submit(config, notification, io) };
+  },
+};
+
+type Settings = ChannelSettings['email'];
+
+async function submit(config: Settings, { id, message }: Notification, io: Io): Promise<Delivery> {
+  // Loaded with the first mail: most installations send none.
+  const { createTransport } = await import('nodemailer');
+  const tls = config.tls ?? 'starttls';
+  const transport = createTransport({
+    host: config.host,
+    port: config.port ?? PORTS[tls],
+    secure: tls === 'tls',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    ...(config.user ? { auth: { user: config.user, pass: config.password ?? '' } } : {}),
+    connectionTimeout: SOCKET_MS,
+    greetingTimeout: SOCKET_MS,
+    socketTimeout: SOCKET_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const sent = await transport.sendMail({
+      from: config.from,
+      to: config.to,
+      subject: subject(message.summary === null ? headline(message) : `${headline(message)} · ${message.summary}`),
+      text: plainTextWithLink(message),
+      // The same at every try, so that a mailbox sees a repeat as one.
+      messageId: `<${id}@signalbox>`,
+      headers: { 'auto-submitted': 'auto-generated', 'x-signalbox-delivery': id },
+      signal: io.signal,
+    });
+    return { ok: true, receipt: { message_id: sent.messageId } };
+  } catch (error) {
+    return explain(error);
+  } finally {
+    transport.close();
+  }
+}
+
+const subject = (text: string): string => cut(clean(text).replace(/\s+/g, ' '), 200);
+
+/** Refusals with a code of 500 and more, of the login and of the address are for good. */
+function explain(error: unknown): Delivery {
+  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
+  const lasting = (responseCode ?? 0) >= 500 || code === 'EAUTH' || code === 'EENVELOPE' || code === 'ETLS';
+  const said = cut(clean(message ?? 'failed').replace(/\s+/g, ' '), 200);
+  const text = `${code ?? 'SMTP'}: ${said}`;
+  return lasting && !(responseCode && responseCode < 500) ? refused(text) : { ok: false, message: text, retryable: true };
+}

@@ -1,0 +1,36 @@
+import { isFanOut, isParallel, type Notification as Written, type Notifications, type Pipeline, type Step } from '@signalbox/crds';
+import type { TerminalRunStatus } from '../runs/model.ts';
+import type { NotificationEvent } from './message.ts';
+
+/** What the end of a run is called in `notifications`; a cancelled run is no news to whoever cancelled it. */
+export const EVENT_OF: Record<TerminalRunStatus, NotificationEvent | null> = {
+  completed: 'complete',
+  stopped: 'stop',
+  escalated: 'escalate',
+  aborted: 'abort',
+  failed: 'fail',
+  cancelled: null,
+};
+
+/**
+ * The messages that a definition wants for an event: those of the step it is about, else of the group around it, else of the
+ * pipeline (Design 5). An empty list is a choice too: nothing is sent.
+ */
+export function chooseMessages(pipeline: Pipeline, step: string | null, event: NotificationEvent): readonly Written[] {
+  const scopes = [...stepScopes(pipeline.steps, step), pipeline.notifications];
+  return scopes.map((scope) => scope?.[event]).find((list) => list !== undefined) ?? [];
+}
+
+type Scope = Notifications | undefined;
+
+/** From the inside out; a fan-out's branch is named `<step>/<index>`. */
+function stepScopes(steps: readonly Step[], name: string | null): Scope[] {
+  if (name === null) return [];
+  const [family, index] = name.split('/');
+  for (const step of steps) {
+    if (step.name === family) return index !== undefined && isFanOut(step) ? [step.fan_out.step.notifications, step.notifications] : [step.notifications];
+    const branch = isParallel(step) ? step.parallel.steps.find((one) => one.name === family) : undefined;
+    if (branch) return [branch.notifications, step.notifications];
+  }
+  return [];
+}

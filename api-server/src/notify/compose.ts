@@ -1,0 +1,70 @@
+import type { Texts } from '../runs/texts.ts';
+import type { Message, NotificationEvent, Segment } from './message.ts';
+
+/** Longer texts are cut before they are stored; a channel may cut more. */
+export const MAX_TEXT = 20_000;
+/** Characters of a summary or a reason in a message that we wrote. */
+const MAX_PART = 1_000;
+
+const HEADLINES: Record<NotificationEvent, string> = {
+  escalate: 'Escalated',
+  abort: 'Aborted',
+  stop: 'Stopped',
+  fail: 'Failed',
+  complete: 'Completed',
+  approval: 'Waiting for approval',
+};
+
+export type Facts = Omit<Message, 'text' | 'link' | 'buttons'>;
+
+export const headline = ({ event, pipeline }: Pick<Message, 'event' | 'pipeline'>): string => `${HEADLINES[event]}: ${pipeline}`;
+
+/** What is said where the author wrote no template: what happened, to what, and why (Orchestration 6). */
+export function defaultText(facts: Facts): Segment[] {
+  const origin = [facts.severity, facts.team === null ? null : `team ${facts.team}`, facts.step === null ? null : `step ${facts.step}`];
+  const lines = [facts.summary, facts.reason, origin.filter((part) => part !== null).join(' · ')];
+  const said = lines.filter((line): line is string => line !== null && line !== '');
+  return [{ kind: 'strong', text: headline(facts) }, ...said.map((line): Segment => ({ kind: 'value', text: `\n${cut(line, MAX_PART)}` }))];
+}
+
+export type Composed = { ok: true; text: Segment[]; missing: string[] } | { ok: false; msg: string };
+
+export interface Composing {
+  texts: Texts;
+  values: Record<string, unknown>;
+  /** Applied before anything is cut, so that no half of a secret stays. */
+  mask(text: string): string;
+}
+
+/** The author's template with the run's values; what was put in stays apart from what was written. */
+export function templateText(source: string, { texts, values, mask }: Composing): Composed {
+  const compiled = texts.template(source);
+  if (!compiled.ok) return compiled;
+  const rendered = compiled.template.render(values);
+  if (!rendered.ok) return { ok: false, msg: rendered.msg };
+  const { text, spans, missing } = rendered;
+  const segments: Segment[] = [];
+  let at = 0;
+  for (const [start, end] of spans) {
+    segments.push({ kind: 'author', text: text.slice(at, start) }, { kind: 'value', text: text.slice(start, end) });
+    at = end;
+  }
+  segments.push({ kind: 'author', text: text.slice(at) });
+  const masked = segments.filter(({ text: piece }) => piece !== '').map((segment) => ({ ...segment, text: mask(segment.text) }));
+  return { ok: true, text: cutSegments(masked), missing };
+}
+
+function cutSegments(segments: readonly Segment[]): Segment[] {
+  let left = MAX_TEXT;
+  const kept: Segment[] = [];
+  for (const { kind, text } of segments) {
+    if (left <= 0) break;
+    kept.push({ kind, text: cut(text, left) });
+    left -= text.length;
+  }
+  return kept;
+}
+
+/** At most `most` UTF-16 units, never half a character. */
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -1,0 +1,61 @@
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
+import type { ActiveRun } from '../runs/active-run.ts';
+import type { HttpExecutor } from '../runs/executor.ts';
+import type { Write } from '../runs/records.ts';
+import type { PipelineEnv } from '../runs/rendering.ts';
+import type { Texts } from '../runs/texts.ts';
+import type { Io } from './channel.ts';
+import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
+import { prepare } from './prepare.ts';
+import { routeOf } from './routes.ts';
+import { type Outbox, Sender } from './sender.ts';
+
+export interface NotificationsDeps {
+  settings: NotificationsBlock;
+  /** `server.public_url`. */
+  publicUrl: string | null;
+  texts: Texts;
+  env: PipelineEnv;
+  http: HttpExecutor;
+  guardedHttp: HttpExecutor;
+  outbox: Outbox;
+  log: Io['log'];
+  now(): number;
+}
+
+export interface Notifications {
+  /** What the end of a run makes known, for the transaction that ends it; adds to the run's log what could not be rendered. */
+  runEnded(run: ActiveRun, end: RunEnd): Write[];
+  /** Asks people, for the transaction that stores the question. */
+  approvalAsked(run: ActiveRun, request: ApprovalRequest): Write[];
+  sender: Sender;
+}
+
+/** Everything the service tells people (Orchestration 6, Design 5): planned with the run, delivered behind it. */
+export function createNotifications(deps: NotificationsDeps): Notifications {
+  const { settings, env, outbox, publicUrl } = deps;
+  const planning: PlanDeps = {
+    texts: deps.texts,
+    mask: env.mask,
+    publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
+    routeOf: (team) => routeOf(settings, team),
+  };
+  const writes = (run: ActiveRun, { notifications, notes }: Plan): Write[] => {
+    for (const { event, msg } of notes) run.journal.add('warn', event, msg);
+    return notifications.length > 0 ? [outbox.insert(notifications)] : [];
+  };
+  const preparing = { settings, env, definitionOf: outbox.definitionOf };
+  return {
+    runEnded: (run, end) => writes(run, planRunEnd(planning, run, end)),
+    approvalAsked: (run, request) => writes(run, planApproval(planning, run, request)),
+    sender: new Sender({
+      outbox,
+      prepare: (notification, channel) => prepare(preparing, notification, channel),
+      http: deps.http,
+      guardedHttp: deps.guardedHttp,
+      mask: env.mask,
+      log: deps.log,
+      now: deps.now,
+    }),
+  };
+}

@@ -1,0 +1,186 @@
+import type { ActiveRun } from '../runs/active-run.ts';
+import type { RunError, TerminalRunStatus } from '../runs/model.ts';
+import { runValues } from '../runs/run-values.ts';
+import type { Texts } from '../runs/texts.ts';
+import { chooseMessages, EVENT_OF } from './choose.ts';
+import { cut, defaultText, type Facts, templateText } from './compose.ts';
+import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
+
+export interface PlanDeps {
+  texts: Texts;
+  /** Takes the operator's secrets out of text that leaves the process. */
+  mask(text: string): string;
+  /** Base address for links, without a slash at its end; null gives messages without one. */
+  publicUrl: string | null;
+  /** The route of a team's approvals; null where there is none for it and no default. */
+  routeOf(team: string | null): { team: string; channel: ChannelName } | null;
+}
+
+export interface RunEnd {
+  status: TerminalRunStatus;
+  error: RunError | null;
+  /** Milliseconds. */
+  completedAt: number;
+}
+
+/** A question to people, as a human step or a tool call asks it. */
+export interface ApprovalRequest {
+  /** Stable over restarts: the same question is never sent twice. */
+  id: string;
+  step: string;
+  prompt: string;
+  /** Milliseconds. */
+  askedAt: number;
+  /** The page that takes the answer, below `server.public_url`; the run's page where absent. */
+  path?: string;
+  buttons: Button[];
+}
+
+/** `notes` are lines for the run's log: what of a template could not be rendered. */
+export interface Plan {
+  notifications: Notification[];
+  notes: { event: string; msg: string }[];
+}
+
+/** What the end of a run makes known, and to whom; pure (Orchestration 6, Design 5). */
+export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd): Plan {
+  const event = EVENT_OF[end.status];
+  if (event === null) return { notifications: [], notes: [] };
+  const step = end.error ? end.error.step : lastCompleted(run);
+  const facts = factsOf(deps, run, { event, at: end.completedAt, step });
+  const reason = end.error ? end.error.message : passedSentence(run);
+  return planMessages(deps, run, {
+    idBase: `${run.id}/${event}`,
+    facts: { ...facts, status: end.status, step: end.error?.step ?? null, reason },
+    targets: definitionTargets(run, step, event),
+    at: end.completedAt,
+    buttons: [],
+  });
+}
+
+/**
+ * Who is asked for an approval: what the step or the pipeline says, else the team's route, else the default route, else the
+ * log (Orchestration 6).
+ */
+export function planApproval(deps: PlanDeps, run: ActiveRun, request: ApprovalRequest): Plan {
+  const facts = factsOf(deps, run, { event: 'approval', at: request.askedAt, step: request.step });
+  const written = definitionTargets(run, request.step, 'approval');
+  const url = deps.publicUrl === null || request.path === undefined ? facts.url : `${deps.publicUrl}${request.path}`;
+  return planMessages(deps, run, {
+    idBase: `${run.id}/approval/${request.id}`,
+    facts: { ...facts, url, reason: request.prompt },
+    targets: written.length > 0 ? written : [routeTarget(deps, run.team)],
+    at: request.askedAt,
+    buttons: request.buttons,
+  });
+}
+
+interface Target {
+  channel: ChannelName;
+  template?: string | undefined;
+  source: ConfigSource;
+}
+
+const definitionTargets = (run: ActiveRun, step: string | null, event: NotificationEvent): Target[] =>
+  chooseMessages(run.pipeline, step, event).map(({ channel, template }, index) => ({ channel, template, source: { from: 'definition', step, index } }));
+
+function routeTarget({ routeOf }: PlanDeps, team: string | null): Target {
+  const route = routeOf(team);
+  if (!route) return { channel: 'log', source: { from: 'operator' } };
+  return { channel: route.channel, source: { from: 'route', team: route.team } };
+}
+
+interface Planning {
+  idBase: string;
+  facts: Facts;
+  targets: readonly Target[];
+  at: number;
+  buttons: Button[];
+}
+
+function planMessages(deps: PlanDeps, run: ActiveRun, { idBase, facts: known, targets, at, buttons }: Planning): Plan {
+  const facts = masked(deps, known);
+  const notes: Plan['notes'] = [];
+  const notifications = targets.map((target, index): Notification => {
+    const testing = run.stage === 'testing';
+    return {
+      id: `${idBase}/${index}`,
+      runId: run.id,
+      pipeline: run.pipeline.name,
+      stage: run.stage,
+      event: facts.event,
+      channel: testing ? 'log' : target.channel,
+      insteadOf: testing && target.channel !== 'log' ? target.channel : null,
+      source: target.source,
+      message: { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons },
+      createdAt: at,
+    };
+  });
+  return { notifications, notes };
+}
+
+interface Writing {
+  facts: Facts;
+  target: Target;
+  notes: Plan['notes'];
+}
+
+/** The author's words, or ours where there are none or they cannot be rendered. */
+function textOf({ texts, mask }: PlanDeps, run: ActiveRun, { facts, target, notes }: Writing): Pick<Message, 'text' | 'link'> {
+  const ours = { text: defaultText(facts), link: facts.url };
+  if (target.template === undefined) return ours;
+  const composed = templateText(target.template, { texts, mask, values: valuesFor(run, facts) });
+  const about = `the ${target.channel} message for ${facts.event}`;
+  if (!composed.ok) {
+    notes.push({ event: 'notification_template_failed', msg: `${about} was sent in its default form: ${composed.msg}` });
+    return ours;
+  }
+  if (composed.missing.length > 0) {
+    const names = composed.missing.slice(0, 10).join(', ');
+    notes.push({ event: 'template_missing_value', msg: `${about} names values that are not there: ${names}` });
+  }
+  return { text: composed.text, link: null };
+}
+
+/** The run's values, with what is known at its end under `run`. */
+function valuesFor(run: ActiveRun, facts: Facts): Record<string, unknown> {
+  const values = runValues(run, Date.parse(facts.at));
+  const { event, status, reason, step, trust, threshold, url } = facts;
+  return { ...values, run: { ...(values['run'] as object), event, status, reason, step, trust, threshold, url } };
+}
+
+interface Occasion {
+  event: NotificationEvent;
+  at: number;
+  step: string | null;
+}
+
+const factsOf = ({ publicUrl }: PlanDeps, run: ActiveRun, { event, at, step }: Occasion): Facts => ({
+  event,
+  at: new Date(at).toISOString(),
+  pipeline: run.pipeline.name,
+  runId: run.id,
+  status: null,
+  team: run.team,
+  stage: run.stage,
+  severity: run.context.severity,
+  summary: run.context.summary,
+  step,
+  reason: null,
+  trust: run.trust,
+  threshold: run.threshold,
+  url: publicUrl === null ? null : `${publicUrl}/ui/runs/${run.id}`,
+});
+
+/** A completed run ended with the last step that completed. */
+const lastCompleted = ({ results }: ActiveRun): string | null =>
+  [...results].findLast(([, { status }]) => status === 'completed')?.[0] ?? null;
+
+const passedSentence = ({ trust, threshold }: ActiveRun): string | null =>
+  trust === null || threshold === null ? null : `Trust ${trust.toFixed(2)} against ${threshold.toFixed(2)}.`;
+
+/** What an alert or an agent said, without the operator's secrets and in bounds. */
+function masked({ mask }: PlanDeps, facts: Facts): Facts {
+  const said = (text: string | null) => (text === null ? null : cut(mask(text), 4_000));
+  return { ...facts, summary: said(facts.summary), reason: said(facts.reason), severity: said(facts.severity) };
+}

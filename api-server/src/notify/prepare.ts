@@ -1,0 +1,66 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
+import type { PipelineEnv } from '../runs/rendering.ts';
+import { type Channel, type Prepared, type Unusable, unusable } from './channel.ts';
+import { channels } from './channels/index.ts';
+import { chooseMessages } from './choose.ts';
+import type { ChannelName, Notification } from './message.ts';
+import { settingsOf } from './routes.ts';
+
+export interface PrepareDeps {
+  settings: NotificationsBlock;
+  env: Pick<PipelineEnv, 'valueOf'>;
+  /** The definition that a run began with. */
+  definitionOf(runId: string): Promise<Pipeline | null>;
+}
+
+type Own = { ok: true; own: Record<string, unknown>; byOperator: boolean } | Unusable;
+
+/** Finds the config of one notification now, not when it was stored: no secret waits in a table, a changed one holds at once. */
+export async function prepare(deps: PrepareDeps, notification: Notification, channel: ChannelName): Promise<Prepared | Unusable> {
+  const found = await ownConfig(deps, notification);
+  if (!found.ok) return found;
+  const { own, byOperator } = found;
+  return (channels[channel] as Channel<unknown>).prepare({ operator: settingsOf(deps.settings, channel), own, byOperator });
+}
+
+async function ownConfig({ settings, env, definitionOf }: PrepareDeps, { source, runId, message }: Notification): Promise<Own> {
+  switch (source.from) {
+    case 'operator':
+      return { ok: true, own: {}, byOperator: true };
+    case 'route': {
+      const route = Object.hasOwn(settings.routes, source.team) ? settings.routes[source.team] : undefined;
+      if (!route) return unusable(`notifications.routes.${source.team} is gone`);
+      return { ok: true, own: route.config, byOperator: true };
+    }
+    case 'definition': {
+      const pipeline = runId === null ? null : await definitionOf(runId);
+      const written = pipeline && chooseMessages(pipeline, source.step, message.event)[source.index];
+      if (!written) return unusable('the definition of the run is gone');
+      return expandAll(written.config ?? {}, env);
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Puts the operator's values into every string of an author's config, for names on `security.pipeline_env` only (Design 3). */
+function expandAll(config: Record<string, unknown>, env: Pick<PipelineEnv, 'valueOf'>): Own {
+  let refused: string | null = null;
+  const expand = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      return value.replaceAll(PLACEHOLDER, (_, name: string) => {
+        const found = env.valueOf(name);
+        if (found === undefined) refused ??= name;
+        return found ?? '';
+      });
+    }
+    if (Array.isArray(value)) return value.map(expand);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, expand(entry)]));
+  };
+  const own = expand(config) as Record<string, unknown>;
+  return refused === null ? { ok: true, own, byOperator: false } : unusable(`\${${refused as string}} is not listed in security.pipeline_env`);
+}

@@ -1,0 +1,147 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { HttpExecutor } from '../runs/executor.ts';
+import type { Write } from '../runs/records.ts';
+import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
+import type { ChannelName, Notification } from './message.ts';
+import { type Claimed, type Settlement, settle } from './settle.ts';
+
+export const TRY_MS = 10_000;
+/** Sends that go on at the same time. */
+export const MAX_IN_FLIGHT = 8;
+/** A claim outlives the longest try, so that nobody else takes the row meanwhile. */
+const CLAIM_MS = TRY_MS + 5_000;
+const POLL_MS = 1_000;
+const KEEP_MS = 30 * 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
+
+/** The store's side; claims and settlements are durable when they resolve. */
+export interface Outbox {
+  insert(notifications: readonly Notification[]): Write;
+  claim(claim: { now: number; until: number; limit: number }): Promise<Claimed[]>;
+  settle(settlement: Settlement): Promise<void>;
+  prune(before: number): Promise<number>;
+  definitionOf(runId: string): Promise<Pipeline | null>;
+}
+
+export interface SenderDeps {
+  outbox: Pick<Outbox, 'claim' | 'settle' | 'prune'>;
+  prepare(notification: Notification, channel: ChannelName): Promise<Prepared | Unusable>;
+  http: HttpExecutor;
+  guardedHttp: HttpExecutor;
+  /** Takes the operator's secrets out of text. */
+  mask(text: string): string;
+  log: Io['log'];
+  now(): number;
+}
+
+/** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run (Design 5). */
+export class Sender {
+  #deps: SenderDeps;
+  #inFlight = new Set<Promise<void>>();
+  #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | null = null;
+  #prunedAt = 0;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.poll(), POLL_MS);
+  }
+
+  /** Takes nothing new and ends the tries that go on; their rows are taken up again at the next start. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stop.abort();
+    await this.#polling;
+    await this.settled();
+  }
+
+  /** Claims what is due, as far as there is room, and begins to send it. Never overlaps, never rejects. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => (this.#polling = null));
+    return this.#polling;
+  }
+
+  /** Resolves when everything that was begun has ended. */
+  async settled(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  async #poll(): Promise<void> {
+    const { outbox, log, now } = this.#deps;
+    const limit = MAX_IN_FLIGHT - this.#inFlight.size;
+    if (limit <= 0 || this.#stop.signal.aborted) return;
+    try {
+      const at = now();
+      for (const claimed of await outbox.claim({ now: at, until: at + CLAIM_MS, limit })) this.#begin(claimed);
+      await this.#prune(at);
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox of notifications cannot be read; trying again');
+    }
+  }
+
+  async #prune(at: number): Promise<void> {
+    if (at - this.#prunedAt < PRUNE_EVERY_MS) return;
+    const deleted = await this.#deps.outbox.prune(at - KEEP_MS);
+    // What is left of a large heap goes with the next polls.
+    if (deleted === 0) this.#prunedAt = at;
+  }
+
+  #begin(claimed: Claimed): void {
+    const work = this.#deliver(claimed)
+      .catch((error: unknown) => this.#deps.log.warn({ notification_id: claimed.id, err: error }, 'a notification was not settled; it is tried again'))
+      .finally(() => {
+        this.#inFlight.delete(work);
+        // A free place is used at once while there is more to do.
+        if (this.#inFlight.size === MAX_IN_FLIGHT - 1) void this.poll();
+      });
+    this.#inFlight.add(work);
+  }
+
+  async #deliver(claimed: Claimed): Promise<void> {
+    const delivery = await this.#try(claimed);
+    if (!delivery.ok && this.#stop.signal.aborted) return;
+    const settlement = settle(claimed, delivery, this.#deps.now());
+    await this.#deps.outbox.settle(settlement);
+    if (settlement.status !== 'failed') return;
+    const { id, channel, runId, pipeline } = claimed;
+    this.#deps.log.warn({ notification_id: id, channel, run_id: runId, pipeline, error: settlement.error }, 'notification failed');
+  }
+
+  async #try(claimed: Claimed): Promise<Delivery> {
+    const { log } = this.#deps;
+    const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
+    if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
+    if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
+    const timeout = AbortSignal.timeout(TRY_MS);
+    const io: Io = { ...this.#deps, log, id: claimed.id, signal: AbortSignal.any([timeout, this.#stop.signal]) };
+    const delivery = await attempt(prepared, claimed, io);
+    if (delivery.ok) return delivery;
+    if (timeout.aborted) return { ok: false, message: `no answer within ${TRY_MS / 1000} s`, retryable: true };
+    return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
+  }
+
+  /** A testing pipeline's message: said in the log, with what would keep it from its channel. */
+  async #toLog(claimed: Claimed, prepared: Prepared | Unusable): Promise<Delivery> {
+    const problem = prepared.ok ? {} : { config_problem: `${claimed.insteadOf ?? claimed.channel}: ${prepared.message}` };
+    const logged = await this.#deps.prepare({ ...claimed, source: { from: 'operator' } }, 'log');
+    if (!logged.ok) return { ok: false, message: logged.message, retryable: false };
+    const log = { info: (fields: object, msg: string) => this.#deps.log.info({ ...fields, ...problem }, msg), warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg) };
+    return logged.send(claimed, { ...this.#deps, log, id: claimed.id, signal: this.#stop.signal });
+  }
+}
+
+/** A channel that throws has a fault of ours; it is as good as a failed try. */
+async function attempt(prepared: Prepared, claimed: Claimed, io: Io): Promise<Delivery> {
+  try {
+    return await prepared.send(claimed, io);
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.name : 'failed', retryable: true };
+  }
+}
+
+const hide = (text: string, secrets: readonly string[]): string =>
+  secrets.filter((secret) => secret.length >= 4).reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);
