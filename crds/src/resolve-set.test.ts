@@ -243,6 +243,13 @@ test('the later file of a name that is given twice is the error', () => {
   ]);
 });
 
+test('a source with precedence keeps its name against an earlier file', () => {
+  const older = { ...pipelineWith('same', ''), file: 'z.yaml', precedence: -1 };
+  const set = resolve([{ ...pipelineWith('same', ''), file: 'a.yaml' }, older]);
+  expect(set.pipelines.map(({ file }) => file)).toEqual(['z.yaml']);
+  expect(set.problems).toMatchObject([{ file: 'a.yaml', reason: 'name_conflict' }]);
+});
+
 const calling = (name: string, to: string): Source =>
   pipelineWith(name, '', `{name: a, executor: pipeline, pipeline: ${to}}`);
 

@@ -7,6 +7,8 @@ export interface Source {
   file: string;
   text: string;
   soul?: string;
+  /** Who keeps a name that is given twice: the lower number, then the first file in byte order. 0 unless given. */
+  precedence?: number;
 }
 
 /** A file that could be read as one YAML map. */
@@ -19,9 +21,9 @@ export interface Definition {
   locate: Locate;
 }
 
-/** Reads sources in byte order of their files, so that a result depends on the set only. */
+/** Reads sources by precedence and byte order of their files, so that a result depends on the set only. */
 export function readSources(kind: DefinitionKind, sources: readonly Source[], problems: Problem[]): Definition[] {
-  const sorted = sources.toSorted((a, b) => byteOrder(a.file, b.file));
+  const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
   const definitions = sorted.flatMap((source) => readSource(kind, source, problems) ?? []);
   return withoutRepeats(definitions, problems);
 }
