@@ -123,6 +123,8 @@ function explain(error: unknown, dataDir: string): void {
 async function run(options: DemoOptions): Promise<number> {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => controller.abort());
+  // Whoever reads the output has gone away.
+  process.stdout.on('error', () => controller.abort());
   let services: LocalServices | null = null;
   try {
     services = await start(options);
