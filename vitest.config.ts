@@ -10,8 +10,23 @@ const acrossProcesses = {
 };
 
 const unit = (name: string) => ({
-  test: { name, include: [`${name}/src/**/*.test.ts`], exclude: ['**/*.browser.test.ts'], testTimeout: 15_000 },
+  test: {
+    name,
+    include: [`${name}/src/**/*.test.ts`],
+    exclude: ['**/*.{browser,postgres}.test.ts'],
+    testTimeout: 15_000,
+  },
 });
+
+/** What meets the database, once more on Postgres; `*.postgres.test.ts` is about nothing else. */
+const onPostgres = {
+  name: 'postgres',
+  include: ['api-server/src/store/**/*.test.ts', 'api-server/src/http/{bad-input,feedback,runs}.test.ts'],
+  exclude: ['**/*.sqlite.test.ts'],
+  globalSetup: 'api-server/src/store/fixtures/shared-postgres.ts',
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   test: {
@@ -21,6 +36,7 @@ export default defineConfig({
       unit('gateway'),
       unit('api-server'),
       unit('controller'),
+      { test: onPostgres },
       { test: { name: 'checks', include: ['e2e/{checks,support,demo}/**/*.test.ts', 'config/**/*.test.ts'] } },
       {
         test: {

@@ -1,6 +1,7 @@
 /** The real programs that some tests need, how to see whether they are there, and how to get them. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { postgresBinaries } from '../../api-server/src/store/fixtures/postgres-binaries.ts';
 
 export interface Part {
   readonly name: string;
@@ -36,6 +37,12 @@ export const PARTS: readonly Part[] = [
     projects: ['alertmanager'],
     isPresent: () => anyOnPath('prometheus-alertmanager', 'alertmanager') && onPath('amtool'),
     howToGet: 'apt-get install prometheus-alertmanager',
+  },
+  {
+    name: 'PostgreSQL',
+    projects: ['postgres'],
+    isPresent: () => postgresBinaries() !== null,
+    howToGet: 'apt-get install postgresql',
   },
   {
     name: 'a C compiler',

@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Run, RunStatus, Stage } from '../runs/model.ts';
+import { type Dialect, dialectOf, likeAnywhere } from './dialect.ts';
 import type { RunRow, Tables } from './schema.ts';
 
 /** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
@@ -104,6 +105,7 @@ const EQUAL = {
 } as const;
 
 function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
+  const dialect = dialectOf(db);
   let query: RunQuery = db.selectFrom('runs');
   for (const [key, column] of Object.entries(EQUAL)) {
     const value = filter[key as keyof typeof EQUAL];
@@ -111,8 +113,8 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
   }
   if (filter.since !== undefined) query = query.where('runs.triggered_at', '>=', filter.since);
   if (filter.until !== undefined) query = query.where('runs.triggered_at', '<', filter.until);
-  for (const { key, value } of filter.labels ?? []) query = query.where(hasLabel(key, value));
-  if (filter.q !== undefined) query = query.where(mentions(filter.q));
+  for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
+  if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
   for (const column of ['agent', 'model'] as const) {
     const value = filter[column];
     if (value !== undefined) query = query.where(({ exists, selectFrom }) => exists(ofStep(selectFrom, column, value)));
@@ -129,14 +131,10 @@ function ofStep(selectFrom: unknown, column: 'agent' | 'model', value: string) {
     .where(`step_executions.${column}`, '=', value);
 }
 
-/** Compares key and value as data, so that no label name can reach into the query or a JSON path. */
-const hasLabel = (key: string, value: string) =>
-  sql<boolean>`exists (select 1 from json_each(runs.context, '$.labels') as label where label.key = ${key} and label.value = ${value})`;
-
-function mentions(words: string) {
-  const escaped = words.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`);
-  const inside = `%${escaped}%`;
-  return sql<boolean>`(lower(runs.summary) like ${inside} escape '\\' or lower(runs.pipeline_name) like ${inside} escape '\\' or runs.id like ${`${escaped}%`} escape '\\')`;
+function mentions({ contains }: Dialect, words: string) {
+  const beginning = likeAnywhere(words.toLowerCase()).slice(1);
+  const id = sql<boolean>`runs.id like ${beginning} escape '\\'`;
+  return sql<boolean>`(${contains('runs.summary', words)} or ${contains('runs.pipeline_name', words)} or ${id})`;
 }
 
 async function countUpTo(db: Kysely<Tables>, filter: RunFilter, most: number): Promise<number> {

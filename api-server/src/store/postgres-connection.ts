@@ -24,12 +24,11 @@ const ANSWER_GRACE_MS = 5_000;
 /** How long a farewell may take over a network that does not answer. */
 const END_MS = 1_000;
 
-const INT8 = 20;
-const NUMERIC = 1700;
-/** 64-bit columns hold milliseconds and counts, which a number can. */
+/** 64-bit columns hold milliseconds and counts, and sums of them, which a number can. */
+const AS_NUMBER: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 const numbers: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 || oid === NUMERIC ? Number : (pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown),
+    AS_NUMBER.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as unknown),
 };
 
 /** The client's settings for a url; `sslmode` and `sslrootcert` in it decide about TLS. */
@@ -49,7 +48,7 @@ export function connectionSettings(url: string, limits: Limits): pg.ClientConfig
 }
 
 export interface Answer {
-  rows: never[];
+  rows: unknown[];
   rowCount: number | null;
   command: string;
 }
@@ -88,7 +87,7 @@ export async function openSession(settings: pg.ClientConfig): Promise<Session> {
     },
     query: async (query) => {
       try {
-        return (await client.query(prepare(query))) as unknown as Answer;
+        return await client.query(prepare(query));
       } catch (error) {
         const told = serversOwn(error);
         if (told instanceof ConnectionLost) gone();

@@ -40,7 +40,7 @@ export function createWriter(deps: WriterDeps): Writer {
 
   const name = async (): Promise<string> => {
     const [, named] = (await send({ text: BEGIN })) as unknown as [Answer, Answer];
-    return (named.rows[0] as unknown as { id: string }).id;
+    return (named.rows[0] as { id: string }).id;
   };
   const reconnect = async (): Promise<string> => {
     await drop();
