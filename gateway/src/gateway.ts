@@ -139,15 +139,13 @@ export async function startGateway({
     log.info({ reason }, 'request refused');
   };
   const listAgents = () =>
-    registry
-      .list()
-      .map(({ name, config: { model, description, tags }, version: agentVersion }) => ({
-        name,
-        model,
-        description,
-        tags,
-        version: agentVersion,
-      }));
+    registry.list().map(({ name, config: { model, description, tags }, version: agentVersion }) => ({
+      name,
+      model,
+      description,
+      tags,
+      version: agentVersion,
+    }));
   const methods = createMethods({
     version,
     listAgents,

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { until } from './testing/until.ts';
+
+const START = join(import.meta.dirname, '../start.mjs');
+let directory: string;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gateway-main-'));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function gateway(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [START, ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  children.push(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
+  const lines = () =>
+    output.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return {
+    child,
+    output,
+    lines,
+    line: (msg: string) => until(() => lines().find((entry) => entry['msg'] === msg)),
+    exit: async () => (await once(child, 'exit'))[0] as number,
+  };
+}
+
+function configure(text: string): string {
+  const path = join(directory, 'gateway.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('the command line', () => {
+  test.each([
+    [['--help'], 0, '--config FILE', ''],
+    [['--version'], 0, '0.1.0', ''],
+    [[], 2, '', 'missing --config'],
+    [['--confg', 'x'], 2, '', 'unknown argument --confg'],
+    [['--config', '/nowhere/x.yaml'], 2, '', 'cannot read /nowhere/x.yaml'],
+  ])('%j', async (args, code, stdout, stderr) => {
+    const run = gateway(args);
+    expect(await run.exit()).toBe(code);
+    expect(run.output.stdout).toContain(stdout);
+    expect(run.output.stderr).toContain(stderr);
+  });
+});
+
+test('a bad configuration is one line on stderr', async () => {
+  const run = gateway(['--config', configure('limits: {max_runs: 3}')]);
+  expect(await run.exit()).toBe(2);
+  expect(run.output.stderr).toBe('gateway: limits.max_runs: unknown key\n');
+});
+
+test('the first boot mints both tokens, prints them once and keeps them to itself', async () => {
+  const config = configure('server: {port: 0}\nidentity_dir: id\n');
+  const first = gateway(['--config', config]);
+  const { url } = (await first.line('listening')) as { url: string };
+  const minted = await first.line('tokens minted, shown this once');
+  const file = join(directory, 'id', 'device-auth.json');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    admin_token: minted['admin_token'],
+    invoke_token: minted['invoke_token'],
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const answer = await fetch(`${url}/agents`, {
+    headers: { authorization: `Bearer ${String(minted['invoke_token'])}` },
+  });
+  expect(answer.status).toBe(200);
+  first.child.kill('SIGTERM');
+  expect(await first.exit()).toBe(0);
+
+  const second = gateway(['--config', config]);
+  await second.line('listening');
+  expect(second.output.stdout).not.toContain(String(minted['admin_token']));
+});
+
+test('tokens of the environment are used and neither written nor printed', async () => {
+  const env = { GATEWAY_ADMIN_TOKEN: 'admin-of-the-environment', GATEWAY_INVOKE_TOKEN: 'invoke-of-the-environment' };
+  const run = gateway(['--config', configure('server: {port: 0}\nidentity_dir: id\n')], env);
+  const { url } = (await run.line('listening')) as { url: string };
+  expect(
+    (await fetch(`${url}/agents`, { headers: { authorization: 'Bearer invoke-of-the-environment' } })).status,
+  ).toBe(200);
+  expect(run.output.stdout).not.toContain('of-the-environment');
+  expect(() => statSync(join(directory, 'id'))).toThrow('ENOENT');
+});
+
+test('SIGHUP reads the agents again', async () => {
+  const run = gateway(['--config', configure('server: {port: 0}\n')]);
+  await run.line('listening');
+  mkdirSync(join(directory, 'agents', 'late'), { recursive: true });
+  writeFileSync(join(directory, 'agents', 'late', 'agent.yaml'), 'name: late\nmodel: demo/x\n');
+  writeFileSync(join(directory, 'agents', 'late', 'soul.md'), 'x');
+  run.child.kill('SIGHUP');
+  await until(() => run.lines().some((entry) => entry['msg'] === 'agents loaded' && entry['agents'] === 1));
+});
+
+test('a taken port ends the start with its key', async () => {
+  const first = gateway(['--config', configure('server: {port: 0}\n')]);
+  const { url } = (await first.line('listening')) as { url: string };
+  const second = gateway(['--config', configure(`server: {port: ${new URL(url).port}}\n`)]);
+  expect(await second.exit()).toBe(2);
+  expect(second.output.stderr).toContain('server.port: ');
+});

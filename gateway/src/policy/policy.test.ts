@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { foldName } from './fold-name.ts';
+import { globMatches } from './glob.ts';
+import { compilePolicy, MAX_TESTED_INPUT_CHARS, type PolicyCall, type PolicyDefinition } from './policy.ts';
+
+const CALL: PolicyCall = { server: 'k8s', tool: 'delete_pod', agent: 'triage', input: '{"namespace":"shop"}' };
+
+function decide(
+  rules: PolicyDefinition['rules'],
+  call: Partial<PolicyCall> = {},
+  fallback: 'allow' | 'deny' = 'allow',
+) {
+  const policy = compilePolicy({ default: fallback, rules });
+  if (!policy.ok) throw new Error(policy.message);
+  return policy.decide({ ...CALL, ...call });
+}
+
+test('the first rule that matches decides, else the default', () => {
+  const rules = [
+    { allow: { server: 'k8s', tool: 'get_*' } },
+    { deny: { server: 'k8s' }, reason: 'read only' },
+    { require_approval: { tool: '*' } },
+  ];
+  expect(decide(rules, { tool: 'get_pod' })).toEqual({ action: 'allow', rule: 0, reason: null });
+  expect(decide(rules)).toEqual({ action: 'deny', rule: 1, reason: 'read only' });
+  expect(decide(rules, { server: 'git' }).action).toBe('require_approval');
+  expect(decide([], {})).toEqual({ action: 'allow', rule: null, reason: null });
+  expect(decide([], {}, 'deny').action).toBe('deny');
+});
+
+test('every key of a rule must match', () => {
+  const rules = [
+    { deny: { server: 'k8s', tool: '*', agent: 'triage', input_regex: '"namespace":"(shop|canary)"' }, reason: 'x' },
+  ];
+  expect(decide(rules).action).toBe('deny');
+  expect(decide(rules, { agent: 'other' }).action).toBe('allow');
+  expect(decide(rules, { input: '{"namespace":"dev"}' }).action).toBe('allow');
+});
+
+test('input that is too large to be tested is denied under a deny rule and not allowed under an allow rule', () => {
+  const input = `{"a":"${'x'.repeat(MAX_TESTED_INPUT_CHARS)}"}`;
+  expect(decide([{ deny: { input_regex: 'never' }, reason: 'x' }], { input }).action).toBe('deny');
+  expect(decide([{ require_approval: { input_regex: 'never' } }], { input }).action).toBe('deny');
+  expect(decide([{ allow: { input_regex: 'x' } }], { input }, 'deny').action).toBe('deny');
+});
+
+test('a pattern that is no RE2 is refused with its place', () => {
+  const policy = compilePolicy({ default: 'allow', rules: [{ deny: { input_regex: '(?=x)' }, reason: 'x' }] });
+  expect(policy).toMatchObject({ ok: false, message: expect.stringContaining('tool_policy.rules.0.deny.input_regex') });
+});
+
+describe('other spellings of a denied name', () => {
+  const fullWidth = (name: string) =>
+    name.replace(/[a-z]/g, (char) => String.fromCodePoint((char.codePointAt(0) ?? 0) + 0xfee0));
+  const spelling = fc.constantFrom(
+    (name: string) => name.toUpperCase(),
+    (name: string) => ` ${name}`,
+    (name: string) => `${name}\t`,
+    (name: string) => `${name}\u200b`,
+    (name: string) => `\u2060${name}`,
+    (name: string) => name.split('').join('\u00ad'),
+    (name: string) => name.replace('_', ' _ '),
+    fullWidth,
+    (name: string) => name.normalize('NFD'),
+  );
+  const name = fc.constantFrom('delete_pod', 'drop_table', 'exec');
+
+  test('are denied all the same', () => {
+    fc.assert(
+      fc.property(name, fc.array(spelling, { minLength: 1, maxLength: 3 }), (tool, spellings) => {
+        const written = spellings.reduce<string>((form, respell) => respell(form), tool);
+        return (
+          decide([{ deny: { server: 'k8s', tool }, reason: 'x' }], { tool: written, server: 'K8S ' }).action === 'deny'
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('are not allowed by a rule for the name', () => {
+    fc.assert(
+      fc.property(name, spelling, (tool, respell) => {
+        const written = respell(tool);
+        const { action } = decide([{ allow: { tool } }], { tool: written }, 'deny');
+        return written === tool ? action === 'allow' : action === 'deny';
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('folding is stable', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => foldName(foldName(text)) === foldName(text)));
+  });
+});
+
+describe('globs', () => {
+  test.each([
+    ['*', '', true],
+    ['*', 'anything/at all', true],
+    ['get_*', 'get_', true],
+    ['get_*', 'forget_x', false],
+    ['*_pod', 'delete_pod', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a.c', 'abc', false],
+    ['[ab]', 'a', false],
+    ['', 'a', false],
+  ])('%j against %j: %s', (pattern, text, expected) => {
+    expect(globMatches(pattern, text)).toBe(expected);
+  });
+
+  test('agree with the regular expression of the same meaning', () => {
+    const char = fc.constantFrom('a', 'b', '*', '?');
+    fc.assert(
+      fc.property(
+        fc.string({ unit: char, maxLength: 8 }),
+        fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }),
+        (pattern, text) => {
+          const regex = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+          return globMatches(pattern, text) === regex.test(text);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('are fast on what blocks a backtracking matcher', () => {
+    expect(globMatches(`${'a*'.repeat(500)}b`, 'a'.repeat(50_000))).toBe(false);
+  });
+});
