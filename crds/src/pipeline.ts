@@ -3,7 +3,7 @@ import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from '
 import { DefinitionName, templateName } from './names.ts';
 import { Notifications } from './notification.ts';
 import { Readiness } from './readiness.ts';
-import { isFanOut, isParallel, Step } from './step.ts';
+import { isParallel, Step } from './step.ts';
 import { Trigger } from './trigger.ts';
 
 export const Stage = z.enum(['testing', 'production']);
@@ -107,9 +107,4 @@ function repeatedNames(steps: readonly Step[]): (NamedStep & { first: string })[
     if (first === undefined) seen.set(key, step.name);
     return first === undefined ? [] : [{ ...step, first }];
   });
-}
-
-/** True where the step stands alone: neither a parallel group nor a fan-out. */
-export function isPlain(step: Step): boolean {
-  return !isParallel(step) && !isFanOut(step);
 }
