@@ -79,6 +79,14 @@ export const WALLS: readonly Wall[] = [
     allowed: planted('api-server/src/store/planted-allowed.ts', 'node:sqlite'),
   },
   {
+    message: 'Mail is sent in notify/.',
+    inside: SERVICES,
+    except: ['api-server/src/notify'],
+    forbid: '^nodemailer(/|$)',
+    violation: planted('api-server/src/runs/planted-mail.ts', 'nodemailer'),
+    allowed: planted('api-server/src/notify/planted-allowed.ts', 'nodemailer'),
+  },
+  {
     message: 'Fastify lives in http/ and ui/.',
     inside: SERVICES,
     except: ['api-server/src/http', 'api-server/src/ui', 'gateway/src/http', 'controller/src/http'],
