@@ -47,7 +47,7 @@ export function overviewView(input: OverviewInput) {
     tiles: [
       tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
       tile({ status: 'escalated', label: 'Waits for you', figure: waitingTotal, note: 'last 7 days' }),
-      tile({ status: 'failed', label: 'Failed', figure: failedTotal, note: 'last 24 hours' }),
+      tile({ status: 'failed', label: 'Failed', figure: failedTotal, note: 'or aborted, last 24 hours' }),
       tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
     panels: [

@@ -52,7 +52,12 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
       value: tokens === 0 ? '–' : count(tokens),
       title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out`,
     },
-    { label: 'Cost', figure: true, value: cost.text, title: cost.title },
+    {
+      label: 'Cost',
+      figure: true,
+      value: run.totals.unpriced_steps > 0 && cost.unpriced ? 'unpriced' : cost.text,
+      title: cost.title,
+    },
     { label: 'Source', value: run.source },
     {
       label: 'Team',

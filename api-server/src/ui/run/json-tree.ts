@@ -43,9 +43,9 @@ function nodeOf(key: string | null, value: unknown, depth: number, budget: Budge
   const node: JsonNode = {
     key,
     kind: isList ? 'array' : 'object',
-    fold: true,
+    fold: entries.length > 0,
     open: depth < 2 && entries.length <= 40,
-    text: plural(entries.length, isList ? 'item' : 'key'),
+    text: entries.length === 0 ? (isList ? '[]' : '{}') : plural(entries.length, isList ? 'item' : 'key'),
     children: [],
     more: null,
   };

@@ -61,7 +61,10 @@ export function watchStream() {
   const source = new EventSource(address);
   source.onmessage = (message) => {
     later();
-    if (frameOf(message.data).type === 'run_complete') source.close();
+    const frame = frameOf(message.data);
+    if (frame.type !== 'run_complete') return;
+    source.close();
+    toast(`This run is ${frame.status}`);
   };
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) later();
