@@ -14,12 +14,13 @@ import { createEngine, type Engine } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
 import { newId } from './runs/ids.ts';
+import type { Lanes } from './runs/lanes.ts';
 import { pipelineStep } from './runs/pipeline-step.ts';
 import type { Write } from './runs/records.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import type { StepDeps } from './runs/step.ts';
 import type { StepKind } from './runs/step-kind.ts';
-import { createTexts } from './runs/texts.ts';
+import type { Texts } from './runs/texts.ts';
 import { webhookStep } from './runs/webhook-step.ts';
 import { calibratedMean } from './store/calibration.ts';
 import { addCounters } from './store/counters.ts';
@@ -38,6 +39,8 @@ export interface EngineParts {
   database: Database;
   hub: EventHub;
   capacity: Capacity;
+  lanes: Lanes;
+  texts: Texts;
   backends: AgentBackend[];
   registry: Registry;
 }
@@ -47,7 +50,7 @@ const delay = (milliseconds: number, signal: AbortSignal) => sleep(milliseconds,
 
 /** Gives the engine its executors, its store and its clock. */
 export function wireEngine(parts: EngineParts): Engine {
-  const { database, hub, capacity, registry, logs, failpoints } = parts;
+  const { database, hub, capacity, lanes, registry, logs, failpoints } = parts;
   const kinds = new Map<string, StepKind>();
   const step = stepDeps(parts, kinds);
   const persist = (writes: Write[]) =>
@@ -76,6 +79,7 @@ export function wireEngine(parts: EngineParts): Engine {
     },
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
+    lanes,
     hub,
     log: logs.log,
   });
@@ -83,8 +87,7 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-function stepDeps({ config, pipelineEnv: env, database, backends }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
-  const texts = createTexts({ sandbox: config.security.templateSandbox });
+function stepDeps({ config, pipelineEnv: env, database, backends, texts }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
   const http = httpExecutor(config.security.egressAllow);
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));

@@ -12,6 +12,8 @@ import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
 import { newId } from './runs/ids.ts';
+import { createLanes, laneOf, type Lanes } from './runs/lanes.ts';
+import { createTexts, type Texts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { insertAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
@@ -73,10 +75,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log[level === 'info' ? 'debug' : 'warn'](fields, msg);
     },
   });
+  const lanes = createLanes();
+  const texts = createTexts({ sandbox: config.security.templateSandbox });
   const backends = createBackends(config);
-  const engine = wireEngine({ ...options, database, hub, capacity, backends, registry });
+  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry });
   const state = { accepting: true };
-  const intakeDeps = await takeIn(config, { database, capacity, engine });
+  const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
   const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
@@ -129,9 +133,17 @@ function reportProblems(registry: Registry, log: Logs['log']): void {
   }
 }
 
+interface IntakeParts {
+  database: Database;
+  capacity: Capacity;
+  lanes: Lanes;
+  texts: Texts;
+  engine: Engine;
+}
+
 async function takeIn(
   { dedup, concurrency }: Config,
-  { database, capacity, engine }: { database: Database; capacity: Capacity; engine: Engine },
+  { database, capacity, lanes, texts, engine }: IntakeParts,
 ): Promise<IntakeDeps<Tx>> {
   const kept = await keptDefinitions(database.db);
   return {
@@ -143,6 +155,8 @@ async function takeIn(
     },
     definitionKept: (hash) => void kept.add(hash),
     capacity,
+    lanes,
+    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
     maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
     dedup,
     now,

@@ -3,7 +3,7 @@ import { isFanOut, isParallel, type ExecutorStep, type ItemStep, type Pipeline, 
 type Found = { loc: (string | number)[]; msg: string };
 
 /** Keys of a pipeline and of a step that the engine does not carry out yet; a definition that uses one is refused, never half run. */
-const PIPELINE_KEYS: readonly (keyof Pipeline)[] = ['schedule', 'concurrency', 'notifications'];
+const PIPELINE_KEYS: readonly (keyof Pipeline)[] = ['schedule', 'notifications'];
 const STEP_KEYS = ['notifications'] as const;
 const EXECUTORS = new Set(['human']);
 

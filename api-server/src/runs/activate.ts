@@ -3,7 +3,7 @@ import type { EventHub } from './events.ts';
 import type { NewRun } from './new-run.ts';
 
 /** A run at its beginning. */
-export function activate(hub: EventHub, fresh: NewRun, { slot, depth }: Pick<ActiveRun, 'slot' | 'depth'>): ActiveRun {
+export function activate(hub: EventHub, fresh: NewRun, { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>): ActiveRun {
   return {
     id: fresh.id,
     pipeline: fresh.pipeline.config,
@@ -19,6 +19,7 @@ export function activate(hub: EventHub, fresh: NewRun, { slot, depth }: Pick<Act
     totals: { inputTokens: 0, outputTokens: 0, unpricedSteps: 0 },
     slot,
     depth,
+    lane,
     trust: null,
     threshold: null,
   };

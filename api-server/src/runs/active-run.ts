@@ -1,5 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Journal } from './events.ts';
+import type { Lane } from './lanes.ts';
 import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
 import type { Write } from './records.ts';
 
@@ -32,6 +33,8 @@ export interface ActiveRun {
   readonly totals: { inputTokens: number; outputTokens: number; unpricedSteps: number };
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile (Design 4). */
   readonly slot: Slot;
+  /** The lane of its pipeline's `concurrency`. */
+  readonly lane: Lane | null;
   /** 1 for a run of its own, one more for each level of sub-run. */
   readonly depth: number;
   trust: number | null;

@@ -10,6 +10,8 @@ import { readEvents } from '../store/event-writes.ts';
 import { insertRun, keepDefinition } from '../store/run-writes.ts';
 import { runDetail, type RunDetail } from '../store/run-detail.ts';
 import { createCapacity } from './capacity.ts';
+import { createLanes } from './lanes.ts';
+import { createTexts } from './texts.ts';
 import type { Engine } from './engine.ts';
 import { createEventHub, type EventHub } from './events.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from './executor.ts';
@@ -82,6 +84,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       database,
       hub,
       capacity: createCapacity(options.maxRuns ?? 10),
+      lanes: createLanes(),
+      texts: createTexts({ sandbox: true }),
       backends: [backend],
       registry: { current: () => ({ byName: pipelines }) },
     } as unknown as EngineParts);
@@ -179,7 +183,7 @@ async function begin(world: World, name: string, context: TriggerContext): Promi
     await keepDefinition(tx, { hash: pipeline.hash, kind: 'Pipeline', name, body: JSON.stringify(pipeline.config), stored_at: now });
     await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }));
   });
-  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now }, 'running');
+  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null }, 'running');
   return id;
 }
 

@@ -2,6 +2,7 @@ import { activate } from './activate.ts';
 import { stopReason, Stopped, type ActiveRun, type Slot } from './active-run.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
+import { joinLane, laneOf, type Lanes } from './lanes.ts';
 import type { NewRun } from './new-run.ts';
 import type { Write } from './records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
@@ -16,6 +17,7 @@ export interface EngineDeps extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubR
   /** What is stored of a run that is not active here. */
   readStatus(runId: string): Promise<string | null>;
   capacity: Capacity;
+  lanes: Lanes;
 }
 
 export interface Engine {
@@ -55,14 +57,17 @@ export function createEngine(deps: EngineDeps): Engine {
     } finally {
       clearTimeout(timer);
       run.slot.giveBack();
+      if (run.lane) deps.lanes.leave(run.lane, run.id);
     }
   };
 
   /** Waits for a slot first; a run that is cancelled meanwhile ends without one. */
   const executeLater = async (run: ActiveRun) => {
     try {
+      if (run.lane) await joinLane({ lanes: deps.lanes, cancel }, run.lane, run);
       await run.slot.takeAgain(run.controller.signal);
     } catch {
+      if (run.lane) deps.lanes.leave(run.lane, run.id);
       const stopped = stopReason(run.controller.signal) as Stopped;
       if (stopped.why === 'shutdown') throw stopped;
       return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] });
@@ -71,10 +76,18 @@ export function createEngine(deps: EngineDeps): Engine {
     return execute(run);
   };
 
-  const subRuns = createSubRuns({ ...deps, ...ending, hub: deps.hub, hold, execute: (run) => runSequence(stepDeps, run), newSlot: noSlot });
+  const cancel = async (runId: string, by: string) => {
+    const found = held.get(runId);
+    if (!found) return (await deps.readStatus(runId)) === null ? 'not_found' : 'ended';
+    found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
+    await found.ended;
+    return (await deps.readStatus(runId)) === 'cancelled' ? 'cancelled' : 'ended';
+  };
+
+  const subRuns = createSubRuns({ ...deps, cancel, ...ending, hub: deps.hub, hold, execute: (run) => runSequence(stepDeps, run), newSlot: noSlot, texts: deps.step.texts });
 
   const resumeOne = (stored: InterruptedRun) => {
-    const restored = restore(deps.hub, stored, { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1 });
+    const restored = restore(deps.hub, stored, { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, lane: laneOf(deps.step.texts, stored) });
     const work = restored.go
       ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
       : (run: ActiveRun) => finish(ending, run, { ...restored.outcome, writes: [] });
@@ -83,7 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     begin: (fresh, state) => {
-      const run = activate(deps.hub, fresh, { slot: slotOf(deps.capacity, state === 'running'), depth: 1 });
+      const run = activate(deps.hub, fresh, { slot: slotOf(deps.capacity, state === 'running'), depth: 1, lane: fresh.lane });
       const [event, word] = state === 'queued' ? ['run_queued', 'waits for a slot'] : ['run_started', 'started'];
       const said = { pipeline: fresh.pipeline.name, source: fresh.context.source };
       run.journal.add('info', event, `run of ${fresh.pipeline.name} ${word}`, said);
@@ -96,13 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
       own.forEach(resumeOne);
       return own.length;
     },
-    cancel: async (runId, by) => {
-      const found = held.get(runId);
-      if (!found) return (await deps.readStatus(runId)) === null ? 'not_found' : 'ended';
-      found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
-      await found.ended;
-      return (await deps.readStatus(runId)) === 'cancelled' ? 'cancelled' : 'ended';
-    },
+    cancel,
     runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));

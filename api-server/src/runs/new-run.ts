@@ -1,4 +1,5 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
+import type { Lane } from './lanes.ts';
 import type { Stage, TriggerContext } from './model.ts';
 import type { NewRunRecord } from './records.ts';
 
@@ -17,6 +18,7 @@ export interface NewRun {
   team: string | null;
   stage: Stage;
   triggeredAt: number;
+  lane: Lane | null;
 }
 
 /** The row of a run at its beginning (Orchestration 2.1): the stage is the pipeline's at this moment. */

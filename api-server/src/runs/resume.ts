@@ -1,6 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { ActiveRun, Slot, StepView } from './active-run.ts';
 import type { EventHub } from './events.ts';
+import type { Lane } from './lanes.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from './model.ts';
 
 /** What the store has of a run that had not ended when its process did. */
@@ -23,6 +24,7 @@ export interface Taking {
   now: number;
   slot: Slot;
   depth: number;
+  lane: Lane | null;
 }
 
 export type Restored =
@@ -30,8 +32,8 @@ export type Restored =
   | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
 
 /** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
-export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, depth }: Taking): Restored {
-  const run = { ...rebuild(hub, stored), slot, depth };
+export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, depth, lane }: Taking): Restored {
+  const run = { ...rebuild(hub, stored), slot, depth, lane };
   const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
   if (reason === null) return { go: true, run };
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
@@ -49,7 +51,7 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
   return null;
 }
 
-function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth'> {
+function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'lane'> {
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
   const gated = ended.findLast(({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null);

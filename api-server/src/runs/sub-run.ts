@@ -5,11 +5,13 @@ import { activate } from './activate.ts';
 import { Stopped, stopReason, type ActiveRun, type Slot } from './active-run.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from './events.ts';
+import { joinLane, laneOf, type Lanes } from './lanes.ts';
 import type { TriggerContext } from './model.ts';
 import { newRunRow } from './new-run.ts';
 import type { NewRunRecord, Write } from './records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
+import type { Texts } from './texts.ts';
 
 /** What became of a sub-run, for the step that started it. */
 export interface ChildOutcome {
@@ -29,6 +31,9 @@ export interface SubRunDeps extends EndingDeps {
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   execute(run: ActiveRun): Promise<RunOutcome>;
   newSlot(parent: ActiveRun): Slot;
+  lanes: Lanes;
+  texts: Texts;
+  cancel(runId: string, by: string): unknown;
 }
 
 export interface ChildRequest {
@@ -82,7 +87,8 @@ async function childRun(deps: SubRunDeps, request: ChildRequest, { id, stored }:
   const { parent } = request;
   const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
   if (stored) {
-    const restored = restore(deps.hub, stored, { now: deps.now(), ...place });
+    const lane = laneOf(deps.texts, stored);
+    const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
     restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
     return restored.run;
   }
@@ -106,7 +112,8 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   // What a testing run starts is no evidence of production.
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
   await deps.persist([deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
-  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now }, place);
+  const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
+  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now, lane }, { ...place, lane });
   run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, { parent_run_id: parent.id });
   return run;
 }
@@ -125,6 +132,25 @@ function childContext(context: TriggerContext, over: SubContext, pipeline: strin
   };
 }
 
+/** The limit of a pipeline holds for sub-runs too: `reject` fails them, the others wait. */
+async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
+  const { lane } = run;
+  if (!lane) return deps.execute(run);
+  if (lane.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id)) {
+    return { status: 'failed', error: { step: null, message: `${lane.limit} runs of this pipeline run already` }, writes: [] };
+  }
+  try {
+    await joinLane(deps, lane, run);
+    return await deps.execute(run);
+  } catch (error) {
+    const stopped = stopReason(run.controller.signal);
+    if (error !== stopped || stopped?.why !== 'cancelled') throw error;
+    return { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] };
+  } finally {
+    deps.lanes.leave(lane, run.id);
+  }
+}
+
 /** Runs the child; the parent's end is the child's, the child's own cancellation is not the parent's. */
 async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: ActiveRun): Promise<ChildOutcome> {
   const follow = () => child.controller.abort(stopReason(signal) ?? new Stopped('cancelled', 'the parent run stopped'));
@@ -136,7 +162,7 @@ async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: Acti
   const timer = seconds === undefined ? undefined : setTimeout(expire, seconds * 1000);
   try {
     await deps.hold(child, async (run) => {
-      outcome = await deps.execute(run);
+      outcome = await inLane(deps, run);
       await finish(deps, run, outcome);
     });
   } finally {

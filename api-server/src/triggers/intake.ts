@@ -1,4 +1,5 @@
 import type { Capacity } from '../runs/capacity.ts';
+import type { Lane, Lanes } from '../runs/lanes.ts';
 import { newRunRow, type NewRun, type RunRequest } from '../runs/new-run.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/records.ts';
 import type { Verdict } from './model.ts';
@@ -13,6 +14,9 @@ export interface IntakeDeps<Tx> {
   /** Told once a delivery's definitions are durable, so that they are not written again. */
   definitionKept(hash: string): void;
   capacity: Capacity;
+  lanes: Lanes;
+  /** The lane of the pipeline's `concurrency`, or null. */
+  laneOf(request: Omit<RunRequest, 'dedupKey'>): Lane | null;
   /** Zero where `concurrency.on_full` is `reject`. */
   maxQueued: number;
   dedup: { enabled: boolean; windowSeconds: number };
@@ -22,8 +26,9 @@ export interface IntakeDeps<Tx> {
   begin(run: NewRun, state: 'running' | 'queued'): void;
 }
 
-type Plan = { request: RunRequest; id: string; duplicate: DuplicateRun | null };
-type Admission = { room: 'running' | 'queued' | 'none'; plans: Plan[] };
+type Plan = { request: RunRequest; id: string; duplicate: DuplicateRun | null; lane: Lane | null };
+type Room = 'running' | 'queued' | 'none' | 'lane_full';
+type Admission = { plans: Plan[]; rooms: Room[] };
 
 /**
  * Known, running stage and not suspended: what is left is duplicate, capacity, row (Design 4), in one transaction.
@@ -37,17 +42,18 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
   try {
     admission = await deps.write(async (tx) => {
       const plans = await planAll(deps, tx, keyed, now);
-      const fresh = plans.filter(({ duplicate }) => !duplicate);
-      const room = slots.reserve(fresh.length);
-      if (room !== 'none') for (const plan of fresh) await store(deps, plan, { tx, status: room, now });
-      return { room, plans };
+      const rooms = slots.reserve(plans);
+      for (const [index, plan] of plans.entries()) {
+        const room = rooms[index];
+        if (!plan.duplicate && (room === 'running' || room === 'queued')) await store(deps, plan, { tx, status: room, now });
+      }
+      return { plans, rooms };
     });
   } catch (error) {
     slots.giveBack();
     throw error;
   }
-  if (admission.room !== 'none') for (const { request } of admission.plans.filter(({ duplicate }) => !duplicate)) deps.definitionKept(request.pipeline.hash);
-  return admission.plans.map((plan) => conclude(deps, plan, admission.room, now));
+  return admission.plans.map((plan, index) => conclude(deps, plan, admission.rooms[index] as Room, now));
 }
 
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
@@ -65,7 +71,7 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[],
     const twin = `${pipeline.name}\n${key}`;
     const known = key === null ? null : (seen.get(twin) ?? (await suppressing(deps, tx, { pipeline, key, now })));
     if (!known) seen.set(twin, { id, status: 'running', triggeredAt: now });
-    plans.push({ request, id, duplicate: known });
+    plans.push({ request, id, duplicate: known, lane: known ? null : deps.laneOf(request) });
   }
   return plans;
 }
@@ -91,23 +97,36 @@ export function dedupWindow<Tx>(
   return key === null ? Promise.resolve(null) : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
-/** Holds slots for the runs of one delivery; a job that runs twice keeps what it still needs. */
-function reservation({ capacity, maxQueued }: Pick<IntakeDeps<never>, 'capacity' | 'maxQueued'>) {
+/** Holds slots and places in lanes for the runs of one delivery; a job that runs twice starts over. */
+function reservation({ capacity, lanes, maxQueued }: Pick<IntakeDeps<never>, 'capacity' | 'lanes' | 'maxQueued'>) {
   let held = 0;
-  const keep = (count: number) => {
-    for (; held > count; held -= 1) capacity.release();
+  const places: { lane: Lane; id: string }[] = [];
+  const giveBack = () => {
+    for (; held > 0; held -= 1) capacity.release();
+    for (const { lane, id } of places.splice(0)) lanes.leave(lane, id);
+  };
+  const inLane = ({ lane, id, duplicate }: Plan): Room => {
+    if (duplicate || lane === null) return 'running';
+    if (lanes.tryTake(lane, id)) {
+      places.push({ lane, id });
+      return 'running';
+    }
+    return lane.onLimit === 'reject' ? 'lane_full' : 'queued';
   };
   return {
-    reserve: (count: number): Admission['room'] => {
-      keep(count);
-      if (capacity.tryTake(count - held)) {
-        held = count;
-        return 'running';
+    reserve: (plans: Plan[]): Room[] => {
+      giveBack();
+      const rooms = plans.map(inLane);
+      const wanted = plans.filter(({ duplicate }, index) => !duplicate && rooms[index] === 'running').length;
+      if (capacity.tryTake(wanted)) {
+        held = wanted;
+        return rooms;
       }
-      keep(0);
-      return capacity.waiting() + count <= maxQueued ? 'queued' : 'none';
+      giveBack();
+      const room: Room = capacity.waiting() + wanted <= maxQueued ? 'queued' : 'none';
+      return rooms.map((one) => (one === 'running' ? room : one));
     },
-    giveBack: () => keep(0),
+    giveBack,
   };
 }
 
@@ -122,18 +141,28 @@ async function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, stat
   await deps.insertRun(tx, newRunRow(request, { id, status, now }));
 }
 
-function conclude(deps: Pick<IntakeDeps<never>, 'capacity' | 'begin'>, { request, id, duplicate }: Plan, room: Admission['room'], now: number): Verdict {
+function conclude(
+  deps: Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept'>,
+  { request, id, duplicate, lane }: Plan,
+  room: Room,
+  now: number,
+): Verdict {
   const { pipeline, context, team } = request;
   const named = { source: context.source, pipeline: pipeline.name, severity: context.severity, summary: context.summary };
   if (duplicate) {
     const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
     return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
   }
+  const { capacity } = deps;
   if (room === 'none') {
-    const { capacity } = deps;
     return { status: 'at_capacity', activeRuns: capacity.active(), maxConcurrentRuns: capacity.max, retryAfterSeconds: 5 };
   }
-  const position = deps.capacity.waiting() + 1;
-  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now }, room);
+  if (room === 'lane_full') {
+    const limit = lane?.limit ?? 0;
+    return { status: 'at_capacity', activeRuns: limit, maxConcurrentRuns: limit, retryAfterSeconds: 5 };
+  }
+  deps.definitionKept(pipeline.hash);
+  const position = capacity.waiting() + 1;
+  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane }, room);
   return room === 'queued' ? { status: 'queued', runId: id, ...named, position } : { status: 'accepted', runId: id, ...named };
 }
