@@ -36,6 +36,8 @@ export interface AuthConfig {
   sessionMaxAgeRememberedSeconds: number;
 }
 
+export type DatabaseConfig = ({ file: string } | { url: string }) & { autoMigrate: boolean };
+
 /** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
 export interface Config {
   /** Absolute path of the file it was read from. */
@@ -46,7 +48,8 @@ export interface Config {
   pipelineConfigDir: string | null;
   stepLibraryDir: string | null;
   managedDir: string | null;
-  database: { file: string; autoMigrate: boolean };
+  /** The file of the embedded database, or the url of a Postgres server, which may hold a password. */
+  database: DatabaseConfig;
   executors: { external: BackendConfig | null; gateway: (BackendConfig & { restUrl: string | null }) | null };
   logging: { level: 'debug' | 'info' | 'warn' | 'error'; dir: string | null };
   artifacts: { dir: string; retentionDays: number } | null;

@@ -62,7 +62,15 @@ test.each([
   ['sqlite:state/a.db', 'state/a.db'],
   ['state/a.db', 'state/a.db'],
 ])('database.url %s', (url, file) => {
-  expect(loaded(`${TOKENS}database: {url: "${url}"}`).config.database.file).toBe(resolve(dir, file));
+  expect(loaded(`${TOKENS}database: {url: "${url}"}`).config.database).toMatchObject({ file: resolve(dir, file) });
+});
+
+test.each([
+  ['postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full', 'postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full'],
+  ['postgresql+asyncpg://u@h/d', 'postgres://u@h/d'],
+  ['postgres://u@%2Frun%2Fpostgresql/d', 'postgres://u@%2Frun%2Fpostgresql/d'],
+])('database.url %s is a server', (written, url) => {
+  expect(loaded(`${TOKENS}database: {url: "${written}"}`).config.database).toEqual({ url, autoMigrate: true });
 });
 
 test('folders are relative to the file', () => {
@@ -104,6 +112,8 @@ describe('a failure is one line that names the key', () => {
     [`${TOKENS}server: {forwarded_allow_ips: [10.0.0.0/33]}`, 'server.forwarded_allow_ips[0]: must be an address'],
     [`${TOKENS}pipeline_config_dir: nowhere`, 'pipeline_config_dir: no folder'],
     [`${TOKENS}database: {url: "mysql://x"}`, 'database.url:'],
+    [`${TOKENS}database: {url: "postgres:x"}`, 'database.url:'],
+    [`${TOKENS}database: {url: "postgres://u:secret@h:port/d"}`, 'database.url: must be'],
     [`${TOKENS}calibration: {bin_width: 0.3}`, 'calibration.bin_width: must divide'],
     [`${TOKENS}executors: {gateway: {url: "http://x"}}`, 'executors.gateway.url:'],
     [

@@ -11,9 +11,10 @@ const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error' }
 export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
   const at: ResolvePath = (path) => resolve(dirname(file), path);
   const optional = (path: string | undefined) => (path === undefined ? null : at(path));
-  const database = databaseFile(parsed.database.url, at);
-  if (database === null)
-    return { ok: false, message: 'database.url: only an embedded database is possible in this version' };
+  const database = databaseLocation(parsed.database.url, at);
+  if (database === null) {
+    return { ok: false, message: 'database.url: must be sqlite:PATH or postgres://USER@HOST/DATABASE' };
+  }
   const { artifacts, auth, concurrency, dedup, logging, security } = parsed;
   const config: Config = {
     file,
@@ -22,7 +23,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     pipelineConfigDir: optional(parsed.pipeline_config_dir),
     stepLibraryDir: optional(parsed.step_library_dir),
     managedDir: optional(parsed.managed_dir),
-    database: { file: database, autoMigrate: parsed.database.auto_migrate },
+    database: { ...database, autoMigrate: parsed.database.auto_migrate },
     executors: resolveExecutors(parsed.executors, at),
     logging: { level: LEVELS[logging.level], dir: optional(logging.dir) },
     artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
@@ -83,12 +84,17 @@ function resolveExecutors({ external, gateway }: ConfigFile['executors'], at: Re
 }
 
 /**
- * `sqlite:///absolute/path`, `sqlite:relative/path` or a plain path; null for any other kind of database.
- * Left out: `data/signalbox.db` in the working directory.
+ * `sqlite:///absolute/path`, `sqlite:relative/path`, a plain path, or `postgres://…` (`postgresql://…`); null for any
+ * other kind of database. A driver's name after a `+`, as other languages write it, is left out.
+ * Nothing given: `data/signalbox.db` in the working directory.
  */
-function databaseFile(url: string | undefined, at: ResolvePath): string | null {
-  if (url === undefined) return resolve('data/signalbox.db');
-  const [, scheme, rest] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/.exec(url) ?? [undefined, 'sqlite', url];
+function databaseLocation(url: string | undefined, at: ResolvePath): { file: string } | { url: string } | null {
+  if (url === undefined) return { file: resolve('data/signalbox.db') };
+  const [, scheme, rest] = /^([A-Za-z][A-Za-z0-9.-]+)(?:\+[A-Za-z0-9]+)?:(.*)$/.exec(url) ?? [undefined, 'sqlite', url];
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    const clean = `postgres:${rest ?? ''}`;
+    return clean.startsWith('postgres://') && URL.canParse(clean) ? { url: clean } : null;
+  }
   if (scheme !== 'sqlite' || !rest) return null;
-  return at(rest.replace(/^\/\/+/, '/'));
+  return { file: at(rest.replace(/^\/\/+/, '/')) };
 }
