@@ -4,7 +4,7 @@ import { defineConfig } from 'oxlint';
 import { ENVIRONMENT_READERS, WALLS, type Wall } from './e2e/checks/walls.ts';
 
 const ROOTS = ['crds/src', 'api-server/src', 'gateway/src', 'controller/src', 'e2e'];
-const TESTS = ['**/*.test.ts', '**/fixtures/**', '**/testing/**'];
+const TESTS = ['**/*.test.ts', '**/*.fixture.ts', '**/fixtures/**', '**/testing/**'];
 
 const within = (folder: string, roots: readonly string[]) => roots.some((root) => `${folder}/`.startsWith(`${root}/`));
 const applies = (wall: Wall, folder: string) => within(folder, wall.inside) && !within(folder, wall.except ?? []);
@@ -86,6 +86,7 @@ export default defineConfig({
     'no-control-regex': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'promise/always-return': 'off',
+    'promise/no-callback-in-promise': 'off',
     'vitest/valid-title': 'off',
     'vitest/no-focused-tests': 'error',
     'vitest/expect-expect': 'off',
@@ -100,6 +101,7 @@ export default defineConfig({
       files: TESTS,
       rules: {
         'max-lines': ['error', { max: 500 }],
+        'max-params': ['error', { max: 6 }],
         'typescript/no-non-null-assertion': 'off',
         'no-loss-of-precision': 'off',
       },
