@@ -43,7 +43,7 @@ export function overviewView(input: OverviewInput) {
   return {
     empty: seen === 0,
     first: input.first,
-    lead: lead(waitingTotal, failedTotal),
+    lead: seen === 0 ? 'Nothing has run yet.' : lead(waitingTotal, failedTotal),
     tiles: [
       tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
       tile({ status: 'escalated', label: 'Waits for you', figure: waitingTotal, note: 'last 7 days' }),

@@ -20,10 +20,15 @@ const link = (label: string, id: string | null | undefined): Fact[] =>
     ? []
     : [{ label, value: `…${id.slice(-8)}`, href: paths.run(id), mono: true, title: id }];
 
+function costFact({ cost, unpriced_steps }: RunDetail['totals'], currency: string): Fact {
+  const cell = costCell(cost, unpriced_steps, currency);
+  const value = cell.unpriced && unpriced_steps > 0 ? 'unpriced' : cell.text;
+  return { label: 'Cost', figure: true, value, title: cell.title };
+}
+
 /** What a run is, in one row of labelled facts. */
 export function runFacts(run: RunDetail, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
-  const cost = costCell(run.totals.cost, run.totals.unpriced_steps, at.currency);
   const tokens = run.totals.input_tokens + run.totals.output_tokens;
   return [
     { label: 'Pipeline', value: run.pipeline_name, href: paths.pipeline(run.pipeline_name) },
@@ -52,12 +57,7 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
       value: tokens === 0 ? '–' : count(tokens),
       title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out`,
     },
-    {
-      label: 'Cost',
-      figure: true,
-      value: run.totals.unpriced_steps > 0 && cost.unpriced ? 'unpriced' : cost.text,
-      title: cost.title,
-    },
+    costFact(run.totals, at.currency),
     { label: 'Source', value: run.source },
     {
       label: 'Team',

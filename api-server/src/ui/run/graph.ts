@@ -135,8 +135,9 @@ function nodeOf(box: Box, place: Place, at: GraphInput): GraphNode {
   };
 }
 
-/** The run as a graph from left to right, each box with the look of its step's status (Design 10). */
-export function graphView(plan: PlanNode[], at: GraphInput): GraphView {
+/** The run as a graph from left to right, each box with the look of its step's status (Design 10); null without a step. */
+export function graphView(plan: PlanNode[], at: GraphInput): GraphView | null {
+  if (plan.length === 0) return null;
   const boxes = boxesOf(plan);
   const { places, width, height } = placesOf(boxes);
   const nodes = new Map(boxes.map((box) => [box.name, nodeOf(box, places.get(box.name) ?? { x: 0, y: 0 }, at)]));

@@ -25,10 +25,11 @@ const at = {
   now: Date.parse('2026-11-21T12:00:00Z'),
   hrefOf: (step: string) => `?step=${step}`,
 };
+const shown = (plan: Parameters<typeof graphView>[0]) => graphView(plan, at)!;
 const branch = (i: number) => stepDetail({ step_name: `each/${i}`, kind: 'fan_out_branch', step_index: 2 });
 
 test('entries that have not run yet are planned boxes without a link', () => {
-  const graph = graphView(planOf(DEFINITION, [stepDetail()]), at);
+  const graph = shown(planOf(DEFINITION, [stepDetail()]));
   expect(graph.nodes.map(({ name, state, href }) => [name, state, href])).toEqual([
     ['triage', 'solid', '?step=triage'],
     ['gather', 'ghost', null],
@@ -40,7 +41,7 @@ test('entries that have not run yet are planned boxes without a link', () => {
 });
 
 test('the graph goes from left to right, branches stand in order under each other', () => {
-  const graph = graphView(planOf(DEFINITION, [stepDetail(), branch(0), branch(1), branch(2)]), at);
+  const graph = shown(planOf(DEFINITION, [stepDetail(), branch(0), branch(1), branch(2)]));
   const place = new Map(graph.nodes.map((node) => [node.name, node]));
   const columns = ['triage', 'gather', 'metrics', 'each', 'each/1', 'close'].map((name) => place.get(name)!.x);
   expect(columns).toEqual(columns.toSorted((a, b) => a - b));
@@ -54,16 +55,15 @@ test('the graph goes from left to right, branches stand in order under each othe
 });
 
 test('more than twelve branches fold into one box that says how many', () => {
-  const graph = graphView(
+  const graph = shown(
     planOf(
       DEFINITION,
       Array.from({ length: 20 }, (_, i) => branch(i)),
     ),
-    at,
   );
-  const shown = graph.nodes.filter((node) => node.name.startsWith('each/'));
-  expect(shown).toHaveLength(12);
-  expect(shown.at(-1)!.label).toBe('9 more');
+  const branches = graph.nodes.filter((node) => node.name.startsWith('each/'));
+  expect(branches).toHaveLength(12);
+  expect(branches.at(-1)!.label).toBe('9 more');
 });
 
 test('without a definition the rows alone make the graph', () => {
@@ -91,6 +91,10 @@ test.each([
   ['escalated', 'solid', 'escalated'],
   ['failed', 'solid', 'bad'],
 ] as const)('a %s step is %s and %s', (status, state, tone) => {
-  const [node] = graphView(planOf(null, [stepDetail({ status })]), at).nodes;
+  const [node] = shown(planOf(null, [stepDetail({ status })])).nodes;
   expect([node!.state, node!.look.tone]).toEqual([state, tone]);
+});
+
+test('a run without a definition and without steps has no graph', () => {
+  expect(graphView(planOf(null, []), at)).toBeNull();
 });
