@@ -81,7 +81,7 @@ export function wireEngine(parts: EngineParts): Engine {
     capacity,
     lanes,
     hub,
-    log: logs.log,
+    log: logs.runs,
   });
   kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, texts: step.texts, now }));
   return engine;

@@ -72,7 +72,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
     observe: (_, { level, msg, seq: _seq, ts: _ts, ...fields }) => {
-      log[level === 'info' ? 'debug' : 'warn'](fields, msg);
+      logs.runs[level === 'info' ? 'debug' : 'warn'](fields, msg);
     },
   });
   const lanes = createLanes();

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
 import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 
@@ -10,7 +10,11 @@ const failure = (type: string, message: string, retryable = false): Failure => (
 /** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed (Design 9). */
 export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
   const rule = egressRule(egressAllow);
-  const agent = new Agent({ connect: { lookup: guardedLookup(rule), timeout: 10_000 }, maxRedirections: 0 } as Agent.Options);
+  const client = lazily(async () => {
+    const undici = await import('undici');
+    const connect = { lookup: guardedLookup(rule), timeout: 10_000 };
+    return { request: undici.request, agent: new undici.Agent({ connect, maxRedirections: 0 } as Agent.Options) };
+  });
   return async (call) => {
     const url = parseUrl(call.url);
     if (!url) return failure('invalid_url', 'the URL is not a valid http or https URL');
@@ -19,6 +23,7 @@ export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
     const literal = /^[\d.]+$/.test(host) || host.includes(':');
     if (literal && !rule.allowsAddress(host)) return failure('egress_refused', refusal(host));
     try {
+      const { request, agent } = await client();
       const { statusCode, headers, body } = await request(url, {
         dispatcher: agent,
         method: call.method as 'GET',
@@ -32,6 +37,12 @@ export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
       return explain(error, call.signal);
     }
   };
+}
+
+/** The client is loaded with the first call: most services start without ever needing it. */
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => (made ??= make());
 }
 
 function parseUrl(text: string): URL | null {

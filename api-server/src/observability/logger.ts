@@ -10,6 +10,8 @@ export interface LoggingConfig {
 
 export interface Logs {
   log: Logger;
+  /** For the lines of runs, which hold no request and no configuration: without redaction, which costs ten times the line. */
+  runs: Logger;
   /** One line a request; only where `dir` is set. */
   access: Logger | undefined;
   close(): Promise<void>;
@@ -41,18 +43,21 @@ const OPTIONS = {
  * (Orchestration 2.13, 8).
  */
 export function createLogs({ level, dir }: LoggingConfig, out: NodeJS.WritableStream = process.stdout): Logs {
-  if (dir === null) return { log: pino({ ...OPTIONS, level }, out), access: undefined, close: () => Promise.resolve() };
+  const plain = { ...OPTIONS, redact: [], level };
+  if (dir === null) {
+    const log = pino({ ...OPTIONS, level }, out);
+    return { log, runs: pino(plain, out), access: undefined, close: () => Promise.resolve() };
+  }
   mkdirSync(dir, { recursive: true });
   const service = rotating('service.log', dir);
   const requests = rotating('access.log', dir);
+  const both = pino.multistream([
+    { level, stream: out },
+    { level, stream: service },
+  ]);
   return {
-    log: pino(
-      { ...OPTIONS, level },
-      pino.multistream([
-        { level, stream: out },
-        { level, stream: service },
-      ]),
-    ),
+    log: pino({ ...OPTIONS, level }, both),
+    runs: pino(plain, both),
     access: pino({ ...OPTIONS, level: 'info' }, requests),
     close: async () => {
       await Promise.all([service, requests].map((stream) => new Promise<void>((resolve) => stream.end(resolve))));

@@ -28,13 +28,22 @@ export function agentStep(deps: AgentStepDeps): StepKind {
         ok: true,
         agent: step.agent,
         model: step.model ?? null,
-        promptHash: promptHash(step.prompt_template),
+        promptHash: hashOf(step),
         raw: prompt.raw,
         perform: (attempt) => ask(deps, { site, step, raw: prompt.raw }, attempt),
       };
       return prepared;
     },
   };
+}
+
+const hashes = new WeakMap<AnyAgentStep, string>();
+
+/** A memo and nothing else: a definition does not change. */
+function hashOf(step: AnyAgentStep): string {
+  const known = hashes.get(step) ?? promptHash(step.prompt_template);
+  hashes.set(step, known);
+  return known;
 }
 
 const templateFailure = (message: string): Failure => ({ ok: false, type: 'template_failed', message, retryable: false });

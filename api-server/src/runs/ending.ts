@@ -33,7 +33,8 @@ export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[]): 
   if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
   for (;;) {
     try {
-      return await deps.persist(all);
+      await deps.persist(all);
+      return run.journal.stored();
     } catch (error) {
       if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
       const stopped = stopReason(run.controller.signal);

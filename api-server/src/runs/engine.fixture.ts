@@ -5,10 +5,11 @@ import { compileMatch, resolveSet } from '@signalbox/crds';
 import type { Config } from '../config/config.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { wireEngine, type EngineParts } from '../engine-wiring.ts';
-import { openDatabase, type Database } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { readEvents } from '../store/event-writes.ts';
+import { newTestDatabase } from '../store/fixtures/test-database.ts';
 import { insertRun, keepDefinition } from '../store/run-writes.ts';
-import { runDetail, type RunDetail } from '../store/run-detail.ts';
+import { findRun, runDetail, type RunDetail } from '../store/run-detail.ts';
 import { createCapacity } from './capacity.ts';
 import { createLanes } from './lanes.ts';
 import { createTexts } from './texts.ts';
@@ -70,15 +71,16 @@ const PLAIN_ENV = { valueOf: (name: string) => (name === 'ALLOWED' ? 's3cret-val
 /** An engine with a real database and agents that are functions. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-engine-'));
+  const site = await newTestDatabase();
   const pipelines = load(options.pipelines);
   const calls: AgentCall[] = [];
   const backend = fakeBackend(options.agents ?? {}, calls);
   const open = async () => {
-    const database = await openDatabase({ file: join(folder, 'test.db'), autoMigrate: true, now: Date.now });
+    const database = await site.open({ now: Date.now });
     const hub = createEventHub({ readStored: (id, after) => readEvents(database.db, id, after), now: Date.now, observe: () => undefined });
     const engine = wireEngine({
       config: configOf(options, folder),
-      logs: { log: QUIET },
+      logs: { log: QUIET, runs: QUIET },
       failpoints: { stepRowLate: false, synchronousNormal: false },
       pipelineEnv: PLAIN_ENV,
       database,
@@ -116,6 +118,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     close: async () => {
       await world.engine.drain(0);
       await world.database.close();
+      await site.remove();
       rmSync(folder, { recursive: true });
     },
   });
@@ -187,17 +190,13 @@ async function begin(world: World, name: string, context: TriggerContext): Promi
   return id;
 }
 
-function end(hub: EventHub, runId: string, { db }: Database): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = hub.subscribe(runId, (frame) => {
-      if ('type' in frame && frame.type === 'run_complete') done();
-    });
-    const done = () => {
-      stop();
-      resolve();
-    };
-    void runDetail(db, runId, { raw: false }).then((detail) => {
-      if (detail?.run.completedAt != null) done();
-    });
+/** Resolves once the run has ended, and nobody reads for this any more. */
+async function end(hub: EventHub, runId: string, { db }: Database): Promise<void> {
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  const stop = hub.subscribe(runId, (frame) => {
+    if ('type' in frame && frame.type === 'run_complete') resolve();
   });
+  const found = await findRun(db, runId);
+  if (found?.completedAt == null) await told;
+  stop();
 }

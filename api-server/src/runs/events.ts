@@ -7,10 +7,12 @@ export type RunFrame = RunEvent | { type: 'run_complete'; status: TerminalRunSta
 export type Listener = (frame: RunFrame) => void;
 type Level = RunEvent['level'];
 
-/** The log of one live run: `add` publishes at once, `take` hands over what is not stored yet. */
+/** The log of one live run: progress is told at once, ends once they are stored; `take` hands over what is not stored yet. */
 export interface Journal {
   add(level: Level, event: string, msg: string, fields?: Record<string, unknown>): void;
   take(): RunEvent[];
+  /** What was taken is stored: ends that waited for that are told now. */
+  stored(): void;
 }
 
 export interface EventHub {
@@ -34,7 +36,12 @@ export interface EventHubDeps {
 interface Live {
   events: RunEvent[];
   unsaved: RunEvent[];
+  /** Told to nobody yet: the end of a step or run, and what came after it, is true only once it is stored. */
+  untold: RunEvent[];
 }
+
+const WORD = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$/;
+const isEnd = (event: string): boolean => WORD.test(event);
 
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */
 export function createEventHub(deps: EventHubDeps): EventHub {
@@ -43,9 +50,13 @@ export function createEventHub(deps: EventHubDeps): EventHub {
   const publish = (runId: string, frame: RunFrame) => {
     for (const listener of listeners.get(runId) ?? []) listener(frame);
   };
+  const tell = (runId: string, event: RunEvent) => {
+    deps.observe(runId, event);
+    publish(runId, event);
+  };
   return {
     open: (runId, stored) => {
-      const run: Live = { events: [...stored], unsaved: [] };
+      const run: Live = { events: [...stored], unsaved: [], untold: [] };
       live.set(runId, run);
       return {
         add: (level, event, msg, fields) => {
@@ -54,10 +65,13 @@ export function createEventHub(deps: EventHubDeps): EventHub {
           const entry: RunEvent = { seq, ts: new Date(deps.now()).toISOString(), level, event, msg, run_id: runId, ...fields };
           run.events.push(entry);
           run.unsaved.push(entry);
-          deps.observe(runId, entry);
-          publish(runId, entry);
+          if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);
+          else tell(runId, entry);
         },
         take: () => run.unsaved.splice(0),
+        stored: () => {
+          for (const entry of run.untold.splice(0)) tell(runId, entry);
+        },
       };
     },
     close: (runId, status) => {
@@ -79,7 +93,8 @@ export function createEventHub(deps: EventHubDeps): EventHub {
     history: (runId, afterSeq) => {
       const run = live.get(runId);
       if (!run) return deps.readStored(runId, afterSeq);
-      return Promise.resolve(run.events.filter(({ seq }) => seq > afterSeq));
+      const told = run.untold[0]?.seq ?? Infinity;
+      return Promise.resolve(run.events.filter(({ seq }) => seq > afterSeq && seq < told));
     },
   };
 }

@@ -40,7 +40,7 @@ export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
 export function renderText(source: string, { texts, env, values }: Rendering, encode?: (value: string) => string): Rendered<string> {
   const expanded = expandEnv(source, env);
   if (!expanded.ok) return expanded;
-  const compiled = texts.template(expanded.value);
+  const compiled = encode ? texts.strict(expanded.value) : texts.template(expanded.value);
   if (!compiled.ok) return failure('template_failed', compiled.msg);
   const rendered = compiled.template.render(values);
   if (!rendered.ok) return failure('template_failed', rendered.msg);

@@ -6,12 +6,15 @@ const MAX_KEPT = 10_000;
 /** Templates and expressions of definitions, each compiled once. */
 export interface Texts {
   template(source: string): CompiledTemplate;
+  /** Within the allow-list whatever the service allows: where values must be told apart from the author's text. */
+  strict(source: string): CompiledTemplate;
   expression(source: string): CompiledExpression;
 }
 
 export function createTexts(options: { sandbox: boolean }): Texts {
   return {
     template: remembered((source) => compileTemplate(source, options)),
+    strict: remembered((source) => compileTemplate(source, { sandbox: true })),
     expression: remembered(compileExpression),
   };
 }

@@ -14,10 +14,7 @@ const findDuplicateRow = statement<
     .select(['id', 'status', 'triggered_at'])
     .where('dedup_key', '=', slot.key)
     .where('pipeline_name', '=', slot.pipeline)
-    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', LIVE)]))
-    .orderBy((row) => row.case().when('status', 'in', LIVE).then(0).else(1).end())
-    .orderBy('seq', 'desc')
-    .limit(1),
+    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', LIVE)])),
 );
 
 /** The longest key that an index takes as it is. */
@@ -34,7 +31,9 @@ const indexed = (key: string): string =>
 export async function findDuplicate(tx: Tx, { pipelineName, dedupKey, since }: DuplicateKey): Promise<DuplicateRun | null> {
   const key = indexed(dedupKey);
   await tx.lock(`dedup ${pipelineName} ${key}`);
-  const [row] = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
+  // Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them.
+  const rows = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
+  const row = rows.find(({ status }) => LIVE.includes(status)) ?? rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 

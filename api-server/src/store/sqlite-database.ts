@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { bumpCounter } from './counters.ts';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { sqlite } from './dialect.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
@@ -24,13 +24,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     throw error;
   }
   const reader = openConnection(options.file, { readOnly: true });
-  const commits = new GroupCommit<Tx>({
-    begin: () => writer.raw.exec('BEGIN IMMEDIATE'),
-    commit: () => writer.raw.exec('COMMIT'),
-    rollback: () => writer.raw.exec('ROLLBACK'),
-    faultOf: sqlite.faultOf,
-    tx: transactionOn(writer),
-  });
+  const commits = new GroupCommit<Tx>(transactionsOn(writer));
   return {
     db: reader.kysely,
     write: (job) => commits.write(job),
@@ -67,7 +61,38 @@ function takeLock(file: string): DatabaseSync {
   }
 }
 
-function transactionOn(connection: SqliteConnection): Tx {
+/** Roll-ups of a transaction are summed in memory and written once, with its commit. */
+function transactionsOn(writer: SqliteConnection): Transactions<Tx> {
+  const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
+  const statements = statementsOn(writer);
+  const sums = new Map<string, { metric: string; labels: string; value: number }>();
+  return {
+    begin: () => {
+      sums.clear();
+      begin.run();
+    },
+    commit: () => {
+      for (const sum of sums.values()) statements.run(bumpCounter, sum);
+      commit.run();
+    },
+    rollback: () => writer.raw.exec('ROLLBACK'),
+    faultOf: sqlite.faultOf,
+    tx: {
+      ...statements,
+      // The only writing connection holds the whole database already.
+      lock: () => undefined,
+      count: ({ metric, labels: list, value }) => {
+        const labels = JSON.stringify(list);
+        const key = `${metric}\n${labels}`;
+        const known = sums.get(key);
+        if (known) known.value += value;
+        else sums.set(key, { metric, labels, value });
+      },
+    },
+  };
+}
+
+function statementsOn(connection: SqliteConnection): Pick<Tx, 'db' | 'all'> & { run<P>(query: Statement<P, unknown>, input: P): number } {
   const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; prepared: StatementSync }>();
   const prepared = <P>(query: Statement<P, unknown>, input: P) => {
     const key = query as Statement<never, unknown>;
@@ -90,8 +115,5 @@ function transactionOn(connection: SqliteConnection): Tx {
       return statement.all(...values) as R[];
     },
     run,
-    // The only writing connection holds the whole database already.
-    lock: () => undefined,
-    count: ({ metric, labels, value }) => void run(bumpCounter, { metric, labels: JSON.stringify(labels), value }),
   };
 }

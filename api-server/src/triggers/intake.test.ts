@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileMatch, resolveSet } from '@signalbox/crds';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LoadedPipeline } from '../definitions/snapshot.ts';
+import { createCapacity } from '../runs/capacity.ts';
+import { newId } from '../runs/ids.ts';
+import { createLanes, laneOf } from '../runs/lanes.ts';
+import type { TriggerContext } from '../runs/model.ts';
+import type { NewRun } from '../runs/new-run.ts';
+import { createTexts } from '../runs/texts.ts';
+import { openDatabase, type Database, type Tx } from '../store/database.ts';
+import { listRuns } from '../store/list-runs.ts';
+import { endRun, findDuplicate, insertRun, keepDefinition } from '../store/run-writes.ts';
+import { intake, type IntakeDeps } from './intake.ts';
+
+let folder: string;
+let database: Database;
+let clock: number;
+let begun: { run: NewRun; state: string }[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'signalbox-intake-'));
+  clock = 1_000_000;
+  begun = [];
+  database = await openDatabase({ file: join(folder, 'test.db'), autoMigrate: true, now: () => clock });
+});
+afterEach(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+function deps(over: { maxRuns?: number; maxQueued?: number; dedup?: boolean } = {}): IntakeDeps<Tx> {
+  const texts = createTexts({ sandbox: true });
+  return {
+    write: (job) => database.write(job),
+    findDuplicate,
+    insertRun,
+    keepDefinition: (tx, { hash, name, config }) => keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
+    definitionKept: () => undefined,
+    capacity: createCapacity(over.maxRuns ?? 1000),
+    lanes: createLanes(),
+    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
+    maxQueued: over.maxQueued ?? 0,
+    dedup: { enabled: over.dedup ?? true, windowSeconds: 300 },
+    now: () => clock,
+    newId,
+    begin: (run, state) => begun.push({ run, state }),
+  };
+}
+
+function pipeline(more = ''): LoadedPipeline {
+  const text = `name: p\n${more}\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: hi}]`;
+  const set = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [] });
+  const [found] = set.pipelines;
+  if (!found) throw new Error(JSON.stringify(set.problems));
+  return { ...found, match: compileMatch({}) };
+}
+
+const context = (fingerprint: string | null, labels: Record<string, string> = {}): TriggerContext => ({
+  source: 'generic', pipeline: 'p', severity: null, labels, annotations: {}, summary: null, fingerprint, metadata: {}, raw: {}, receivedAt: 0,
+});
+const one = (fingerprint: string | null, in_ = pipeline()) => [{ pipeline: in_, context: context(fingerprint), team: null }];
+const stored = async () => (await listRuns(database.db, {}, { limit: 200, offset: 0 })).total;
+const end = (id: string) =>
+  database.write((tx) =>
+    endRun(tx, { id, status: 'completed', completed_at: clock, error_step: null, error_message: null, trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 }),
+  );
+
+test('of 200 deliveries of one key at once, one is accepted and the others name its run', async () => {
+  const shared = deps();
+  const verdicts = (await Promise.all(Array.from({ length: 200 }, () => intake(shared, one('k'))))).flat();
+  const accepted = verdicts.filter(({ status }) => status === 'accepted');
+  expect(accepted).toHaveLength(1);
+  const ids = new Set(verdicts.map((verdict) => ('runId' in verdict ? verdict.runId : null)));
+  expect([...ids]).toEqual([begun[0]?.run.id]);
+  expect(await stored()).toBe(1);
+});
+
+test('a running run suppresses for as long as it runs, an ended one for its window', async () => {
+  const shared = deps();
+  const [first] = await intake(shared, one('k'));
+  clock += 400_000;
+  expect((await intake(shared, one('k')))[0]?.status).toBe('deduplicated');
+  await end(first && 'runId' in first ? first.runId : '');
+  expect((await intake(shared, one('k')))[0]?.status).toBe('accepted');
+});
+
+test('within the window an ended run suppresses too, and the reason says how it ended', async () => {
+  const shared = deps();
+  const [first] = await intake(shared, one('k'));
+  await end(first && 'runId' in first ? first.runId : '');
+  clock += 299_000;
+  expect((await intake(shared, one('k')))[0]).toMatchObject({ status: 'deduplicated', reason: expect.stringContaining('completed') });
+});
+
+test.each([
+  ['the pipeline opts out', 'trigger: {dedup: {enabled: false}}', true, 'k'],
+  ['the service has it off', '', false, 'k'],
+  ['there is no fingerprint', '', true, null],
+])('nothing is suppressed when %s', async (_, more, dedup, key) => {
+  const shared = deps({ dedup });
+  await intake(shared, one(key, pipeline(more)));
+  expect((await intake(shared, one(key, pipeline(more))))[0]?.status).toBe('accepted');
+});
+
+test('a window of the pipeline wins over the service\'s', async () => {
+  const shared = deps();
+  const short = pipeline('trigger: {dedup: {window_seconds: 10}}');
+  const [first] = await intake(shared, one('k', short));
+  await end(first && 'runId' in first ? first.runId : '');
+  clock += 11_000;
+  expect((await intake(shared, one('k', short)))[0]?.status).toBe('accepted');
+});
+
+test('at capacity a new delivery is refused, and a repeat is still a repeat', async () => {
+  const shared = deps({ maxRuns: 1 });
+  await intake(shared, one('k'));
+  expect((await intake(shared, one('other')))[0]).toMatchObject({ status: 'at_capacity', activeRuns: 1, maxConcurrentRuns: 1 });
+  expect((await intake(shared, one('k')))[0]?.status).toBe('deduplicated');
+  expect(await stored()).toBe(1);
+});
+
+test('a delivery of several alerts gets in as a whole or not at all', async () => {
+  const shared = deps({ maxRuns: 2 });
+  const three = [one('a'), one('b'), one('c')].flat();
+  expect((await intake(shared, three)).map(({ status }) => status)).toEqual(['at_capacity', 'at_capacity', 'at_capacity']);
+  expect(shared.capacity.active()).toBe(0);
+  expect((await intake(shared, three.slice(0, 2))).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
+});
+
+test('twins within one delivery are one run', async () => {
+  const verdicts = await intake(deps(), [...one('a'), ...one('a')]);
+  expect(verdicts.map(({ status }) => status)).toEqual(['accepted', 'deduplicated']);
+});
+
+test('with a queue a full service stores and queues, up to its bound', async () => {
+  const shared = deps({ maxRuns: 1, maxQueued: 1 });
+  await intake(shared, one('a'));
+  expect((await intake(shared, one('b')))[0]).toMatchObject({ status: 'queued', position: 1 });
+  expect(begun.map(({ state }) => state)).toEqual(['running', 'queued']);
+});
+
+test('when nothing could be stored the slots are free again', async () => {
+  const shared = deps({ maxRuns: 1 });
+  const broken = { ...shared, insertRun: () => Promise.reject(new Error('disk')) };
+  await expect(intake(broken, one('a'))).rejects.toThrow('disk');
+  expect(shared.capacity.active()).toBe(0);
+  expect(begun).toEqual([]);
+});
+
+test.each([
+  ['queue', 'queued'],
+  ['reject', 'at_capacity'],
+  ['cancel_running', 'queued'],
+])('a full lane with on_limit: %s', async (rule, status) => {
+  const shared = deps();
+  const limited = pipeline(`concurrency: {limit: 1, key: "{{labels.service}}", on_limit: ${rule}}`);
+  const deliver = (service: string) => intake(shared, [{ pipeline: limited, context: context(null, { service }), team: null }]);
+  expect((await deliver('cart'))[0]?.status).toBe('accepted');
+  expect((await deliver('cart'))[0]?.status).toBe(status);
+  expect((await deliver('shop'))[0]?.status).toBe('accepted');
+  expect(shared.capacity.active()).toBe(2);
+});
