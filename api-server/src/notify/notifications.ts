@@ -46,7 +46,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   };
   const preparing = { settings, env, definitionOf: outbox.definitionOf };
   return {
-    runEnded: (run, end) => writes(run, planRunEnd(planning, run, end)),
+    runEnded: (run, end) => writes(run, planRunEnd(planning, run, { ...end, at: deps.now() })),
     approvalAsked: (run, request) => writes(run, planApproval(planning, run, request)),
     sender: new Sender({
       outbox,

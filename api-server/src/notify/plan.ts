@@ -19,8 +19,6 @@ export interface PlanDeps {
 export interface RunEnd {
   status: TerminalRunStatus;
   error: RunError | null;
-  /** Milliseconds. */
-  completedAt: number;
 }
 
 /** A question to people, as a human step or a tool call asks it. */
@@ -42,18 +40,18 @@ export interface Plan {
   notes: { event: string; msg: string }[];
 }
 
-/** What the end of a run makes known, and to whom; pure (Orchestration 6, Design 5). */
-export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd): Plan {
+/** What the end of a run at `at` (milliseconds) makes known, and to whom; pure (Orchestration 6, Design 5). */
+export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
   const event = EVENT_OF[end.status];
   if (event === null) return { notifications: [], notes: [] };
   const step = end.error ? end.error.step : lastCompleted(run);
-  const facts = factsOf(deps, run, { event, at: end.completedAt, step });
+  const facts = factsOf(deps, run, { event, at: end.at, step });
   const reason = end.error ? end.error.message : passedSentence(run);
   return planMessages(deps, run, {
     idBase: `${run.id}/${event}`,
     facts: { ...facts, status: end.status, step: end.error?.step ?? null, reason },
     targets: definitionTargets(run, step, event),
-    at: end.completedAt,
+    at: end.at,
     buttons: [],
   });
 }

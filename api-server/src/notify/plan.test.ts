@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { createTexts } from '../runs/texts.ts';
+import { plainText } from './fit.ts';
+import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
+import { planApproval, type PlanDeps, planRunEnd } from './plan.ts';
+
+const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
+  texts: createTexts({ sandbox: true }),
+  mask: (text) => text.replaceAll('hunter22', '***'),
+  publicUrl: 'https://signalbox.example',
+  routeOf: () => null,
+  ...change,
+});
+
+const told = (notifications: object) => pipelineOf({ notifications });
+const slack = (template?: string) => [{ channel: 'slack', ...(template === undefined ? {} : { template }) }];
+const GATE = { step: 'look', message: 'Not passed: trust 0.41 against 0.75, set by the verifier; the run is escalated.' };
+
+test('an escalation says what, where, why, and links to the page of the run', () => {
+  const run = runOf({ pipeline: told({ escalate: slack() }) });
+  const { notifications } = planRunEnd(deps(), run, { status: 'escalated', error: GATE, at: AT });
+  expect(notifications).toHaveLength(1);
+  const [notification] = notifications;
+  expect(notification).toMatchObject({ id: `${RUN_ID}/escalate/0`, channel: 'slack', insteadOf: null, source: { from: 'definition', step: 'look', index: 0 } });
+  expect(plainText(notification!.message)).toBe(
+    'Escalated: checkout\nCheckout is slow\nNot passed: trust 0.41 against 0.75, set by the verifier; the run is escalated.\ncritical · team payments · step look',
+  );
+  expect(notification!.message.link).toBe(`https://signalbox.example/ui/runs/${RUN_ID}`);
+});
+
+test.each([
+  ['completed', 'complete', 'Completed: checkout', 'Trust 0.82 against 0.75.'],
+  ['stopped', 'stop', 'Stopped: checkout', 'why'],
+  ['escalated', 'escalate', 'Escalated: checkout', 'why'],
+  ['aborted', 'abort', 'Aborted: checkout', 'why'],
+  ['failed', 'fail', 'Failed: checkout', 'why'],
+] as const)('a run that %s tells %s in its default words', (status, event, headline, reason) => {
+  const run = runOf({ pipeline: told({ [event]: slack() }), completed: ['look'] });
+  const error = status === 'completed' ? null : { step: 'look', message: 'why' };
+  const { notifications } = planRunEnd(deps(), run, { status, error, at: AT });
+  const lines = plainText(notifications[0]!.message).split('\n');
+  expect(lines.slice(0, 3)).toEqual([headline, 'Checkout is slow', reason]);
+});
+
+test('a cancelled run and a pipeline without messages are silent', () => {
+  const all = told({ escalate: slack(), abort: slack(), stop: slack(), fail: slack(), complete: slack() });
+  expect(planRunEnd(deps(), runOf({ pipeline: all }), { status: 'cancelled', error: GATE, at: AT }).notifications).toEqual([]);
+  expect(planRunEnd(deps(), runOf(), { status: 'failed', error: GATE, at: AT }).notifications).toEqual([]);
+});
+
+test('no link without server.public_url', () => {
+  const run = runOf({ pipeline: told({ fail: slack() }) });
+  const [notification] = planRunEnd(deps({ publicUrl: null }), run, { status: 'failed', error: GATE, at: AT }).notifications;
+  expect(notification!.message).toMatchObject({ link: null, url: null });
+});
+
+test('the messages of a completed run are those of the step that completed last', () => {
+  const steps = [
+    { name: 'one', ...STEP, notifications: { complete: slack('one') } },
+    { name: 'two', ...STEP, notifications: { complete: slack('two') } },
+  ];
+  const run = runOf({ pipeline: pipelineOf({ steps, notifications: { complete: slack('all') } }), completed: ['one', 'two'] });
+  const { notifications } = planRunEnd(deps(), run, { status: 'completed', error: null, at: AT });
+  expect(notifications.map(({ message }) => plainText(message))).toEqual(['two']);
+});
+
+test('a template sees the run’s values and how it ended, and values stay apart from the author’s words', () => {
+  const template = '*{{pipeline_name}}* {{labels.service}} {{run.status}} at {{run.step}}: {{run.reason}} {{run.url}}{{status}}';
+  const run = runOf({ pipeline: told({ escalate: slack(template) }), metadata: { status: 'firing' } });
+  const { notifications, notes } = planRunEnd(deps(), run, { status: 'escalated', error: { step: 'look', message: 'low' }, at: AT });
+  const { text, link } = notifications[0]!.message;
+  expect(plainText({ text })).toBe(`*checkout* checkout escalated at look: low https://signalbox.example/ui/runs/${RUN_ID}firing`);
+  expect(text.slice(0, 3)).toEqual([
+    { kind: 'author', text: '*' },
+    { kind: 'value', text: 'checkout' },
+    { kind: 'author', text: '* ' },
+  ]);
+  expect(link).toBeNull();
+  expect(notes).toEqual([]);
+});
+
+test('a value is never rendered as a template again', () => {
+  const run = runOf({ pipeline: told({ escalate: slack('{{summary}}') }), summary: '{{run.id}} {{#each steps}}x{{/each}}' });
+  const { notifications } = planRunEnd(deps(), run, { status: 'escalated', error: GATE, at: AT });
+  expect(plainText(notifications[0]!.message)).toBe('{{run.id}} {{#each steps}}x{{/each}}');
+});
+
+test('a template that cannot be rendered falls back to our words and says so; a missing value is said too', () => {
+  const endless = '{{#each vars.many}}{{#each ../vars.many}}{{#each ../../vars.many}}x{{/each}}{{/each}}{{/each}}';
+  const pipeline = pipelineOf({ vars: { many: Array.from({ length: 100 }, (_, index) => index) }, notifications: { fail: [...slack(endless), ...slack('{{nothing}}!')] } });
+  const { notifications, notes } = planRunEnd(deps(), runOf({ pipeline }), { status: 'failed', error: GATE, at: AT });
+  expect(notifications.map(({ message }) => plainText(message).slice(0, 16))).toEqual(['Failed: checkout', '!']);
+  expect(notes.map(({ event }) => event)).toEqual(['notification_template_failed', 'template_missing_value']);
+});
+
+test('secrets of the operator are masked, also where they would be cut', () => {
+  const summary = `${'x'.repeat(995)}hunter22`;
+  const run = runOf({ pipeline: told({ fail: [...slack(), ...slack('{{summary}}')] }), summary });
+  const { notifications } = planRunEnd(deps(), run, { status: 'failed', error: GATE, at: AT });
+  expect(JSON.stringify(notifications)).not.toMatch(/hun/);
+});
+
+test('a huge text is cut', () => {
+  const run = runOf({ pipeline: told({ fail: [...slack(), ...slack('{{summary}}')] }), summary: '😀'.repeat(100_000) });
+  const { notifications } = planRunEnd(deps(), run, { status: 'failed', error: GATE, at: AT });
+  for (const { message } of notifications) expect(JSON.stringify(message).length).toBeLessThan(60_000);
+  expect(plainText(notifications[1]!.message).isWellFormed()).toBe(true);
+});
+
+test('a testing pipeline’s messages go to the log, and say where they would have gone', () => {
+  const pipeline = pipelineOf({ stage: 'testing', notifications: { fail: [{ channel: 'email' }, { channel: 'log' }] } });
+  const { notifications } = planRunEnd(deps(), runOf({ pipeline }), { status: 'failed', error: GATE, at: AT });
+  expect(notifications.map(({ channel, insteadOf }) => [channel, insteadOf])).toEqual([
+    ['log', 'email'],
+    ['log', null],
+  ]);
+});
+
+const QUESTION = { id: 'approve', step: 'look', prompt: 'Restart?', askedAt: AT, path: '/ui/approvals/7', buttons: [] };
+
+test('an approval goes to whom its step names, else the pipeline, else the team’s route, else the log', () => {
+  const ask = (body: object, team: string | null = 'payments') =>
+    planApproval(deps({ routeOf: (name) => (name === 'payments' ? { team: name, channel: 'telegram' } : null) }), runOf({ pipeline: pipelineOf(body as Record<string, unknown>), team }), QUESTION)
+      .notifications.map(({ channel, source }) => [channel, source.from]);
+  const step = { steps: [{ name: 'look', ...STEP, notifications: { approval: [{ channel: 'email' }] } }] };
+  const all = { notifications: { approval: slack() } };
+  expect(ask({ ...step, ...all })).toEqual([['email', 'definition']]);
+  expect(ask(all)).toEqual([['slack', 'definition']]);
+  expect(ask({})).toEqual([['telegram', 'route']]);
+  expect(ask({}, 'other')).toEqual([['log', 'operator']]);
+  expect(ask({ stage: 'testing' })).toEqual([['log', 'route']]);
+});
+
+test('a question carries its prompt, its page and its buttons, and asks once however often it is planned', () => {
+  const buttons = [{ label: 'Approve', value: 'approve:7', style: 'primary' as const }];
+  const plan = () => planApproval(deps(), runOf(), { ...QUESTION, buttons }).notifications[0]!;
+  expect(plan().id).toBe(`${RUN_ID}/approval/approve/0`);
+  expect(plan()).toEqual(plan());
+  expect(plan().message).toMatchObject({ status: null, reason: 'Restart?', url: 'https://signalbox.example/ui/approvals/7', buttons });
+});
