@@ -1,3 +1,5 @@
+import module from 'node:module';
+
 // Plain JavaScript on purpose: an old Node must reach this message before it meets TypeScript.
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
@@ -7,4 +9,6 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Keeps compiled and type-stripped code between starts, which saves the next one time and memory.
+module.enableCompileCache();
 await import('./src/main.ts');

@@ -66,7 +66,8 @@ describe('what ends the start, in one line that names the key', () => {
     ['tool_policy: {default: ask}', 'tool_policy.default: '],
     ['managed_dir: /nowhere', 'managed_dir: no such directory'],
     ['server: {tls: {cert: a, key: b}}', 'server.tls.cert: cannot read'],
-    ['a: [', 'configuration is not YAML'],
+    ['a: [', 'configuration: line 1, column '],
+    ['a: 1\na: 2', 'key "a" is given twice'],
     ['- a', 'configuration: '],
   ])('%s', (text, message) => {
     const loaded = parseConfig(text, directory, {});

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parseYaml, type YamlProblem } from '@signalbox/crds';
 import { expandEnvironment, imageEnvironmentReferences } from './environment.ts';
 import { GatewayConfig } from './schema.ts';
 
@@ -24,12 +24,9 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
 
 /** The same for a text; `baseDir` is what relative paths are relative to. */
 export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
-  let raw: unknown;
-  try {
-    raw = parse(text, { maxAliasCount: 100 }) ?? {};
-  } catch (error) {
-    return { ok: false, message: `configuration is not YAML: ${reasonOf(error)}` };
-  }
+  const yaml = parseYaml(text);
+  if (!yaml.ok) return { ok: false, message: describeYaml(yaml.problems[0]) };
+  const raw = yaml.value ?? {};
   const forbidden = imageEnvironmentReferences(raw)[0];
   if (forbidden)
     return {
@@ -41,6 +38,10 @@ export function parseConfig(text: string, baseDir: string, env: Environment): Lo
   const config = withDefaults(withAbsolutePaths(parsed.data, baseDir));
   const problem = crossCheck(config);
   return problem ? { ok: false, message: problem } : { ok: true, config };
+}
+
+function describeYaml(problem: YamlProblem | undefined): string {
+  return `configuration: line ${problem?.line ?? 1}, column ${problem?.col ?? 1}: ${problem?.msg ?? 'is not YAML'}`;
 }
 
 type Issue = { code?: string; path: PropertyKey[]; message: string; keys?: string[] };

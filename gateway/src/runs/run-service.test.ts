@@ -1,0 +1,101 @@
+import { Agent } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { RunWatcher } from './run.ts';
+import { RunService, type RunServiceDeps } from './run-service.ts';
+
+const AGENT: AgentRecord = {
+  name: 'a',
+  version: 'v',
+  config: Agent.parse({ name: 'a', model: 'm', tools: ['host'] }),
+  agentYaml: '',
+  soul: '',
+  managedBy: null,
+};
+const WATCHER: RunWatcher = { event: () => {}, requestApproval: () => Promise.reject(new Error('nobody there')) };
+
+function service(overrides: Partial<RunServiceDeps> = {}) {
+  const bugs: unknown[] = [];
+  let count = 0;
+  const runs = new RunService({
+    agent: (name) => (name === 'a' ? AGENT : undefined),
+    hasModel: () => true,
+    tools: () => [],
+    whenRunning: () => Promise.resolve([]),
+    generate: () =>
+      Promise.resolve({
+        ok: true,
+        route: { provider: 'p', model: 'm' },
+        reply: {
+          content: [{ type: 'text', text: 'hi' }],
+          finish: 'stop',
+          usage: { input: null, output: null, cachedInput: null },
+          modelId: 'm',
+        },
+      }),
+    door: {
+      decide: () => ({ action: 'deny', rule: null, reason: null }),
+      call: () => Promise.reject(new Error('no tools')),
+      onCall: () => {},
+      toolTimeoutMs: 1000,
+      resultMaxChars: 1000,
+    },
+    limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1, maxIterations: 3 },
+    newId: () => `run-${(count += 1)}`,
+    now: () => 0,
+    onFinished: () => {},
+    onBug: (error) => bugs.push(error),
+    ...overrides,
+  });
+  const outcome = async (key?: string) => {
+    const submitted = runs.submit({ agent: 'a', input: '', idempotency_key: key }, WATCHER);
+    return submitted.ok ? submitted.run.finished : submitted;
+  };
+  return { runs, outcome, bugs };
+}
+
+test('a tool server that does not come up fails the run as something to try again', async () => {
+  const { outcome } = service({ whenRunning: () => Promise.resolve(['host']) });
+  expect(await outcome()).toMatchObject({
+    ok: false,
+    type: 'tool_unavailable',
+    retryable: true,
+    message: expect.stringContaining('host'),
+  });
+});
+
+test('tokens are unknown rather than none where no provider tells them', async () => {
+  expect(await service().outcome()).toMatchObject({ ok: true, result: { usage: null } });
+});
+
+test('an exception is logged as a bug, answered as internal and gives its slot back', async () => {
+  const boom = new Error('boom');
+  const { outcome, bugs, runs } = service({ generate: () => Promise.reject(boom) });
+  expect(await outcome()).toMatchObject({ ok: false, type: 'internal' });
+  expect(bugs).toEqual([boom]);
+  expect(runs.active()).toBe(0);
+});
+
+test('a key means something new after an hour', async () => {
+  let now = 0;
+  const { outcome } = service({ now: () => now });
+  const idOf = async () => {
+    const answer = await outcome('k');
+    return 'result' in answer ? answer.result.run_id : null;
+  };
+  expect([await idOf(), await idOf()]).toEqual(['run-1', 'run-1']);
+  now = 3_600_001;
+  expect(await idOf()).toBe('run-2');
+});
+
+test('a draining service takes nothing new and waits for what runs, at most as long as it is told', async () => {
+  const { runs, outcome } = service({
+    generate: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+  });
+  const running = outcome();
+  const drained = runs.drain(20);
+  expect(await outcome()).toMatchObject({ ok: false, type: 'at_capacity' });
+  await drained;
+  expect(await running).toMatchObject({ type: 'cancelled', message: 'the gateway is stopping' });
+});
