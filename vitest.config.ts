@@ -21,7 +21,12 @@ const unit = (name: string) => ({
 /** What meets the database, once more on Postgres; `*.postgres.test.ts` is about nothing else. */
 const onPostgres = {
   name: 'postgres',
-  include: ['api-server/src/store/**/*.test.ts', 'api-server/src/http/{bad-input,feedback,runs}.test.ts'],
+  include: [
+    'api-server/src/store/**/*.test.ts',
+    'api-server/src/triggers/intake*.test.ts',
+    'api-server/src/runs/{engine,groups}*.test.ts',
+    'api-server/src/http/{bad-input,feedback,runs}.test.ts',
+  ],
   exclude: ['**/*.sqlite.test.ts'],
   globalSetup: 'api-server/src/store/fixtures/shared-postgres.ts',
   testTimeout: 60_000,
