@@ -6,13 +6,9 @@ import { clean, plainTextWithLink } from '../fit.ts';
 import type { Notification } from '../message.ts';
 import { ownProblem, settle } from '../own-config.ts';
 
-const Address = z.string().min(3).max(254);
-const OwnConfig = z.strictObject({
-  to: z
-    .union([Address, z.array(Address).min(1).max(20)])
-    .transform((to) => (typeof to === 'string' ? to.split(',').map((one) => one.trim()) : to))
-    .optional(),
-});
+const commaSeparated = (value: unknown) => (typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value);
+const Address = z.string().max(254).regex(/^[^\s<>()"'`,;:]+@[^\s<>()"'`,;:@]+$/);
+const OwnConfig = z.strictObject({ to: z.preprocess(commaSeparated, z.array(Address).min(1).max(20)).optional() });
 
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 const SOCKET_MS = 10_000;
@@ -71,11 +67,12 @@ async function submit(config: Settings, { id, message }: Notification, io: Io): 
 
 const subject = (text: string): string => cut(clean(text).replace(/\s+/g, ' '), 200);
 
-/** Refusals with a code of 500 and more, of the login and of the address are for good. */
+/** Faults that another try does not mend, where the server gave no code of its own. */
+const LASTING = new Set(['EAUTH', 'EENVELOPE', 'ETLS']);
+
 function explain(error: unknown): Delivery {
-  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
-  const lasting = (responseCode ?? 0) >= 500 || code === 'EAUTH' || code === 'EENVELOPE' || code === 'ETLS';
-  const said = cut(clean(message ?? 'failed').replace(/\s+/g, ' '), 200);
-  const text = `${code ?? 'SMTP'}: ${said}`;
-  return lasting && !(responseCode && responseCode < 500) ? refused(text) : { ok: false, message: text, retryable: true };
+  const { code = 'SMTP', responseCode, message = 'failed' } = error as { code?: string; responseCode?: number; message?: string };
+  const text = `${code}: ${cut(clean(message).replace(/\s+/g, ' '), 200)}`;
+  const lasting = responseCode === undefined ? LASTING.has(code) : responseCode >= 500;
+  return lasting ? refused(text) : { ok: false, message: text, retryable: true };
 }
