@@ -1,12 +1,13 @@
-import { Graph, layout } from '@dagrejs/dagre';
 import { duration, score, secondsBetween, shorten } from '../format.ts';
 import { isActive, statusLook, type StatusLook } from '../status.ts';
 import type { StepDetail } from '../wire.ts';
+import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 
-const NODE = { width: 168, height: 52 };
-const MARGIN = 12;
+/** Groups show so many branches, and fewer where the whole would be a wall of boxes. */
 const SHOWN_BRANCHES = 12;
+const SHOWN_IN_A_CROWD = 4;
+const CROWD = 150;
 
 export interface GraphNode {
   name: string;
@@ -40,11 +41,13 @@ interface Box {
 /** Boxes with what they follow: branches follow their group, the next entry follows the last boxes of the one before. */
 function boxesOf(plan: PlanNode[]): Box[] {
   const boxes: Box[] = [];
+  const branches = plan.reduce((sum, node) => sum + node.branches.length, 0);
+  const most = branches > CROWD ? SHOWN_IN_A_CROWD : SHOWN_BRANCHES;
   let ends: string[] = [];
   for (const node of plan) {
     boxes.push({ name: node.name, label: node.name, kind: node.kind, row: node.row, after: ends });
-    const folded = node.branches.length > SHOWN_BRANCHES;
-    const shown = folded ? node.branches.slice(0, SHOWN_BRANCHES - 1) : node.branches;
+    const folded = node.branches.length > most;
+    const shown = folded ? node.branches.slice(0, most - 1) : node.branches;
     for (const branch of shown) {
       const label = branch.name.startsWith(`${node.name}/`)
         ? `#${branch.name.slice(node.name.length + 1)}`
@@ -83,42 +86,25 @@ const STATES: Record<string, GraphNode['state']> = {
   unreached: 'ghost',
 };
 
-interface Place {
-  x: number;
-  y: number;
+/** What the layout has to know of the boxes. */
+function shapesOf(boxes: Box[]) {
+  const places = new Map(boxes.map((box, i) => [box.name, i]));
+  const indexOf = (name: string | undefined) => places.get(name ?? '') ?? 0;
+  return boxes.map((box) => ({
+    after: box.after.map(indexOf),
+    group: box.kind === 'branch' || box.kind === 'more' ? indexOf(box.after[0]) : null,
+  }));
 }
-
-/** Places of the boxes from left to right, by dagre; branches of a group keep their order from top to bottom. */
-function placesOf(boxes: Box[]): { places: Map<string, Place>; width: number; height: number } {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 8, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const box of boxes) graph.setNode(box.name, { ...NODE });
-  for (const box of boxes) for (const from of box.after) graph.setEdge(from, box.name);
-  layout(graph);
-  const places = new Map(boxes.map((box) => [box.name, graph.node(box.name) as Place]));
-  for (const group of groupsOf(boxes)) {
-    const members = group.map((box) => places.get(box.name)).filter((place) => place !== undefined);
-    const heights = members.map(({ y }) => y).toSorted((a, b) => a - b);
-    for (const [i, place] of members.entries()) place.y = heights[i] ?? place.y;
-  }
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  return { places, width: Math.ceil(width), height: Math.ceil(height) };
-}
-
-const groupsOf = (boxes: Box[]): Iterable<Box[]> => {
-  const branches = boxes.filter((box) => box.kind === 'branch' || box.kind === 'more');
-  return Map.groupBy(branches, (box) => box.after[0]).values();
-};
 
 interface GraphInput {
   runStatus: string;
   chosen: string | null;
   now: number;
   hrefOf: (step: string) => string;
+  layout: Layout;
 }
 
-function nodeOf(box: Box, place: Place, at: GraphInput): GraphNode {
+function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): GraphNode {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
   const look = statusLook(status);
   return {
@@ -139,8 +125,8 @@ function nodeOf(box: Box, place: Place, at: GraphInput): GraphNode {
 export function graphView(plan: PlanNode[], at: GraphInput): GraphView | null {
   if (plan.length === 0) return null;
   const boxes = boxesOf(plan);
-  const { places, width, height } = placesOf(boxes);
-  const nodes = new Map(boxes.map((box) => [box.name, nodeOf(box, places.get(box.name) ?? { x: 0, y: 0 }, at)]));
+  const { centres, width, height } = at.layout(shapesOf(boxes));
+  const nodes = new Map(boxes.map((box, i) => [box.name, nodeOf(box, centres[i] ?? { x: 0, y: 0 }, at)]));
   const edges = boxes.flatMap((box) => box.after.map((from) => edgeOf(nodes.get(from), nodes.get(box.name))));
   return {
     width,

@@ -33,19 +33,22 @@ function leaf(key: string | null, value: unknown): JsonNode {
   return { ...base, kind: typeof value === 'number' ? 'number' : 'word', text: String(value) };
 }
 
+const LIST = { kind: 'array', word: 'item', empty: '[]' } as const;
+const OBJECT = { kind: 'object', word: 'key', empty: '{}' } as const;
+
 const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
 function nodeOf(key: string | null, value: unknown, depth: number, budget: Budget): JsonNode {
   budget.nodes -= 1;
   if (typeof value !== 'object' || value === null) return leaf(key, value);
-  const isList = Array.isArray(value);
   const entries = Object.entries(value);
+  const shape = Array.isArray(value) ? LIST : OBJECT;
   const node: JsonNode = {
     key,
-    kind: isList ? 'array' : 'object',
+    kind: shape.kind,
     fold: entries.length > 0,
     open: depth < 2 && entries.length <= 40,
-    text: entries.length === 0 ? (isList ? '[]' : '{}') : plural(entries.length, isList ? 'item' : 'key'),
+    text: entries.length === 0 ? shape.empty : plural(entries.length, shape.word),
     children: [],
     more: null,
   };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { stepDetail } from '../fixtures/runs.ts';
 import { graphView } from './graph.ts';
+import { createLayout } from './layout.ts';
 import { planOf } from './plan.ts';
 
 const DEFINITION = {
@@ -24,6 +25,7 @@ const at = {
   chosen: 'triage',
   now: Date.parse('2026-11-21T12:00:00Z'),
   hrefOf: (step: string) => `?step=${step}`,
+  layout: createLayout(),
 };
 const shown = (plan: Parameters<typeof graphView>[0]) => graphView(plan, at)!;
 const branch = (i: number) => stepDetail({ step_name: `each/${i}`, kind: 'fan_out_branch', step_index: 2 });
@@ -64,6 +66,16 @@ test('more than twelve branches fold into one box that says how many', () => {
   const branches = graph.nodes.filter((node) => node.name.startsWith('each/'));
   expect(branches).toHaveLength(12);
   expect(branches.at(-1)!.label).toBe('9 more');
+});
+
+test('a crowd of branches folds further, so that the page stays quick', () => {
+  const steps = Array.from({ length: 64 }, (_, i) =>
+    stepDetail({ step_name: `each${i}`, kind: 'parallel', step_index: i }),
+  );
+  const branches = steps.flatMap(({ step_index }) =>
+    Array.from({ length: 16 }, (_, k) => stepDetail({ step_name: `b${step_index}-${k}`, kind: 'branch', step_index })),
+  );
+  expect(shown(planOf(null, [...steps, ...branches])).nodes.length).toBe(64 * 5);
 });
 
 test('without a definition the rows alone make the graph', () => {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { STALE_FORM } from '../session/route.ts';
+import { createLayout } from './layout.ts';
 import { isOutcome } from './mark.ts';
 import { asTab } from './step-panel.ts';
 import { runView } from './view.ts';
@@ -33,6 +34,7 @@ const textOf = (value: unknown): string | null =>
 /** `/ui/runs/{id}` with its two forms; the stream beside it is the HTTP side's route. */
 export function registerRun(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
+  const layout = createLayout();
 
   app.get('/ui/runs/:id', async (request, reply) => {
     const id = idOf(request);
@@ -50,6 +52,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
       viewer: deps.auth.viewer(request),
       now: deps.now(),
       currency: deps.currency,
+      layout,
     });
     return sendPage(context, request, reply, { title: model.title, nav: 'runs', template: 'run', model });
   });

@@ -7,6 +7,7 @@ import type { LogLine, RunDetail, StepDetail } from '../wire.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph.ts';
 import { jsonTree } from './json-tree.ts';
+import type { Layout } from './layout.ts';
 import { markView } from './mark.ts';
 import { noticeOf } from './notice.ts';
 import { planOf } from './plan.ts';
@@ -39,6 +40,7 @@ export interface RunInput {
   viewer: Viewer | null;
   now: number;
   currency: string;
+  layout: Layout;
 }
 
 function chosenPanel(input: RunInput, chosen: StepDetail | null) {
@@ -77,7 +79,13 @@ export function runView(input: RunInput) {
     notice: noticeOf(run),
     facts: runFacts(run, input),
     ...actions(input),
-    graph: graphView(planOf(input.definition, run.steps), { runStatus: run.status, chosen: name, now, hrefOf }),
+    graph: graphView(planOf(input.definition, run.steps), {
+      runStatus: run.status,
+      chosen: name,
+      now,
+      hrefOf,
+      layout: input.layout,
+    }),
     waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
     waitingForStep: whyNoStep(run),
     panel: chosenPanel(input, chosen),

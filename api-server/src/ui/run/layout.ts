@@ -1,0 +1,64 @@
+import { Graph, layout } from '@dagrejs/dagre';
+
+export const NODE = { width: 168, height: 52 };
+const MARGIN = 12;
+const KEPT = 100;
+
+/** A box by its place in the list, and the places of those that it follows; `group` marks branches that stand together. */
+export interface Shape {
+  after: number[];
+  group: number | null;
+}
+
+export interface Places {
+  width: number;
+  height: number;
+  /** Centres, in the order of the shapes. */
+  centres: { x: number; y: number }[];
+}
+
+export type Layout = (shapes: Shape[]) => Places;
+
+/**
+ * Places boxes from left to right. A layout depends on the shape alone, which the runs of a pipeline share and which a
+ * live page asks for again and again, so the last 100 are kept.
+ */
+export function createLayout(): Layout {
+  const kept = new Map<string, Places>();
+  return (shapes) => {
+    const key = JSON.stringify(shapes);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const places = place(shapes);
+    const oldest = kept.keys().next();
+    if (kept.size >= KEPT && !oldest.done) kept.delete(oldest.value);
+    kept.set(key, places);
+    return places;
+  };
+}
+
+function place(shapes: Shape[]): Places {
+  const graph = new Graph();
+  graph.setGraph({ rankdir: 'LR', nodesep: 8, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const i of shapes.keys()) graph.setNode(String(i), { ...NODE });
+  for (const [i, { after }] of shapes.entries()) for (const from of after) graph.setEdge(String(from), String(i));
+  layout(graph);
+  const centres = shapes.map((_shape, i) => {
+    const { x, y } = graph.node(String(i)) as { x: number; y: number };
+    return { x, y };
+  });
+  keepOrder(shapes, centres);
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  return { width: Math.ceil(width), height: Math.ceil(height), centres };
+}
+
+/** Branches of a group keep their order from top to bottom; dagre only promises few crossings. */
+function keepOrder(shapes: Shape[], centres: Places['centres']): void {
+  const branches = [...shapes.keys()].filter((i) => shapes[i]?.group !== null);
+  for (const members of Map.groupBy(branches, (i) => shapes[i]?.group).values()) {
+    const places = members.map((i) => centres[i]).filter((centre) => centre !== undefined);
+    const heights = places.map(({ y }) => y).toSorted((a, b) => a - b);
+    for (const [i, centre] of places.entries()) centre.y = heights[i] ?? centre.y;
+  }
+}
