@@ -12,7 +12,7 @@ const LABELS: Record<string, string> = {
 
 export interface EvidenceView {
   known: boolean;
-  verdict: { tone: 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
+  verdict: { tone: 'live' | 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
   sentence: string;
   trust: { value: string; width: string } | null;
   threshold: { value: string; x: string; anchor: 'start' | 'end'; labelX: string } | null;
@@ -34,11 +34,19 @@ const percent = (value: number): string => `${(100 * Math.min(1, Math.max(0, val
 const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
-function whyNothing(step: StepDetail): string {
-  if (step.status === 'running') return 'The step is still running; its evidence appears here when it ends.';
-  if (step.status === 'skipped') return 'The step was skipped, so it left no evidence.';
-  if (step.error !== null) return 'The step failed before it could answer, so there is no confidence to weigh.';
-  return 'This step reports no confidence, so it passes no gate and fails none.';
+/** Why a step has no evidence, as a heading and a sentence. */
+function whyNothing({ status, error }: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+  if (status === 'running')
+    return {
+      verdict: { tone: 'live', icon: 'running', word: 'Not decided yet' },
+      sentence: 'The step is still running; its evidence appears here when it ends.',
+    };
+  if (status === 'skipped') return { verdict: NO_GATE, sentence: 'The step was skipped, so it left no evidence.' };
+  const sentence =
+    error === null
+      ? 'This step reports no confidence, so it passes no gate and fails none.'
+      : 'The step failed before it could answer, so there is no confidence to weigh.';
+  return { verdict: NO_GATE, sentence };
 }
 
 function noteOf({ signal, enforced, note }: TrustReport['signals'][number]) {
@@ -65,8 +73,7 @@ export function evidenceView(step: StepDetail): EvidenceView {
   if (report === null || report === undefined) {
     return {
       known: false,
-      verdict: NO_GATE,
-      sentence: whyNothing(step),
+      ...whyNothing(step),
       trust: null,
       threshold: null,
       signals: [],
