@@ -19,7 +19,7 @@ const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
 /** How long an event may wait for the frames that follow it. */
-const EVENT_DELAY_MS = 1;
+const EVENT_DELAY_MS = 5;
 const CLOSE_SLOW = 1013;
 const CLOSE_UNSUPPORTED = 1003;
 
