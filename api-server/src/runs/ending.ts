@@ -24,12 +24,15 @@ export interface EndingDeps {
 
 /** Pause between tries to store something while the database refuses. */
 const STORE_RETRY_MS = 500;
+/** Age in milliseconds up to which a run's log waits for its end; a crash before that loses those lines and nothing else. */
+const LOG_WAITS_MS = 1_000;
 const never = new AbortController().signal;
 
-/** Stores what waits and `writes`, in one transaction; tries again until the database takes it or the service stops. */
-export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<void> {
-  const events = run.journal.take();
+/** Stores what waits and `writes`, in one transaction, with the run's log when it is due; tries again until the database takes it or the service stops. */
+export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], ending = false): Promise<void> {
   const all = [...run.pending.splice(0), ...writes];
+  // The log of a run that is over in a moment is written once, at its end.
+  const events = ending || deps.now() - run.triggeredAt > LOG_WAITS_MS ? run.journal.take() : [];
   if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
   for (;;) {
     try {
@@ -64,7 +67,7 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     unpriced_steps: run.totals.unpricedSteps,
   });
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
-  await flush(deps, run, [...writes, end, counters, ...deps.endWrites(run, outcome)]);
+  await flush(deps, run, [...writes, end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
   const seconds = (completedAt - run.triggeredAt) / 1000;
   deps.log.info({ run_id: run.id, pipeline: run.pipeline.name, status, duration_seconds: seconds }, 'run ended');
