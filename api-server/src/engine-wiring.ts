@@ -10,7 +10,7 @@ import type { Logs } from './observability/logger.ts';
 import type { Failpoints } from './failpoints.ts';
 import { agentStep } from './runs/agent-step.ts';
 import type { Capacity } from './runs/capacity.ts';
-import { createEngine, type Engine } from './runs/engine.ts';
+import { createEngine, type Engine, type EngineDeps } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
 import { newId } from './runs/ids.ts';
@@ -43,6 +43,8 @@ export interface EngineParts {
   texts: Texts;
   backends: AgentBackend[];
   registry: Registry;
+  /** Further writes of the transaction that ends a run. */
+  endWrites?: EngineDeps['endWrites'];
 }
 
 const now = () => Date.now();
@@ -69,7 +71,7 @@ export function wireEngine(parts: EngineParts): Engine {
     },
     setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
     persist: failpoints.stepRowLate ? late : persist,
-    endWrites: () => [],
+    endWrites: parts.endWrites ?? (() => []),
     readInterrupted: () => readInterrupted(database.db),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),

@@ -6,6 +6,7 @@ import type { Failpoints } from './failpoints.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
+import { wireNotifications } from './notify-wiring.ts';
 import { pageStore } from './page-wiring.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
@@ -78,7 +79,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const lanes = createLanes();
   const texts = createTexts({ sandbox: config.security.templateSandbox });
   const backends = createBackends(config);
-  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry });
+  const notifications = wireNotifications({ ...options, database, texts });
+  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry, endWrites: notifications.runEnded });
   const state = { accepting: true };
   const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
   const receiving: ReceiveDeps = {
@@ -109,6 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     listen: async () => {
       const resumed = await engine.resume();
       if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
+      notifications.sender.start();
       return app.listen({ host: config.server.host, port: config.server.port });
     },
     reload: async () => {
@@ -119,6 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     close: async () => {
       state.accepting = false;
       await engine.drain(DRAIN_MS);
+      await notifications.sender.stop();
       await app.close();
       for (const backend of backends) backend.close();
       await database.close();

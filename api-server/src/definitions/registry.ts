@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { compileMatch, contentHash, resolveSet, type Operator, type Problem, type ResolvedSet, type Source } from '@signalbox/crds';
 import { readFolder, type Folder } from './read-folder.ts';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
+import { notificationProblems } from '../notify/check.ts';
 import { unsupported } from './unsupported.ts';
 
 export interface RegistryOptions {
@@ -80,7 +81,7 @@ function resolve(options: RegistryOptions, read: Read, lastGood: ReadonlyMap<str
 function runnable(set: ResolvedSet): ResolvedSet {
   const refused = set.pipelines.flatMap(unsupported);
   const files = new Set(refused.map(({ file }) => file));
-  return { ...set, pipelines: set.pipelines.filter(({ file }) => !files.has(file)), problems: [...set.problems, ...refused] };
+  return { ...set, pipelines: set.pipelines.filter(({ file }) => !files.has(file)), problems: [...set.problems, ...refused, ...set.pipelines.flatMap(notificationProblems)] };
 }
 
 function toSnapshot(set: ResolvedSet, problems: Problem[], { now }: RegistryOptions): Snapshot {

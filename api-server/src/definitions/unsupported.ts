@@ -2,9 +2,8 @@ import { isFanOut, isParallel, type ExecutorStep, type ItemStep, type Pipeline, 
 
 type Found = { loc: (string | number)[]; msg: string };
 
-/** Keys of a pipeline and of a step that the engine does not carry out yet; a definition that uses one is refused, never half run. */
-const PIPELINE_KEYS: readonly (keyof Pipeline)[] = ['schedule', 'notifications'];
-const STEP_KEYS = ['notifications'] as const;
+/** Keys of a pipeline that the engine does not carry out yet; a definition that uses one is refused, never half run. */
+const PIPELINE_KEYS: readonly (keyof Pipeline)[] = ['schedule'];
 const EXECUTORS = new Set(['human']);
 
 /** What of a pipeline this version cannot run, as load errors. */
@@ -34,10 +33,5 @@ function stepFindings(step: Step): Found[] {
 }
 
 function callFindings(step: ExecutorStep | ItemStep): Found[] {
-  if (EXECUTORS.has(step.executor)) return [{ loc: ['executor'], msg: `executor ${step.executor} is not run by this version` }];
-  const keys: Found[] = STEP_KEYS.filter((key) => key in step && step[key] !== undefined).map((key) => ({
-    loc: [key],
-    msg: `${key} is not carried out by this version`,
-  }));
-  return keys;
+  return EXECUTORS.has(step.executor) ? [{ loc: ['executor'], msg: `executor ${step.executor} is not run by this version` }] : [];
 }

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => chat.close());
 
 const send = (more: Sending = {}) => sendVia('msteams', { operator: { url: `${chat.url}/workflows/abc?sig=secret` }, ...more });
-const card = (at = 0) => (chat.received[at]?.body as { attachments: { content: Record<string, unknown> }[] }).attachments[0]!.content;
+const card = (at = 0) => (chat.received[at]!.body as { attachments: { content: Record<string, unknown> }[] }).attachments[0]!.content;
 
 test('a message is an adaptive card whose button opens the run', async () => {
   expect(await send()).toEqual({ ok: true });

@@ -45,7 +45,7 @@ test('buttons make blocks, with a plain line for the phone', async () => {
     { label: 'Details', value: 'details:7', style: 'plain' as const },
   ];
   expect(await send({ message: { buttons, text: [{ kind: 'value', text: 'x'.repeat(9_000) }] } })).toMatchObject({ ok: true });
-  const { blocks, text } = chat.received[0]?.body as { blocks: { type: string; elements?: unknown[] }[]; text: string };
+  const { blocks, text } = chat.received[0]!.body as { blocks: { type: string; elements?: unknown[] }[]; text: string };
   expect(text).toBe('x'.repeat(300));
   expect(blocks.map(({ type }) => type)).toEqual(['section', 'actions']);
   expect(blocks[1]?.elements).toEqual([

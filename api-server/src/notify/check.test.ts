@@ -1,0 +1,57 @@
+import type { ResolvedPipeline } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import { notificationProblems } from './check.ts';
+import { pipelineOf, STEP } from './fixtures/run.ts';
+import type { ChannelName } from './message.ts';
+
+const check = (body: Record<string, unknown>) => {
+  const config = pipelineOf(body);
+  return notificationProblems({ name: config.name, file: 'checkout.yaml', text: '', config, body, hash: '', uses: [] } satisfies ResolvedPipeline);
+};
+const say = (channel: ChannelName, config: object) => ({ fail: [{ channel, config }] });
+
+test.each<[ChannelName, object]>([
+  ['log', { level: 'warn' }],
+  ['slack', { channel: '#alerts', bot_token: '${SLACK_TOKEN}' }],
+  ['slack', { chat_id: 'C1' }],
+  ['telegram', { chat_id: -100123, bot_token: '${TG}' }],
+  ['msteams', { url: '${TEAMS_URL}' }],
+  ['webhook', { url: 'https://${HOST}/x', headers: { authorization: 'Bearer ${T}' }, secret: '${S}' }],
+  ['email', { to: ['a@example.com'] }],
+  ['email', { to: 'a@example.com, b@example.com' }],
+])('%s takes %o', (channel, config) => {
+  expect(check({ notifications: say(channel, config) })).toEqual([]);
+});
+
+test.each<[ChannelName, object, string]>([
+  ['log', { level: 'debug' }, 'log: config.level is not valid'],
+  ['slack', { chanel: 'x' }, 'slack: config.chanel is not a key of this channel'],
+  ['slack', { api_url: 'http://x' }, 'slack: config.api_url is not a key of this channel'],
+  ['telegram', { chat_id: [] }, 'telegram: config.chat_id must be of type string'],
+  ['msteams', { url: '' }, 'msteams: config.url is not valid'],
+  ['webhook', { headers: { 'a b': 'c' } }, 'webhook: config.headers.a b is not valid'],
+  ['webhook', { url: 5 }, 'webhook: config.url must be of type string'],
+  ['email', { host: 'smtp.example.com' }, 'email: config.host is not a key of this channel'],
+  ['email', { to: 'nobody' }, 'email: config.to.0 is not valid'],
+])('%s does not take %o', (channel, config, msg) => {
+  const [problem, ...more] = check({ notifications: say(channel, config) });
+  expect(problem).toMatchObject({ severity: 'warning', file: 'checkout.yaml', loc: ['notifications', 'fail', 0, 'config'], msg });
+  expect(more).toEqual([]);
+});
+
+test('every place a message can be written in is checked', () => {
+  const notifications = say('log', { loud: true });
+  const steps = [
+    { name: 'one', ...STEP, notifications },
+    { name: 'two', notifications, parallel: { steps: [{ name: 'in', ...STEP, notifications }] } },
+    { name: 'three', notifications, fan_out: { over: '[1]', step: { ...STEP, notifications } } },
+  ];
+  expect(check({ steps, notifications }).map(({ loc }) => loc.join('.'))).toEqual([
+    'notifications.fail.0.config',
+    'steps.0.notifications.fail.0.config',
+    'steps.1.notifications.fail.0.config',
+    'steps.1.parallel.steps.0.notifications.fail.0.config',
+    'steps.2.notifications.fail.0.config',
+    'steps.2.fan_out.step.notifications.fail.0.config',
+  ]);
+});
