@@ -11,10 +11,13 @@ export class LockBusy extends Error {}
 /** The connection ended under a statement, whatever the client's own words for it are. */
 export class ConnectionLost extends Error {}
 
+/** `unknown` only where nobody asked to the end. */
+export type Outcome = 'committed' | 'not_committed' | 'unknown';
+
 /** A commit was sent and not answered: `settled` tells later whether it took effect. */
 export class CommitInDoubt extends Error {
-  readonly settled: Promise<boolean>;
-  constructor(settled: Promise<boolean>, cause: unknown) {
+  readonly settled: Promise<Outcome>;
+  constructor(settled: Promise<Outcome>, cause: unknown) {
     super('the connection ended during a commit', { cause });
     this.settled = settled;
   }

@@ -21,6 +21,8 @@ interface Waiting<Tx> {
   job: Job<Tx, unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  /** How often its commit was in doubt and turned out not to have happened. */
+  undone: number;
 }
 
 interface Failure {
@@ -65,7 +67,7 @@ export class GroupCommit<Tx> {
       return Promise.reject(new AppError('unavailable', 'the database cannot keep up; try again'));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ job, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ job, resolve: resolve as (value: unknown) => void, reject, undone: 0 });
       this.#schedule();
     });
   }
@@ -151,11 +153,20 @@ export class GroupCommit<Tx> {
   async #awaitOutcome(batch: Waiting<Tx>[], results: unknown[], doubt: CommitInDoubt): Promise<void> {
     this.#healthy = false;
     this.#inDoubt += 1;
-    const committed = await doubt.settled;
+    const outcome = await doubt.settled;
     this.#inDoubt -= 1;
-    if (committed) this.#answer(batch, results);
-    else for (const { reject } of batch) reject(answerOf({ fault: 'unavailable', error: doubt, began: true }));
+    if (outcome === 'committed') this.#answer(batch, results);
+    else for (const waiting of batch) this.#afterDoubt(waiting, outcome, doubt);
     this.#tellIdle();
+  }
+
+  #afterDoubt(waiting: Waiting<Tx>, outcome: 'not_committed' | 'unknown', doubt: CommitInDoubt): void {
+    waiting.undone += 1;
+    if (outcome === 'unknown' || waiting.undone >= TRIES.lost) {
+      return waiting.reject(answerOf({ fault: 'lost', error: doubt, began: true }));
+    }
+    this.#waiting.push(waiting);
+    this.#schedule();
   }
 
   async #undo(error: unknown, began: boolean): Promise<Failure> {

@@ -3,6 +3,7 @@ import { AppError } from '@signalbox/crds';
 import pg from 'pg';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { postgres } from './dialect.ts';
+import type { Outcome } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
@@ -88,19 +89,19 @@ const READ_RETRIES = READERS;
 
 const noAnswer = (cause: unknown) => new AppError('unavailable', 'the database does not answer; try again', { cause });
 
-async function outcomeOf(pool: pg.Pool, transactionId: string, closing: AbortSignal): Promise<boolean> {
+async function outcomeOf(pool: pg.Pool, transactionId: string, closing: AbortSignal): Promise<Outcome> {
   while (!closing.aborted) {
     try {
       const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [transactionId]);
       const status = rows[0]?.status;
-      if (status !== 'in progress') return status === 'committed';
+      if (status !== 'in progress') return status === 'committed' ? 'committed' : 'not_committed';
     } catch (error) {
       // The server answers, but does not know the transaction: another one took over without it.
-      if (postgres.faultOf(serversOwn(error)) === 'job') return false;
+      if (postgres.faultOf(serversOwn(error)) === 'job') return 'not_committed';
     }
     await sleep(OUTCOME_RETRY_MS, undefined, { signal: closing }).catch(() => undefined);
   }
-  return false;
+  return 'unknown';
 }
 
 /** Host, port and database: what a message may say of a url. */

@@ -1,7 +1,7 @@
 import type { Counter } from '../runs/records.ts';
 import type { Tx } from './database.ts';
 import { postgres } from './dialect.ts';
-import { CommitInDoubt, ConnectionLost, LockBusy } from './faults.ts';
+import { CommitInDoubt, ConnectionLost, LockBusy, type Outcome } from './faults.ts';
 import type { Transactions } from './group-commit.ts';
 import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
@@ -9,13 +9,15 @@ import { compile, type Compiled, type Statement } from './statement.ts';
 export interface WriterDeps {
   connect(): Promise<Session>;
   /** Asks until it knows whether the transaction took effect. */
-  outcome(transactionId: string): Promise<boolean>;
+  outcome(transactionId: string): Promise<Outcome>;
 }
 
 /** One connection that writes, opened again when it is lost. */
 export interface Writer extends Transactions<Tx> {
   close(): Promise<void>;
 }
+
+const CONNECTIONS_TRIED = 3;
 
 /** Names the transaction at once, so that a commit without an answer can be asked for later. */
 const BEGIN = 'BEGIN; SELECT pg_current_xact_id()::text AS id';
@@ -42,10 +44,20 @@ export function createWriter(deps: WriterDeps): Writer {
     const [, named] = (await send({ text: BEGIN })) as unknown as [Answer, Answer];
     return (named.rows[0] as { id: string }).id;
   };
-  const reconnect = async (): Promise<string> => {
-    await drop();
-    session = await deps.connect();
-    return name();
+  /** A connection may be found dead only when it is used; where no new one is to be had, nothing begins. */
+  const beginOnLiving = async (): Promise<string> => {
+    for (let tries = 1; ; tries += 1) {
+      if (!session?.alive) {
+        await drop();
+        session = await deps.connect();
+      }
+      try {
+        return await name();
+      } catch (error) {
+        await drop();
+        if (tries === CONNECTIONS_TRIED || postgres.faultOf(error) !== 'lost') throw error;
+      }
+    }
   };
 
   const tx: Tx = {
@@ -73,7 +85,7 @@ export function createWriter(deps: WriterDeps): Writer {
     begin: async () => {
       locks = new Set();
       sums = new Map();
-      transactionId = session?.alive ? await name().catch(reconnect) : await reconnect();
+      transactionId = await beginOnLiving();
     },
     commit: async () => {
       if (sums.size > 0) await send(addSums(sums));
@@ -88,7 +100,7 @@ export function createWriter(deps: WriterDeps): Writer {
   };
 }
 
-async function commit(send: (query: Query) => Promise<Answer>, outcome: () => Promise<boolean>): Promise<void> {
+async function commit(send: (query: Query) => Promise<Answer>, outcome: () => Promise<Outcome>): Promise<void> {
   let answer: Answer;
   try {
     answer = await send({ text: 'COMMIT' });
