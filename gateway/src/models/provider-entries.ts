@@ -1,4 +1,5 @@
 import type { ProviderEntry } from './models.ts';
+import { createProviderFetch } from './provider-fetch.ts';
 import { PROVIDER_KINDS } from './providers/index.ts';
 
 interface ProviderOptions {
@@ -12,10 +13,11 @@ interface ProviderOptions {
 
 /** The configured providers, each with how to open it. */
 export function providerEntries(providers: Readonly<Record<string, ProviderOptions>>): ProviderEntry[] {
+  const fetch = createProviderFetch();
   return Object.entries(providers).map(([name, options]) => {
     const kind = PROVIDER_KINDS[options.type];
     const apiKey = options.api_key ?? '';
-    const settings = { name, baseUrl: options.base_url, apiKey, headers: options.headers, api: options.api };
+    const settings = { name, baseUrl: options.base_url, apiKey, headers: options.headers, api: options.api, fetch };
     return {
       name,
       isDefault: options.default,

@@ -10,6 +10,7 @@ export function openAnthropic(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://api.anthropic.com/v1',
     apiKey: settings.apiKey,
     headers: settings.headers,
+    fetch: settings.fetch,
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false }) };
 }

@@ -10,6 +10,7 @@ export function openGoogle(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta',
     apiKey: settings.apiKey,
     headers: settings.headers,
+    fetch: settings.fetch,
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false }) };
 }

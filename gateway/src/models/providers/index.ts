@@ -7,6 +7,7 @@ export interface ProviderSettings {
   apiKey: string;
   headers: Record<string, string>;
   api: 'responses' | 'chat' | undefined;
+  fetch: typeof fetch;
 }
 
 export interface ProviderKind {

@@ -10,6 +10,7 @@ export function openOpenAiCompatible(settings: ProviderSettings): ModelProvider 
     baseURL: settings.baseUrl ?? '',
     ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
     headers: settings.headers,
+    fetch: settings.fetch,
     includeUsage: true,
   });
   return { model: (id) => chatModelOf(provider.chatModel(id), { jsonMode: false }) };

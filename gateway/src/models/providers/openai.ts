@@ -10,6 +10,7 @@ export function openOpenAi(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://api.openai.com/v1',
     apiKey: settings.apiKey,
     headers: settings.headers,
+    fetch: settings.fetch,
   });
   const open = settings.api === 'chat' ? provider.chat : provider.responses;
   return { model: (id) => chatModelOf(open(id), { jsonMode: true }) };

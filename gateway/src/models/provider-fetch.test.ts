@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createProviderFetch } from './provider-fetch.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close(() => {}).closeAllConnections();
+});
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+}
+const post = { method: 'POST', headers: { authorization: 'Bearer k' }, body: '{"a":"ä"}' };
+
+test('it sends what fetch would and keeps the connection', async () => {
+  const seen: unknown[] = [];
+  const { url } = await serve((request, response) => {
+    const { method, url: path, headers, socket } = request;
+    request
+      .setEncoding('utf8')
+      .on('data', (body) => seen.push([method, path, headers.authorization, body, socket.remotePort]));
+    request.on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'));
+  });
+  const providerFetch = createProviderFetch();
+  const answers = [await providerFetch(url, post), await providerFetch(url, post)];
+  expect(await answers[1]?.json()).toEqual({ ok: true });
+  expect(seen[0]).toEqual(['POST', '/v1', 'Bearer k', '{"a":"ä"}', expect.any(Number)]);
+  expect(seen[1]).toEqual(seen[0]);
+});
+
+test('a kept connection that the server closed is replaced without a failure', async () => {
+  let count = 0;
+  const { url } = await serve((request, response) => {
+    count += 1;
+    if (count === 2) return request.socket.resetAndDestroy();
+    response.end('{}');
+  });
+  const providerFetch = createProviderFetch();
+  await providerFetch(url, post);
+  expect((await providerFetch(url, post)).status).toBe(200);
+  expect(count).toBe(3);
+});
+
+test('a redirect is an answer, not a place to take the key to', async () => {
+  const elsewhere = await serve((_, response) => response.end('stolen'));
+  const { url } = await serve((_, response) => response.writeHead(307, { location: elsewhere.url }).end());
+  expect((await createProviderFetch()(url, post)).status).toBe(307);
+});
+
+test('a body without end is cut off', async () => {
+  const { url } = await serve((_, response) => {
+    const write = () => {
+      if (response.writable) response.write('x'.repeat(1024 * 1024), write);
+    };
+    write();
+  });
+  await expect(createProviderFetch()(url, post)).rejects.toThrow('fetch failed');
+});
