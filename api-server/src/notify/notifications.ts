@@ -8,7 +8,7 @@ import type { Io } from './channel.ts';
 import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { routeOf } from './routes.ts';
-import { type Outbox, Sender } from './sender.ts';
+import { type Outbox, Sender, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
   settings: NotificationsBlock;
@@ -21,6 +21,7 @@ export interface NotificationsDeps {
   outbox: Outbox;
   log: Io['log'];
   now(): number;
+  tryMs?: number;
 }
 
 export interface Notifications {
@@ -56,6 +57,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       mask: env.mask,
       log: deps.log,
       now: deps.now,
+      tryMs: deps.tryMs ?? TRY_MS,
     }),
   };
 }

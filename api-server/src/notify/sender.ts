@@ -5,11 +5,12 @@ import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { type Claimed, type Settlement, settle } from './settle.ts';
 
+/** What one try may take, in production. */
 export const TRY_MS = 10_000;
 /** Sends that go on at the same time. */
 export const MAX_IN_FLIGHT = 8;
 /** A claim outlives the longest try, so that nobody else takes the row meanwhile. */
-const CLAIM_MS = TRY_MS + 5_000;
+const CLAIM_MS = 15_000;
 const POLL_MS = 1_000;
 const KEEP_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
@@ -32,6 +33,7 @@ export interface SenderDeps {
   mask(text: string): string;
   log: Io['log'];
   now(): number;
+  tryMs: number;
 }
 
 /** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run (Design 5). */
@@ -41,6 +43,8 @@ export class Sender {
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | null = null;
+  /** The last claim was full, so more may wait. */
+  #more = false;
   #prunedAt = 0;
 
   constructor(deps: SenderDeps) {
@@ -76,7 +80,9 @@ export class Sender {
     if (limit <= 0 || this.#stop.signal.aborted) return;
     try {
       const at = now();
-      for (const claimed of await outbox.claim({ now: at, until: at + CLAIM_MS, limit })) this.#begin(claimed);
+      const claimed = await outbox.claim({ now: at, until: at + CLAIM_MS, limit });
+      this.#more = claimed.length === limit;
+      claimed.forEach((one) => this.#begin(one));
       await this.#prune(at);
     } catch (error) {
       log.warn({ err: error }, 'the outbox of notifications cannot be read; trying again');
@@ -95,8 +101,7 @@ export class Sender {
       .catch((error: unknown) => this.#deps.log.warn({ notification_id: claimed.id, err: error }, 'a notification was not settled; it is tried again'))
       .finally(() => {
         this.#inFlight.delete(work);
-        // A free place is used at once while there is more to do.
-        if (this.#inFlight.size === MAX_IN_FLIGHT - 1) void this.poll();
+        if (this.#more) void this.poll();
       });
     this.#inFlight.add(work);
   }
@@ -116,11 +121,11 @@ export class Sender {
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
-    const timeout = AbortSignal.timeout(TRY_MS);
+    const timeout = AbortSignal.timeout(this.#deps.tryMs);
     const io: Io = { ...this.#deps, log, id: claimed.id, signal: AbortSignal.any([timeout, this.#stop.signal]) };
     const delivery = await attempt(prepared, claimed, io);
     if (delivery.ok) return delivery;
-    if (timeout.aborted) return { ok: false, message: `no answer within ${TRY_MS / 1000} s`, retryable: true };
+    if (timeout.aborted) return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
   }
 

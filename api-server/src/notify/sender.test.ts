@@ -1,0 +1,279 @@
+import type { Pipeline } from '@signalbox/crds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
+import { httpExecutor } from '../executors/http.ts';
+import { createTexts } from '../runs/texts.ts';
+import { readCounters } from '../store/counters.ts';
+import type { Database, Tx } from '../store/database.ts';
+import { readEvents } from '../store/event-writes.ts';
+import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
+import { createOutbox } from '../store/outbox.ts';
+import { endRun, insertRun, keepDefinition } from '../store/run-writes.ts';
+import { type FakeChat, fakeReceiver, fakeSlack, SLACK_TOKEN, slackRateLimit } from './fixtures/chats.ts';
+import { AT, pipelineOf, RUN_ID, runOf } from './fixtures/run.ts';
+import { createNotifications, type Notifications } from './notifications.ts';
+import { MAX_IN_FLIGHT, type Outbox } from './sender.ts';
+
+let site: TestDatabase;
+let database: Database;
+let slack: FakeChat;
+let notifications: Notifications;
+let clock: number;
+let lines: { level: string; fields: Record<string, unknown>; msg: string }[];
+let settings: NotificationsBlock;
+
+const ENV: Record<string, string> = { HOOK_SECRET: 'env-secret-value', SLACK_TOKEN };
+const env = {
+  valueOf: (name: string) => ENV[name],
+  mask: (text: string) => Object.values(ENV).reduce((masked, value) => masked.replaceAll(value, '***'), text),
+};
+
+const note = (level: string) => (fields: object, msg: string) => void lines.push({ level, fields: fields as Record<string, unknown>, msg });
+
+function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications {
+  return createNotifications({
+    settings,
+    publicUrl: 'https://signalbox.example/',
+    texts: createTexts({ sandbox: true }),
+    env,
+    http: httpExecutor(['0.0.0.0/0', '::/0']),
+    guardedHttp: httpExecutor([]),
+    outbox: createOutbox(database),
+    log: { info: note('info'), warn: note('warn') },
+    now: () => clock,
+    ...more,
+  });
+}
+
+beforeEach(async () => {
+  site = await newTestDatabase();
+  database = await site.open();
+  slack = await fakeSlack();
+  settings = { slack: { bot_token: SLACK_TOKEN, channel: '#alerts', api_url: slack.url }, routes: {} };
+  clock = AT;
+  lines = [];
+  notifications = service();
+});
+afterEach(async () => {
+  await notifications.sender.stop();
+  await slack.close();
+  await database.close();
+  await site.remove();
+});
+
+const SAID = { escalate: [{ channel: 'slack' }] };
+
+/** Ends a run in one transaction with its notifications, as the engine does. */
+async function endRunOf(pipeline: Pipeline, id = RUN_ID): Promise<void> {
+  const run = { ...runOf({ pipeline }), id };
+  const writes = notifications.runEnded(run, { status: 'escalated', error: { step: 'look', message: 'trust is low' } });
+  await database.write(async (tx) => {
+    await keepDefinition(tx, { hash: pipeline.name, kind: 'Pipeline', name: pipeline.name, body: JSON.stringify(pipeline), stored_at: AT });
+    await insertRun(tx, row(id, pipeline));
+    await tx.db.insertInto('run_events').values({ run_id: id, first_seq: 1, events: '[{"seq":1}]' }).execute();
+    await endRun(tx, { id, status: 'escalated', completed_at: AT, error_step: 'look', error_message: 'x', trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 });
+    for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
+  });
+}
+
+const row = (id: string, { name, stage }: Pipeline) => ({
+  id,
+  pipeline_name: name,
+  definition_hash: name,
+  source: 'generic',
+  status: 'running',
+  team: null,
+  stage,
+  severity: null,
+  summary: null,
+  triggered_at: AT,
+  fingerprint: null,
+  dedup_key: null,
+  parent_run_id: null,
+  rerun_of: null,
+  context: '{}',
+  raw: null,
+});
+
+async function sendDue(): Promise<void> {
+  await notifications.sender.poll();
+  await notifications.sender.settled();
+}
+
+const stored = () => database.db.selectFrom('notifications').selectAll().execute();
+const counters = async () => (await readCounters(database.db)).map(({ labels, value }) => [...labels, value]);
+const events = async () => (await readEvents(database.db, RUN_ID, 1)).map(({ event, msg }) => [event, msg]);
+
+describe('a run that ends tells its channel', () => {
+  test('once, and says so in its log and its metric', async () => {
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    await sendDue();
+    await sendDue();
+    expect(slack.received).toHaveLength(1);
+    expect(slack.received[0]?.body['text']).toContain('*Escalated: checkout*');
+    expect(await counters()).toEqual([['slack', 'sent', 1]]);
+    expect(await events()).toEqual([['notification_sent', 'notification of escalate went to slack']]);
+  });
+
+  test('three tries with growing pauses, then it has failed and the run is as it was', async () => {
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    for (let answers = 0; answers < 4; answers += 1) slack.answer({ status: 500, body: 'oops' });
+    for (const [wait, tries] of [[0, 1], [1_999, 1], [1, 2], [14_999, 2], [1, 3], [999_999, 3]] as const) {
+      clock += wait;
+      await sendDue();
+      expect(slack.received).toHaveLength(tries);
+    }
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 3, error: 'slack: answered 500' }]);
+    expect(await counters()).toEqual([['slack', 'failed', 1]]);
+    expect(await events()).toEqual([['notification_failed', 'notification of escalate failed after 3 tries: slack: answered 500']]);
+    expect(lines).toMatchObject([{ level: 'warn', msg: 'notification failed', fields: { channel: 'slack', run_id: RUN_ID } }]);
+    expect(await database.db.selectFrom('runs').select('status').execute()).toEqual([{ status: 'escalated' }]);
+  });
+
+  test('a rate limit moves the next try to when the receiver wants it', async () => {
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    slack.answer(slackRateLimit(30));
+    await sendDue();
+    clock += 29_999;
+    await sendDue();
+    expect(slack.received).toHaveLength(1);
+    clock += 1;
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 2 }]);
+  });
+
+  test('what another try cannot mend is not tried again', async () => {
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { channel: '#nowhere' } }] } }));
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 1, error: 'slack: channel_not_found' }]);
+  });
+
+  test('one that fails keeps no other from going out', async () => {
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'telegram' }, { channel: 'slack' }, { channel: 'log' }] } }));
+    await sendDue();
+    expect((await stored()).map(({ channel, status }) => [channel, status]).sort()).toEqual([
+      ['log', 'sent'],
+      ['slack', 'sent'],
+      ['telegram', 'failed'],
+    ]);
+  });
+});
+
+describe('a restart in the middle', () => {
+  test('what was stored and not sent goes out after it, with the same id', async () => {
+    const receiver = await fakeReceiver();
+    settings.webhook = { url: receiver.url };
+    notifications = service();
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'webhook' }] } }));
+    await database.close();
+    database = await site.open();
+    notifications = service();
+    await sendDue();
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([`${RUN_ID}/escalate/0`]);
+    await receiver.close();
+  });
+
+  test('what was under way is tried again once its claim is over, and the try that was cut counts for nothing', async () => {
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    slack.answer('hang');
+    await notifications.sender.poll();
+    await expect.poll(() => slack.received.length).toBe(1);
+    await notifications.sender.stop();
+    notifications = service();
+    await sendDue();
+    expect(slack.received).toHaveLength(1);
+    clock += 15_000;
+    await sendDue();
+    expect(slack.received).toHaveLength(2);
+    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 1 }]);
+  });
+});
+
+describe('testing pipelines', () => {
+  test('speak to the log only, without counting', async () => {
+    await endRunOf(pipelineOf({ stage: 'testing', notifications: SAID }));
+    await sendDue();
+    expect(slack.received).toEqual([]);
+    expect(lines).toMatchObject([{ level: 'info', msg: 'notification', fields: { instead_of: 'slack', pipeline: 'checkout', stage: 'testing' } }]);
+    expect(await counters()).toEqual([]);
+    expect(await events()).toEqual([['notification_sent', 'notification of escalate went to log instead of slack (testing)']]);
+  });
+
+  test('learn there what would keep a message from its channel', async () => {
+    await endRunOf(pipelineOf({ stage: 'testing', notifications: { escalate: [{ channel: 'email', config: { to: 'a@example.com' } }, { channel: 'slack', config: { bot_token: '${OTHER}' } }] } }));
+    await sendDue();
+    expect(lines.map(({ fields }) => fields['config_problem']).sort()).toEqual(['email: host is not set', 'slack: ${OTHER} is not listed in security.pipeline_env']);
+  });
+});
+
+describe('secrets', () => {
+  test('stand in no row, no line and no error, and are read when a message is sent', async () => {
+    const config = { bot_token: '${SLACK_TOKEN}', channel: '#alerts' };
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'slack', config }] } }));
+    expect(JSON.stringify(await stored())).not.toMatch(/xoxb|SLACK_TOKEN/);
+    await sendDue();
+    expect(slack.received[0]?.headers.authorization).toBe(`Bearer ${SLACK_TOKEN}`);
+  });
+
+  test('a name that the operator did not list is refused', async () => {
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { bot_token: '${PATH}' } }] } }));
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'failed', error: 'slack: ${PATH} is not listed in security.pipeline_env' }]);
+  });
+
+  test('an address of an author that holds one is not shown when it cannot be dialled', async () => {
+    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'webhook', config: { url: 'http://${HOOK_SECRET}.localhost/${HOOK_SECRET}' } }] } }));
+    await sendDue();
+    const [only] = await stored();
+    expect(only?.status).not.toBe('sent');
+    expect(JSON.stringify([only, lines, await events()])).not.toContain('env-secret-value');
+  });
+});
+
+test('at most a few sends go on at the same time', async () => {
+  for (let run = 1; run <= 12; run += 1) {
+    if (run <= MAX_IN_FLIGHT) slack.answer('hang');
+    await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000001${String(run).padStart(2, '0')}`);
+  }
+  await notifications.sender.poll();
+  await expect.poll(() => slack.received.length).toBe(MAX_IN_FLIGHT);
+  await notifications.sender.poll();
+  expect((await stored()).filter(({ due_at }) => due_at > clock)).toHaveLength(MAX_IN_FLIGHT);
+});
+
+test('a heap of them goes out without waiting for the next look', async () => {
+  for (let run = 10; run < 40; run += 1) await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000000${run}`);
+  await notifications.sender.poll();
+  await expect.poll(() => slack.received.length).toBe(30);
+});
+
+test('a try that gets no answer ends with its time and is tried again', async () => {
+  notifications = service({ tryMs: 50 });
+  await endRunOf(pipelineOf({ notifications: SAID }));
+  slack.answer('hang');
+  await sendDue();
+  expect(await stored()).toMatchObject([{ status: 'pending', attempts: 1, error: 'slack: no answer within 0.05 s' }]);
+});
+
+test('a database that is away stops nothing for good', async () => {
+  await endRunOf(pipelineOf({ notifications: SAID }));
+  let broken = true;
+  const real = createOutbox(database);
+  notifications = service({ outbox: { ...real, claim: (claim) => (broken ? Promise.reject(new Error('disk')) : real.claim(claim)) } });
+  await sendDue();
+  expect(lines).toMatchObject([{ level: 'warn', msg: 'the outbox of notifications cannot be read; trying again' }]);
+  broken = false;
+  await sendDue();
+  expect(slack.received).toHaveLength(1);
+});
+
+test('rows go after 30 days', async () => {
+  await endRunOf(pipelineOf({ notifications: SAID }));
+  await sendDue();
+  clock += 30 * 86_400_000 - 1;
+  await sendDue();
+  expect(await stored()).toHaveLength(1);
+  clock += 3_600_001;
+  await sendDue();
+  expect(await stored()).toEqual([]);
+});
