@@ -13,6 +13,7 @@ import { serviceRoutes } from './http/routes/service.ts';
 import { toolRoutes } from './http/routes/tools.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import type { Tokens } from './identity/device-auth.ts';
+import { createConceal } from './models/conceal.ts';
 import { generate, type GenerateDeps } from './models/generate.ts';
 import { createModels } from './models/models.ts';
 import { providerEntries } from './models/provider-entries.ts';
@@ -96,6 +97,9 @@ export async function startGateway({
     open: models.open,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     random: Math.random,
+    conceal: createConceal(
+      Object.values(config.providers).flatMap(({ api_key, headers }) => [api_key, ...Object.values(headers)]),
+    ),
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
   };

@@ -21,6 +21,8 @@ export interface GenerateDeps {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   requestTimeoutMs: number;
+  /** Takes secrets out of what a provider said. */
+  conceal: (text: string) => string;
   /** One line for every request that left the process. */
   onRequest: (request: {
     provider: string;
@@ -130,7 +132,8 @@ async function askOnce(
     report(timedOut ? 'timeout' : 'error', null);
     // A model that hung once is not asked again in this call; the next one is.
     if (timedOut) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
-    return { ok: false, failure: describeFailure(error) };
+    const failure = describeFailure(error);
+    return { ok: false, failure: { ...failure, message: deps.conceal(failure.message) } };
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener('abort', cancel);

@@ -21,7 +21,7 @@ async function gatewayWith(
     agents: { worker: { soul: 'You work.', config: { model: 'fake/m-1', ...options.agent } } },
     config: {
       providers: {
-        fake: { type: 'openai_compatible', base_url: `${fake.url}/v1`, default: true },
+        fake: { type: 'openai_compatible', api_key: 'key-of-the-fake', base_url: `${fake.url}/v1`, default: true },
         spare: { type: 'openai_compatible', base_url: `${spare.url}/v1` },
         keyless: { type: 'anthropic', api_key: '' },
       },
@@ -138,6 +138,11 @@ describe('models', () => {
     expect([error?.code, error?.data]).toMatchObject([-32013, { type: 'provider_error', retryable: false }]);
     expect(error?.message).toContain('no such model');
     expect((await run({ model: 'keyless/claude' })).error?.message).toContain('no credentials');
+  });
+
+  test('a key that the provider repeats is not passed on', async () => {
+    const { run } = await gatewayWith([chat.error(401, 'wrong key: key-of-the-fake')]);
+    expect((await run()).error?.message).toBe('401: wrong key: ***');
   });
 
   test('the call’s model goes first, a bare name to the default provider', async () => {
