@@ -1,3 +1,4 @@
+import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { listAgents } from './executors/agents.ts';
@@ -16,6 +17,8 @@ import { newId } from './runs/ids.ts';
 import { createLanes, laneOf, type Lanes } from './runs/lanes.ts';
 import { createTexts, type Texts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
+import { rerun } from './rerun-wiring.ts';
+import { startRetention, wireScheduler } from './schedule-wiring.ts';
 import { insertAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
 import { openDatabase, type Database, type Tx } from './store/database.ts';
@@ -23,6 +26,7 @@ import { readEvents } from './store/event-writes.ts';
 import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
 import { countRunning, keptDefinitions } from './store/interrupted.ts';
 import { listRuns } from './store/list-runs.ts';
+import { insertPrior } from './store/prior-steps.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
 import { dedupWindow, intake, type IntakeDeps } from './triggers/intake.ts';
@@ -83,10 +87,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry, endWrites: notifications.runEnded });
   const state = { accepting: true };
   const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
+  const takeRuns: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
+  const scheduler = wireScheduler({ ...options, database, registry, engine, lanes, texts });
+  const retention = startRetention({ ...options, database });
+  const artifacts = config.artifacts && artifactStore(config.artifacts.dir);
   const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
-    intake: (requests) => intake(intakeDeps, requests),
+    intake: takeRuns,
     peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
     hasRoom: () => capacity.active() < capacity.max || capacity.waiting() < intakeDeps.maxQueued,
     now,
@@ -100,6 +108,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const app = await createServer(config, {
     ...routeDeps({ options, database, registry, hub, engine, capacity, metrics, backends }),
     receive: (delivery) => receive(receiving, delivery),
+    rerun: (runId, fromStep) => rerun({ database, definitions: registry.current, intake: takeRuns }, runId, fromStep),
+    schedules: scheduler.list,
+    artifact: async (runId, stepName, name) => (await artifacts?.read(runId, stepName, name)) ?? null,
     readiness: () => ({
       database: database.healthy(),
       migrations: true,
@@ -112,6 +123,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const resumed = await engine.resume();
       if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
       notifications.sender.start();
+      await scheduler.start();
       return app.listen({ host: config.server.host, port: config.server.port });
     },
     reload: async () => {
@@ -121,6 +133,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     close: async () => {
       state.accepting = false;
+      await scheduler.stop();
+      retention.stop();
       await engine.drain(DRAIN_MS);
       await notifications.sender.stop();
       await app.close();
@@ -158,6 +172,8 @@ async function takeIn(
       if (!kept.has(hash)) await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
     },
     definitionKept: (hash) => void kept.add(hash),
+    insertPrior: (tx, runId, { pipeline, prior }) =>
+      insertPrior(tx, prior ?? [], { runId, pipelineName: pipeline.name, stage: pipeline.config.stage, newId, now: now() }),
     capacity,
     lanes,
     laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
@@ -180,7 +196,7 @@ interface RouteParts {
   backends: AgentBackend[];
 }
 
-function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'> {
+function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness' | 'rerun' | 'schedules' | 'artifact'> {
   const { options, database, registry, hub, engine, capacity, metrics, backends } = parts;
   const { db } = database;
   const agents = () => listAgents(backends);

@@ -53,6 +53,9 @@ export interface Config {
   executors: { external: BackendConfig | null; gateway: (BackendConfig & { restUrl: string | null }) | null };
   logging: { level: 'debug' | 'info' | 'warn' | 'error'; dir: string | null };
   artifacts: { dir: string; retentionDays: number } | null;
+  schedule: { catchUpSeconds: number };
+  /** Null keeps them for good. */
+  retention: { runsDays: number | null; auditDays: number | null };
   dedup: { enabled: boolean; windowSeconds: number };
   concurrency: { maxRuns: number; onFull: 'reject' | 'queue'; maxQueued: number };
   auth: AuthConfig;

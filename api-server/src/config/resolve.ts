@@ -26,6 +26,8 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     database: { ...database, autoMigrate: parsed.database.auto_migrate },
     executors: resolveExecutors(parsed.executors, at),
     logging: { level: LEVELS[logging.level], dir: optional(logging.dir) },
+    schedule: { catchUpSeconds: parsed.schedule.catch_up_seconds },
+    retention: { runsDays: parsed.retention.runs_days ?? null, auditDays: parsed.retention.audit_days ?? null },
     artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
     dedup: { enabled: dedup?.enabled ?? false, windowSeconds: dedup?.window_seconds ?? 300 },
     concurrency: { maxRuns: concurrency.max_runs, onFull: concurrency.on_full, maxQueued: concurrency.max_queued },

@@ -64,6 +64,7 @@ export const ConfigFile = block({
   auth: AuthBlock,
   security: Security,
   schedule: block({ catch_up_seconds: whole(0).default(0) }),
+  retention: block({ runs_days: whole(1, 36_500).optional(), audit_days: whole(1, 36_500).optional() }),
   notifications: NotificationsBlock,
   observability: Observability,
   calibration: block({

@@ -6,7 +6,6 @@ const WITHOUT_EFFECT = [
   'observability',
   'pricing',
   'replay',
-  'schedule',
 ] as const;
 
 /** Lines for the start-up log: what is open, deprecated, or written in vain. `raw` is the file before defaults. */

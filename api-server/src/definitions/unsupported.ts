@@ -3,7 +3,7 @@ import { isFanOut, isParallel, type ExecutorStep, type ItemStep, type Pipeline, 
 type Found = { loc: (string | number)[]; msg: string };
 
 /** Keys of a pipeline that the engine does not carry out yet; a definition that uses one is refused, never half run. */
-const PIPELINE_KEYS: readonly (keyof Pipeline)[] = ['schedule'];
+const PIPELINE_KEYS: readonly (keyof Pipeline)[] = [];
 const EXECUTORS = new Set(['human']);
 
 /** What of a pipeline this version cannot run, as load errors. */

@@ -1,6 +1,7 @@
 import type { ActiveRun } from './active-run.ts';
 import type { EventHub } from './events.ts';
 import type { NewRun } from './new-run.ts';
+import { stepView } from './step-view.ts';
 
 /** A run at its beginning. */
 export function activate(hub: EventHub, fresh: NewRun, { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>): ActiveRun {
@@ -13,7 +14,7 @@ export function activate(hub: EventHub, fresh: NewRun, { slot, depth, lane }: Pi
     triggeredAt: fresh.triggeredAt,
     controller: new AbortController(),
     journal: hub.open(fresh.id, []),
-    results: new Map(),
+    results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(),
     pending: [],
     totals: { inputTokens: 0, outputTokens: 0, unpricedSteps: 0 },

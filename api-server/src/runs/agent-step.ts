@@ -48,7 +48,8 @@ function hashOf(step: AnyAgentStep): string {
 
 const templateFailure = (message: string): Failure => ({ ok: false, type: 'template_failed', message, retryable: false });
 
-function renderPrompt(deps: AgentStepDeps, { run, name, locals }: Site, step: AnyAgentStep): { ok: true; raw: RawResponse } | Failure {
+/** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
+export function renderPrompt(deps: Pick<AgentStepDeps, 'texts' | 'now'>, { run, name, locals }: Site, step: { prompt_template: string }): { ok: true; raw: RawResponse } | Failure {
   const compiled = deps.texts.template(step.prompt_template);
   if (!compiled.ok) return templateFailure(compiled.msg);
   const rendered = compiled.template.render(runValues(run, deps.now(), locals));

@@ -186,7 +186,7 @@ async function begin(world: World, name: string, context: TriggerContext): Promi
     await keepDefinition(tx, { hash: pipeline.hash, kind: 'Pipeline', name, body: JSON.stringify(pipeline.config), stored_at: now });
     await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }));
   });
-  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null }, 'running');
+  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null, prior: [] }, 'running');
   return id;
 }
 

@@ -36,11 +36,11 @@ export interface EventHubDeps {
 interface Live {
   events: RunEvent[];
   unsaved: RunEvent[];
-  /** Told to nobody yet: the end of a step or run, and what came after it, is true only once it is stored. */
+  /** Told to nobody yet: the end of a step or run, a question, and what came after, is true only once it is stored. */
   untold: RunEvent[];
 }
 
-const WORD = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$/;
+const WORD = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => WORD.test(event);
 
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */

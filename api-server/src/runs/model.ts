@@ -126,6 +126,8 @@ export interface RawResponse {
   childRunId?: string;
   verifier?: SecondOpinion;
   grounding?: SecondOpinion;
+  /** Set in a rerun: the execution that this result was taken from, and how that ended. */
+  loaded?: { stepId: string; status: StepStatus };
   /** Answers of earlier iterations of `loop_until`. */
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
 }

@@ -1,6 +1,6 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import type { Lane } from './lanes.ts';
-import type { Stage, TriggerContext } from './model.ts';
+import type { Stage, StepExecution, TriggerContext } from './model.ts';
 import type { NewRunRecord } from './records.ts';
 
 export interface RunRequest {
@@ -8,6 +8,9 @@ export interface RunRequest {
   context: TriggerContext;
   team: string | null;
   dedupKey: string | null;
+  /** Set for a rerun: the run it repeats, and the results it starts with. */
+  rerunOf?: string;
+  prior?: readonly StepExecution[];
 }
 
 /** A run that is stored and may begin; what the engine needs without reading it back. */
@@ -19,6 +22,7 @@ export interface NewRun {
   stage: Stage;
   triggeredAt: number;
   lane: Lane | null;
+  prior: readonly StepExecution[];
 }
 
 /** The row of a run at its beginning (Orchestration 2.1): the stage is the pipeline's at this moment. */
@@ -38,7 +42,7 @@ export function newRunRow(request: RunRequest, run: { id: string; status: 'runni
     fingerprint: context.fingerprint,
     dedup_key: request.dedupKey,
     parent_run_id: null,
-    rerun_of: null,
+    rerun_of: request.rerunOf ?? null,
     context: JSON.stringify(context),
     raw: raw === undefined ? null : JSON.stringify(raw),
   };

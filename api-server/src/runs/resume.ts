@@ -1,7 +1,8 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { ActiveRun, Slot, StepView } from './active-run.ts';
+import type { ActiveRun, Slot } from './active-run.ts';
 import type { EventHub } from './events.ts';
 import type { Lane } from './lanes.ts';
+import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from './model.ts';
 
 /** What the store has of a run that had not ended when its process did. */
@@ -39,12 +40,15 @@ export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, dept
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
 }
 
+/** A question waits through a restart, and a group is as interrupted as its branches. */
+const PATIENT = new Set<string>(['human', 'parallel', 'fan_out']);
+
 function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: number): string | null {
   const { on_interrupted, max_resume_age_seconds: maxAge } = pipeline.durable;
   if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {
     return `interrupted by a restart and older than ${maxAge} s (durable.max_resume_age_seconds)`;
   }
-  const [interrupted] = inFlight.keys();
+  const interrupted = [...inFlight.values()].find(({ executor }) => !PATIENT.has(executor))?.stepName;
   if (on_interrupted === 'escalate' && interrupted !== undefined) {
     return `step ${interrupted} was interrupted by a restart (durable.on_interrupted: escalate)`;
   }
@@ -64,7 +68,7 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
     triggeredAt: stored.triggeredAt,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
-    results: new Map(ended.map((step) => [step.stepName, view(step)])),
+    results: new Map(ended.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: {
@@ -79,12 +83,3 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
 
 const sum = (steps: StepExecution[], pick: (step: StepExecution) => number | null): number =>
   steps.reduce((total, step) => total + (pick(step) ?? 0), 0);
-
-const view = (step: StepExecution): StepView => ({
-  status: step.status,
-  summary: step.summary,
-  confidence: step.primaryConfidence,
-  trust: step.trustReport?.trust ?? null,
-  output: step.output ?? {},
-  next_step_context: step.nextStepContext ?? null,
-});

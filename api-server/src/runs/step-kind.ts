@@ -1,5 +1,6 @@
 import type { Failure } from './executor.ts';
 import type { RawResponse, StepStatus } from './model.ts';
+import type { StepStartRecord, Write } from './records.ts';
 import type { Site } from './step-rows.ts';
 
 /** What a step answered, whoever was asked; a null confidence passes no gate and fails none. */
@@ -35,8 +36,11 @@ export const noFacts = (raw: RawResponse): CallFacts => ({
   raw,
 });
 
-/** `ends` gives the step a status of its own where `failed` would be wrong: a rejected approval, an escalated sub-run. */
-export type Refusal = Failure & { facts?: CallFacts; ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'> };
+/**
+ * `ends` gives the step a status of its own where `failed` would be wrong: a rejected approval, an escalated sub-run.
+ * `answer` is what was said all the same.
+ */
+export type Refusal = Failure & { facts?: CallFacts; ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'>; answer?: Answer };
 export type Performed = { ok: true; answer: Answer; facts: CallFacts } | Refusal;
 
 export interface Attempt {
@@ -47,6 +51,10 @@ export interface Attempt {
   previous: Answer | null;
   timeoutMs: number;
   signal: AbortSignal;
+  /** The stored step; `startedAt` is milliseconds, and of the first start where the step goes on after a restart. */
+  step: { id: string; startedAt: number };
+  /** Stores what the run has pending and these, durably. */
+  store(writes: Write[]): Promise<void>;
 }
 
 /** A step ready to be asked: rendered, hashed, not sent. */
@@ -56,6 +64,10 @@ export interface Prepared {
   model: string | null;
   promptHash: string | null;
   raw: RawResponse | null;
+  /** Stored in the transaction of the step's start. */
+  withStart?(row: StepStartRecord): Write[];
+  /** True where the step minds its `timeout_seconds` itself. */
+  keepsTime?: true;
   perform(attempt: Attempt): Promise<Performed>;
 }
 

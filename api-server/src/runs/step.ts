@@ -62,13 +62,14 @@ async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Pro
   const row = startRecord(site, { id: earlier?.id ?? deps.newId(at), at, attempt, prepared, status: 'running' });
   const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
-  await deps.flush(run, [deps.store.insertStep(row)]);
+  await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
   return { ...site, row, attempt, iteration: 1 };
 }
 
 /** Asks, and with `loop_until` asks again, while there is time: `timeout_seconds` covers all attempts and iterations. */
 async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promise<StepOutcome> {
-  const clock = stepClock(begun.run.controller.signal, begun.step.timeout_seconds, deps.now);
+  const seconds = prepared.keepsTime ? undefined : begun.step.timeout_seconds;
+  const clock = stepClock(begun.run.controller.signal, seconds, deps.now);
   try {
     let previous: Answer | null = null;
     for (;;) {
@@ -117,6 +118,8 @@ async function attempts(deps: StepDeps, begun: Begun, { prepared, clock, previou
       previous,
       timeoutMs: clock.left(),
       signal: clock.signal,
+      step: { id: begun.row.id, startedAt: begun.row.started_at },
+      store: (writes) => deps.flush(run, writes),
     });
     if (performed.ok || clock.signal.aborted) return performed;
     const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
@@ -159,9 +162,16 @@ async function interrupted(deps: StepDeps, begun: Begun, stopped: Stopped): Prom
 
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
-  if (failure.ends) return ended(deps, begun, { status: failure.ends, error, facts: failure.facts });
+  if (failure.ends) return ended(deps, begun, { status: failure.ends, error, facts: failure.facts, ...weigh(failure.answer) });
   await callFailureWebhook(deps, begun, error);
   return ended(deps, begun, { status: 'failed', error, facts: failure.facts });
+}
+
+/** What was said by who refused counts as evidence too: no gate, a confidence. */
+function weigh(answer: Answer | undefined): Pick<Ending, 'answer' | 'evidence' | 'report'> {
+  if (!answer) return {};
+  const evidence = { confidence: answer.confidence, verifier: null, calibrated: null, grounding: null, checksPassed: null };
+  return { answer, evidence, report: gate(evidence, null) };
 }
 
 const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalated', abort: 'aborted' } as const;

@@ -113,7 +113,7 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
   await deps.persist([deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
   const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
-  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now, lane }, { ...place, lane });
+  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now, lane, prior: [] }, { ...place, lane });
   run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, { parent_run_id: parent.id });
   return run;
 }

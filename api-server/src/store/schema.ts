@@ -34,6 +34,11 @@ export interface Tables {
   };
   /** The outbox (Orchestration 6); `source` and `message` are JSON. */
   notifications: NotificationRow;
+  /** Questions to people; `fields`, `tool` and `answers` are JSON. */
+  approvals: ApprovalRow;
+  schedule_fires: { pipeline_name: string; fire_at: number };
+  /** Single numbers that outlive a process, by name. */
+  marks: { name: string; value: number };
   schema_migrations: { id: string; applied_at: number };
 }
 
@@ -54,6 +59,26 @@ export interface NotificationRow {
   ended_at: number | null;
   error: string | null;
   receipt: string | null;
+}
+
+export interface ApprovalRow {
+  id: string;
+  run_id: string;
+  step_name: string;
+  kind: string;
+  pipeline_name: string;
+  team: string | null;
+  stage: string;
+  question: string;
+  fields: string;
+  tool: string | null;
+  status: string;
+  requested_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: string | null;
+  comment: string | null;
+  answers: string | null;
 }
 
 export interface RunRow {

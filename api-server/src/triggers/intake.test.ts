@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
@@ -10,25 +7,26 @@ import { createLanes, laneOf } from '../runs/lanes.ts';
 import type { TriggerContext } from '../runs/model.ts';
 import type { NewRun } from '../runs/new-run.ts';
 import { createTexts } from '../runs/texts.ts';
-import { openDatabase, type Database, type Tx } from '../store/database.ts';
+import type { Database, Tx } from '../store/database.ts';
+import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/list-runs.ts';
 import { endRun, findDuplicate, insertRun, keepDefinition } from '../store/run-writes.ts';
 import { intake, type IntakeDeps } from './intake.ts';
 
-let folder: string;
+let site: TestDatabase;
 let database: Database;
 let clock: number;
 let begun: { run: NewRun; state: string }[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signalbox-intake-'));
+  site = await newTestDatabase();
   clock = 1_000_000;
   begun = [];
-  database = await openDatabase({ file: join(folder, 'test.db'), autoMigrate: true, now: () => clock });
+  database = await site.open({ now: () => clock });
 });
 afterEach(async () => {
   await database.close();
-  rmSync(folder, { recursive: true });
+  await site.remove();
 });
 
 function deps(over: { maxRuns?: number; maxQueued?: number; dedup?: boolean } = {}): IntakeDeps<Tx> {

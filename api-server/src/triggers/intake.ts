@@ -13,6 +13,8 @@ export interface IntakeDeps<Tx> {
   keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
   /** Told once a delivery's definitions are durable, so that they are not written again. */
   definitionKept(hash: string): void;
+  /** The results that a rerun starts with. */
+  insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
   capacity: Capacity;
   lanes: Lanes;
   /** The lane of the pipeline's `concurrency`, or null. */
@@ -57,7 +59,8 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
 }
 
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
-function dedupKey(deps: Pick<IntakeDeps<never>, 'dedup'>, { pipeline, context }: Omit<RunRequest, 'dedupKey'>): string | null {
+function dedupKey(deps: Pick<IntakeDeps<never>, 'dedup'>, { pipeline, context, rerunOf }: Omit<RunRequest, 'dedupKey'>): string | null {
+  if (rerunOf !== undefined) return null;
   const enabled = pipeline.config.trigger?.dedup?.enabled ?? deps.dedup.enabled;
   return enabled ? context.fingerprint : null;
 }
@@ -139,6 +142,7 @@ interface Writing<Tx> {
 async function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, status, now }: Writing<Tx>): Promise<void> {
   await deps.keepDefinition(tx, request.pipeline);
   await deps.insertRun(tx, newRunRow(request, { id, status, now }));
+  if (request.prior?.length) await deps.insertPrior?.(tx, id, request);
 }
 
 function conclude(
@@ -163,6 +167,6 @@ function conclude(
   }
   deps.definitionKept(pipeline.hash);
   const position = capacity.waiting() + 1;
-  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane }, room);
+  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, prior: request.prior ?? [] }, room);
   return room === 'queued' ? { status: 'queued', runId: id, ...named, position } : { status: 'accepted', runId: id, ...named };
 }

@@ -2,6 +2,7 @@ import { describeApi } from '../openapi.ts';
 import { route, type Route } from '../route.ts';
 import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
 import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
+import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
 import { runRoutes, type RunRoutesDeps } from './runs.ts';
 import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
 import { type StreamDeps, streamRoutes } from './stream.ts';
@@ -9,6 +10,7 @@ import { type WebhookDeps, webhookRoutes } from './webhook.ts';
 
 export type RoutesDeps = WebhookDeps &
   RunRoutesDeps &
+  OperationRoutesDeps &
   FeedbackRoutesDeps &
   DefinitionRoutesDeps &
   ServiceRoutesDeps &
@@ -19,6 +21,7 @@ export function routeTable(deps: RoutesDeps): Route[] {
   const table = [
     ...webhookRoutes(deps),
     ...runRoutes(deps),
+    ...operationRoutes(deps),
     ...feedbackRoutes(deps),
     ...definitionRoutes(deps),
     ...serviceRoutes(deps),

@@ -1,6 +1,8 @@
 import type { TableWords } from '../dialect.ts';
 import { initial } from './0001-initial.ts';
 import { notifications } from './0002-notifications.ts';
+import { schedules } from './0004-schedules.ts';
+import { approvals } from './0003-approvals.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -18,4 +20,6 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { id: '0001-initial', up: initial },
   { id: '0002-notifications', up: notifications },
+  { id: '0004-schedules', up: schedules },
+  { id: '0003-approvals', up: approvals },
 ];

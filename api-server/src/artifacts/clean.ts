@@ -1,0 +1,17 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Removes the artifact folders of runs that are older than `days`; answers how many (Orchestration 8). */
+export async function cleanArtifacts(dir: string, days: number, now: number): Promise<number> {
+  const oldest = now - days * 86_400_000;
+  let removed = 0;
+  for (const name of await readdir(dir).catch(() => [])) {
+    if (!/^[0-9a-f-]{36}$/.test(name)) continue;
+    const folder = join(dir, name);
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Infinity }));
+    if (mtimeMs >= oldest) continue;
+    await rm(folder, { recursive: true, force: true });
+    removed += 1;
+  }
+  return removed;
+}

@@ -1,0 +1,72 @@
+import { cleanArtifacts } from './artifacts/clean.ts';
+import type { Config } from './config/config.ts';
+import type { Registry } from './definitions/registry.ts';
+import type { Logs } from './observability/logger.ts';
+import { startDaily } from './retention/daily.ts';
+import type { Engine } from './runs/engine.ts';
+import { newId } from './runs/ids.ts';
+import { laneOf, type Lanes } from './runs/lanes.ts';
+import type { Texts } from './runs/texts.ts';
+import { fire } from './schedules/fire.ts';
+import { createScheduler, type Scheduler } from './schedules/scheduler.ts';
+import type { Database, Tx } from './store/database.ts';
+import { pruneAudit, pruneRuns } from './store/prune.ts';
+import { insertRun, keepDefinition } from './store/run-writes.ts';
+import { lastLook, noteLook, pruneFires, takeFire } from './store/schedules.ts';
+
+export interface ScheduleParts {
+  config: Config;
+  logs: Logs;
+  database: Database;
+  registry: Registry;
+  engine: Engine;
+  lanes: Lanes;
+  texts: Texts;
+}
+
+const now = () => Date.now();
+const DAY_MS = 86_400_000;
+
+/** Gives schedules their store and the engine that they start runs in. */
+export function wireScheduler({ config, logs, database, registry, engine, lanes, texts }: ScheduleParts): Scheduler {
+  return createScheduler({
+    definitions: registry.current,
+    fire: (pipeline, at) =>
+      fire<Tx>(
+        {
+          write: (job) => database.write(job),
+          takeFire,
+          keepDefinition: (tx, { hash, name, config: body }) =>
+            keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
+          insertRun,
+          lanes,
+          laneOf: (of, context) => laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
+          now,
+          newId,
+          begin: engine.begin,
+        },
+        pipeline,
+        at,
+      ),
+    lastLook: () => lastLook(database.db),
+    noteLook: (at) => database.write((tx) => noteLook(tx, at)),
+    catchUpSeconds: config.schedule.catchUpSeconds,
+    now,
+    log: logs.log,
+  });
+}
+
+/** What is removed every day. */
+export function startRetention({ config, logs, database }: Pick<ScheduleParts, 'config' | 'logs' | 'database'>): { stop(): void } {
+  const { artifacts, retention } = config;
+  const tasks = new Map<string, () => Promise<number>>();
+  if (artifacts) tasks.set('artifacts', () => cleanArtifacts(artifacts.dir, artifacts.retentionDays, now()));
+  const { runsDays, auditDays } = retention;
+  if (runsDays !== null) tasks.set('runs', () => pruneRuns(database, runsDays, now()));
+  if (auditDays !== null) tasks.set('audit', () => pruneAudit(database, auditDays, now()));
+  tasks.set('schedule_fires', async () => {
+    await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
+    return 0;
+  });
+  return startDaily({ tasks, log: logs.log });
+}

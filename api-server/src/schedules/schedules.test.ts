@@ -1,0 +1,84 @@
+import { resolveSet } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
+import { latestFire, nextFire } from './fires.ts';
+import { createScheduler, type SchedulerDeps } from './scheduler.ts';
+
+function pipeline(schedule: string, more = ''): LoadedPipeline {
+  const text = `name: p\n${more}\nschedule: ${schedule}\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: hi}]`;
+  const set = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [] });
+  const [found] = set.pipelines;
+  if (!found) throw new Error(JSON.stringify(set.problems));
+  return { ...found, match: null };
+}
+const at = (text: string) => Date.parse(text);
+const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+
+test.each([
+  ['UTC', '{cron: "0 6 * * 1-5"}', '2026-11-20T07:00:00Z', '2026-11-23T06:00:00.000Z'],
+  ['a zone', '{cron: "0 6 * * *", timezone: Europe/Berlin}', '2026-07-01T00:00:00Z', '2026-07-01T04:00:00.000Z'],
+  ['an hour that summer time skips', '{cron: "30 2 * * *", timezone: Europe/Berlin}', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00.000Z'],
+])('next fire: %s', (_, schedule, after, expected) => {
+  const found = iso(nextFire(pipeline(schedule), at(after)));
+  expect(found?.slice(0, 10)).toBe(expected.slice(0, 10));
+  if (!expected.startsWith('2026-03-29')) expect(found).toBe(expected);
+});
+
+test('a fire in the hour that winter time repeats happens once', () => {
+  const daily = pipeline('{cron: "30 2 * * *", timezone: Europe/Berlin}');
+  const first = nextFire(daily, at('2026-10-24T12:00:00Z')) as number;
+  const second = nextFire(daily, first) as number;
+  expect(second - first).toBeGreaterThan(23 * 3_600_000);
+});
+
+test('the latest fire of a window includes its end and not its beginning', () => {
+  const hourly = pipeline('{cron: "0 * * * *"}');
+  expect(iso(latestFire(hourly, at('2026-01-01T09:00:00Z'), at('2026-01-01T12:00:00Z')))).toBe('2026-01-01T12:00:00.000Z');
+  expect(latestFire(hourly, at('2026-01-01T12:00:00Z'), at('2026-01-01T12:59:59Z'))).toBeNull();
+});
+
+function clockwork(over: Partial<SchedulerDeps> & { pipelines: LoadedPipeline[]; clock: { now: number } }) {
+  const fired: string[] = [];
+  const scheduler = createScheduler({
+    definitions: () => ({ pipelines: over.pipelines }) as unknown as Snapshot,
+    fire: (_, when) => {
+      fired.push(new Date(when).toISOString());
+      return Promise.resolve({ started: true, runId: 'r' });
+    },
+    lastLook: () => Promise.resolve(null),
+    noteLook: () => Promise.resolve(),
+    catchUpSeconds: 0,
+    now: () => over.clock.now,
+    log: { info: () => undefined, warn: () => undefined },
+    ...over,
+  });
+  return { scheduler, fired };
+}
+
+test('what becomes due between two looks fires, once', async () => {
+  const clock = { now: at('2026-01-01T11:59:30Z') };
+  const { scheduler, fired } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}')], clock });
+  await scheduler.look();
+  clock.now = at('2026-01-01T12:00:01Z');
+  await scheduler.look();
+  await scheduler.look();
+  expect(fired).toEqual(['2026-01-01T12:00:00.000Z']);
+});
+
+test.each([
+  ['nothing without catch_up_seconds', 0, []],
+  ['the latest one within them', 7200, ['2026-01-01T12:00:00.000Z']],
+])('after downtime: %s', async (_, catchUpSeconds, expected) => {
+  const clock = { now: at('2026-01-01T12:30:00Z') };
+  const lastLook = () => Promise.resolve(at('2026-01-01T08:00:00Z'));
+  const { scheduler, fired } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}')], clock, catchUpSeconds, lastLook });
+  await scheduler.start();
+  await scheduler.stop();
+  expect(fired).toEqual(expected);
+});
+
+test('a suspended pipeline is listed without a next run', () => {
+  const clock = { now: at('2026-01-01T12:30:00Z') };
+  const { scheduler } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}', 'suspend: true')], clock });
+  expect(scheduler.list()).toMatchObject([{ pipeline: 'p', next_run: null, suspended: true }]);
+});

@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely';
+import type { Tx } from './database.ts';
+import type { Tables } from './schema.ts';
+import { statement } from './statement.ts';
+
+const insertFire = statement<{ pipeline: string; at: number }>((db, slot) =>
+  db
+    .insertInto('schedule_fires')
+    .values({ pipeline_name: slot.pipeline, fire_at: slot.at })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Takes the fire of a schedule; false when somebody has it already. */
+export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean> {
+  return (await tx.run(insertFire, { pipeline, at })) === 1;
+}
+
+const LOOK = 'schedules_looked_at';
+
+const setMark = statement<{ name: string; value: number }>((db, slot) =>
+  db
+    .insertInto('marks')
+    .values({ name: slot.name, value: slot.value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet((row) => ({ value: row.ref('excluded.value') }))),
+);
+
+export async function noteLook(tx: Tx, at: number): Promise<void> {
+  await tx.run(setMark, { name: LOOK, value: at });
+}
+
+/** When schedules were last looked at, in milliseconds; null on a new database. */
+export async function lastLook(db: Kysely<Tables>): Promise<number | null> {
+  const row = await db.selectFrom('marks').select('value').where('name', '=', LOOK).executeTakeFirst();
+  return row ? Number(row.value) : null;
+}
+
+/** Fires older than this can no longer be asked for. */
+export async function pruneFires(tx: Tx, before: number): Promise<void> {
+  await tx.db.deleteFrom('schedule_fires').where('fire_at', '<', before).execute();
+}
