@@ -27,7 +27,7 @@ let tools = TOOLS;
 if (traits.includes('ignore-term')) process.on('SIGTERM', () => {});
 if (traits.includes('grandchild')) spawn('sleep', ['600'], { stdio: 'inherit' });
 if (traits.includes('dies-at-start')) {
-  process.stderr.write('no license found\n');
+  process.stderr.write(`no license found in ${process.env['LICENSE'] ?? 'nothing'}\n`);
   process.exit(3);
 }
 setInterval(() => {}, 1000);

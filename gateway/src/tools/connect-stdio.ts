@@ -1,3 +1,4 @@
+import { createConceal } from '../observability/conceal.ts';
 import { connectMcp } from './mcp-connection.ts';
 import type { ProcessSpec } from './process-group.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -6,5 +7,6 @@ import type { ToolConnection } from './tool.ts';
 /** Starts a local tool server and opens a session with it. */
 export function connectStdio(spec: ProcessSpec, signal: AbortSignal): Promise<ToolConnection> {
   const transport = new StdioTransport(spec);
-  return connectMcp({ transport, pid: () => transport.pid, reason: () => transport.reason }, signal);
+  const conceal = createConceal(Object.values(spec.env));
+  return connectMcp({ transport, pid: () => transport.pid, reason: () => conceal(transport.reason) }, signal);
 }
