@@ -12,14 +12,14 @@ export interface Pair<T> {
 export async function alternate<T>(
   targets: Pair<Target>,
   rounds: number,
-  measure: (target: Target, isWarmUp: boolean) => Promise<T>,
+  measure: (target: Target) => Promise<T>,
 ): Promise<Pair<T[]>> {
   const results: Pair<T[]> = { bare: [], service: [] };
   try {
     for (let round = 0; round <= rounds; round++) {
       const pair = {
-        bare: await measure(targets.bare, round === 0),
-        service: await measure(targets.service, round === 0),
+        bare: await measure(targets.bare),
+        service: await measure(targets.service),
       };
       if (round === 0) continue;
       results.bare.push(pair.bare);

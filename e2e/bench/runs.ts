@@ -26,17 +26,15 @@ export const runs: Benchmark = {
   name: 'runs',
   about: `runs completed and stored a second under steady load, ${CONNECTIONS} connections, instant gateway, and p99 of the 202`,
   async run(context) {
-    const { startService, directory, gateway, rounds, seconds } = context;
+    const { startService, directory, gateway, rounds } = context;
     const bare = await startBareServer(join(directory, 'bare'), gateway.url);
     const service = await startService(join(directory, 'service'), gateway.url);
-    const results = await alternate({ bare, service }, rounds, (target, isWarmUp) =>
-      oneRound(target, context, isWarmUp ? 1 : seconds),
-    );
+    const results = await alternate({ bare, service }, rounds, (target) => oneRound(target, context));
     return figures(results.bare, results.service);
   },
 };
 
-async function oneRound(target: Target, { load, progress }: BenchContext, seconds: number): Promise<Round> {
+async function oneRound(target: Target, { load, progress, seconds }: BenchContext): Promise<Round> {
   const before = completedRuns(target);
   const result = await load.run(target, { connections: CONNECTIONS, amount: { seconds } });
   const drainMs = await drained(target);
