@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ResolvedPipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { createRegistry } from '../definitions/registry.ts';
 import { notificationProblems } from './check.ts';
 import { pipelineOf, STEP } from './fixtures/run.ts';
 import type { ChannelName } from './message.ts';
@@ -54,4 +58,14 @@ test('every place a message can be written in is checked', () => {
     'steps.2.notifications.fail.0.config',
     'steps.2.fan_out.step.notifications.fail.0.config',
   ]);
+});
+
+test('a load shows it as a warning and takes the pipeline all the same', async () => {
+  const pipelineDir = mkdtempSync(join(tmpdir(), 'notify-'));
+  const text = 'name: a\nnotifications: {fail: [{channel: slack, config: {chanel: x}}]}\nsteps: [{name: s, executor: webhook, url: "https://example.com"}]\n';
+  writeFileSync(join(pipelineDir, 'a.yaml'), text);
+  const registry = await createRegistry({ pipelineDir, stepDir: null, managedDir: null, operator: {}, now: () => 0 });
+  rmSync(pipelineDir, { recursive: true });
+  expect(registry.current().problems).toMatchObject([{ severity: 'warning', msg: 'slack: config.chanel is not a key of this channel' }]);
+  expect([...registry.current().byName.keys()]).toEqual(['a']);
 });

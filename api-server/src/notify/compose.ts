@@ -3,8 +3,9 @@ import type { Message, NotificationEvent, Segment } from './message.ts';
 
 /** Longer texts are cut before they are stored; a channel may cut more. */
 export const MAX_TEXT = 20_000;
-/** Characters of a summary or a reason in a message that we wrote. */
-const MAX_PART = 1_000;
+/** Characters of a line in a message that we wrote; a question to people may be longer. */
+const MAX_LINE = 1_000;
+const MAX_QUESTION = 2_400;
 
 const HEADLINES: Record<NotificationEvent, string> = {
   escalate: 'Escalated',
@@ -22,9 +23,10 @@ export const headline = ({ event, pipeline }: Pick<Message, 'event' | 'pipeline'
 /** What is said where the author wrote no template: what happened, to what, and why (Orchestration 6). */
 export function defaultText(facts: Facts): Segment[] {
   const origin = [facts.severity, facts.team === null ? null : `team ${facts.team}`, facts.step === null ? null : `step ${facts.step}`];
-  const lines = [facts.summary, facts.reason, origin.filter((part) => part !== null).join(' · ')];
+  const reason = facts.reason && cut(facts.reason, facts.event === 'approval' ? MAX_QUESTION : MAX_LINE);
+  const lines = [facts.summary && cut(facts.summary, MAX_LINE), reason, origin.filter((part) => part !== null).join(' · ')];
   const said = lines.filter((line): line is string => line !== null && line !== '');
-  return [{ kind: 'strong', text: headline(facts) }, ...said.map((line): Segment => ({ kind: 'value', text: `\n${cut(line, MAX_PART)}` }))];
+  return [{ kind: 'strong', text: headline(facts) }, ...said.map((line): Segment => ({ kind: 'value', text: `\n${line}` }))];
 }
 
 export type Composed = { ok: true; text: Segment[]; missing: string[] } | { ok: false; msg: string };
