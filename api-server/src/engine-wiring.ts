@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Approvals } from './approvals/approvals.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import type { Registry } from './definitions/registry.ts';
@@ -13,6 +14,7 @@ import type { Capacity } from './runs/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
+import { humanStep } from './runs/human-step.ts';
 import { newId } from './runs/ids.ts';
 import type { Lanes } from './runs/lanes.ts';
 import { pipelineStep } from './runs/pipeline-step.ts';
@@ -43,6 +45,7 @@ export interface EngineParts {
   texts: Texts;
   backends: AgentBackend[];
   registry: Registry;
+  approvals: Approvals;
   /** Further writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
 }
@@ -71,7 +74,7 @@ export function wireEngine(parts: EngineParts): Engine {
     },
     setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
     persist: failpoints.stepRowLate ? late : persist,
-    endWrites: parts.endWrites ?? (() => []),
+    endWrites: (run, end) => [...parts.approvals.closeAll(run), ...(parts.endWrites?.(run, end) ?? [])],
     readInterrupted: () => readInterrupted(database.db),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),
@@ -93,6 +96,7 @@ function stepDeps({ config, pipelineEnv: env, database, backends, texts }: Engin
   const http = httpExecutor(config.security.egressAllow);
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));
+  kinds.set('human', humanStep({ texts, approvals, now }));
   const artifacts = config.artifacts && artifactStore(config.artifacts.dir);
   return {
     kinds,

@@ -1,3 +1,4 @@
+import { createApprovals } from './approvals/approvals.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
@@ -102,7 +103,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({
     readCounters: () => readCounters(database.db),
     runsInProgress: () => countRunning(database.db),
-    approvalsPending: () => new Map(),
+    approvalsPending: approvals.pendingByTeam,
     sources: [...sources.keys()],
   });
   const app = await createServer(config, {

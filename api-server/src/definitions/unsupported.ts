@@ -4,7 +4,7 @@ type Found = { loc: (string | number)[]; msg: string };
 
 /** Keys of a pipeline that the engine does not carry out yet; a definition that uses one is refused, never half run. */
 const PIPELINE_KEYS: readonly (keyof Pipeline)[] = [];
-const EXECUTORS = new Set(['human']);
+const EXECUTORS = new Set<string>();
 
 /** What of a pipeline this version cannot run, as load errors. */
 export function unsupported({ name, file, config }: ResolvedPipeline): Problem[] {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileMatch, resolveSet } from '@signalbox/crds';
+import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { wireEngine, type EngineParts } from '../engine-wiring.ts';
@@ -10,7 +11,7 @@ import { readEvents } from '../store/event-writes.ts';
 import { newTestDatabase } from '../store/fixtures/test-database.ts';
 import { insertRun, keepDefinition } from '../store/run-writes.ts';
 import { findRun, runDetail, type RunDetail } from '../store/run-detail.ts';
-import { createCapacity } from './capacity.ts';
+import { type Capacity, createCapacity } from './capacity.ts';
 import { createLanes } from './lanes.ts';
 import { createTexts } from './texts.ts';
 import type { Engine } from './engine.ts';
@@ -27,6 +28,8 @@ export interface World {
   engine: Engine;
   database: Database;
   hub: EventHub;
+  approvals: Approvals;
+  capacity: Capacity;
   calls: AgentCall[];
   pipelines: Map<string, LoadedPipeline>;
   /** Starts a run of the named pipeline and waits for its end. */
@@ -78,6 +81,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const open = async () => {
     const database = await site.open({ now: Date.now });
     const hub = createEventHub({ readStored: (id, after) => readEvents(database.db, id, after), now: Date.now, observe: () => undefined });
+    const approvals = createApprovals({ database, announce: () => [], now: Date.now });
+    const capacity = createCapacity(options.maxRuns ?? 10);
     const engine = wireEngine({
       config: configOf(options, folder),
       logs: { log: QUIET, runs: QUIET },
@@ -85,13 +90,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       pipelineEnv: PLAIN_ENV,
       database,
       hub,
-      capacity: createCapacity(options.maxRuns ?? 10),
+      capacity,
+      approvals,
       lanes: createLanes(),
       texts: createTexts({ sandbox: true }),
       backends: [backend],
       registry: { current: () => ({ byName: pipelines }) },
     } as unknown as EngineParts);
-    return { database, hub, engine };
+    return { database, hub, engine, approvals, capacity };
   };
   const world = { ...(await open()), calls, pipelines } as World;
   const ended = async (runId: string): Promise<Ended> => {

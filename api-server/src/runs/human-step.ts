@@ -26,7 +26,8 @@ export function humanStep(deps: HumanStepDeps): StepKind {
   return {
     prepare: (site, earlier) => {
       const step = site.step as AnyHumanStep;
-      const prompt = earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+      const prompt =
+        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const { raw } = prompt;
       return {
@@ -92,12 +93,16 @@ async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): 
   noteEnd(site, closed);
   await attempt.store(deps.approvals.goesOn(run));
   if (giveBack && goesOn(performed, site, step)) await takeAgain(run, attempt.signal);
-  return attempt.signal.aborted ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false } : performed;
+  return attempt.signal.aborted
+    ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
+    : performed;
 }
 
 /** A run that ends here needs no slot for it; a sub-run's parent may go on. */
 const goesOn = (performed: Performed, { run }: Site, { on_failure: policy }: AnyHumanStep): boolean =>
-  performed.ok || run.depth > 1 || (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
+  performed.ok ||
+  run.depth > 1 ||
+  (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
 
 async function takeAgain(run: ActiveRun, signal: AbortSignal): Promise<void> {
   try {
@@ -112,7 +117,12 @@ function noteEnd({ run, name }: Site, { id, status, decidedBy, comment }: Approv
   switch (status) {
     case 'approved':
     case 'rejected':
-      run.journal.add('info', 'approval_decided', `${name} was ${status} by ${decidedBy ?? ''}`, { ...fields, decision: status, decided_by: decidedBy, comment });
+      run.journal.add('info', 'approval_decided', `${name} was ${status} by ${decidedBy ?? ''}`, {
+        ...fields,
+        decision: status,
+        decided_by: decidedBy,
+        comment,
+      });
       break;
     case 'timed_out':
       run.journal.add('warn', 'approval_expired', `nobody decided about ${name} in time`, fields);
@@ -130,10 +140,22 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
   const said = comment === null ? '' : `: ${comment}`;
   switch (status) {
     case 'approved':
-      return { ok: true, facts, answer: answerOf(1, `approved by ${decidedBy ?? ''}${said}`, { values: answers, comment }) };
+      return {
+        ok: true,
+        facts,
+        answer: answerOf(1, `approved by ${decidedBy ?? ''}${said}`, { values: answers, comment }),
+      };
     case 'rejected': {
       const message = `rejected by ${decidedBy ?? ''}${said}`;
-      return { ok: false, type: 'rejected', message, retryable: false, ends: 'aborted', facts, answer: answerOf(0, message, { values: answers, comment }) };
+      return {
+        ok: false,
+        type: 'rejected',
+        message,
+        retryable: false,
+        ends: 'aborted',
+        facts,
+        answer: answerOf(0, message, { values: answers, comment }),
+      };
     }
     case 'timed_out':
       return timedOut(step, fields, raw);
@@ -145,7 +167,11 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
   }
 }
 
-function timedOut({ on_timeout: rule, timeout_seconds: seconds }: AnyHumanStep, fields: HumanField[], raw: RawResponse): Performed {
+function timedOut(
+  { on_timeout: rule, timeout_seconds: seconds }: AnyHumanStep,
+  fields: HumanField[],
+  raw: RawResponse,
+): Performed {
   const message = `nobody decided within ${seconds} s`;
   const failure = { ok: false as const, type: 'timeout', message, retryable: false, facts: noFacts(raw) };
   switch (rule) {
@@ -154,13 +180,21 @@ function timedOut({ on_timeout: rule, timeout_seconds: seconds }: AnyHumanStep, 
     case 'escalate':
       return { ...failure, ends: 'escalated' };
     case 'proceed':
-      return { ok: true, facts: noFacts(raw), answer: answerOf(null, `${message}; the run goes on`, { values: defaultsOf(fields), comment: null }) };
+      return {
+        ok: true,
+        facts: noFacts(raw),
+        answer: answerOf(null, `${message}; the run goes on`, { values: defaultsOf(fields), comment: null }),
+      };
     default:
       return rule satisfies never;
   }
 }
 
-const answerOf = (confidence: number | null, summary: string, { values, comment }: { values: FieldValues | null; comment: string | null }): Answer => ({
+const answerOf = (
+  confidence: number | null,
+  summary: string,
+  { values, comment }: { values: FieldValues | null; comment: string | null },
+): Answer => ({
   confidence,
   summary,
   output: { ...values },

@@ -38,6 +38,8 @@ export interface SubRunDeps extends EndingDeps {
 
 export interface ChildRequest {
   parent: ActiveRun;
+  /** True for one of several branches: the others work on in the parent's slot, so nobody gives it back. */
+  branch: boolean;
   stepName: string;
   pipeline: string;
   /** Rendered; what it leaves out comes from the parent. */
@@ -50,6 +52,8 @@ export interface SubRuns {
   /** Sub-runs of an earlier process; their parents ask for them again. */
   remember(children: InterruptedRun[]): void;
 }
+
+const KEPT: Slot = { giveBack: () => undefined, takeAgain: () => Promise.resolve() };
 
 /** Deepest level of sub-runs (Design 3); loading refuses more, reloads in between could still make it. */
 const MAX_DEPTH = 5;
@@ -85,7 +89,7 @@ interface Existing {
 
 async function childRun(deps: SubRunDeps, request: ChildRequest, { id, stored }: Existing): Promise<ActiveRun | { missing: string }> {
   const { parent } = request;
-  const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
+  const place = { slot: request.branch ? KEPT : deps.newSlot(parent), depth: parent.depth + 1 };
   if (stored) {
     const lane = laneOf(deps.texts, stored);
     const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
