@@ -92,7 +92,7 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-function stepDeps({ config, pipelineEnv: env, database, backends, texts }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
+function stepDeps({ config, pipelineEnv: env, database, backends, texts, approvals }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
   const http = httpExecutor(config.security.egressAllow);
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));

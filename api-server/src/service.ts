@@ -85,7 +85,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const texts = createTexts({ sandbox: config.security.templateSandbox });
   const backends = createBackends(config);
   const notifications = wireNotifications({ ...options, database, texts });
-  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry, endWrites: notifications.runEnded });
+  const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
+  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry, approvals, endWrites: notifications.runEnded });
   const state = { accepting: true };
   const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
   const takeRuns: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);

@@ -29,7 +29,7 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         promptHash: null,
         raw: null,
         perform: async ({ signal }) => {
-          const request = { parent: site.run, stepName: site.name, pipeline: step.pipeline, context: context.value, signal };
+          const request = { parent: site.run, branch: site.kind !== 'step', stepName: site.name, pipeline: step.pipeline, context: context.value, signal };
           const child = await deps.runChild(request);
           if ('missing' in child) return { ok: false, type: 'missing_pipeline', message: child.missing, retryable: false };
           return toPerformed(child);
