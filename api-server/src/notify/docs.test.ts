@@ -9,7 +9,6 @@ import { channels } from './channels/index.ts';
 const page = readFileSync(new URL('../../../docs/notifications.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/```yaml\n# in (the configuration|a pipeline)\n([^]*?)```/g)].map(([, where = '', text = '']) => ({
   where,
-  text,
   notifications: (parse(text) as { notifications: Record<string, unknown> }).notifications,
 }));
 
@@ -19,7 +18,7 @@ test('every channel has an example that the configuration takes', () => {
   const inConfiguration = blocks.filter(({ where }) => where === 'the configuration');
   const shown = new Set(inConfiguration.flatMap(({ notifications }) => Object.keys(notifications)));
   expect(shown).toEqual(new Set([...Channel.options, 'routes']));
-  for (const { notifications, text } of inConfiguration) expect(NotificationsBlock.safeParse(expandEnv(notifications, ENV)).success, text).toBe(true);
+  for (const { notifications } of inConfiguration) expect(NotificationsBlock.safeParse(expandEnv(notifications, ENV)).error).toBeUndefined();
 });
 
 test('the example of a pipeline is one that its channels take', () => {

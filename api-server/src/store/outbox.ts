@@ -1,4 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
+import type { Kysely } from 'kysely';
 import type { ConfigSource, Message, Notification } from '../notify/message.ts';
 import type { Outbox } from '../notify/sender.ts';
 import type { Claimed, Settlement } from '../notify/settle.ts';
@@ -7,7 +8,7 @@ import { addCounters } from './counters.ts';
 import type { Database, Tx } from './database.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
-import type { NotificationRow } from './schema.ts';
+import type { NotificationRow, Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
 type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt'>;
@@ -55,15 +56,35 @@ export async function insertNotifications(tx: Tx, notifications: readonly Notifi
 }
 
 const dueRows = statement<{ now: number; limit: number }, NotificationRow>((db, slot) =>
-  db.selectFrom('notifications').selectAll().where('status', '=', 'pending').where('due_at', '<=', slot.now).orderBy('due_at').limit(slot.limit),
+  db
+    .selectFrom('notifications')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('due_at', '<=', slot.now)
+    .orderBy('due_at')
+    .limit(slot.limit),
 );
 
 const claimRow = statement<{ id: string; due_at: number; until: number }>((db, slot) =>
-  db.updateTable('notifications').set({ due_at: slot.until }).where('id', '=', slot.id).where('due_at', '=', slot.due_at).where('status', '=', 'pending'),
+  db
+    .updateTable('notifications')
+    .set({ due_at: slot.until })
+    .where('id', '=', slot.id)
+    .where('due_at', '=', slot.due_at)
+    .where('status', '=', 'pending'),
 );
 
+/** A look without a transaction: an idle service writes nothing, and an empty commit says nothing about the disk. */
+async function anyDue(db: Kysely<Tables>, now: number): Promise<boolean> {
+  const row = await db.selectFrom('notifications').select('id').where('status', '=', 'pending').where('due_at', '<=', now).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Takes rows that are due for oneself until `until`; a process that dies meanwhile leaves them to the next taker after that. */
-export async function claimDue(tx: Tx, { now, until, limit }: { now: number; until: number; limit: number }): Promise<Claimed[]> {
+export async function claimDue(
+  tx: Tx,
+  { now, until, limit }: { now: number; until: number; limit: number },
+): Promise<Claimed[]> {
   const claimed: Claimed[] = [];
   for (const row of await tx.all(dueRows, { now, limit })) {
     if ((await tx.run(claimRow, { id: row.id, due_at: row.due_at, until })) === 1) claimed.push(toClaimed(row));
@@ -106,7 +127,15 @@ const settleRow = statement<Settled>((db, slot) =>
 export async function settleNotification(tx: Tx, settlement: Settlement): Promise<void> {
   const { id, status, attempts, at, nextAt, error, receipt } = settlement;
   const ended = status === 'pending' ? null : at;
-  const row = { id, status, attempts, due_at: nextAt ?? at, ended_at: ended, error, receipt: receipt ? JSON.stringify(receipt) : null };
+  const row = {
+    id,
+    status,
+    attempts,
+    due_at: nextAt ?? at,
+    ended_at: ended,
+    error,
+    receipt: receipt ? JSON.stringify(receipt) : null,
+  };
   const changed = await tx.run(settleRow, row);
   if (changed === 0 || ended === null) return;
   await addCounters(tx, settlement.counters);
@@ -135,7 +164,11 @@ async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'se
 const PRUNE_ROWS = 1_000;
 
 const pruneRows = statement<{ before: number }>((db, slot) =>
-  db.deleteFrom('notifications').where('id', 'in', (old) => old.selectFrom('notifications').select('id').where('created_at', '<', slot.before).limit(PRUNE_ROWS)),
+  db
+    .deleteFrom('notifications')
+    .where('id', 'in', (old) =>
+      old.selectFrom('notifications').select('id').where('created_at', '<', slot.before).limit(PRUNE_ROWS),
+    ),
 );
 
 /** Deletes rows created before `before`, a bounded number of them; answers how many. */
@@ -144,7 +177,7 @@ export const pruneNotifications = async (tx: Tx, before: number): Promise<number
 /** The outbox of the service over its database. */
 export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox => ({
   insert: (notifications) => (tx: Tx) => insertNotifications(tx, notifications),
-  claim: (claim) => database.write((tx) => claimDue(tx, claim)),
+  claim: async (claim) => ((await anyDue(database.db, claim.now)) ? database.write((tx) => claimDue(tx, claim)) : []),
   settle: (settlement) => database.write((tx) => settleNotification(tx, settlement)),
   prune: (before) => database.write((tx) => pruneNotifications(tx, before)),
   definitionOf: async (runId) => (await runDefinition(database.db, runId)) as Pipeline | null,
