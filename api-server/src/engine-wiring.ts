@@ -78,10 +78,12 @@ export function wireEngine(parts: EngineParts): Engine {
     readInterrupted: () => readInterrupted(database.db),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),
-    insertChild: (row, { hash, name, config }) => async (tx: Tx) => {
-      await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
-      await insertRun(tx, row);
-    },
+    insertChild:
+      (row, { hash, name, config }) =>
+      async (tx: Tx) => {
+        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+        await insertRun(tx, row);
+      },
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     lanes,
@@ -92,7 +94,10 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-function stepDeps({ config, pipelineEnv: env, database, backends, texts, approvals }: EngineParts, kinds: Map<string, StepKind>): Omit<StepDeps, 'flush'> {
+function stepDeps(
+  { config, pipelineEnv: env, database, backends, texts, approvals }: EngineParts,
+  kinds: Map<string, StepKind>,
+): Omit<StepDeps, 'flush'> {
   const http = httpExecutor(config.security.egressAllow);
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));

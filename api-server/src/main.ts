@@ -72,7 +72,10 @@ function fail(message: string): void {
   setImmediate(() => process.exit());
 }
 
-function handleSignals(service: Service, log: { info(message: string): void; error(fields: object, message: string): void }): void {
+function handleSignals(
+  service: Service,
+  log: { info(message: string): void; error(fields: object, message: string): void },
+): void {
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return process.exit(1);

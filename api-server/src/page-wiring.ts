@@ -29,7 +29,9 @@ export function pageStore({ database, definitions, now }: Shared): Stored {
     runDefinition: (id) => runDefinition(database.db, id),
     giveFeedback: async ({ runId, stepName, outcome, notes, by }) => {
       const mark = { runId, outcome, notes, submittedAt: now(), submittedBy: by.name };
-      const result = await database.write((tx) => (stepName === null ? markRun(tx, mark) : markStep(tx, { ...mark, stepName })));
+      const result = await database.write((tx) =>
+        stepName === null ? markRun(tx, mark) : markStep(tx, { ...mark, stepName }),
+      );
       return result.kind === 'marked' ? 'ok' : 'not_found';
     },
     definitions: () => {
@@ -39,7 +41,14 @@ export function pageStore({ database, definitions, now }: Shared): Stored {
   };
 }
 
-const entry = (definition: { name: string; file: string; text: string; hash: string; config: object; uses?: string[] }): DefinitionEntry => ({
+const entry = (definition: {
+  name: string;
+  file: string;
+  text: string;
+  hash: string;
+  config: object;
+  uses?: string[];
+}): DefinitionEntry => ({
   name: definition.name,
   file: definition.file,
   text: definition.text,
@@ -57,5 +66,11 @@ async function pageOfRuns({ db }: Database, query: RunsQuery): Promise<RunsPage>
     since: since === undefined ? undefined : Date.parse(since),
   };
   const list = await listRuns(db, filter, { limit, offset });
-  return { runs: list.runs.map(runLine), limit, offset, total: list.total, total_is_lower_bound: list.totalIsLowerBound };
+  return {
+    runs: list.runs.map(runLine),
+    limit,
+    offset,
+    total: list.total,
+    total_is_lower_bound: list.totalIsLowerBound,
+  };
 }

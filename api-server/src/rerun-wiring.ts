@@ -14,7 +14,11 @@ export interface RerunParts {
 }
 
 /** Reads the original, plans, and takes the new run in like any other (Orchestration 4.1). */
-export async function rerun({ database, definitions, intake }: RerunParts, runId: string, fromStep: string | null): Promise<RerunResult> {
+export async function rerun(
+  { database, definitions, intake }: RerunParts,
+  runId: string,
+  fromStep: string | null,
+): Promise<RerunResult> {
   const detail = await runDetail(database.db, runId, { raw: true });
   if (!detail) return { kind: 'not_found' };
   const { run, steps, context, raw } = detail;

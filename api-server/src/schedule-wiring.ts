@@ -40,7 +40,8 @@ export function wireScheduler({ config, logs, database, registry, engine, lanes,
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
           insertRun,
           lanes,
-          laneOf: (of, context) => laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
+          laneOf: (of, context) =>
+            laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
           now,
           newId,
           begin: engine.begin,
@@ -57,7 +58,9 @@ export function wireScheduler({ config, logs, database, registry, engine, lanes,
 }
 
 /** What is removed every day. */
-export function startRetention({ config, logs, database }: Pick<ScheduleParts, 'config' | 'logs' | 'database'>): { stop(): void } {
+export function startRetention({ config, logs, database }: Pick<ScheduleParts, 'config' | 'logs' | 'database'>): {
+  stop(): void;
+} {
   const { artifacts, retention } = config;
   const tasks = new Map<string, () => Promise<number>>();
   if (artifacts) tasks.set('artifacts', () => cleanArtifacts(artifacts.dir, artifacts.retentionDays, now()));

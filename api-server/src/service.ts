@@ -86,7 +86,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const backends = createBackends(config);
   const notifications = wireNotifications({ ...options, database, texts });
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
-  const engine = wireEngine({ ...options, database, hub, capacity, lanes, texts, backends, registry, approvals, endWrites: notifications.runEnded });
+  const engine = wireEngine({
+    ...options,
+    database,
+    hub,
+    capacity,
+    lanes,
+    texts,
+    backends,
+    registry,
+    approvals,
+    endWrites: notifications.runEnded,
+  });
   const state = { accepting: true };
   const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
   const takeRuns: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
@@ -171,11 +182,18 @@ async function takeIn(
     findDuplicate,
     insertRun,
     keepDefinition: async (tx, { hash, name, config }) => {
-      if (!kept.has(hash)) await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+      if (!kept.has(hash))
+        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
     },
     definitionKept: (hash) => void kept.add(hash),
     insertPrior: (tx, runId, { pipeline, prior }) =>
-      insertPrior(tx, prior ?? [], { runId, pipelineName: pipeline.name, stage: pipeline.config.stage, newId, now: now() }),
+      insertPrior(tx, prior ?? [], {
+        runId,
+        pipelineName: pipeline.name,
+        stage: pipeline.config.stage,
+        newId,
+        now: now(),
+      }),
     capacity,
     lanes,
     laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),

@@ -5,7 +5,12 @@ import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 /** What is read of a response; the rest is left on the wire. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
 
-const failure = (type: string, message: string, retryable = false): Failure => ({ ok: false, type, message, retryable });
+const failure = (type: string, message: string, retryable = false): Failure => ({
+  ok: false,
+  type,
+  message,
+  retryable,
+});
 
 /** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed (Design 9). */
 export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
@@ -51,7 +56,9 @@ function parseUrl(text: string): URL | null {
 }
 
 const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]));
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
 
 async function readSome(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];

@@ -55,7 +55,8 @@ export class WebSocketRpc implements RpcClient {
   call(call: Call): Promise<CallResult> {
     if (this.#closed) return Promise.resolve(unavailable('the client is closed'));
     if (this.#open.size >= MAX_OPEN_CALLS) return Promise.resolve(unavailable(`${MAX_OPEN_CALLS} calls are open`));
-    if (call.signal.aborted) return Promise.resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
+    if (call.signal.aborted)
+      return Promise.resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
     return new Promise((resolve) => {
       const id = this.#nextId++;
       const patience = setTimeout(() => this.#giveUp(id), CONNECT_PATIENCE_MS);
@@ -136,7 +137,9 @@ export class WebSocketRpc implements RpcClient {
     if (!open) return;
     const { cancel } = open.call;
     if (cancel && this.#ready) {
-      this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }));
+      this.#socket?.send(
+        JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
+      );
     }
     open.settle({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
   }

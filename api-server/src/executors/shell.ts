@@ -8,7 +8,8 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires (Design 3). */
 export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve({ ok: false, type: 'timeout', message: 'stopped before it ran', retryable: false });
+    if (signal.aborted)
+      return resolve({ ok: false, type: 'timeout', message: 'stopped before it ran', retryable: false });
     const child = spawn('/bin/sh', ['-c', run], {
       cwd: '/',
       env: { ...env, PATH },
@@ -27,7 +28,8 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
       signal.removeEventListener('abort', kill);
       // What the command left in the background is not part of the check.
       killGroup(child.pid);
-      if (signal.aborted) return resolve({ ok: false, type: 'timeout', message: 'the check was stopped', retryable: false });
+      if (signal.aborted)
+        return resolve({ ok: false, type: 'timeout', message: 'the check was stopped', retryable: false });
       resolve({ ok: true, exitCode, stdout: stdout(), stderr: stderr() });
     });
   });

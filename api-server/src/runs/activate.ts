@@ -4,7 +4,11 @@ import type { NewRun } from './new-run.ts';
 import { stepView } from './step-view.ts';
 
 /** A run at its beginning. */
-export function activate(hub: EventHub, fresh: NewRun, { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>): ActiveRun {
+export function activate(
+  hub: EventHub,
+  fresh: NewRun,
+  { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>,
+): ActiveRun {
   return {
     id: fresh.id,
     pipeline: fresh.pipeline.config,

@@ -22,7 +22,8 @@ export function agentStep(deps: AgentStepDeps): StepKind {
   return {
     prepare: (site, earlier) => {
       const step = site.step as AnyAgentStep;
-      const prompt = earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+      const prompt =
+        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const prepared: Prepared = {
         ok: true,
@@ -46,10 +47,19 @@ function hashOf(step: AnyAgentStep): string {
   return known;
 }
 
-const templateFailure = (message: string): Failure => ({ ok: false, type: 'template_failed', message, retryable: false });
+const templateFailure = (message: string): Failure => ({
+  ok: false,
+  type: 'template_failed',
+  message,
+  retryable: false,
+});
 
 /** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
-export function renderPrompt(deps: Pick<AgentStepDeps, 'texts' | 'now'>, { run, name, locals }: Site, step: { prompt_template: string }): { ok: true; raw: RawResponse } | Failure {
+export function renderPrompt(
+  deps: Pick<AgentStepDeps, 'texts' | 'now'>,
+  { run, name, locals }: Site,
+  step: { prompt_template: string },
+): { ok: true; raw: RawResponse } | Failure {
   const compiled = deps.texts.template(step.prompt_template);
   if (!compiled.ok) return templateFailure(compiled.msg);
   const rendered = compiled.template.render(runValues(run, deps.now(), locals));
@@ -119,7 +129,11 @@ const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
   return { ok: false, type: 'output_invalid', message, retryable: false, facts };
 };
 
-function call(deps: AgentStepDeps, { site, step }: Question, attempt: Attempt & { input: string }): Promise<AgentReply | Failure> {
+function call(
+  deps: AgentStepDeps,
+  { site, step }: Question,
+  attempt: Attempt & { input: string },
+): Promise<AgentReply | Failure> {
   const { run, name } = site;
   return deps.backend.run({
     agent: step.agent,
@@ -133,7 +147,8 @@ function call(deps: AgentStepDeps, { site, step }: Question, attempt: Attempt & 
     stepName: name,
     team: run.team,
     signal: attempt.signal,
-    onEvent: (event, fields) => run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
+    onEvent: (event, fields) =>
+      run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
   });
 }
 

@@ -15,7 +15,11 @@ export interface ShellResult {
 }
 
 /** Runs `sh -c run` with `env` and PATH only; its process group dies with the signal (Design 3). */
-export type ShellExecutor = (call: { run: string; env: Record<string, string>; signal: AbortSignal }) => Promise<ShellResult | Failure>;
+export type ShellExecutor = (call: {
+  run: string;
+  env: Record<string, string>;
+  signal: AbortSignal;
+}) => Promise<ShellResult | Failure>;
 
 export interface CheckDeps {
   texts: Texts;
@@ -34,7 +38,8 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   const { step, run, name } = begun;
   const declared = 'deterministic_checks' in step ? step.deterministic_checks : [];
   const forbidden = deps.shell === null ? declared.find(({ type }) => type === 'shell') : undefined;
-  if (forbidden) return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
+  if (forbidden)
+    return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   const checks = await Promise.all(declared.map((check) => runCheck(deps, check, { values, signal: subject.signal })));
   for (const { name: check, passed, detail } of checks) {
@@ -75,11 +80,16 @@ async function observe(deps: CheckDeps, check: Check, { values, signal }: CheckS
   if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
   const env = renderJson(check.env, { ...rendering, env: noEnv(deps.env) });
   if (!env.ok) return env;
-  if (!deps.shell) return { ok: false, type: 'shell_not_allowed', message: 'shell checks are not allowed', retryable: false };
+  if (!deps.shell)
+    return { ok: false, type: 'shell_not_allowed', message: 'shell checks are not allowed', retryable: false };
   const result = await deps.shell({ run: check.run, env: env.value as Record<string, string>, signal });
   if (!result.ok) return result;
   const { exitCode, stdout, stderr } = result;
-  return { ok: true, values: { exit_code: exitCode, stdout, stderr }, detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}` };
+  return {
+    ok: true,
+    values: { exit_code: exitCode, stdout, stderr },
+    detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}`,
+  };
 }
 
 /** In a shell check's `env`, `${NAME}` is the shell's business, not the operator's. */

@@ -34,16 +34,20 @@ export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], e
   // The log of a run that is over in a moment is written once, at its end.
   const events = ending || deps.now() - run.triggeredAt > LOG_WAITS_MS ? run.journal.take() : [];
   if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
-  for (;;) {
-    try {
-      await deps.persist(all);
-      return run.journal.stored();
-    } catch (error) {
-      if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
-      const stopped = stopReason(run.controller.signal);
-      if (stopped?.why === 'shutdown') throw stopped;
-      await deps.delay(STORE_RETRY_MS, never);
-    }
+  while (!(await stored(deps, run, all))) await deps.delay(STORE_RETRY_MS, never);
+  run.journal.stored();
+}
+
+/** False while the database takes no writes; throws when the service stops meanwhile, and what is a fault of ours. */
+async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<boolean> {
+  try {
+    await deps.persist(writes);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
+    const stopped = stopReason(run.controller.signal);
+    if (stopped?.why === 'shutdown') throw stopped;
+    return false;
   }
 }
 

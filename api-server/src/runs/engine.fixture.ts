@@ -22,7 +22,9 @@ import type { StepExecution, TriggerContext } from './model.ts';
 import { newRunRow } from './new-run.ts';
 
 /** What a fake agent says: an answer object, a failure, or whatever the call makes of it. */
-export type Script = (call: AgentCall) => Record<string, unknown> | Failure | Promise<Record<string, unknown> | Failure>;
+export type Script = (
+  call: AgentCall,
+) => Record<string, unknown> | Failure | Promise<Record<string, unknown> | Failure>;
 
 export interface World {
   engine: Engine;
@@ -69,7 +71,10 @@ export const CONTEXT: TriggerContext = {
 };
 
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
-const PLAIN_ENV = { valueOf: (name: string) => (name === 'ALLOWED' ? 's3cret-value' : undefined), mask: (text: string) => text.replaceAll('s3cret-value', '***') };
+const PLAIN_ENV = {
+  valueOf: (name: string) => (name === 'ALLOWED' ? 's3cret-value' : undefined),
+  mask: (text: string) => text.replaceAll('s3cret-value', '***'),
+};
 
 /** An engine with a real database and agents that are functions. */
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -80,7 +85,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const backend = fakeBackend(options.agents ?? {}, calls);
   const open = async () => {
     const database = await site.open({ now: Date.now });
-    const hub = createEventHub({ readStored: (id, after) => readEvents(database.db, id, after), now: Date.now, observe: () => undefined });
+    const hub = createEventHub({
+      readStored: (id, after) => readEvents(database.db, id, after),
+      now: Date.now,
+      observe: () => undefined,
+    });
     const approvals = createApprovals({ database, announce: () => [], now: Date.now });
     const capacity = createCapacity(options.maxRuns ?? 10);
     const engine = wireEngine({
@@ -111,7 +120,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     };
     return { ...detail, step, events: events.map(({ event }) => event) };
   };
-  const start = (pipeline: string, context: Partial<TriggerContext> = {}) => begin(world, pipeline, { ...CONTEXT, ...context });
+  const start = (pipeline: string, context: Partial<TriggerContext> = {}) =>
+    begin(world, pipeline, { ...CONTEXT, ...context });
   return Object.assign(world, {
     start,
     ended,
@@ -131,9 +141,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 function load(texts: string[]): Map<string, LoadedPipeline> {
-  const set = resolveSet({ pipelines: texts.map((text, at) => ({ file: `${at}.yaml`, text })), steps: [], operator: { allow_shell_checks: true } });
+  const set = resolveSet({
+    pipelines: texts.map((text, at) => ({ file: `${at}.yaml`, text })),
+    steps: [],
+    operator: { allow_shell_checks: true },
+  });
   const errors = set.problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new Error(errors.map(({ file, loc, msg }) => `${file} ${loc.join('.')}: ${msg}`).join('\n'));
+  if (errors.length > 0)
+    throw new Error(errors.map(({ file, loc, msg }) => `${file} ${loc.join('.')}: ${msg}`).join('\n'));
   return new Map(set.pipelines.map((pipeline) => [pipeline.name, { ...pipeline, match: compileMatch({}) }]));
 }
 
@@ -175,12 +190,18 @@ const reply = (answer: Record<string, unknown>): AgentReply => ({
 });
 
 /** A plain answer of that confidence. */
-export const sure = (confidence: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({ confidence, summary: 'looked', ...more });
+export const sure = (confidence: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  confidence,
+  summary: 'looked',
+  ...more,
+});
 
 /** Resolves when the signal of the call fires: an agent that never answers. */
 export const hang: Script = ({ signal }) =>
   new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false } satisfies Failure));
+    signal.addEventListener('abort', () =>
+      resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false } satisfies Failure),
+    );
   });
 
 async function begin(world: World, name: string, context: TriggerContext): Promise<string> {
@@ -189,10 +210,22 @@ async function begin(world: World, name: string, context: TriggerContext): Promi
   const now = Date.now();
   const id = newId(now);
   await world.database.write(async (tx) => {
-    await keepDefinition(tx, { hash: pipeline.hash, kind: 'Pipeline', name, body: JSON.stringify(pipeline.config), stored_at: now });
-    await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }));
+    await keepDefinition(tx, {
+      hash: pipeline.hash,
+      kind: 'Pipeline',
+      name,
+      body: JSON.stringify(pipeline.config),
+      stored_at: now,
+    });
+    await insertRun(
+      tx,
+      newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }),
+    );
   });
-  world.engine.begin({ id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null, prior: [] }, 'running');
+  world.engine.begin(
+    { id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null, prior: [] },
+    'running',
+  );
   return id;
 }
 

@@ -6,16 +6,42 @@ const make = async (options: WorldOptions) => (world = await createWorld(options
 afterEach(() => world.close());
 
 const pipeline = (steps: string, more = '') => `name: p\nstage: production\n${more}\nsteps:\n${steps}`;
-const ask = (name: string, more = '') => `  - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: "Look at {{labels.service}}"${more}}\n`;
-const failing = (type: string, retryable: boolean): Script => () => ({ ok: false, type, message: 'broken', retryable });
+const ask = (name: string, more = '') =>
+  `  - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: "Look at {{labels.service}}"${more}}\n`;
+const failing =
+  (type: string, retryable: boolean): Script =>
+  () => ({ ok: false, type, message: 'broken', retryable });
 
 test('a run goes through its steps and each leaves its evidence', async () => {
-  await make({ pipelines: [pipeline(ask('one') + ask('two', ', confidence_threshold: 0.5'))], agents: { one: () => sure(0.9, { ticket: 7 }), two: () => sure(0.6) } });
+  await make({
+    pipelines: [pipeline(ask('one') + ask('two', ', confidence_threshold: 0.5'))],
+    agents: { one: () => sure(0.9, { ticket: 7 }), two: () => sure(0.6) },
+  });
   const run = await world.run('p');
-  expect(run.run).toMatchObject({ status: 'completed', trust: 0.6, threshold: 0.5, inputTokens: 20, outputTokens: 10, unpricedSteps: 2 });
-  expect(run.step('one')).toMatchObject({ status: 'completed', primaryConfidence: 0.9, output: { ticket: 7 }, model: 'm', agentVersion: 'v1' });
+  expect(run.run).toMatchObject({
+    status: 'completed',
+    trust: 0.6,
+    threshold: 0.5,
+    inputTokens: 20,
+    outputTokens: 10,
+    unpricedSteps: 2,
+  });
+  expect(run.step('one')).toMatchObject({
+    status: 'completed',
+    primaryConfidence: 0.9,
+    output: { ticket: 7 },
+    model: 'm',
+    agentVersion: 'v1',
+  });
   expect(run.step('one').rawResponse?.prompt).toBe('Look at checkout');
-  expect(run.events).toEqual(['run_started', 'step_started', 'step_completed', 'step_started', 'step_completed', 'run_completed']);
+  expect(run.events).toEqual([
+    'run_started',
+    'step_started',
+    'step_completed',
+    'step_started',
+    'step_completed',
+    'run_completed',
+  ]);
 });
 
 test.each([
@@ -29,7 +55,10 @@ test.each([
 });
 
 test('an agent that answers proceed: false stops the run with its reason', async () => {
-  await make({ pipelines: [pipeline(ask('one') + ask('two'))], agents: { one: () => sure(0.9, { proceed: false, proceed_reason: 'a false alarm' }) } });
+  await make({
+    pipelines: [pipeline(ask('one') + ask('two'))],
+    agents: { one: () => sure(0.9, { proceed: false, proceed_reason: 'a false alarm' }) },
+  });
   const run = await world.run('p');
   expect(run.run).toMatchObject({ status: 'stopped', error: { step: 'one', message: 'a false alarm' } });
   expect(world.calls).toHaveLength(1);
@@ -37,35 +66,61 @@ test('an agent that answers proceed: false stops the run with its reason', async
 
 test('a retryable error is tried again with a key of its own, another is not', async () => {
   let tries = 0;
-  const flaky: Script = () => (++tries < 3 ? { ok: false, type: 'timeout', message: 'late', retryable: true } : sure(0.9));
+  const flaky: Script = () =>
+    ++tries < 3 ? { ok: false, type: 'timeout', message: 'late', retryable: true } : sure(0.9);
   await make({ pipelines: [pipeline(ask('one', ', retry: {attempts: 3, delay_seconds: 0}'))], agents: { one: flaky } });
   const run = await world.run('p');
   expect(run.step('one')).toMatchObject({ status: 'completed', attempts: 3 });
   expect(new Set(world.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3);
   await world.close();
-  await make({ pipelines: [pipeline(ask('one', ', retry: {attempts: 3, delay_seconds: 0}'))], agents: { one: failing('forbidden', false) } });
-  expect((await world.run('p')).step('one')).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'forbidden' } });
+  await make({
+    pipelines: [pipeline(ask('one', ', retry: {attempts: 3, delay_seconds: 0}'))],
+    agents: { one: failing('forbidden', false) },
+  });
+  expect((await world.run('p')).step('one')).toMatchObject({
+    status: 'failed',
+    attempts: 1,
+    error: { type: 'forbidden' },
+  });
 });
 
 test('a failed step ends the run unless on_failure says continue', async () => {
-  await make({ pipelines: [pipeline(ask('one', ', on_failure: continue') + ask('two'))], agents: { one: failing('x', false), two: () => sure(0.9) } });
+  await make({
+    pipelines: [pipeline(ask('one', ', on_failure: continue') + ask('two'))],
+    agents: { one: failing('x', false), two: () => sure(0.9) },
+  });
   const run = await world.run('p');
-  expect([run.run.status, run.step('one').status, run.step('two').status]).toEqual(['completed', 'failed', 'completed']);
+  expect([run.run.status, run.step('one').status, run.step('two').status]).toEqual([
+    'completed',
+    'failed',
+    'completed',
+  ]);
 });
 
 test('when skips on false and on a missing value, and a type error fails the step', async () => {
-  const steps = ask('one', ", when: 'labels.service == \"other\"'") + ask('two', ", when: 'steps.one.output.nothing == 1'") + ask('three', ", when: 'severity > 3'");
+  const steps =
+    ask('one', ', when: \'labels.service == "other"\'') +
+    ask('two', ", when: 'steps.one.output.nothing == 1'") +
+    ask('three', ", when: 'severity > 3'");
   await make({ pipelines: [pipeline(steps)], agents: {} });
   const run = await world.run('p');
-  expect([run.step('one').status, run.step('two').status, run.step('three').status]).toEqual(['skipped', 'skipped', 'failed']);
+  expect([run.step('one').status, run.step('two').status, run.step('three').status]).toEqual([
+    'skipped',
+    'skipped',
+    'failed',
+  ]);
   expect(run.step('three').error?.type).toBe('expression_failed');
   expect(run.events).toContain('expression_missing_value');
   expect(world.calls).toHaveLength(0);
 });
 
 test('later steps see what earlier ones answered, under both spellings of their names', async () => {
-  const two = '  - {name: two, executor: gateway, agent: two, prompt_template: "{{steps.list_services.output.services.[0]}} {{steps.list-services.summary}} {{region}}"}\n';
-  await make({ pipelines: [pipeline(ask('list-services') + two)], agents: { 'list-services': () => sure(0.9, { services: ['cart'] }), two: () => sure(0.9) } });
+  const two =
+    '  - {name: two, executor: gateway, agent: two, prompt_template: "{{steps.list_services.output.services.[0]}} {{steps.list-services.summary}} {{region}}"}\n';
+  await make({
+    pipelines: [pipeline(ask('list-services') + two)],
+    agents: { 'list-services': () => sure(0.9, { services: ['cart'] }), two: () => sure(0.9) },
+  });
   expect((await world.run('p')).step('two').rawResponse?.prompt).toBe('cart looked eu');
 });
 
@@ -90,7 +145,10 @@ test('cancelling reaches the agent and ends the run', async () => {
 test('after a restart ended steps are not asked again and the one in flight is, with the same key and prompt', async () => {
   let hanging = true;
   const two: Script = (call) => (hanging ? hang(call) : sure(0.9));
-  await make({ pipelines: [pipeline(ask('one') + ask('two') + ask('three'))], agents: { one: () => sure(0.9), two, three: () => sure(0.9) } });
+  await make({
+    pipelines: [pipeline(ask('one') + ask('two') + ask('three'))],
+    agents: { one: () => sure(0.9), two, three: () => sure(0.9) },
+  });
   const id = await world.start('p');
   await expect.poll(() => world.calls.length).toBe(2);
   await world.restart();
@@ -115,7 +173,10 @@ test('durable.on_interrupted: escalate does not ask again', async () => {
 });
 
 test('a run that is over its token budget escalates before the next step', async () => {
-  await make({ pipelines: [pipeline(ask('one') + ask('two'), 'budget: {max_tokens: 15}')], agents: { one: () => sure(0.9), two: () => sure(0.9) } });
+  await make({
+    pipelines: [pipeline(ask('one') + ask('two'), 'budget: {max_tokens: 15}')],
+    agents: { one: () => sure(0.9), two: () => sure(0.9) },
+  });
   const run = await world.run('p');
   expect(run.run).toMatchObject({ status: 'escalated', error: { step: 'two' } });
   expect(world.calls).toHaveLength(1);
@@ -123,7 +184,10 @@ test('a run that is over its token budget escalates before the next step', async
 
 test('loop_until asks again with the earlier answer until it is sure enough', async () => {
   let round = 0;
-  await make({ pipelines: [pipeline(ask('one', ', loop_until: {confidence: 0.8, max_iterations: 3}'))], agents: { one: () => sure([0.3, 0.85, 0.9][round++] ?? 0) } });
+  await make({
+    pipelines: [pipeline(ask('one', ', loop_until: {confidence: 0.8, max_iterations: 3}'))],
+    agents: { one: () => sure([0.3, 0.85, 0.9][round++] ?? 0) },
+  });
   const run = await world.run('p');
   expect(run.step('one')).toMatchObject({ status: 'completed', primaryConfidence: 0.85 });
   expect(world.calls).toHaveLength(2);
@@ -137,5 +201,8 @@ test('a step that takes too long fails as timeout', async () => {
 
 test('the whole run has a time of its own', async () => {
   await make({ pipelines: [pipeline(ask('one'), 'timeout_seconds: 1')], agents: { one: hang } });
-  expect((await world.run('p')).run).toMatchObject({ status: 'failed', error: { message: 'the run took longer than 1 s' } });
+  expect((await world.run('p')).run).toMatchObject({
+    status: 'failed',
+    error: { message: 'the run took longer than 1 s' },
+  });
 });

@@ -10,7 +10,8 @@ import { runSequence } from './sequence.ts';
 import type { StepDeps } from './step.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
-export interface EngineDeps extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome'> {
+export interface EngineDeps
+  extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome'> {
   step: Omit<StepDeps, 'flush'>;
   setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
   readInterrupted(): Promise<InterruptedRun[]>;
@@ -84,10 +85,24 @@ export function createEngine(deps: EngineDeps): Engine {
     return (await deps.readStatus(runId)) === 'cancelled' ? 'cancelled' : 'ended';
   };
 
-  const subRuns = createSubRuns({ ...deps, cancel, ...ending, hub: deps.hub, hold, execute: (run) => runSequence(stepDeps, run), newSlot: noSlot, texts: deps.step.texts });
+  const subRuns = createSubRuns({
+    ...deps,
+    cancel,
+    ...ending,
+    hub: deps.hub,
+    hold,
+    execute: (run) => runSequence(stepDeps, run),
+    newSlot: noSlot,
+    texts: deps.step.texts,
+  });
 
   const resumeOne = (stored: InterruptedRun) => {
-    const restored = restore(deps.hub, stored, { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, lane: laneOf(deps.step.texts, stored) });
+    const restored = restore(deps.hub, stored, {
+      now: deps.step.now(),
+      slot: slotOf(deps.capacity, false),
+      depth: 1,
+      lane: laneOf(deps.step.texts, stored),
+    });
     const work = restored.go
       ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
       : (run: ActiveRun) => finish(ending, run, { ...restored.outcome, writes: [] });
@@ -96,7 +111,11 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     begin: (fresh, state) => {
-      const run = activate(deps.hub, fresh, { slot: slotOf(deps.capacity, state === 'running'), depth: 1, lane: fresh.lane });
+      const run = activate(deps.hub, fresh, {
+        slot: slotOf(deps.capacity, state === 'running'),
+        depth: 1,
+        lane: fresh.lane,
+      });
       const [event, word] = state === 'queued' ? ['run_queued', 'waits for a slot'] : ['run_started', 'started'];
       const said = { pipeline: fresh.pipeline.name, source: fresh.context.source };
       run.journal.add('info', event, `run of ${fresh.pipeline.name} ${word}`, said);

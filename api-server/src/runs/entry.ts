@@ -15,7 +15,8 @@ export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index
   const executor = isParallel(step) ? 'parallel' : 'fan_out';
   const condition = evaluateWhen(deps, { run, name: step.name }, step.when);
   if (condition === 'skip') return skipGroup(deps, { run, step, index, executor });
-  if (condition !== 'run') return failGroup(deps, { run, step, index, executor, join: 'all_must_pass', raw: null }, condition);
+  if (condition !== 'run')
+    return failGroup(deps, { run, step, index, executor, join: 'all_must_pass', raw: null }, condition);
   return isParallel(step) ? runParallel(deps, run, step, index) : runFanOut(deps, run, step, index);
 }
 

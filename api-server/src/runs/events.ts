@@ -62,7 +62,15 @@ export function createEventHub(deps: EventHubDeps): EventHub {
         add: (level, event, msg, fields) => {
           if (run.events.length >= MAX_EVENTS && level === 'info') return;
           const seq = (run.events.at(-1)?.seq ?? 0) + 1;
-          const entry: RunEvent = { seq, ts: new Date(deps.now()).toISOString(), level, event, msg, run_id: runId, ...fields };
+          const entry: RunEvent = {
+            seq,
+            ts: new Date(deps.now()).toISOString(),
+            level,
+            event,
+            msg,
+            run_id: runId,
+            ...fields,
+          };
           run.events.push(entry);
           run.unsaved.push(entry);
           if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);

@@ -18,7 +18,9 @@ beforeAll(async () => {
     request.on('end', () => {
       seen.push({ url: request.url ?? '', body, headers: request.headers });
       const status = Number(/status=(\d+)/.exec(request.url ?? '')?.[1] ?? 200);
-      response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"firing","secret":"s3cret-value"}');
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end('{"state":"firing","secret":"s3cret-value"}');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,7 +39,10 @@ test.each<[string, string, Script, number, string]>([
   ['veto below the floor takes over', 'combination_strategy: veto', () => sure(0.2), 0.2, 'escalated'],
   ['a failing verifier is an event and no more', 'mode: critic', down, 0.9, 'completed'],
 ])('verifier: %s', async (_, key, reviewer, effective, status) => {
-  await make({ pipelines: [text(`    verifier: {agent: reviewer, ${key}}\n`)], agents: { look: () => sure(0.9), reviewer } });
+  await make({
+    pipelines: [text(`    verifier: {agent: reviewer, ${key}}\n`)],
+    agents: { look: () => sure(0.9), reviewer },
+  });
   const run = await world.run('p');
   expect(run.step('look')).toMatchObject({ primaryConfidence: 0.9, effectiveConfidence: effective });
   expect(run.run.status).toBe(status);
@@ -45,17 +50,26 @@ test.each<[string, string, Script, number, string]>([
 });
 
 test('a critic sees the answer, an independent verifier gets the task alone', async () => {
-  await make({ pipelines: [text('    verifier: {agent: reviewer, mode: critic}\n')], agents: { look: () => sure(0.9, { cause: 'disk' }), reviewer: () => sure(0.9) } });
+  await make({
+    pipelines: [text('    verifier: {agent: reviewer, mode: critic}\n')],
+    agents: { look: () => sure(0.9, { cause: 'disk' }), reviewer: () => sure(0.9) },
+  });
   await world.run('p');
   expect(world.calls[1]?.input).toContain('"cause": "disk"');
   await world.close();
-  await make({ pipelines: [text('    verifier: {agent: reviewer, mode: independent}\n')], agents: { look: () => sure(0.9), reviewer: () => sure(0.9) } });
+  await make({
+    pipelines: [text('    verifier: {agent: reviewer, mode: independent}\n')],
+    agents: { look: () => sure(0.9), reviewer: () => sure(0.9) },
+  });
   await world.run('p');
   expect(world.calls[1]?.input).toBe('Task checkout');
 });
 
 test('a conditional verifier is asked only where its condition holds', async () => {
-  await make({ pipelines: [text('    verifier: {agent: reviewer, when: confidence < 0.8}\n')], agents: { look: () => sure(0.9), reviewer: () => sure(0.1) } });
+  await make({
+    pipelines: [text('    verifier: {agent: reviewer, when: confidence < 0.8}\n')],
+    agents: { look: () => sure(0.9), reviewer: () => sure(0.1) },
+  });
   expect((await world.run('p')).step('look').verifierConfidence).toBeNull();
   expect(world.calls).toHaveLength(1);
 });
@@ -64,24 +78,38 @@ test.each([
   [false, 'completed', 0.9],
   [true, 'escalated', 0.3],
 ])('grounding with enforce: %s', async (enforce, status, trust) => {
-  await make({ pipelines: [text(`    grounding: {agent: judge, enforce: ${enforce}}\n`)], agents: { look: () => sure(0.9), judge: () => sure(1, { score: 0.3 }) } });
+  await make({
+    pipelines: [text(`    grounding: {agent: judge, enforce: ${enforce}}\n`)],
+    agents: { look: () => sure(0.9), judge: () => sure(1, { score: 0.3 }) },
+  });
   const run = await world.run('p');
   expect(run.step('look')).toMatchObject({ groundingScore: 0.3, trustReport: { trust } });
   expect(run.run.status).toBe(status);
 });
 
 test('a judge that fails leaves the score empty and the run alone', async () => {
-  await make({ pipelines: [text('    grounding: {agent: judge, enforce: true}\n')], agents: { look: () => sure(0.9), judge: down } });
+  await make({
+    pipelines: [text('    grounding: {agent: judge, enforce: true}\n')],
+    agents: { look: () => sure(0.9), judge: down },
+  });
   const run = await world.run('p');
   expect(run.step('look').groundingScore).toBeNull();
   expect(run.run.status).toBe('completed');
 });
 
 test('a webhook check that holds leaves trust as it is, one that does not makes it 0', async () => {
-  const check = (expect_: string) => `    deterministic_checks: [{type: webhook, name: firing, url: "${base}/{{labels.service}}", expect: '${expect_}'}]\n`;
-  await make({ pipelines: [text(check('response.status == 200 && response.body.state == "firing"'))], agents: { look: () => sure(0.9) } });
+  const check = (expect_: string) =>
+    `    deterministic_checks: [{type: webhook, name: firing, url: "${base}/{{labels.service}}", expect: '${expect_}'}]\n`;
+  await make({
+    pipelines: [text(check('response.status == 200 && response.body.state == "firing"'))],
+    agents: { look: () => sure(0.9) },
+  });
   const good = await world.run('p');
-  expect(good.step('look')).toMatchObject({ deterministicPassed: true, checks: [{ name: 'firing', passed: true }], trustReport: { trust: 0.9 } });
+  expect(good.step('look')).toMatchObject({
+    deterministicPassed: true,
+    checks: [{ name: 'firing', passed: true }],
+    trustReport: { trust: 0.9 },
+  });
   await world.close();
   await make({ pipelines: [text(check('response.body.state == "resolved"'))], agents: { look: () => sure(0.9) } });
   const bad = await world.run('p');
@@ -90,13 +118,24 @@ test('a webhook check that holds leaves trust as it is, one that does not makes 
 });
 
 test('a missing value in expect fails the check', async () => {
-  await make({ pipelines: [text(`    deterministic_checks: [{type: webhook, name: c, url: "${base}/", expect: 'response.body.nothing == 1'}]\n`)], agents: { look: () => sure(0.9) } });
+  await make({
+    pipelines: [
+      text(
+        `    deterministic_checks: [{type: webhook, name: c, url: "${base}/", expect: 'response.body.nothing == 1'}]\n`,
+      ),
+    ],
+    agents: { look: () => sure(0.9) },
+  });
   expect((await world.run('p')).step('look').deterministicPassed).toBe(false);
 });
 
 test('a shell check gets values through its environment only', async () => {
   const checks = `    deterministic_checks: [{type: shell, name: sh, run: 'test "$TICKET" = "7; echo pwned" && test -z "$HOME"', env: {TICKET: "{{output.ticket}}"}}]\n`;
-  await make({ pipelines: [text(checks)], agents: { look: () => sure(0.9, { ticket: '7; echo pwned' }) }, allowShell: true });
+  await make({
+    pipelines: [text(checks)],
+    agents: { look: () => sure(0.9, { ticket: '7; echo pwned' }) },
+    allowShell: true,
+  });
   expect((await world.run('p')).step('look').checks).toMatchObject([{ name: 'sh', passed: true }]);
 });
 
@@ -107,32 +146,47 @@ test('a shell check that takes too long is killed with its children and has fail
 });
 
 test('a shell check where none is allowed aborts the run', async () => {
-  await make({ pipelines: [text(`    deterministic_checks: [{type: shell, name: sh, run: 'true'}]\n`)], agents: { look: () => sure(0.9) } });
+  await make({
+    pipelines: [text(`    deterministic_checks: [{type: shell, name: sh, run: 'true'}]\n`)],
+    agents: { look: () => sure(0.9) },
+  });
   expect((await world.run('p')).run).toMatchObject({ status: 'aborted' });
 });
 
 test('an enforced calibration escalates without evidence, proceeds when told so, and takes the measured mean with it', async () => {
   const rule = (more = '') => text(`    calibration: {enforce: true${more}}\n`);
-  await make({ pipelines: [rule(), rule(', on_uncalibrated: proceed').replace('name: p', 'name: q')], agents: { look: () => sure(0.9) } });
+  await make({
+    pipelines: [rule(), rule(', on_uncalibrated: proceed').replace('name: p', 'name: q')],
+    agents: { look: () => sure(0.9) },
+  });
   const escalated = await world.run('p');
   expect(escalated.run.status).toBe('escalated');
   const proceeded = await world.run('q');
   expect(proceeded.run).toMatchObject({ status: 'completed', trust: 0.9 });
   for (const runId of [escalated.run.id, proceeded.run.id]) {
-    await world.database.write((tx) => markRun(tx, { runId, outcome: 'partial', notes: null, submittedAt: 1, submittedBy: 'ann' }));
+    await world.database.write((tx) =>
+      markRun(tx, { runId, outcome: 'partial', notes: null, submittedAt: 1, submittedBy: 'ann' }),
+    );
   }
   const measured = await world.run('p');
   expect(measured.step('look').trustReport).toMatchObject({ trust: 0.5, passed: false });
 });
 
-test('a webhook step sends its rendered payload with the operator\'s values, which are masked in what is kept', async () => {
+test("a webhook step sends its rendered payload with the operator's values, which are masked in what is kept", async () => {
   const steps = `name: p\nsteps:\n  - {name: close, executor: webhook, url: "${base}/t/{{summary}}", headers: {X-Key: "\${ALLOWED}"}, payload: {id: "{{labels.service}}", nested: ["{{severity}}"]}}\n`;
   await make({ pipelines: [steps], agents: {} });
   const run = await world.run('p');
   const request = seen.at(-1);
-  expect(request).toMatchObject({ url: '/t/the%20checkout%20is%20slow', body: '{"id":"checkout","nested":["critical"]}' });
+  expect(request).toMatchObject({
+    url: '/t/the%20checkout%20is%20slow',
+    body: '{"id":"checkout","nested":["critical"]}',
+  });
   expect(request?.headers).toMatchObject({ 'x-key': 's3cret-value' });
-  expect(run.step('close')).toMatchObject({ status: 'completed', primaryConfidence: null, output: { status: 200, body: { state: 'firing', secret: '***' } } });
+  expect(run.step('close')).toMatchObject({
+    status: 'completed',
+    primaryConfidence: null,
+    output: { status: 200, body: { state: 'firing', secret: '***' } },
+  });
 });
 
 test('a name that the operator did not list fails the step, and so does a private address', async () => {
@@ -146,7 +200,10 @@ test('a name that the operator did not list fails the step, and so does a privat
 
 test('on_failure.webhook is called once when a step has failed', async () => {
   const before = seen.length;
-  await make({ pipelines: [text(`    on_failure: {policy: continue, webhook: {url: "${base}/ops"}}\n`)], agents: { look: down } });
+  await make({
+    pipelines: [text(`    on_failure: {policy: continue, webhook: {url: "${base}/ops"}}\n`)],
+    agents: { look: down },
+  });
   const run = await world.run('p');
   expect(run.run.status).toBe('completed');
   expect(seen.slice(before).map(({ url }) => url)).toEqual(['/ops']);

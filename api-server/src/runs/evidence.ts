@@ -1,7 +1,7 @@
 import { runChecks, type CheckDeps } from './checks.ts';
 import type { Evidence } from './gate.ts';
 import { ground } from './ground.ts';
-import type { CheckResult, RawResponse } from './model.ts';
+import type { CheckResult, RawResponse, SecondOpinion } from './model.ts';
 import type { Counter } from './records.ts';
 import { verifierCounters } from './rollups.ts';
 import type { CallFacts } from './step-kind.ts';
@@ -33,44 +33,64 @@ export interface Gathered {
   verdict: { status: 'aborted' | 'escalated'; message: string } | null;
 }
 
+type Asked = Subject & { facts: CallFacts };
+
 /** Gathers all signals of an answer: checks, verifier and grounding at the same time, then calibration (Design 3). */
-export async function gatherEvidence(deps: EvidenceDeps, begun: Begun, subject: Subject & { facts: CallFacts }): Promise<Gathered> {
+export async function gatherEvidence(deps: EvidenceDeps, begun: Begun, subject: Asked): Promise<Gathered> {
   const [checked, opinion, grounded] = await Promise.all([
     runChecks(deps, begun, subject),
     verify(deps, begun, subject),
     ground(deps, begun, subject),
   ]);
-  const { step } = begun;
-  const confidence = subject.answer.confidence;
-  const verifier = 'verifier' in step && step.verifier && opinion ? verdictOf(step.verifier, opinion.score) : null;
+  const rules = rulesOf(begun);
+  const { confidence } = subject.answer;
+  const verifier = rules.verifier && opinion ? verdictOf(rules.verifier, opinion.score) : null;
   const checks = checked.ok ? checked.checks : [];
   const evidence: Evidence = {
     confidence,
     verifier,
     calibrated: await calibrated(deps, begun, subject, verifier),
-    grounding: grounded && 'grounding' in step ? { score: grounded.score, enforced: step.grounding?.enforce ?? false } : null,
+    grounding: rules.grounding && grounded ? { score: grounded.score, enforced: rules.grounding.enforce } : null,
     checksPassed: checks.length === 0 ? null : checks.every(({ passed }) => passed),
   };
-  const overrode = verifier !== null && confidence !== null && verifier < confidence;
+  const counters =
+    opinion && !opinion.error ? verifierCounters(begun.run, opinion.agent, lowers(verifier, confidence)) : [];
+  const aborted = checked.ok ? null : checked.aborted;
   return {
     evidence,
     checks,
-    raw: { ...(opinion ? { verifier: opinion } : {}), ...(grounded ? { grounding: grounded } : {}) },
-    counters: opinion && opinion.error === undefined ? verifierCounters(begun.run, opinion.agent, overrode) : [],
-    verdict: verdictFor(begun, checked.ok ? null : checked.aborted, evidence),
+    raw: opinions(opinion, grounded),
+    counters,
+    verdict: verdictFor(begun, aborted, evidence),
   };
+}
+
+const lowers = (verifier: number | null, confidence: number | null): boolean =>
+  verifier !== null && confidence !== null && verifier < confidence;
+
+const opinions = (verifier: SecondOpinion | null, grounding: SecondOpinion | null): Partial<RawResponse> => ({
+  ...(verifier && { verifier }),
+  ...(grounding && { grounding }),
+});
+
+/** Only steps that ask an agent have rules of evidence. */
+function rulesOf({ step }: Begun) {
+  if (step.executor !== 'gateway' && step.executor !== 'external') return {};
+  const { verifier, grounding, calibration } = step;
+  return { verifier, grounding, calibration };
 }
 
 async function calibrated(
   deps: EvidenceDeps,
-  { step, row }: Begun,
-  { answer, facts }: Subject & { facts: CallFacts },
+  begun: Begun,
+  { answer, facts }: Asked,
   verifier: number | null,
 ): Promise<Evidence['calibrated']> {
-  const rule = 'calibration' in step ? step.calibration : undefined;
+  const rule = rulesOf(begun).calibration;
   if (!rule || answer.confidence === null) return null;
+  const { row } = begun;
   const value = await deps.calibratedMean({
-    stepName: row.step_name.split('/')[0] ?? row.step_name,
+    stepName: row.step_name.split('/', 1)[0] as string,
     agent: row.agent,
     provider: facts.provider,
     model: facts.model,
@@ -81,9 +101,10 @@ async function calibrated(
   return { value, enforced: rule.enforce };
 }
 
-function verdictFor({ step }: Begun, aborted: string | null, { calibrated: measured }: Evidence): Gathered['verdict'] {
+function verdictFor(begun: Begun, aborted: string | null, { calibrated: measured }: Evidence): Gathered['verdict'] {
   if (aborted !== null) return { status: 'aborted', message: aborted };
-  const rule = 'calibration' in step ? step.calibration : undefined;
+  const rule = rulesOf(begun).calibration;
   if (!rule?.enforce || !measured || measured.value !== null || rule.on_uncalibrated === 'proceed') return null;
-  return { status: 'escalated', message: 'calibration is enforced and there are too few marked outcomes at this confidence' };
+  const message = 'calibration is enforced and there are too few marked outcomes at this confidence';
+  return { status: 'escalated', message };
 }

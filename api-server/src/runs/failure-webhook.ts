@@ -14,7 +14,11 @@ export interface FailureWebhookDeps {
 const TIMEOUT_MS = 10_000;
 
 /** Calls a failed step's `on_failure.webhook` once; what comes of it is an event and no more. */
-export async function callFailureWebhook(deps: FailureWebhookDeps, { run, step, name, locals }: Site, error: StepError): Promise<void> {
+export async function callFailureWebhook(
+  deps: FailureWebhookDeps,
+  { run, step, name, locals }: Site,
+  error: StepError,
+): Promise<void> {
   const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
   if (!hook) return;
   const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
@@ -24,7 +28,11 @@ export async function callFailureWebhook(deps: FailureWebhookDeps, { run, step, 
   const payload = renderJson(hook.payload ?? said, rendering);
   const problem = [url, headers, payload].find((one) => !one.ok);
   if (!url.ok || !headers.ok || !payload.ok) {
-    return note(run.journal, name, `on_failure.webhook was not called: ${problem && !problem.ok ? problem.message : ''}`);
+    return note(
+      run.journal,
+      name,
+      `on_failure.webhook was not called: ${problem && !problem.ok ? problem.message : ''}`,
+    );
   }
   const reply = await deps.http({
     url: url.value,

@@ -1,7 +1,16 @@
 import type { FanOutStep } from '@signalbox/crds';
 import type { ActiveRun } from './active-run.ts';
 import type { Failure } from './executor.ts';
-import { beginGroup, closeGroup, endGroup, failGroup, runBranches, type BegunGroup, type Branch, type Group } from './group.ts';
+import {
+  beginGroup,
+  closeGroup,
+  endGroup,
+  failGroup,
+  runBranches,
+  type BegunGroup,
+  type Branch,
+  type Group,
+} from './group.ts';
 import { runValues } from './run-values.ts';
 import type { StepDeps, StepOutcome } from './step.ts';
 
@@ -20,7 +29,11 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
 
 const failure = (message: string): Failure => ({ ok: false, type: 'fan_out_failed', message, retryable: false });
 
-function evaluateList(deps: StepDeps, run: ActiveRun, { fan_out: { over, max_items: max } }: FanOutStep): unknown[] | Failure {
+function evaluateList(
+  deps: StepDeps,
+  run: ActiveRun,
+  { fan_out: { over, max_items: max } }: FanOutStep,
+): unknown[] | Failure {
   const compiled = deps.texts.expression(over);
   if (!compiled.ok) return failure(`over: ${compiled.msg}`);
   const result = compiled.expression.evaluate(runValues(run, deps.now()));

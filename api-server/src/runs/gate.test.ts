@@ -11,8 +11,16 @@ test.each<[string, Partial<Evidence>, number | null]>([
   ['a verifier that is surer changes nothing', { confidence: 0.7, verifier: 0.95 }, 0.7],
   ['grounding in shadow mode changes nothing', { confidence: 0.9, grounding: { score: 0.2, enforced: false } }, 0.9],
   ['enforced grounding lowers it', { confidence: 0.9, grounding: { score: 0.2, enforced: true } }, 0.2],
-  ['enforced grounding without a score changes nothing', { confidence: 0.9, grounding: { score: null, enforced: true } }, 0.9],
-  ['an enforced calibrated mean takes its place', { confidence: 0.9, calibrated: { value: 0.55, enforced: true } }, 0.55],
+  [
+    'enforced grounding without a score changes nothing',
+    { confidence: 0.9, grounding: { score: null, enforced: true } },
+    0.9,
+  ],
+  [
+    'an enforced calibrated mean takes its place',
+    { confidence: 0.9, calibrated: { value: 0.55, enforced: true } },
+    0.55,
+  ],
   ['an unvalidated calibration changes nothing', { confidence: 0.9, calibrated: { value: null, enforced: true } }, 0.9],
   ['a failed check is zero whatever else is said', { confidence: 1, checksPassed: false }, 0],
   ['passed checks add nothing', { confidence: 0.4, checksPassed: true }, 0.4],

@@ -62,11 +62,16 @@ function explain(evidence: Evidence, trust: number, { threshold, onLow }: GateRu
 }
 
 function decisive({ confidence, verifier, calibrated, grounding, checksPassed }: Evidence, trust: number): string {
-  if (checksPassed === false) return 'a failed check';
-  if (grounding?.enforced && grounding.score === trust) return 'grounding';
-  if (calibrated?.enforced && calibrated.value === trust) return 'the measured accuracy of this confidence';
-  if (verifier !== null && verifier === trust && verifier !== confidence) return 'the verifier';
-  return "the agent's own confidence";
+  const sources: [boolean, string][] = [
+    [checksPassed === false, 'a failed check'],
+    [grounding !== null && grounding.enforced && grounding.score === trust, 'grounding'],
+    [
+      calibrated !== null && calibrated.enforced && calibrated.value === trust,
+      'the measured accuracy of this confidence',
+    ],
+    [verifier === trust && verifier !== confidence, 'the verifier'],
+  ];
+  return sources.find(([decides]) => decides)?.[1] ?? "the agent's own confidence";
 }
 
 const show = (value: number): string => value.toFixed(2);

@@ -7,7 +7,12 @@ import { answerValues, renderOr, type OpinionDeps, type Subject } from './verify
 /** What the judge must answer beside the contract. */
 const SCORE_SCHEMA = {
   properties: {
-    score: { type: 'number', minimum: 0, maximum: 1, description: 'share of the statements that the material supports' },
+    score: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'share of the statements that the material supports',
+    },
   },
   required: ['score'],
 };
@@ -35,7 +40,9 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
   });
   const level = opinion.error === undefined ? 'info' : 'warn';
   const message =
-    opinion.error === undefined ? `grounding score ${opinion.score?.toFixed(2) ?? 'none'}` : `the grounding judge failed: ${opinion.error}`;
+    opinion.error === undefined
+      ? `grounding score ${opinion.score?.toFixed(2) ?? 'none'}`
+      : `the grounding judge failed: ${opinion.error}`;
   run.journal.add(level, 'grounding_ran', message, { step_name: name, agent: grounding.agent, score: opinion.score });
   return opinion;
 }

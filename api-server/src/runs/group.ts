@@ -1,12 +1,12 @@
 import type { FanOutStep, ParallelStep } from '@signalbox/crds';
 import { stopReason, Stopped, type ActiveRun, type StepView } from './active-run.ts';
 import type { Failure } from './executor.ts';
-import { gate } from './gate.ts';
+import { gate, type Evidence } from './gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
-import type { RawResponse, StepStatus } from './model.ts';
+import type { RawResponse, StepStatus, TrustReport } from './model.ts';
 import type { StepStartRecord } from './records.ts';
 import { runStep, type StepDeps, type StepOutcome } from './step.ts';
-import type { StepError, Site } from './step-rows.ts';
+import { endRecord, type Site, type StepError } from './step-rows.ts';
 
 /** An entry of several branches, as the engine sees it. */
 export interface Group {
@@ -53,13 +53,21 @@ export async function beginGroup(deps: StepDeps, group: Group): Promise<BegunGro
     raw_response: raw ? JSON.stringify(raw) : null,
   };
   const word = earlier ? 'goes on' : 'started';
-  run.journal.add('info', earlier ? 'step_resumed' : 'step_started', `${step.name} ${word}`, { step_name: step.name, executor });
+  run.journal.add('info', earlier ? 'step_resumed' : 'step_started', `${step.name} ${word}`, {
+    step_name: step.name,
+    executor,
+  });
   await deps.flush(run, [deps.store.insertStep(row)]);
   return { ...group, row };
 }
 
 /** Runs the branches, at most `limit` at a time, within the group's own time. Ended ones of an earlier start do not run again. */
-export async function runBranches(deps: StepDeps, { run, step }: BegunGroup, branches: Branch[], limit: number): Promise<void> {
+export async function runBranches(
+  deps: StepDeps,
+  { run, step }: BegunGroup,
+  branches: Branch[],
+  limit: number,
+): Promise<void> {
   const timeout = groupTimer(run, step.timeout_seconds);
   const waiting = branches.filter(({ site }) => !run.results.has(site.name));
   const worker = async () => {
@@ -103,23 +111,37 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[]):
   const stopped = stopReason(run.controller.signal);
   if (stopped?.why === 'shutdown') throw stopped;
   if (stopped?.why === 'cancelled') {
-    return closeGroup(deps, group, { status: 'cancelled', error: { type: 'cancelled', message: stopped.message }, trust: null });
+    return closeGroup(deps, group, {
+      status: 'cancelled',
+      error: { type: 'cancelled', message: stopped.message },
+      trust: null,
+    });
   }
   const results = branches.map(({ site, weight }) => ({ name: site.name, weight, view: run.results.get(site.name) }));
   const grave = GRAVE.find((status) => results.some(({ view }) => view?.status === status));
   if (grave) {
     const culprit = results.find(({ view }) => view?.status === grave)?.name ?? '';
-    return closeGroup(deps, group, { status: grave, error: { type: 'branch', message: `branch ${culprit} was ${grave}` }, trust: null });
+    return closeGroup(deps, group, {
+      status: grave,
+      error: { type: 'branch', message: `branch ${culprit} was ${grave}` },
+      trust: null,
+    });
   }
   // A branch that the group's time left no room for failed.
   const hasFailed = (view: StepView | undefined) => view === undefined || view.status === 'failed';
   const ran = results.filter(({ view }) => view?.status !== 'skipped');
   if (ran.length > 0 && ran.every(({ view }) => hasFailed(view))) {
-    return closeGroup(deps, group, { status: 'failed', error: { type: 'branch', message: 'all branches failed' }, trust: null });
+    return closeGroup(deps, group, {
+      status: 'failed',
+      error: { type: 'branch', message: 'all branches failed' },
+      trust: null,
+    });
   }
-  const votes = results.map(
-    ({ view, weight }): Vote => ({ trust: view?.trust ?? null, failed: hasFailed(view), weight }),
-  );
+  const votes = results.map(({ view, weight }): Vote => ({
+    trust: view?.trust ?? null,
+    failed: hasFailed(view),
+    weight,
+  }));
   return judge(deps, group, join(group.join, votes), results.length);
 }
 
@@ -127,8 +149,7 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 
 function judge(deps: StepDeps, group: BegunGroup, trust: number | null, count: number): StepOutcome {
   const { step } = group;
-  const evidence = { confidence: trust, verifier: null, calibrated: null, grounding: null, checksPassed: null };
-  const report = gate(evidence, { threshold: step.confidence_threshold, onLow: step.on_low_confidence });
+  const report = gate(evidenceOf(trust), { threshold: step.confidence_threshold, onLow: step.on_low_confidence });
   const sentence = report.sentence.replace("the agent's own confidence", `${group.join} over ${count} branches`);
   const status = AFTER_GATE[report.action];
   const error = status === 'completed' ? null : { type: 'gate', message: sentence };
@@ -139,56 +160,53 @@ interface Closing {
   status: Exclude<StepStatus, 'running'>;
   error: StepError | null;
   trust: number | null;
-  report?: ReturnType<typeof gate>;
+  report?: TrustReport;
 }
 
+const LEVELS: Partial<Record<StepStatus, 'info' | 'error'>> = { completed: 'info', skipped: 'info', failed: 'error' };
+
 /** Notes the end of a group and gives its write. Its branches count in the metrics, it does not. */
-export function closeGroup(deps: StepDeps, { run, step, row }: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
+export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
+  const { run, step, row } = group;
   const output = { branches: branchOutputs(run, step.name, step) };
   run.results.set(step.name, { status, summary: null, confidence: trust, trust, output, next_step_context: null });
-  if (report && report.passed !== null) {
-    run.trust = report.trust;
-    run.threshold = report.threshold;
-  }
+  if (report && report.passed !== null) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   const message = error ? `${step.name} ${status}: ${error.message}` : `${step.name} ${status}`;
-  const level = status === 'completed' || status === 'skipped' ? 'info' : status === 'failed' ? 'error' : 'warn';
-  run.journal.add(level, `step_${status}`, message, { step_name: step.name, trust, threshold: report?.threshold ?? null });
-  const write = deps.store.endStep({
-    id: row.id,
-    model: null,
-    provider: null,
-    status,
-    primary_confidence: trust,
-    verifier_confidence: null,
-    effective_confidence: trust,
-    grounding_score: null,
-    deterministic_passed: null,
-    agent_version: null,
-    input_tokens: null,
-    output_tokens: null,
-    cost: null,
-    cost_source: null,
-    completed_at: deps.now(),
-    attempts: 1,
+  const threshold = report ? report.threshold : null;
+  run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
+  const answer = {
+    confidence: trust,
     summary: null,
-    error_type: error?.type ?? null,
-    error_message: error?.message ?? null,
-    trust_report: report ? JSON.stringify(report) : null,
-    checks: null,
-    artifacts: null,
-    next_step_context: null,
-    output: JSON.stringify(output),
-    raw_response: row.raw_response,
-  });
-  return { status, error, writes: [write] };
+    output,
+    nextStepContext: null,
+    proceed: true,
+    proceedReason: null,
+    artifacts: [],
+  };
+  const ending = { status, error, report, answer, evidence: evidenceOf(trust) };
+  return { status, error, writes: [deps.store.endStep(endRecord({ row, attempt: 1 }, ending, deps.now()))] };
 }
+
+const evidenceOf = (confidence: number | null): Evidence => ({
+  confidence,
+  verifier: null,
+  calibrated: null,
+  grounding: null,
+  checksPassed: null,
+});
 
 /** Later steps reach all answers of a group in one place, in the order of the branches. */
 function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): unknown[] {
   const names = 'parallel' in step ? step.parallel.steps.map((branch) => branch.name) : fanOutNames(run, name);
   return names.map((branch) => {
     const view = run.results.get(branch);
-    return { name: branch, status: view?.status ?? null, summary: view?.summary ?? null, trust: view?.trust ?? null, output: view?.output ?? {} };
+    return {
+      name: branch,
+      status: view?.status ?? null,
+      summary: view?.summary ?? null,
+      trust: view?.trust ?? null,
+      output: view?.output ?? {},
+    };
   });
 }
 
@@ -201,5 +219,9 @@ function fanOutNames(run: ActiveRun, name: string): string[] {
 /** A group that cannot begin: its condition or its list is at fault. */
 export async function failGroup(deps: StepDeps, group: Group, failure: Failure): Promise<StepOutcome> {
   const begun = await beginGroup(deps, group);
-  return closeGroup(deps, begun, { status: 'failed', error: { type: failure.type, message: failure.message }, trust: null });
+  return closeGroup(deps, begun, {
+    status: 'failed',
+    error: { type: failure.type, message: failure.message },
+    trust: null,
+  });
 }

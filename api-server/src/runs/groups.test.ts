@@ -6,7 +6,8 @@ const make = async (options: WorldOptions) => (world = await createWorld(options
 afterEach(() => world.close());
 
 const failure: Script = () => ({ ok: false, type: 'broken', message: 'broken', retryable: false });
-const branch = (name: string, more = '') => `        - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: hi${more}}\n`;
+const branch = (name: string, more = '') =>
+  `        - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: hi${more}}\n`;
 const group = (join: string, branches: string, more = '') =>
   `name: p\nsteps:\n  - name: gather\n    parallel:\n      join: ${join}\n      steps:\n${branches}${more}`;
 
@@ -23,13 +24,19 @@ test.each<[string, string, Record<string, Script>, number | null, string]>([
 });
 
 test('weighted_average weighs the branches', async () => {
-  await make({ pipelines: [group('weighted_average', branch('a', ', weight: 3') + branch('b'))], agents: { a: () => sure(1), b: () => sure(0.2) } });
+  await make({
+    pipelines: [group('weighted_average', branch('a', ', weight: 3') + branch('b'))],
+    agents: { a: () => sure(1), b: () => sure(0.2) },
+  });
   expect((await world.run('p')).step('gather').effectiveConfidence).toBeCloseTo(0.8);
 });
 
 test('when all branches fail the group fails', async () => {
   await make({ pipelines: [group('any_must_pass', branch('a') + branch('b'))], agents: { a: failure, b: failure } });
-  expect((await world.run('p')).run).toMatchObject({ status: 'failed', error: { step: 'gather', message: 'all branches failed' } });
+  expect((await world.run('p')).run).toMatchObject({
+    status: 'failed',
+    error: { step: 'gather', message: 'all branches failed' },
+  });
 });
 
 test('branches run at the same time and later steps see each by name', async () => {
@@ -41,8 +48,12 @@ test('branches run at the same time and later steps see each by name', async () 
     running -= 1;
     return sure(0.9);
   };
-  const after = '  - {name: after, executor: gateway, agent: after, prompt_template: "{{steps.a.summary}} {{steps.gather.output.branches.[1].name}}"}\n';
-  await make({ pipelines: [group('all_must_pass', branch('a') + branch('b'), after)], agents: { a: slow, b: slow, after: () => sure(0.9) } });
+  const after =
+    '  - {name: after, executor: gateway, agent: after, prompt_template: "{{steps.a.summary}} {{steps.gather.output.branches.[1].name}}"}\n';
+  await make({
+    pipelines: [group('all_must_pass', branch('a') + branch('b'), after)],
+    agents: { a: slow, b: slow, after: () => sure(0.9) },
+  });
   expect((await world.run('p')).step('after').rawResponse?.prompt).toBe('looked b');
   expect(most).toBe(2);
 });
@@ -54,9 +65,19 @@ const services = (count: number) => ({ metadata: { services: Array.from({ length
 test('a fan-out asks once an item and names its branches <step>/<index>', async () => {
   await make({ pipelines: [fanOut('max_parallel: 2,')], agents: { a: () => sure(0.9) } });
   const run = await world.run('p', services(5));
-  expect(run.steps.filter(({ kind }) => kind === 'fan_out_branch').map(({ stepName }) => stepName)).toEqual(['each/0', 'each/1', 'each/2', 'each/3', 'each/4']);
+  expect(run.steps.filter(({ kind }) => kind === 'fan_out_branch').map(({ stepName }) => stepName)).toEqual([
+    'each/0',
+    'each/1',
+    'each/2',
+    'each/3',
+    'each/4',
+  ]);
   expect(run.step('each/3').rawResponse?.prompt).toBe('s3 3 of 5');
-  expect(run.step('each')).toMatchObject({ kind: 'fan_out', status: 'completed', rawResponse: { items: ['s0', 's1', 's2', 's3', 's4'] } });
+  expect(run.step('each')).toMatchObject({
+    kind: 'fan_out',
+    status: 'completed',
+    rawResponse: { items: ['s0', 's1', 's2', 's3', 's4'] },
+  });
 });
 
 test('max_parallel bounds the branches in flight', async () => {
@@ -116,20 +137,31 @@ test('cancelling a fan-out stops what runs and starts nothing more', async () =>
   expect(world.calls).toHaveLength(2);
 });
 
-const CHILD = 'name: child\nstage: production\nsteps:\n  - {name: work, executor: gateway, agent: work, prompt_template: "{{team}} {{labels.service}} {{summary}}"}\n';
-const PARENT = 'name: p\nstage: production\nsteps:\n  - {name: call, executor: pipeline, pipeline: child, confidence_threshold: 0.5, context: {team: ops, labels: {service: "{{labels.service}}-db"}}}\n';
+const CHILD =
+  'name: child\nstage: production\nsteps:\n  - {name: work, executor: gateway, agent: work, prompt_template: "{{team}} {{labels.service}} {{summary}}"}\n';
+const PARENT =
+  'name: p\nstage: production\nsteps:\n  - {name: call, executor: pipeline, pipeline: child, confidence_threshold: 0.5, context: {team: ops, labels: {service: "{{labels.service}}-db"}}}\n';
 
-test('a sub-pipeline is a run of its own, in the team that was named, and its last trust is the step\'s', async () => {
+test("a sub-pipeline is a run of its own, in the team that was named, and its last trust is the step's", async () => {
   await make({ pipelines: [PARENT, CHILD], agents: { work: () => sure(0.8) } });
   const run = await world.run('p');
   expect(run.step('call')).toMatchObject({ status: 'completed', primaryConfidence: 0.8 });
   const [child] = run.children;
-  expect(child).toMatchObject({ pipelineName: 'child', status: 'completed', team: 'ops', parentRunId: run.run.id, source: 'pipeline' });
+  expect(child).toMatchObject({
+    pipelineName: 'child',
+    status: 'completed',
+    team: 'ops',
+    parentRunId: run.run.id,
+    source: 'pipeline',
+  });
   expect(world.calls[0]?.input).toBe('ops checkout-db the checkout is slow');
 });
 
 test('a sub-run inherits the team, and testing runs start only testing runs', async () => {
-  const parent = PARENT.replace('stage: production', 'stage: testing').replace(', context: {team: ops, labels: {service: "{{labels.service}}-db"}}', '');
+  const parent = PARENT.replace('stage: production', 'stage: testing').replace(
+    ', context: {team: ops, labels: {service: "{{labels.service}}-db"}}',
+    '',
+  );
   await make({ pipelines: [parent, CHILD], agents: { work: () => sure(0.8) } });
   expect((await world.run('p')).children[0]).toMatchObject({ team: 'payments', stage: 'testing' });
 });

@@ -92,7 +92,18 @@ export function laneOf(texts: Texts, { pipeline, context, team }: Queueing): Lan
   const { limit, key, on_limit: onLimit } = concurrency;
   const compiled = key === undefined ? null : texts.template(key);
   const { labels, annotations, metadata, severity, summary, source } = context;
-  const values = { ...metadata, labels, annotations, metadata, severity, summary, source, team, vars: pipeline.vars, pipeline_name: pipeline.name };
+  const values = {
+    ...metadata,
+    labels,
+    annotations,
+    metadata,
+    severity,
+    summary,
+    source,
+    team,
+    vars: pipeline.vars,
+    pipeline_name: pipeline.name,
+  };
   const rendered = compiled?.ok ? compiled.template.render(values) : null;
   return { key: `${pipeline.name}\n${rendered?.ok ? rendered.text : ''}`, limit, onLimit };
 }
@@ -108,5 +119,5 @@ export async function joinLane({ lanes, cancel }: Joining, lane: Lane, run: Acti
   const entering = lanes.take(lane, run.id, signal);
   const oldest = lane.onLimit === 'cancel_running' ? lanes.oldest(lane) : undefined;
   if (oldest !== undefined && oldest !== run.id) void cancel(oldest, `run ${run.id} of the same key`);
-  if (!(await entering)) throw stopReason(signal);
+  if (!(await entering)) throw stopReason(signal) ?? new Error('stopped');
 }

@@ -6,7 +6,16 @@ export const RUN_STATUSES = [...ACTIVE_RUN_STATUSES, ...TERMINAL_RUN_STATUSES] a
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type TerminalRunStatus = (typeof TERMINAL_RUN_STATUSES)[number];
 
-export const STEP_STATUSES = ['running', 'completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled', 'skipped'] as const;
+export const STEP_STATUSES = [
+  'running',
+  'completed',
+  'stopped',
+  'escalated',
+  'aborted',
+  'failed',
+  'cancelled',
+  'skipped',
+] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
 export const STAGES = ['testing', 'production'] as const;
@@ -66,6 +75,8 @@ export interface Run {
   outputTokens: number;
   cost: number | null;
   unpricedSteps: number;
+  /** How somebody marked it (Orchestration 2.3). */
+  feedbackOutcome: Outcome | null;
 }
 
 /** One signal of the evidence of a step, in the order in which the gate took them. */

@@ -26,7 +26,10 @@ export interface NewRun {
 }
 
 /** The row of a run at its beginning (Orchestration 2.1): the stage is the pipeline's at this moment. */
-export function newRunRow(request: RunRequest, run: { id: string; status: 'running' | 'queued'; now: number }): NewRunRecord {
+export function newRunRow(
+  request: RunRequest,
+  run: { id: string; status: 'running' | 'queued'; now: number },
+): NewRunRecord {
   const { raw, ...context } = request.context;
   return {
     id: run.id,

@@ -4,15 +4,18 @@ import { beginGroup, endGroup, runBranches, type Branch, type Group } from './gr
 import type { StepDeps, StepOutcome } from './step.ts';
 
 /** Runs all branches of a parallel group at the same time and joins their trust (Design 3). */
-export async function runParallel(deps: StepDeps, run: ActiveRun, step: ParallelStep, index: number): Promise<StepOutcome> {
+export async function runParallel(
+  deps: StepDeps,
+  run: ActiveRun,
+  step: ParallelStep,
+  index: number,
+): Promise<StepOutcome> {
   const group: Group = { run, step, index, executor: 'parallel', join: step.parallel.join, raw: null };
   const begun = await beginGroup(deps, group);
-  const branches = step.parallel.steps.map(
-    (branch): Branch => ({
-      site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {} },
-      weight: branch.weight,
-    }),
-  );
+  const branches = step.parallel.steps.map((branch): Branch => ({
+    site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {} },
+    weight: branch.weight,
+  }));
   await runBranches(deps, begun, branches, branches.length);
   return endGroup(deps, begun, branches);
 }

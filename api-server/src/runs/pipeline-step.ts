@@ -29,9 +29,17 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         promptHash: null,
         raw: null,
         perform: async ({ signal }) => {
-          const request = { parent: site.run, branch: site.kind !== 'step', stepName: site.name, pipeline: step.pipeline, context: context.value, signal };
+          const request = {
+            parent: site.run,
+            branch: site.kind !== 'step',
+            stepName: site.name,
+            pipeline: step.pipeline,
+            context: context.value,
+            signal,
+          };
           const child = await deps.runChild(request);
-          if ('missing' in child) return { ok: false, type: 'missing_pipeline', message: child.missing, retryable: false };
+          if ('missing' in child)
+            return { ok: false, type: 'missing_pipeline', message: child.missing, retryable: false };
           return toPerformed(child);
         },
       };
@@ -42,7 +50,11 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
 /** `${ENV}` has no meaning in a context: it stays as written. */
 const NO_ENV = { verbatim: true, valueOf: () => undefined, mask: (text: string) => text };
 
-function renderContext(deps: PipelineStepDeps, { run, locals }: Site, step: AnyPipelineStep): { ok: true; value: SubContext } | Failure {
+function renderContext(
+  deps: PipelineStepDeps,
+  { run, locals }: Site,
+  step: AnyPipelineStep,
+): { ok: true; value: SubContext } | Failure {
   const values = runValues(run, deps.now(), locals);
   const rendered = renderJson(step.context ?? {}, { texts: deps.texts, env: NO_ENV, values });
   return rendered.ok ? { ok: true, value: rendered.value as SubContext } : rendered;
@@ -50,7 +62,13 @@ function renderContext(deps: PipelineStepDeps, { run, locals }: Site, step: AnyP
 
 function toPerformed({ runId, status, trust, message, outputs }: ChildOutcome): Performed {
   const facts = noFacts({ childRunId: runId });
-  const failure = { ok: false as const, type: 'sub_run', message: `run ${runId} ${status}: ${message ?? ''}`, retryable: false, facts };
+  const failure = {
+    ok: false as const,
+    type: 'sub_run',
+    message: `run ${runId} ${status}: ${message ?? ''}`,
+    retryable: false,
+    facts,
+  };
   switch (status) {
     case 'completed':
     case 'stopped':

@@ -37,7 +37,11 @@ export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
 }
 
 /** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
-export function renderText(source: string, { texts, env, values }: Rendering, encode?: (value: string) => string): Rendered<string> {
+export function renderText(
+  source: string,
+  { texts, env, values }: Rendering,
+  encode?: (value: string) => string,
+): Rendered<string> {
   const expanded = expandEnv(source, env);
   if (!expanded.ok) return expanded;
   const compiled = encode ? texts.strict(expanded.value) : texts.template(expanded.value);
@@ -47,7 +51,11 @@ export function renderText(source: string, { texts, env, values }: Rendering, en
   return { ok: true, value: encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text };
 }
 
-function encodeSpans(text: string, spans: readonly (readonly [number, number])[], encode: (value: string) => string): string {
+function encodeSpans(
+  text: string,
+  spans: readonly (readonly [number, number])[],
+  encode: (value: string) => string,
+): string {
   let at = 0;
   let out = '';
   for (const [start, end] of spans) {

@@ -10,7 +10,9 @@ import { planRerun, type Rerun } from './rerun.ts';
 let world: World;
 afterEach(() => world.close());
 
-const STEPS = ['one', 'two', 'three'].map((name) => `  - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: "{{steps.one.output.n}}"}\n`).join('');
+const STEPS = ['one', 'two', 'three']
+  .map((name) => `  - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: "{{steps.one.output.n}}"}\n`)
+  .join('');
 const TEXT = `name: p\nstage: production\nsteps:\n${STEPS}`;
 
 const plan = (run: Ended, fromStep: string | null): Rerun =>
@@ -28,28 +30,47 @@ async function begin(planned: Rerun): Promise<string> {
   const id = newId(now);
   const row = newRunRow({ ...planned.request, dedupKey: null }, { id, status: 'running', now });
   await world.database.write(async (tx) => {
-    await keepDefinition(tx, { hash: pipeline.hash, kind: 'Pipeline', name: 'p', body: JSON.stringify(pipeline.config), stored_at: now });
+    await keepDefinition(tx, {
+      hash: pipeline.hash,
+      kind: 'Pipeline',
+      name: 'p',
+      body: JSON.stringify(pipeline.config),
+      stored_at: now,
+    });
     await insertRun(tx, row);
     await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage: 'production', newId, now });
   });
-  world.engine.begin({ id, pipeline, context, team: null, stage: 'production', triggeredAt: now, lane: null, prior }, 'running');
+  world.engine.begin(
+    { id, pipeline, context, team: null, stage: 'production', triggeredAt: now, lane: null, prior },
+    'running',
+  );
   return id;
 }
 
 test('a rerun from a step takes over the results before it and asks only from there', async () => {
-  world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9, { n: 7 }), two: () => sure(0.2), three: () => sure(0.9) } });
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9, { n: 7 }), two: () => sure(0.2), three: () => sure(0.9) },
+  });
   const original = await world.run('p');
   expect(original.run.status).toBe('escalated');
   world.calls.length = 0;
   const again = await world.ended(await begin(plan(original, 'two')));
   expect(again.run).toMatchObject({ rerunOf: original.run.id, team: null });
   expect(world.calls.map(({ agent, input }) => [agent, input])).toEqual([['two', '7']]);
-  expect(again.step('one')).toMatchObject({ status: 'skipped', output: { n: 7 }, rawResponse: { loaded: { stepId: original.step('one').id, status: 'completed' } } });
+  expect(again.step('one')).toMatchObject({
+    status: 'skipped',
+    output: { n: 7 },
+    rawResponse: { loaded: { stepId: original.step('one').id, status: 'completed' } },
+  });
 });
 
 test('a rerun that is interrupted goes on with the results it took over', async () => {
   let stuck = false;
-  world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9, { n: 7 }), two: (call) => (stuck ? hang(call) : sure(0.9)), three: () => sure(0.9) } });
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9, { n: 7 }), two: (call) => (stuck ? hang(call) : sure(0.9)), three: () => sure(0.9) },
+  });
   const original = await world.run('p');
   stuck = true;
   const id = await begin(plan(original, 'two'));
@@ -62,14 +83,23 @@ test('a rerun that is interrupted goes on with the results it took over', async 
 });
 
 test('a rerun from the start takes nothing over', async () => {
-  world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9), two: () => sure(0.9), three: () => sure(0.9) } });
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9), two: () => sure(0.9), three: () => sure(0.9) },
+  });
   expect(plan(await world.run('p'), null)).toMatchObject({ kind: 'ready', priorSteps: 0 });
 });
 
 test('a step that is gone, and one without the results before it, are refused with a reason', async () => {
   world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.2) } });
   const original = await world.run('p');
-  expect(plan(original, 'four')).toMatchObject({ kind: 'invalid', message: expect.stringContaining('no top-level step "four"') });
-  expect(plan(original, 'three')).toMatchObject({ kind: 'invalid', message: expect.stringContaining('no result of step "two"') });
+  expect(plan(original, 'four')).toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('no top-level step "four"'),
+  });
+  expect(plan(original, 'three')).toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('no result of step "two"'),
+  });
   expect(plan({ ...original, run: { ...original.run, status: 'running' } }, null)).toEqual({ kind: 'running' });
 });

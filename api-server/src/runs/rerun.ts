@@ -34,7 +34,11 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
 }
 
 /** The executions before the entry, or why they cannot be had. */
-function priorSteps(entries: readonly Step[], executed: readonly StepExecution[], fromStep: string): StepExecution[] | string {
+function priorSteps(
+  entries: readonly Step[],
+  executed: readonly StepExecution[],
+  fromStep: string,
+): StepExecution[] | string {
   const at = entries.findIndex(({ name }) => name === fromStep);
   if (at === -1) return `the pipeline has no top-level step "${fromStep}" any more`;
   const byName = new Map(executed.map((step) => [step.stepName, step]));

@@ -58,7 +58,9 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
 function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'lane'> {
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
-  const gated = ended.findLast(({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null);
+  const gated = ended.findLast(
+    ({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null,
+  );
   return {
     id: stored.id,
     pipeline: stored.pipeline,

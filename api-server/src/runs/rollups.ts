@@ -36,7 +36,10 @@ export function stepCounters(step: EndedStep): Counter[] {
     ...observed('pipeline_step_duration_seconds', who, { value: step.durationSeconds, buckets: DURATION_BUCKETS }),
     ...(step.grounding === null
       ? []
-      : observed('step_grounding_score', [step.pipeline, name, ...asked], { value: step.grounding, buckets: SCORE_BUCKETS })),
+      : observed('step_grounding_score', [step.pipeline, name, ...asked], {
+          value: step.grounding,
+          buckets: SCORE_BUCKETS,
+        })),
     ...checkCounters(step, name),
     ...tokenCounters(step, who),
   ];

@@ -2,7 +2,11 @@ import { templateName } from '@signalbox/crds';
 import type { ActiveRun, StepView } from './active-run.ts';
 
 /** The names that templates and expressions see (Design 3); context names win over metadata's. */
-export function runValues(run: ActiveRun, now: number, locals: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+export function runValues(
+  run: ActiveRun,
+  now: number,
+  locals: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
   const { context, pipeline } = run;
   return {
     ...context.metadata,
@@ -37,5 +41,7 @@ function stepValues(results: ReadonlyMap<string, StepView>): Record<string, Step
 
 /** What the last step that left something said to the next. */
 function lastContext(results: ReadonlyMap<string, StepView>): unknown {
-  return [...results.values()].findLast(({ next_step_context }) => next_step_context !== null)?.next_step_context ?? null;
+  return (
+    [...results.values()].findLast(({ next_step_context }) => next_step_context !== null)?.next_step_context ?? null
+  );
 }

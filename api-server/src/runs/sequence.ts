@@ -41,4 +41,7 @@ function consequence(step: Step, { status }: StepOutcome): 'next' | TerminalRunS
   return STEP_CONSEQUENCE[status];
 }
 
-const runError = (step: Step, { error }: StepOutcome): RunError => ({ step: step.name, message: error?.message ?? 'ended' });
+const runError = (step: Step, { error }: StepOutcome): RunError => ({
+  step: step.name,
+  message: error?.message ?? 'ended',
+});

@@ -40,7 +40,11 @@ export const noFacts = (raw: RawResponse): CallFacts => ({
  * `ends` gives the step a status of its own where `failed` would be wrong: a rejected approval, an escalated sub-run.
  * `answer` is what was said all the same.
  */
-export type Refusal = Failure & { facts?: CallFacts; ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'>; answer?: Answer };
+export type Refusal = Failure & {
+  facts?: CallFacts;
+  ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'>;
+  answer?: Answer;
+};
 export type Performed = { ok: true; answer: Answer; facts: CallFacts } | Refusal;
 
 export interface Attempt {

@@ -1,31 +1,45 @@
 import type { ActiveRun } from './active-run.ts';
 import type { Begun, Ending } from './step-rows.ts';
 
-const LEVELS = { completed: 'info', failed: 'error', stopped: 'warn', escalated: 'warn', aborted: 'warn', cancelled: 'warn' } as const;
+const LEVELS = {
+  completed: 'info',
+  failed: 'error',
+  stopped: 'warn',
+  escalated: 'warn',
+  aborted: 'warn',
+  cancelled: 'warn',
+} as const;
+
+const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
 
 /** What a run keeps in memory of an ended step, and the line in its log. */
-export function noteEnd(begun: Begun, ending: Ending): void {
-  const { run, name, kind } = begun;
-  const { status, error, answer, report } = ending;
+export function noteEnd({ run, name, kind }: Begun, ending: Ending): void {
+  const { status, answer = NO_RESULT, report = null } = ending;
   run.results.set(name, {
     status,
-    summary: answer?.summary ?? null,
-    confidence: answer?.confidence ?? null,
-    trust: report?.trust ?? null,
-    output: answer?.output ?? {},
-    next_step_context: answer?.nextStepContext ?? null,
+    summary: answer.summary,
+    confidence: answer.confidence,
+    trust: report && report.trust,
+    output: answer.output,
+    next_step_context: answer.nextStepContext ?? null,
   });
-  if (kind === 'step' && report && report.passed !== null) {
-    run.trust = report.trust;
-    run.threshold = report.threshold;
-  }
+  const gated = kind === 'step' && report !== null && report.passed !== null;
+  if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   countTokens(run, ending);
+  noteLine(run, name, { ...ending, word: kind === 'step' ? `step_${status}` : `branch_${status}` });
+}
+
+function noteLine(
+  run: ActiveRun,
+  name: string,
+  { status, error, answer, report, word }: Ending & { word: string },
+): void {
   const message = error ? `${name} ${status}: ${error.message}` : `${name} completed`;
-  run.journal.add(LEVELS[status], kind === 'step' ? `step_${status}` : `branch_${status}`, message, {
+  run.journal.add(LEVELS[status], word, message, {
     step_name: name,
-    confidence: answer?.confidence ?? null,
-    trust: report?.trust ?? null,
-    threshold: report?.threshold ?? null,
+    confidence: answer ? answer.confidence : null,
+    trust: report ? report.trust : null,
+    threshold: report ? report.threshold : null,
     ...(error ? { error_type: error.type } : {}),
   });
 }

@@ -4,7 +4,7 @@ import { effectiveConfidence, type Evidence } from './gate.ts';
 import type { CheckResult, RawResponse, StepKind as RowKind, StepStatus, TrustReport } from './model.ts';
 import type { Counter, StepEndRecord, StepStartRecord } from './records.ts';
 import { stepCounters } from './rollups.ts';
-import type { Answer, CallFacts, Prepared } from './step-kind.ts';
+import { noFacts, type Answer, type CallFacts, type Prepared } from './step-kind.ts';
 
 /** A step of any executor, whether it has a name of its own or is an item of a fan-out. */
 export type AnyStep = ExecutorStep | ItemStep;
@@ -45,6 +45,9 @@ export interface Ending {
   raw?: Partial<RawResponse>;
 }
 
+/** A group may also end as skipped. */
+type EndingOfAny = Omit<Ending, 'status'> & { status: Exclude<StepStatus, 'running'> };
+
 export interface Beginning {
   id: string;
   at: number;
@@ -80,50 +83,67 @@ export function startRecord(
   };
 }
 
+/** What an ending knows where nobody was asked, nothing was answered or nothing was gathered. */
+const NO_FACTS = noFacts({});
+const NO_ANSWER = { summary: null, nextStepContext: null, artifacts: [] as string[], output: null };
+const NO_EVIDENCE: Evidence = {
+  confidence: null,
+  verifier: null,
+  calibrated: null,
+  grounding: null,
+  checksPassed: null,
+};
+
+const text = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value));
+const list = (values: readonly unknown[] | undefined): string | null =>
+  values?.length ? JSON.stringify(values) : null;
+
 /** What the end of a step changes in its row. */
-export function endRecord(begun: Begun, ending: Ending, completedAt: number): StepEndRecord {
-  const { facts, answer, checks } = ending;
+export function endRecord(
+  begun: Pick<Begun, 'row' | 'attempt'>,
+  ending: EndingOfAny,
+  completedAt: number,
+): StepEndRecord {
+  const { facts = NO_FACTS, answer = NO_ANSWER, error, checks } = ending;
   return {
     id: begun.row.id,
-    model: facts?.model ?? begun.row.model,
-    provider: facts?.provider ?? null,
+    model: facts.model ?? begun.row.model,
+    provider: facts.provider,
     status: ending.status,
     ...evidenceColumns(ending),
-    agent_version: facts?.agentVersion ?? null,
-    input_tokens: facts?.inputTokens ?? null,
-    output_tokens: facts?.outputTokens ?? null,
+    agent_version: facts.agentVersion,
+    input_tokens: facts.inputTokens,
+    output_tokens: facts.outputTokens,
     cost: null,
     cost_source: null,
     completed_at: completedAt,
     attempts: begun.attempt,
-    error_type: ending.error?.type ?? null,
-    error_message: ending.error?.message ?? null,
-    checks: checks && checks.length > 0 ? JSON.stringify(checks) : null,
-    ...answerColumns(answer),
-    raw_response: facts ? JSON.stringify({ ...facts.raw, ...ending.raw }) : begun.row.raw_response,
+    error_type: error && error.type,
+    error_message: error && error.message,
+    checks: list(checks),
+    summary: answer.summary,
+    artifacts: list(answer.artifacts),
+    next_step_context: text(answer.nextStepContext),
+    output: text(answer.output),
+    raw_response: ending.facts ? JSON.stringify({ ...facts.raw, ...ending.raw }) : begun.row.raw_response,
   };
 }
 
-function evidenceColumns({ evidence, report }: Ending) {
+function evidenceColumns({ evidence = NO_EVIDENCE, report }: Pick<Ending, 'evidence' | 'report'>) {
+  const { confidence, verifier, grounding, checksPassed } = evidence;
   return {
-    primary_confidence: evidence?.confidence ?? null,
-    verifier_confidence: evidence?.verifier ?? null,
-    effective_confidence: evidence ? effectiveConfidence(evidence) : null,
-    grounding_score: evidence?.grounding?.score ?? null,
-    deterministic_passed: evidence?.checksPassed == null ? null : Number(evidence.checksPassed),
-    trust_report: report ? JSON.stringify(report) : null,
+    primary_confidence: confidence,
+    verifier_confidence: verifier,
+    effective_confidence: effectiveConfidence(evidence),
+    grounding_score: grounding && grounding.score,
+    deterministic_passed: checksPassed === null ? null : Number(checksPassed),
+    trust_report: text(report),
   };
 }
-
-const answerColumns = (answer: Answer | undefined) => ({
-  summary: answer?.summary ?? null,
-  artifacts: answer && answer.artifacts.length > 0 ? JSON.stringify(answer.artifacts) : null,
-  next_step_context: answer?.nextStepContext == null ? null : JSON.stringify(answer.nextStepContext),
-  output: answer ? JSON.stringify(answer.output) : null,
-});
 
 /** What the end of a step adds to the metrics. */
-export function endCounters({ run, name, row }: Begun, { status, facts, evidence }: Ending, completedAt: number): Counter[] {
+export function endCounters({ run, name, row }: Begun, ending: Ending, completedAt: number): Counter[] {
+  const { facts = NO_FACTS, evidence = NO_EVIDENCE, status } = ending;
   return stepCounters({
     stage: run.stage,
     team: run.team,
@@ -131,13 +151,13 @@ export function endCounters({ run, name, row }: Begun, { status, facts, evidence
     stepName: name,
     executor: row.executor,
     agent: row.agent,
-    model: facts?.model ?? row.model,
-    provider: facts?.provider ?? null,
+    model: facts.model ?? row.model,
+    provider: facts.provider,
     status,
     durationSeconds: (completedAt - row.started_at) / 1000,
-    inputTokens: facts?.inputTokens ?? null,
-    outputTokens: facts?.outputTokens ?? null,
-    grounding: evidence?.grounding?.score ?? null,
-    checksPassed: evidence?.checksPassed ?? null,
+    inputTokens: facts.inputTokens,
+    outputTokens: facts.outputTokens,
+    grounding: evidence.grounding && evidence.grounding.score,
+    checksPassed: evidence.checksPassed,
   });
 }

@@ -10,7 +10,16 @@ import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { stepClock, type StepClock } from './step-clock.ts';
 import type { Answer, Performed, Prepared, StepKind } from './step-kind.ts';
-import { endCounters, endRecord, startRecord, type AnyStep, type Begun, type Ending, type Site, type StepError } from './step-rows.ts';
+import {
+  endCounters,
+  endRecord,
+  startRecord,
+  type AnyStep,
+  type Begun,
+  type Ending,
+  type Site,
+  type StepError,
+} from './step-rows.ts';
 import { evaluateWhen } from './when.ts';
 
 export interface StepDeps extends EvidenceDeps {
@@ -38,7 +47,8 @@ export async function runStep(deps: StepDeps, site: Site): Promise<StepOutcome> 
   if (condition === 'skip') return skipped(deps, site);
   const kind = deps.kinds.get(site.step.executor);
   const earlier = site.run.inFlight.get(site.name)?.rawResponse ?? null;
-  const prepared = condition === 'run' ? (kind?.prepare(site, earlier) ?? notConfigured(site.step.executor)) : condition;
+  const prepared =
+    condition === 'run' ? (kind?.prepare(site, earlier) ?? notConfigured(site.step.executor)) : condition;
   const begun = await begin(deps, site, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(site.run);
@@ -57,13 +67,19 @@ const notConfigured = (executor: string): Failure => ({
 async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Promise<Begun> {
   const { run, step, name } = site;
   const earlier = run.inFlight.get(name);
-  const at = earlier?.startedAt ?? deps.now();
-  const attempt = earlier?.attempts ?? 1;
-  const row = startRecord(site, { id: earlier?.id ?? deps.newId(at), at, attempt, prepared, status: 'running' });
+  const { id, at, attempt } = earlier
+    ? { ...earlier, at: earlier.startedAt, attempt: earlier.attempts }
+    : firstTime(deps);
+  const row = startRecord(site, { id, at, attempt, prepared, status: 'running' });
   const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
   return { ...site, row, attempt, iteration: 1 };
+}
+
+function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
+  const at = now();
+  return { id: newId(at), at, attempt: 1 };
 }
 
 /** Asks, and with `loop_until` asks again, while there is time: `timeout_seconds` covers all attempts and iterations. */
@@ -162,7 +178,8 @@ async function interrupted(deps: StepDeps, begun: Begun, stopped: Stopped): Prom
 
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
-  if (failure.ends) return ended(deps, begun, { status: failure.ends, error, facts: failure.facts, ...weigh(failure.answer) });
+  if (failure.ends)
+    return ended(deps, begun, { status: failure.ends, error, facts: failure.facts, ...weigh(failure.answer) });
   await callFailureWebhook(deps, begun, error);
   return ended(deps, begun, { status: 'failed', error, facts: failure.facts });
 }
@@ -170,7 +187,13 @@ async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, 
 /** What was said by who refused counts as evidence too: no gate, a confidence. */
 function weigh(answer: Answer | undefined): Pick<Ending, 'answer' | 'evidence' | 'report'> {
   if (!answer) return {};
-  const evidence = { confidence: answer.confidence, verifier: null, calibrated: null, grounding: null, checksPassed: null };
+  const evidence = {
+    confidence: answer.confidence,
+    verifier: null,
+    calibrated: null,
+    grounding: null,
+    checksPassed: null,
+  };
   return { answer, evidence, report: gate(evidence, null) };
 }
 
@@ -184,12 +207,23 @@ interface Answered {
 async function answered(deps: StepDeps, begun: Begun, { performed, clock }: Answered): Promise<StepOutcome> {
   const { answer, facts } = performed;
   if (answer.artifactTexts) await deps.keepArtifacts(begun.run, begun.name, answer.artifactTexts);
-  const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, { answer, facts, raw: facts.raw, signal: clock.signal });
+  const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, {
+    answer,
+    facts,
+    raw: facts.raw,
+    signal: clock.signal,
+  });
   const stopped = stopReason(clock.signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));
   const known = { facts, answer, report, ...gathered };
-  if (verdict) return ended(deps, begun, { status: verdict.status, error: { type: 'evidence', message: verdict.message }, ...known }, counters);
+  if (verdict)
+    return ended(
+      deps,
+      begun,
+      { status: verdict.status, error: { type: 'evidence', message: verdict.message }, ...known },
+      counters,
+    );
   if (!answer.proceed) {
     const message = answer.proceedReason ?? 'the agent answered proceed: false';
     return ended(deps, begun, { status: 'stopped', error: { type: 'stopped', message }, ...known }, counters);

@@ -87,7 +87,11 @@ interface Existing {
   stored: InterruptedRun | undefined;
 }
 
-async function childRun(deps: SubRunDeps, request: ChildRequest, { id, stored }: Existing): Promise<ActiveRun | { missing: string }> {
+async function childRun(
+  deps: SubRunDeps,
+  request: ChildRequest,
+  { id, stored }: Existing,
+): Promise<ActiveRun | { missing: string }> {
   const { parent } = request;
   const place = { slot: request.branch ? KEPT : deps.newSlot(parent), depth: parent.depth + 1 };
   if (stored) {
@@ -117,8 +121,14 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
   await deps.persist([deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
   const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
-  const run = activate(deps.hub, { id, pipeline, context, team, stage, triggeredAt: now, lane, prior: [] }, { ...place, lane });
-  run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, { parent_run_id: parent.id });
+  const run = activate(
+    deps.hub,
+    { id, pipeline, context, team, stage, triggeredAt: now, lane, prior: [] },
+    { ...place, lane },
+  );
+  run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, {
+    parent_run_id: parent.id,
+  });
   return run;
 }
 
@@ -141,7 +151,11 @@ async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
   const { lane } = run;
   if (!lane) return deps.execute(run);
   if (lane.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id)) {
-    return { status: 'failed', error: { step: null, message: `${lane.limit} runs of this pipeline run already` }, writes: [] };
+    return {
+      status: 'failed',
+      error: { step: null, message: `${lane.limit} runs of this pipeline run already` },
+      writes: [],
+    };
   }
   try {
     await joinLane(deps, lane, run);
@@ -162,7 +176,8 @@ async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: Acti
   else signal.addEventListener('abort', follow, { once: true });
   let outcome: RunOutcome | null = null;
   const seconds = child.pipeline.timeout_seconds;
-  const expire = () => child.controller.abort(new Stopped('run_timeout', `the run took longer than ${String(seconds)} s`));
+  const expire = () =>
+    child.controller.abort(new Stopped('run_timeout', `the run took longer than ${String(seconds)} s`));
   const timer = seconds === undefined ? undefined : setTimeout(expire, seconds * 1000);
   try {
     await deps.hold(child, async (run) => {

@@ -48,7 +48,10 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
     score: ({ confidence }) => confidence,
   });
   const level = opinion.error === undefined ? 'info' : 'warn';
-  const message = opinion.error === undefined ? `${verifier.agent} is ${show(opinion.score)} sure` : `the verifier failed: ${opinion.error}`;
+  const message =
+    opinion.error === undefined
+      ? `${verifier.agent} is ${show(opinion.score)} sure`
+      : `the verifier failed: ${opinion.error}`;
   run.journal.add(level, 'verifier_ran', message, { step_name: name, agent: verifier.agent, score: opinion.score });
   return opinion;
 }
@@ -65,11 +68,18 @@ function holds(deps: OpinionDeps, { run, name }: Begun, verifier: Verifier, valu
   const result = compiled.ok ? compiled.expression.evaluate(values) : null;
   if (result?.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
-  run.journal.add('warn', 'expression_failed', `verifier.when cannot be evaluated; the verifier is asked`, { step_name: name });
+  run.journal.add('warn', 'expression_failed', `verifier.when cannot be evaluated; the verifier is asked`, {
+    step_name: name,
+  });
   return true;
 }
 
-export function renderOr(texts: Texts, template: string | undefined, values: Record<string, unknown>, otherwise: string): string {
+export function renderOr(
+  texts: Texts,
+  template: string | undefined,
+  values: Record<string, unknown>,
+  otherwise: string,
+): string {
   if (template === undefined) return otherwise;
   const compiled = texts.template(template);
   const rendered = compiled.ok ? compiled.template.render(values) : null;

@@ -32,7 +32,10 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
 
 type Request = Omit<HttpCall, 'signal'>;
 
-function renderRequest(deps: WebhookStepDeps, { run, step: any, locals }: Site): { ok: true; value: Request } | Failure {
+function renderRequest(
+  deps: WebhookStepDeps,
+  { run, step: any, locals }: Site,
+): { ok: true; value: Request } | Failure {
   const step = any as Extract<AnyStep, { executor: 'webhook' }>;
   const rendering: Rendering = { texts: deps.texts, env: deps.env, values: runValues(run, deps.now(), locals) };
   const url = renderText(step.url, rendering, encodeURIComponent);
@@ -43,8 +46,14 @@ function renderRequest(deps: WebhookStepDeps, { run, step: any, locals }: Site):
   if (!payload.ok) return payload;
   const body = bodyOf(payload.value, step.method);
   const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
-  const lowered = Object.entries(headers.value as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
-  return { ok: true, value: { url: url.value, method: step.method, headers: { ...type, ...Object.fromEntries(lowered) }, body } };
+  const lowered = Object.entries(headers.value as Record<string, string>).map(([name, value]) => [
+    name.toLowerCase(),
+    value,
+  ]);
+  return {
+    ok: true,
+    value: { url: url.value, method: step.method, headers: { ...type, ...Object.fromEntries(lowered) }, body },
+  };
 }
 
 function bodyOf(payload: unknown, method: string): string | null {

@@ -3,7 +3,12 @@ import type { Failure } from './executor.ts';
 import { runValues } from './run-values.ts';
 import type { Texts } from './texts.ts';
 
-const failure = (msg: string): Failure => ({ ok: false, type: 'expression_failed', message: `when: ${msg}`, retryable: false });
+const failure = (msg: string): Failure => ({
+  ok: false,
+  type: 'expression_failed',
+  message: `when: ${msg}`,
+  retryable: false,
+});
 
 interface Place {
   run: ActiveRun;

@@ -25,31 +25,55 @@ export type Fired = { started: true; runId: string } | { started: false; reason:
  */
 export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: number): Promise<Fired> {
   if (pipeline.config.suspend) return { started: false, reason: 'suspended' };
-  const now = deps.now();
-  const id = deps.newId(now);
-  const context = contextOf(pipeline, at, now);
-  const team = pipeline.config.schedule?.team ?? null;
-  const lane = deps.laneOf(pipeline, context);
-  const refused = lane?.onLimit === 'reject' && !deps.lanes.tryTake(lane, id);
-  let taken: boolean;
-  try {
-    taken = await deps.write(async (tx) => {
-      if (!(await deps.takeFire(tx, pipeline.name, at))) return false;
-      if (refused) return true;
-      await deps.keepDefinition(tx, pipeline);
-      await deps.insertRun(tx, newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'queued', now }));
-      return true;
+  const run = scheduledRun(deps, pipeline, at);
+  const { lane } = run;
+  const refused = lane?.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id);
+  const taken = await deps
+    .write((tx) => store(deps, tx, { run, at, refused }))
+    .catch((error: unknown) => {
+      if (lane) deps.lanes.leave(lane, run.id);
+      throw error;
     });
-  } catch (error) {
-    if (lane) deps.lanes.leave(lane, id);
-    throw error;
-  }
   if (taken && !refused) {
-    deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, prior: [] }, 'queued');
-    return { started: true, runId: id };
+    deps.begin(run, 'queued');
+    return { started: true, runId: run.id };
   }
-  if (lane) deps.lanes.leave(lane, id);
+  if (lane) deps.lanes.leave(lane, run.id);
   return { started: false, reason: taken ? 'limit' : 'taken' };
+}
+
+interface Scheduled {
+  run: NewRun;
+  at: number;
+  /** The fire is used up, and no run comes of it. */
+  refused: boolean;
+}
+
+async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused }: Scheduled): Promise<boolean> {
+  const { pipeline, context, team, id, triggeredAt } = run;
+  if (!(await deps.takeFire(tx, pipeline.name, at))) return false;
+  if (refused) return true;
+  await deps.keepDefinition(tx, pipeline);
+  await deps.insertRun(
+    tx,
+    newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'queued', now: triggeredAt }),
+  );
+  return true;
+}
+
+function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: number): NewRun {
+  const now = deps.now();
+  const context = contextOf(pipeline, at, now);
+  return {
+    id: deps.newId(now),
+    pipeline,
+    context,
+    team: pipeline.config.schedule?.team ?? null,
+    stage: pipeline.config.stage,
+    triggeredAt: now,
+    lane: deps.laneOf(pipeline, context),
+    prior: [],
+  };
 }
 
 function contextOf({ name, config }: LoadedPipeline, at: number, receivedAt: number): TriggerContext {

@@ -17,4 +17,5 @@ export function latestFire({ config }: LoadedPipeline, since: number, until: num
 }
 
 /** Five fields in a time zone: at the change to summer time a skipped hour does not fire, a repeated one fires once. */
-const cron = ({ cron: pattern, timezone }: { cron: string; timezone: string }): Cron => new Cron(pattern, { timezone, paused: true });
+const cron = ({ cron: pattern, timezone }: { cron: string; timezone: string }): Cron =>
+  new Cron(pattern, { timezone, paused: true });

@@ -63,14 +63,18 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     await deps.noteLook(now);
   };
   const guarded = () =>
-    look().catch((error: unknown) => deps.log.warn({ err: error }, 'schedules could not be looked at; next try in a second'));
+    look().catch((error: unknown) =>
+      deps.log.warn({ err: error }, 'schedules could not be looked at; next try in a second'),
+    );
 
   return {
     look,
     start: async () => {
       const last = await deps.lastLook();
       if (last !== null) looked = Math.max(last, deps.now() - deps.catchUpSeconds * 1000);
-      timer = setInterval(() => (looking = looking.then(guarded)), LOOK_MS);
+      timer = setInterval(() => {
+        looking = looking.then(guarded);
+      }, LOOK_MS);
       timer.unref();
       looking = guarded();
       await looking;

@@ -17,7 +17,12 @@ const iso = (time: number | null) => (time === null ? null : new Date(time).toIS
 test.each([
   ['UTC', '{cron: "0 6 * * 1-5"}', '2026-11-20T07:00:00Z', '2026-11-23T06:00:00.000Z'],
   ['a zone', '{cron: "0 6 * * *", timezone: Europe/Berlin}', '2026-07-01T00:00:00Z', '2026-07-01T04:00:00.000Z'],
-  ['an hour that summer time skips', '{cron: "30 2 * * *", timezone: Europe/Berlin}', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00.000Z'],
+  [
+    'an hour that summer time skips',
+    '{cron: "30 2 * * *", timezone: Europe/Berlin}',
+    '2026-03-28T12:00:00Z',
+    '2026-03-29T01:30:00.000Z',
+  ],
 ])('next fire: %s', (_, schedule, after, expected) => {
   const found = iso(nextFire(pipeline(schedule), at(after)));
   expect(found?.slice(0, 10)).toBe(expected.slice(0, 10));
@@ -33,7 +38,9 @@ test('a fire in the hour that winter time repeats happens once', () => {
 
 test('the latest fire of a window includes its end and not its beginning', () => {
   const hourly = pipeline('{cron: "0 * * * *"}');
-  expect(iso(latestFire(hourly, at('2026-01-01T09:00:00Z'), at('2026-01-01T12:00:00Z')))).toBe('2026-01-01T12:00:00.000Z');
+  expect(iso(latestFire(hourly, at('2026-01-01T09:00:00Z'), at('2026-01-01T12:00:00Z')))).toBe(
+    '2026-01-01T12:00:00.000Z',
+  );
   expect(latestFire(hourly, at('2026-01-01T12:00:00Z'), at('2026-01-01T12:59:59Z'))).toBeNull();
 });
 
@@ -71,7 +78,12 @@ test.each([
 ])('after downtime: %s', async (_, catchUpSeconds, expected) => {
   const clock = { now: at('2026-01-01T12:30:00Z') };
   const lastLook = () => Promise.resolve(at('2026-01-01T08:00:00Z'));
-  const { scheduler, fired } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}')], clock, catchUpSeconds, lastLook });
+  const { scheduler, fired } = clockwork({
+    pipelines: [pipeline('{cron: "0 * * * *"}')],
+    clock,
+    catchUpSeconds,
+    lastLook,
+  });
   await scheduler.start();
   await scheduler.stop();
   expect(fired).toEqual(expected);

@@ -31,7 +31,7 @@ export async function noteLook(tx: Tx, at: number): Promise<void> {
 /** When schedules were last looked at, in milliseconds; null on a new database. */
 export async function lastLook(db: Kysely<Tables>): Promise<number | null> {
   const row = await db.selectFrom('marks').select('value').where('name', '=', LOOK).executeTakeFirst();
-  return row ? Number(row.value) : null;
+  return row ? row.value : null;
 }
 
 /** Fires older than this can no longer be asked for. */

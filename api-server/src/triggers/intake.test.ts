@@ -35,7 +35,8 @@ function deps(over: { maxRuns?: number; maxQueued?: number; dedup?: boolean } = 
     write: (job) => database.write(job),
     findDuplicate,
     insertRun,
-    keepDefinition: (tx, { hash, name, config }) => keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
+    keepDefinition: (tx, { hash, name, config }) =>
+      keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
     definitionKept: () => undefined,
     capacity: createCapacity(over.maxRuns ?? 1000),
     lanes: createLanes(),
@@ -57,13 +58,36 @@ function pipeline(more = ''): LoadedPipeline {
 }
 
 const context = (fingerprint: string | null, labels: Record<string, string> = {}): TriggerContext => ({
-  source: 'generic', pipeline: 'p', severity: null, labels, annotations: {}, summary: null, fingerprint, metadata: {}, raw: {}, receivedAt: 0,
+  source: 'generic',
+  pipeline: 'p',
+  severity: null,
+  labels,
+  annotations: {},
+  summary: null,
+  fingerprint,
+  metadata: {},
+  raw: {},
+  receivedAt: 0,
 });
-const one = (fingerprint: string | null, in_ = pipeline()) => [{ pipeline: in_, context: context(fingerprint), team: null }];
+const one = (fingerprint: string | null, in_ = pipeline()) => [
+  { pipeline: in_, context: context(fingerprint), team: null },
+];
 const stored = async () => (await listRuns(database.db, {}, { limit: 200, offset: 0 })).total;
 const end = (id: string) =>
   database.write((tx) =>
-    endRun(tx, { id, status: 'completed', completed_at: clock, error_step: null, error_message: null, trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 }),
+    endRun(tx, {
+      id,
+      status: 'completed',
+      completed_at: clock,
+      error_step: null,
+      error_message: null,
+      trust: null,
+      threshold: null,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost: null,
+      unpriced_steps: 0,
+    }),
   );
 
 test('of 200 deliveries of one key at once, one is accepted and the others name its run', async () => {
@@ -90,7 +114,10 @@ test('within the window an ended run suppresses too, and the reason says how it 
   const [first] = await intake(shared, one('k'));
   await end(first && 'runId' in first ? first.runId : '');
   clock += 299_000;
-  expect((await intake(shared, one('k')))[0]).toMatchObject({ status: 'deduplicated', reason: expect.stringContaining('completed') });
+  expect((await intake(shared, one('k')))[0]).toMatchObject({
+    status: 'deduplicated',
+    reason: expect.stringContaining('completed'),
+  });
 });
 
 test.each([
@@ -103,7 +130,7 @@ test.each([
   expect((await intake(shared, one(key, pipeline(more))))[0]?.status).toBe('accepted');
 });
 
-test('a window of the pipeline wins over the service\'s', async () => {
+test("a window of the pipeline wins over the service's", async () => {
   const shared = deps();
   const short = pipeline('trigger: {dedup: {window_seconds: 10}}');
   const [first] = await intake(shared, one('k', short));
@@ -115,7 +142,11 @@ test('a window of the pipeline wins over the service\'s', async () => {
 test('at capacity a new delivery is refused, and a repeat is still a repeat', async () => {
   const shared = deps({ maxRuns: 1 });
   await intake(shared, one('k'));
-  expect((await intake(shared, one('other')))[0]).toMatchObject({ status: 'at_capacity', activeRuns: 1, maxConcurrentRuns: 1 });
+  expect((await intake(shared, one('other')))[0]).toMatchObject({
+    status: 'at_capacity',
+    activeRuns: 1,
+    maxConcurrentRuns: 1,
+  });
   expect((await intake(shared, one('k')))[0]?.status).toBe('deduplicated');
   expect(await stored()).toBe(1);
 });
@@ -123,7 +154,11 @@ test('at capacity a new delivery is refused, and a repeat is still a repeat', as
 test('a delivery of several alerts gets in as a whole or not at all', async () => {
   const shared = deps({ maxRuns: 2 });
   const three = [one('a'), one('b'), one('c')].flat();
-  expect((await intake(shared, three)).map(({ status }) => status)).toEqual(['at_capacity', 'at_capacity', 'at_capacity']);
+  expect((await intake(shared, three)).map(({ status }) => status)).toEqual([
+    'at_capacity',
+    'at_capacity',
+    'at_capacity',
+  ]);
   expect(shared.capacity.active()).toBe(0);
   expect((await intake(shared, three.slice(0, 2))).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
 });
@@ -155,7 +190,8 @@ test.each([
 ])('a full lane with on_limit: %s', async (rule, status) => {
   const shared = deps();
   const limited = pipeline(`concurrency: {limit: 1, key: "{{labels.service}}", on_limit: ${rule}}`);
-  const deliver = (service: string) => intake(shared, [{ pipeline: limited, context: context(null, { service }), team: null }]);
+  const deliver = (service: string) =>
+    intake(shared, [{ pipeline: limited, context: context(null, { service }), team: null }]);
   expect((await deliver('cart'))[0]?.status).toBe('accepted');
   expect((await deliver('cart'))[0]?.status).toBe(status);
   expect((await deliver('shop'))[0]?.status).toBe('accepted');

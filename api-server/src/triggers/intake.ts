@@ -47,7 +47,8 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
       const rooms = slots.reserve(plans);
       for (const [index, plan] of plans.entries()) {
         const room = rooms[index];
-        if (!plan.duplicate && (room === 'running' || room === 'queued')) await store(deps, plan, { tx, status: room, now });
+        if (!plan.duplicate && (room === 'running' || room === 'queued'))
+          await store(deps, plan, { tx, status: room, now });
       }
       return { plans, rooms };
     });
@@ -59,7 +60,10 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
 }
 
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
-function dedupKey(deps: Pick<IntakeDeps<never>, 'dedup'>, { pipeline, context, rerunOf }: Omit<RunRequest, 'dedupKey'>): string | null {
+function dedupKey(
+  deps: Pick<IntakeDeps<never>, 'dedup'>,
+  { pipeline, context, rerunOf }: Omit<RunRequest, 'dedupKey'>,
+): string | null {
   if (rerunOf !== undefined) return null;
   const enabled = pipeline.config.trigger?.dedup?.enabled ?? deps.dedup.enabled;
   return enabled ? context.fingerprint : null;
@@ -85,7 +89,11 @@ interface Suspect {
   now: number;
 }
 
-function suppressing<Tx>(deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate'>, tx: Tx, { pipeline, key, now }: Suspect) {
+function suppressing<Tx>(
+  deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate'>,
+  tx: Tx,
+  { pipeline, key, now }: Suspect,
+) {
   const windowSeconds = pipeline.config.trigger?.dedup?.window_seconds ?? deps.dedup.windowSeconds;
   return deps.findDuplicate(tx, { pipelineName: pipeline.name, dedupKey: key, since: now - windowSeconds * 1000 });
 }
@@ -97,7 +105,9 @@ export function dedupWindow<Tx>(
   request: Omit<RunRequest, 'dedupKey'>,
 ): Promise<DuplicateRun | null> {
   const key = dedupKey(deps, request);
-  return key === null ? Promise.resolve(null) : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
+  return key === null
+    ? Promise.resolve(null)
+    : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
 /** Holds slots and places in lanes for the runs of one delivery; a job that runs twice starts over. */
@@ -152,14 +162,24 @@ function conclude(
   now: number,
 ): Verdict {
   const { pipeline, context, team } = request;
-  const named = { source: context.source, pipeline: pipeline.name, severity: context.severity, summary: context.summary };
+  const named = {
+    source: context.source,
+    pipeline: pipeline.name,
+    severity: context.severity,
+    summary: context.summary,
+  };
   if (duplicate) {
     const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
     return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
   }
   const { capacity } = deps;
   if (room === 'none') {
-    return { status: 'at_capacity', activeRuns: capacity.active(), maxConcurrentRuns: capacity.max, retryAfterSeconds: 5 };
+    return {
+      status: 'at_capacity',
+      activeRuns: capacity.active(),
+      maxConcurrentRuns: capacity.max,
+      retryAfterSeconds: 5,
+    };
   }
   if (room === 'lane_full') {
     const limit = lane?.limit ?? 0;
@@ -167,6 +187,11 @@ function conclude(
   }
   deps.definitionKept(pipeline.hash);
   const position = capacity.waiting() + 1;
-  deps.begin({ id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, prior: request.prior ?? [] }, room);
-  return room === 'queued' ? { status: 'queued', runId: id, ...named, position } : { status: 'accepted', runId: id, ...named };
+  deps.begin(
+    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, prior: request.prior ?? [] },
+    room,
+  );
+  return room === 'queued'
+    ? { status: 'queued', runId: id, ...named, position }
+    : { status: 'accepted', runId: id, ...named };
 }

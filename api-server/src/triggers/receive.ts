@@ -40,7 +40,8 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
   const parser = source === null ? undefined : sources.get(source);
   if (!parser) {
     const known = [...sources.keys()].join(', ');
-    const msg = source === null ? `name the source, one of ${known}` : `unknown source "${source.slice(0, 64)}"; one of ${known}`;
+    const msg =
+      source === null ? `name the source, one of ${known}` : `unknown source "${source.slice(0, 64)}"; one of ${known}`;
     return { ok: false, message: msg, errors: [{ loc: ['query', 'source'], msg }] };
   }
   const forced = forcedPipeline === undefined || !isObject(body) ? body : { ...body, pipeline: forcedPipeline };

@@ -50,7 +50,12 @@ export const operationRoutes = (deps: OperationRoutesDeps): Route[] => [
         priorYaml: null,
         requestId: request.id,
       });
-      const answer = { run_id: verdict.runId, original_run_id: id, from_step: fromStep, prior_steps_loaded: priorSteps };
+      const answer = {
+        run_id: verdict.runId,
+        original_run_id: id,
+        from_step: fromStep,
+        prior_steps_loaded: priorSteps,
+      };
       return reply.code(202).send({ status: verdict.status, ...answer });
     },
   }),
@@ -72,7 +77,10 @@ export const operationRoutes = (deps: OperationRoutesDeps): Route[] => [
       const found = await deps.artifact(params.id, query.step, query.name);
       if (!found) throw new AppError('not_found', 'there is no such artifact, or its time is over');
       // Text whatever the agent wrote: nothing an agent says is rendered by a browser.
-      return reply.header('content-type', 'text/plain; charset=utf-8').header('x-content-type-options', 'nosniff').send(found);
+      return reply
+        .header('content-type', 'text/plain; charset=utf-8')
+        .header('x-content-type-options', 'nosniff')
+        .send(found);
     },
   }),
 ];
@@ -93,7 +101,10 @@ function refusal(result: Exclude<RerunResult, { kind: 'started' }>): AppError {
 }
 
 function atCapacity(reply: Parameters<Route['handle']>[1], verdict: Verdict): unknown {
-  const load = verdict.status === 'at_capacity' ? { active_runs: verdict.activeRuns, max_concurrent_runs: verdict.maxConcurrentRuns } : {};
+  const load =
+    verdict.status === 'at_capacity'
+      ? { active_runs: verdict.activeRuns, max_concurrent_runs: verdict.maxConcurrentRuns }
+      : {};
   return reply
     .code(429)
     .header('retry-after', '5')

@@ -40,10 +40,26 @@ const Payload = z.object({
 type Payload = z.infer<typeof Payload>;
 
 const STRATEGIES = ['most_severe', 'common_labels', 'per_alert'] as const;
-const Strategy = z.enum(STRATEGIES).nullable().transform((strategy) => strategy ?? 'most_severe');
+const Strategy = z
+  .enum(STRATEGIES)
+  .nullable()
+  .transform((strategy) => strategy ?? 'most_severe');
 
 /** Most severe first; what stands nowhere here ranks below all. */
-const SEVERITIES = ['critical', 'page', 'emergency', 'error', 'high', 'major', 'warning', 'medium', 'minor', 'low', 'info', 'none'];
+const SEVERITIES = [
+  'critical',
+  'page',
+  'emergency',
+  'error',
+  'high',
+  'major',
+  'warning',
+  'medium',
+  'minor',
+  'low',
+  'info',
+  'none',
+];
 
 const rank = (alert: Alert): number => {
   const at = SEVERITIES.indexOf((alert.labels['severity'] ?? '').toLowerCase());
@@ -145,7 +161,9 @@ export const alertRouter: Source = {
     const parsed = Payload.safeParse(body);
     if (!parsed.success) return refused('alert_router', parsed.error);
     const payload = parsed.data;
-    const contexts = subjects(payload, strategy.data).map((subject) => toContext(payload, subject, body, options.receivedAt));
+    const contexts = subjects(payload, strategy.data).map((subject) =>
+      toContext(payload, subject, body, options.receivedAt),
+    );
     return { ok: true, contexts };
   },
 };

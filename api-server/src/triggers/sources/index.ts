@@ -19,4 +19,6 @@ export interface Source {
   parse(body: unknown, options: ParseOptions): Parsed;
 }
 
-export const sources: ReadonlyMap<string, Source> = new Map([generic, alertRouter].map((source) => [source.name, source]));
+export const sources: ReadonlyMap<string, Source> = new Map(
+  [generic, alertRouter].map((source) => [source.name, source]),
+);

@@ -9,7 +9,13 @@ const parse = (source: string, body: unknown, strategy: string | null = null): P
 };
 const contexts = (parsed: Parsed) => (parsed.ok ? parsed.contexts : []);
 
-const alert = (labels: Record<string, string>, more: object = {}) => ({ status: 'firing', labels, annotations: {}, fingerprint: 'f1', ...more });
+const alert = (labels: Record<string, string>, more: object = {}) => ({
+  status: 'firing',
+  labels,
+  annotations: {},
+  fingerprint: 'f1',
+  ...more,
+});
 const group = (...alerts: object[]) => ({
   version: '4',
   groupKey: '{}:{alertname="A"}',
@@ -23,7 +29,14 @@ const group = (...alerts: object[]) => ({
 test('a generic payload becomes a context whose key is the idempotency key', () => {
   const body = { pipeline: 'p', event: 'deploy', summary: 's', idempotency_key: 'k', data: { a: 1 }, extra: true };
   const [context] = contexts(parse('generic', body));
-  expect(context).toMatchObject({ source: 'generic', pipeline: 'p', labels: { event: 'deploy' }, fingerprint: 'k', metadata: { a: 1 }, raw: body });
+  expect(context).toMatchObject({
+    source: 'generic',
+    pipeline: 'p',
+    labels: { event: 'deploy' },
+    fingerprint: 'k',
+    metadata: { a: 1 },
+    raw: body,
+  });
 });
 
 test('without an idempotency key, or with an empty one, a generic payload has no fingerprint', () => {
@@ -31,24 +44,42 @@ test('without an idempotency key, or with an empty one, a generic payload has no
   expect(contexts(parse('generic', { pipeline: 'p', idempotency_key: '' }))[0]?.fingerprint).toBeNull();
 });
 
-test.each([[null], [[]], ['text'], [{}], [{ pipeline: '../x' }], [{ pipeline: 'p', data: [] }], [{ pipeline: 'p', summary: 3 }]])(
-  'a malformed generic payload is refused with its place: %j',
-  (body) => {
-    const parsed = parse('generic', body);
-    expect(parsed.ok).toBe(false);
-    expect(parsed).toHaveProperty('errors.0.loc.0', 'body');
-  },
-);
+test.each([
+  [null],
+  [[]],
+  ['text'],
+  [{}],
+  [{ pipeline: '../x' }],
+  [{ pipeline: 'p', data: [] }],
+  [{ pipeline: 'p', summary: 3 }],
+])('a malformed generic payload is refused with its place: %j', (body) => {
+  const parsed = parse('generic', body);
+  expect(parsed.ok).toBe(false);
+  expect(parsed).toHaveProperty('errors.0.loc.0', 'body');
+});
 
 test('the most severe firing alert speaks for its group', () => {
-  const body = group(alert({ severity: 'info' }), alert({ severity: 'critical' }, { fingerprint: 'f2', status: 'resolved' }), alert({ severity: 'warning' }, { fingerprint: 'f3' }));
+  const body = group(
+    alert({ severity: 'info' }),
+    alert({ severity: 'critical' }, { fingerprint: 'f2', status: 'resolved' }),
+    alert({ severity: 'warning' }, { fingerprint: 'f3' }),
+  );
   const [context] = contexts(parse('alert_router', body));
-  expect(context).toMatchObject({ severity: 'warning', fingerprint: 'f3:firing', summary: 'all of them', metadata: { alert_count: 3 } });
+  expect(context).toMatchObject({
+    severity: 'warning',
+    fingerprint: 'f3:firing',
+    summary: 'all of them',
+    metadata: { alert_count: 3 },
+  });
 });
 
 test('common_labels takes the group and its key', () => {
   const [context] = contexts(parse('alert_router', group(alert({ severity: 'critical' })), 'common_labels'));
-  expect(context).toMatchObject({ severity: 'warning', labels: { team: 'x' }, fingerprint: '{}:{alertname="A"}:firing' });
+  expect(context).toMatchObject({
+    severity: 'warning',
+    labels: { team: 'x' },
+    fingerprint: '{}:{alertname="A"}:firing',
+  });
 });
 
 test('per_alert gives a context an alert', () => {
@@ -74,7 +105,10 @@ test('a label named pipeline names the pipeline', () => {
 });
 
 test('an unknown strategy is refused', () => {
-  expect(parse('alert_router', group(alert({})), 'loudest')).toMatchObject({ ok: false, errors: [{ loc: ['query', 'strategy'] }] });
+  expect(parse('alert_router', group(alert({})), 'loudest')).toMatchObject({
+    ok: false,
+    errors: [{ loc: ['query', 'strategy'] }],
+  });
 });
 
 test('no payload makes a parser throw', () => {
