@@ -25,6 +25,7 @@ export function activate(
     slot,
     depth,
     lane,
+    log: {},
     trust: null,
     threshold: null,
   };

@@ -37,6 +37,8 @@ export interface ActiveRun {
   readonly lane: Lane | null;
   /** 1 for a run of its own, one more for each level of sub-run. */
   readonly depth: number;
+  /** Writes the log of a run that has nothing else to write. */
+  readonly log: { timer?: NodeJS.Timeout };
   trust: number | null;
   threshold: number | null;
 }

@@ -28,14 +28,35 @@ const STORE_RETRY_MS = 500;
 const LOG_WAITS_MS = 1_000;
 const never = new AbortController().signal;
 
-/** Stores what waits and `writes`, in one transaction, with the run's log when it is due; tries again until the database takes it or the service stops. */
+/**
+ * Stores what waits and `writes`, in one transaction, with the run's log when it is due; tries again until the database
+ * takes it or the service stops.
+ */
 export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], ending = false): Promise<void> {
   const all = [...run.pending.splice(0), ...writes];
-  // The log of a run that is over in a moment is written once, at its end.
-  const events = ending || deps.now() - run.triggeredAt > LOG_WAITS_MS ? run.journal.take() : [];
-  if (events.length > 0) all.push(deps.store.appendEvents(run.id, events));
+  const logged = logDue(deps, run, ending) ? logWrite(deps, run) : null;
+  if (logged) all.push(logged);
   while (!(await stored(deps, run, all))) await deps.delay(STORE_RETRY_MS, never);
   run.journal.stored();
+}
+
+/** The log of a run that is over in a moment is written once, at its end; any other's a moment after it grew. */
+function logDue(deps: EndingDeps, run: ActiveRun, ending: boolean): boolean {
+  const due = ending || deps.now() - run.triggeredAt > LOG_WAITS_MS;
+  if (due) clearTimeout(run.log.timer);
+  else run.log.timer ??= setTimeout(() => void writeLog(deps, run), LOG_WAITS_MS);
+  return due;
+}
+
+function logWrite(deps: EndingDeps, run: ActiveRun): Write | null {
+  const events = run.journal.take();
+  return events.length > 0 ? deps.store.appendEvents(run.id, events) : null;
+}
+
+/** A log that cannot be stored now waits for the next write of its run. */
+async function writeLog(deps: EndingDeps, run: ActiveRun): Promise<void> {
+  const write = logWrite(deps, run);
+  if (write) await deps.persist([write]).catch(() => run.pending.push(write));
 }
 
 /** False while the database takes no writes; throws when the service stops meanwhile, and what is a fault of ours. */
@@ -79,7 +100,11 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
 
 /** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
 export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): Promise<void> {
-  if (error instanceof Stopped && error.why === 'shutdown') return deps.hub.drop(run.id);
+  clearTimeout(run.log.timer);
+  if (error instanceof Stopped && error.why === 'shutdown') {
+    await writeLog(deps, run);
+    return deps.hub.drop(run.id);
+  }
   deps.log.error({ run_id: run.id, err: error }, 'run failed by an internal error');
   const message = 'an internal error ended the run; the service log has the details';
   try {

@@ -78,6 +78,7 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
       outputTokens: sum(ended, ({ outputTokens }) => outputTokens),
       unpricedSteps: ended.filter(({ inputTokens, cost }) => inputTokens !== null && cost === null).length,
     },
+    log: {},
     trust: gated?.trustReport?.trust ?? null,
     threshold: gated?.trustReport?.threshold ?? null,
   };
