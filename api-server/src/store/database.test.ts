@@ -29,7 +29,9 @@ test('what a job wrote is there for readers once the write resolves, and not bef
 });
 
 test('jobs of one turn share a transaction and each gets its own result', async () => {
-  const results = await Promise.all([1, 2, 3].map((n) => database.write((tx) => addCounters(tx, count('m')).then(() => n))));
+  const results = await Promise.all(
+    [1, 2, 3].map((n) => database.write((tx) => addCounters(tx, count('m')).then(() => n))),
+  );
   expect(results).toEqual([1, 2, 3]);
   expect(await readCounters(database.db)).toEqual(count('m', 3));
 });
@@ -99,9 +101,15 @@ test('a row that a unique index refuses is a conflict and takes nobody with it',
 test('a job that swallows a failed statement is told the truth about what is stored', async () => {
   const broken = database.write(async (tx) => {
     await addCounters(tx, count('m'));
-    await tx.db.deleteFrom('no_such_table' as 'runs').execute().catch(() => undefined);
+    await tx.db
+      .deleteFrom('no_such_table' as 'runs')
+      .execute()
+      .catch(() => undefined);
   });
-  const stored = await broken.then(() => true, () => false);
+  const stored = await broken.then(
+    () => true,
+    () => false,
+  );
   expect(await readCounters(database.db)).toEqual(stored ? count('m') : []);
   expect(stored).toBe(site.kind === 'sqlite');
 });

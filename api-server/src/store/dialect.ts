@@ -22,8 +22,6 @@ export interface Dialect {
   readonly words: TableWords;
   /** What an error of the database means for the job that met it. */
   faultOf(error: unknown): Fault;
-  /** Values that one statement can bind. */
-  readonly maxParameters: number;
   tableExists(name: string): RawBuilder<{ found: number }>;
   /** `column` holds `words` somewhere, without regard to case. */
   contains(column: string, words: string): RawBuilder<boolean>;
@@ -45,10 +43,8 @@ export const sqlite: Dialect = {
     keyed: 'STRICT, WITHOUT ROWID',
   },
   faultOf: sqliteFault,
-  maxParameters: 32_766,
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
-  contains: (column, words) =>
-    sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
+  contains: (column, words) => sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
 };
@@ -67,7 +63,6 @@ export const postgres: Dialect = {
     keyed: '',
   },
   faultOf: postgresFault,
-  maxParameters: 65_535,
   tableExists: (name) => sql`select count(to_regclass(${name})) as found`,
   // The column's own collation knows the letters of ASCII only.
   contains: (column, words) =>

@@ -27,7 +27,8 @@ afterEach(async () => {
 
 const killBackends = () =>
   command(server.url(''), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'test%'`);
-const storedIds = async () => (await database.db.selectFrom('runs').select('id').execute()).map(({ id }) => id).toSorted();
+const storedIds = async () =>
+  (await database.db.selectFrom('runs').select('id').execute()).map(({ id }) => id).toSorted();
 const bump = () => database.write((tx) => addCounters(tx, [{ metric: 'm', labels: [], value: 1 }]));
 const sum = async () => (await readCounters(database.db))[0]?.value ?? 0;
 
@@ -60,21 +61,24 @@ function load(service: Intake) {
   };
 }
 
-test.each(['fast', 'immediate'] as const)('through a %s stop of the server exactly what was accepted is stored', async (mode) => {
-  const service = intakeOn(database);
-  const busy = load(service);
-  await vi.waitFor(() => expect(busy.accepted.length).toBeGreaterThan(200), PATIENCE);
-  await server.stop(mode);
-  await vi.waitFor(() => expect(busy.refused()).toBeGreaterThan(50), PATIENCE);
-  expect(database.healthy()).toBe(false);
-  await server.start();
-  const before = busy.accepted.length;
-  await vi.waitFor(() => expect(busy.accepted.length).toBeGreaterThan(before + 200), PATIENCE);
-  await busy.end();
-  expect(database.healthy()).toBe(true);
-  expect(busy.accepted.toSorted()).toEqual(await storedIds());
-  expect(service.begun.toSorted()).toEqual(busy.accepted.toSorted());
-});
+test.each(['fast', 'immediate'] as const)(
+  'through a %s stop of the server exactly what was accepted is stored',
+  async (mode) => {
+    const service = intakeOn(database);
+    const busy = load(service);
+    await vi.waitFor(() => expect(busy.accepted.length).toBeGreaterThan(200), PATIENCE);
+    await server.stop(mode);
+    await vi.waitFor(() => expect(busy.refused()).toBeGreaterThan(50), PATIENCE);
+    expect(database.healthy()).toBe(false);
+    await server.start();
+    const before = busy.accepted.length;
+    await vi.waitFor(() => expect(busy.accepted.length).toBeGreaterThan(before + 200), PATIENCE);
+    await busy.end();
+    expect(database.healthy()).toBe(true);
+    expect(busy.accepted.toSorted()).toEqual(await storedIds());
+    expect(service.begun.toSorted()).toEqual(busy.accepted.toSorted());
+  },
+);
 
 test('backends that are killed under load refuse nothing and double nothing', async () => {
   const service = intakeOn(database);
@@ -138,7 +142,11 @@ test.each([
 ])('a write whose commit is cut $when the server has it $becomes', async ({ when }) => {
   const proxy = await startCutProxy(server.socket);
   const name = new URL('url' in site.location ? site.location.url : '').pathname.slice(1);
-  const behind = await openDatabase({ url: `postgres://signalbox@127.0.0.1:${proxy.port}/${name}`, autoMigrate: true, now: Date.now });
+  const behind = await openDatabase({
+    url: `postgres://signalbox@127.0.0.1:${proxy.port}/${name}`,
+    autoMigrate: true,
+    now: Date.now,
+  });
   try {
     const service = intakeOn(behind);
     await service.take('first');
@@ -157,7 +165,10 @@ test.each([
 test('a start without a server ends with one line that names it and no password', async () => {
   const url = 'postgres://someone:hunter2@127.0.0.1:1/nothing';
   const opening = openDatabase({ url, autoMigrate: true, now: Date.now });
-  const error = await opening.then(() => new Error('it opened'), (reason: unknown) => reason as Error);
+  const error = await opening.then(
+    () => new Error('it opened'),
+    (reason: unknown) => reason as Error,
+  );
   expect(error.message).toMatch(/^database\.url: 127\.0\.0\.1:1\/nothing cannot be used: .*ECONNREFUSED/);
   expect(error.message).not.toContain('hunter2');
 });

@@ -3,7 +3,10 @@ import { statement } from './statement.ts';
 
 /** Writes a page and changes nothing. */
 const touch = statement<object>((db) =>
-  db.updateTable('schema_migrations').set((row) => ({ applied_at: row.ref('applied_at') })).where('id', '=', '0001-initial'),
+  db
+    .updateTable('schema_migrations')
+    .set((row) => ({ applied_at: row.ref('applied_at') }))
+    .where('id', '=', '0001-initial'),
 );
 
 interface Writer {

@@ -39,7 +39,11 @@ test('keys of any length and content are told apart', async () => {
   const long = 'x'.repeat(9_000);
   const keys = [long, `${long}y`, '漢'.repeat(1_000), 'with \0 nul', "'; drop table runs; --"];
   const service = intakeOn(database);
-  expect(statuses((await Promise.all(keys.map((key) => service.take(key)))).flat())).toEqual(keys.map(() => 'accepted'));
-  expect(statuses((await Promise.all(keys.map((key) => service.take(key)))).flat())).toEqual(keys.map(() => 'deduplicated'));
+  expect(statuses((await Promise.all(keys.map((key) => service.take(key)))).flat())).toEqual(
+    keys.map(() => 'accepted'),
+  );
+  expect(statuses((await Promise.all(keys.map((key) => service.take(key)))).flat())).toEqual(
+    keys.map(() => 'deduplicated'),
+  );
   expect(await stored()).toHaveLength(keys.length);
 });

@@ -18,7 +18,9 @@ export async function migrate(db: Kysely<Tables>, options: MigrateOptions): Prom
   const known = new Set(migrations.map(({ id }) => id));
   const foreign = [...applied].filter((id) => !known.has(id));
   if (foreign.length > 0) {
-    throw new Error(`database.url: the schema is newer than this program (${foreign.join(', ')}); use the newer program`);
+    throw new Error(
+      `database.url: the schema is newer than this program (${foreign.join(', ')}); use the newer program`,
+    );
   }
   const pending = migrations.filter(({ id }) => !applied.has(id));
   if (pending.length > 0 && !options.autoMigrate) {

@@ -105,13 +105,17 @@ export async function openSession(settings: pg.ClientConfig): Promise<Session> {
 /** The wire form of a query: text in Postgres cannot hold NUL. */
 export const prepare = ({ text, values = [], name }: Query): pg.QueryConfig => ({
   text,
-  values: values.map((value) => (typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value)),
+  values: values.map((value) =>
+    typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value,
+  ),
   ...(name === undefined ? {} : { name }),
 });
 
 /** What the server said passes; everything else is the end of the connection. */
 export const serversOwn = (error: unknown): unknown =>
-  error instanceof pg.DatabaseError ? error : new ConnectionLost('the connection to the database ended', { cause: error });
+  error instanceof pg.DatabaseError
+    ? error
+    : new ConnectionLost('the connection to the database ended', { cause: error });
 
 export type Run = (query: Query) => Promise<Answer>;
 

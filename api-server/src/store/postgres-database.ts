@@ -7,7 +7,16 @@ import type { Outcome } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
-import { type Answer, connectionSettings, kyselyOver, openSession, prepare, type Query, serversOwn, type Session } from './postgres-connection.ts';
+import {
+  type Answer,
+  connectionSettings,
+  kyselyOver,
+  openSession,
+  prepare,
+  type Query,
+  serversOwn,
+  type Session,
+} from './postgres-connection.ts';
 import { createWriter } from './postgres-writer.ts';
 
 const READERS = 8;
@@ -25,7 +34,11 @@ const TRUSTED_MS = 5_000;
 /** Opens a Postgres database: one connection that writes, a few that read, both found again after a failover (Design 8). */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   await prepareSchema(options);
-  const pool = new pg.Pool({ ...connectionSettings(options.url, READ_LIMITS), max: READERS, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({
+    ...connectionSettings(options.url, READ_LIMITS),
+    max: READERS,
+    idleTimeoutMillis: 60_000,
+  });
   // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
   pool.on('error', () => undefined);
   const closing = new AbortController();
@@ -58,9 +71,13 @@ async function prepareSchema(options: DatabaseOptions & { url: string }): Promis
   try {
     const { rows } = await session.query({ text: `SELECT current_setting('server_version_num')::int AS version` });
     const version = (rows[0] as { version: number } | undefined)?.version ?? 0;
-    if (version < OLDEST_VERSION) throw new Error(`database.url: Postgres 13 or newer is needed, the server is ${version}`);
+    if (version < OLDEST_VERSION)
+      throw new Error(`database.url: Postgres 13 or newer is needed, the server is ${version}`);
     await session.query({ text: `SELECT pg_advisory_lock(${MIGRATION_LOCK})` });
-    await migrate(kyselyOver((query) => session.query(query), { transactions: true }), options);
+    await migrate(
+      kyselyOver((query) => session.query(query), { transactions: true }),
+      options,
+    );
   } finally {
     await session.end();
   }
@@ -92,7 +109,9 @@ const noAnswer = (cause: unknown) => new AppError('unavailable', 'the database d
 async function outcomeOf(pool: pg.Pool, transactionId: string, closing: AbortSignal): Promise<Outcome> {
   while (!closing.aborted) {
     try {
-      const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [transactionId]);
+      const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
+        transactionId,
+      ]);
       const status = rows[0]?.status;
       if (status !== 'in progress') return status === 'committed' ? 'committed' : 'not_committed';
     } catch (error) {

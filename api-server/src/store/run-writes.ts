@@ -28,12 +28,16 @@ const indexed = (key: string): string =>
  * The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1).
  * Until the transaction ends nobody else decides about this key.
  */
-export async function findDuplicate(tx: Tx, { pipelineName, dedupKey, since }: DuplicateKey): Promise<DuplicateRun | null> {
+export async function findDuplicate(
+  tx: Tx,
+  { pipelineName, dedupKey, since }: DuplicateKey,
+): Promise<DuplicateRun | null> {
   const key = indexed(dedupKey);
   await tx.lock(`dedup ${pipelineName} ${key}`);
   // Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them.
   const rows = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
-  const row = rows.find(({ status }) => LIVE.includes(status)) ?? rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
+  const row =
+    rows.find(({ status }) => LIVE.includes(status)) ?? rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
@@ -65,11 +69,12 @@ export async function insertRun(tx: Tx, row: NewRunRecord): Promise<void> {
   await tx.run(insertRunRow, { ...row, dedup_key: row.dedup_key === null ? null : indexed(row.dedup_key) });
 }
 
-const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>((db, slot) =>
-  db
-    .insertInto('definitions')
-    .values({ hash: slot.hash, kind: slot.kind, name: slot.name, body: slot.body, stored_at: slot.stored_at })
-    .onConflict((conflict) => conflict.doNothing()),
+const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>(
+  (db, slot) =>
+    db
+      .insertInto('definitions')
+      .values({ hash: slot.hash, kind: slot.kind, name: slot.name, body: slot.body, stored_at: slot.stored_at })
+      .onConflict((conflict) => conflict.doNothing()),
 );
 
 /** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8). */

@@ -45,7 +45,8 @@ function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): v
   const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
   for (const [pragma, value] of Object.entries(expected)) {
     const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
-    if (actual !== value) throw new Error(`database.url: PRAGMA ${pragma} is ${String(actual)} where ${value} is needed`);
+    if (actual !== value)
+      throw new Error(`database.url: PRAGMA ${pragma} is ${String(actual)} where ${value} is needed`);
   }
 }
 
@@ -92,7 +93,9 @@ function transactionsOn(writer: SqliteConnection): Transactions<Tx> {
   };
 }
 
-function statementsOn(connection: SqliteConnection): Pick<Tx, 'db' | 'all'> & { run<P>(query: Statement<P, unknown>, input: P): number } {
+function statementsOn(
+  connection: SqliteConnection,
+): Pick<Tx, 'db' | 'all'> & { run<P>(query: Statement<P, unknown>, input: P): number } {
   const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; prepared: StatementSync }>();
   const prepared = <P>(query: Statement<P, unknown>, input: P) => {
     const key = query as Statement<never, unknown>;

@@ -30,7 +30,6 @@ const insertStepRow = statement<StepStartRecord>((db, slot) =>
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doNothing()),
 );
 
-
 const endStepRow = statement<StepEndRecord>((db, slot) =>
   db
     .updateTable('step_executions')
@@ -62,7 +61,6 @@ const endStepRow = statement<StepEndRecord>((db, slot) =>
     })
     .where('id', '=', slot.id),
 );
-
 
 const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
   db.updateTable('step_executions').set({ attempts: slot.attempts }).where('id', '=', slot.id),

@@ -20,6 +20,6 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { id: '0001-initial', up: initial },
   { id: '0002-notifications', up: notifications },
-  { id: '0004-schedules', up: schedules },
   { id: '0003-approvals', up: approvals },
+  { id: '0004-schedules', up: schedules },
 ];
