@@ -1,4 +1,4 @@
-import { createApprovals } from './approvals/approvals.ts';
+import { type Approvals, createApprovals } from './approvals/approvals.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
@@ -119,7 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     sources: [...sources.keys()],
   });
   const app = await createServer(config, {
-    ...routeDeps({ options, database, registry, hub, engine, capacity, metrics, backends }),
+    ...routeDeps({ options, database, registry, hub, engine, capacity, metrics, backends, approvals }),
     receive: (delivery) => receive(receiving, delivery),
     rerun: (runId, fromStep) => rerun({ database, definitions: registry.current, intake: takeRuns }, runId, fromStep),
     schedules: scheduler.list,
@@ -214,10 +214,11 @@ interface RouteParts {
   capacity: Capacity;
   metrics: Metrics;
   backends: AgentBackend[];
+  approvals: Approvals;
 }
 
 function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness' | 'rerun' | 'schedules' | 'artifact'> {
-  const { options, database, registry, hub, engine, capacity, metrics, backends } = parts;
+  const { options, database, registry, hub, engine, capacity, metrics, backends, approvals } = parts;
   const { db } = database;
   const agents = () => listAgents(backends);
   return {
@@ -235,6 +236,8 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness' 
     findRun: (id) => findRun(db, id),
     lastRuns: (pipelines) => lastRuns(db, pipelines),
     cancel: engine.cancel,
+    listApprovals: approvals.list,
+    decideApproval: approvals.decide,
     history: hub.history,
     subscribe: hub.subscribe,
     markRun: (mark) => database.write((tx) => markRun(tx, mark)),

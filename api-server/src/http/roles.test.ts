@@ -14,6 +14,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/pipelines\/[^/]+\/run$/, 'operator'],
   [/^POST \/runs\/[^/]+\/(feedback|cancel)$/, 'operator'],
   [/^POST \/runs\/[^/]+\/steps\/.+\/feedback$/, 'operator'],
+  [/^POST \/approvals\/[^/]+$/, 'operator'],
   [/^POST \/reload$/, 'admin'],
 ];
 

@@ -1,4 +1,5 @@
 import type { Run, StepExecution } from '../runs/model.ts';
+import type { Approval } from '../approvals/model.ts';
 import type { RunFeedback, StepFeedback } from '../store/feedback.ts';
 import type { RunDetail } from '../store/run-detail.ts';
 import type { Preview, Verdict } from '../triggers/model.ts';
@@ -139,6 +140,27 @@ export const previewView = ({ dedup, context, ...rest }: Preview) => ({
   ...rest,
   dedup: { duplicate: dedup.duplicate, run_id: dedup.runId },
   context: contextView({ ...context }, undefined),
+});
+
+/** One entry of `GET /approvals` (Orchestration 3, "Human approval"). */
+export const approvalView = (approval: Approval) => ({
+  id: approval.id,
+  run_id: approval.runId,
+  pipeline: approval.pipelineName,
+  step_name: approval.stepName,
+  team: approval.team,
+  stage: approval.stage,
+  kind: approval.kind,
+  question: approval.question,
+  fields: approval.fields,
+  tool: approval.tool,
+  requested_at: iso(approval.requestedAt),
+  expires_at: iso(approval.expiresAt),
+  status: approval.status,
+  decided_at: isoOrNull(approval.decidedAt),
+  decided_by: approval.decidedBy,
+  comment: approval.comment,
+  answers: approval.answers,
 });
 
 interface Described {

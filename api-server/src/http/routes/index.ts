@@ -1,5 +1,6 @@
 import { describeApi } from '../openapi.ts';
 import { route, type Route } from '../route.ts';
+import { approvalRoutes, type ApprovalRoutesDeps } from './approvals.ts';
 import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
 import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
 import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
@@ -11,6 +12,7 @@ import { type WebhookDeps, webhookRoutes } from './webhook.ts';
 export type RoutesDeps = WebhookDeps &
   RunRoutesDeps &
   OperationRoutesDeps &
+  ApprovalRoutesDeps &
   FeedbackRoutesDeps &
   DefinitionRoutesDeps &
   ServiceRoutesDeps &
@@ -22,6 +24,7 @@ export function routeTable(deps: RoutesDeps): Route[] {
     ...webhookRoutes(deps),
     ...runRoutes(deps),
     ...operationRoutes(deps),
+    ...approvalRoutes(deps),
     ...feedbackRoutes(deps),
     ...definitionRoutes(deps),
     ...serviceRoutes(deps),
