@@ -33,11 +33,13 @@ const never = new AbortController().signal;
  * takes it or the service stops.
  */
 export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], ending = false): Promise<void> {
+  // The mark and the writes are taken in one go: an end is told by the transaction that has its row.
+  const mark = run.journal.mark();
   const all = [...run.pending.splice(0), ...writes];
   const logged = logDue(deps, run, ending) ? logWrite(deps, run) : null;
   if (logged) all.push(logged);
   while (!(await stored(deps, run, all))) await deps.delay(STORE_RETRY_MS, never);
-  run.journal.stored();
+  run.journal.stored(mark);
 }
 
 /** The log of a run that is over in a moment is written once, at its end; any other's a moment after it grew. */
@@ -74,7 +76,7 @@ async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promis
 
 /** Stores the end of a run with everything that belongs to it, then tells who listens. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
-  const { status, error, writes } = outcome;
+  const { status, error } = outcome;
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
   run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, { status });
@@ -92,7 +94,7 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     unpriced_steps: run.totals.unpricedSteps,
   });
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
-  await flush(deps, run, [...writes, end, counters, ...deps.endWrites(run, outcome)], true);
+  await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
   const seconds = (completedAt - run.triggeredAt) / 1000;
   deps.log.info({ run_id: run.id, pipeline: run.pipeline.name, status, duration_seconds: seconds }, 'run ended');
@@ -108,7 +110,7 @@ export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): 
   deps.log.error({ run_id: run.id, err: error }, 'run failed by an internal error');
   const message = 'an internal error ended the run; the service log has the details';
   try {
-    await finish(deps, run, { status: 'failed', error: { step: null, message }, writes: [] });
+    await finish(deps, run, { status: 'failed', error: { step: null, message } });
   } catch (second) {
     deps.log.error({ run_id: run.id, err: second }, 'the end of a run could not be stored');
     deps.hub.drop(run.id);

@@ -71,7 +71,7 @@ export function createEngine(deps: EngineDeps): Engine {
       if (run.lane) deps.lanes.leave(run.lane, run.id);
       const stopped = stopReason(run.controller.signal) as Stopped;
       if (stopped.why === 'shutdown') throw stopped;
-      return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] });
+      return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message } });
     }
     run.pending.push(deps.setLiveStatus(run.id, 'running'));
     return execute(run);
@@ -105,7 +105,7 @@ export function createEngine(deps: EngineDeps): Engine {
     });
     const work = restored.go
       ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
-      : (run: ActiveRun) => finish(ending, run, { ...restored.outcome, writes: [] });
+      : (run: ActiveRun) => finish(ending, run, restored.outcome);
     void hold(restored.run, work);
   };
 

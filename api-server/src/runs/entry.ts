@@ -30,25 +30,27 @@ interface Skipped {
 function skipGroup(deps: StepDeps, { run, step, index, executor }: Skipped): StepOutcome {
   const at = deps.now();
   noteSkip(run, step.name);
-  const write = deps.store.insertStep({
-    id: deps.newId(at),
-    run_id: run.id,
-    step_name: step.name,
-    step_index: index,
-    kind: executor,
-    executor,
-    agent: null,
-    model: null,
-    provider: null,
-    status: 'skipped',
-    pipeline_name: run.pipeline.name,
-    team: run.team,
-    stage: run.stage,
-    prompt_hash: null,
-    started_at: at,
-    completed_at: at,
-    attempts: 0,
-    raw_response: null,
-  });
-  return { status: 'skipped', error: null, writes: [write] };
+  run.pending.push(
+    deps.store.insertStep({
+      id: deps.newId(at),
+      run_id: run.id,
+      step_name: step.name,
+      step_index: index,
+      kind: executor,
+      executor,
+      agent: null,
+      model: null,
+      provider: null,
+      status: 'skipped',
+      pipeline_name: run.pipeline.name,
+      team: run.team,
+      stage: run.stage,
+      prompt_hash: null,
+      started_at: at,
+      completed_at: at,
+      attempts: 0,
+      raw_response: null,
+    }),
+  );
+  return { status: 'skipped', error: null };
 }

@@ -11,8 +11,10 @@ type Level = RunEvent['level'];
 export interface Journal {
   add(level: Level, event: string, msg: string, fields?: Record<string, unknown>): void;
   take(): RunEvent[];
-  /** What was taken is stored: ends that waited for that are told now. */
-  stored(): void;
+  /** Names what has happened up to now, for `stored`. */
+  mark(): number;
+  /** Everything up to the mark is stored: ends that waited for that are told now. */
+  stored(mark: number): void;
 }
 
 export interface EventHub {
@@ -77,8 +79,10 @@ export function createEventHub(deps: EventHubDeps): EventHub {
           else tell(runId, entry);
         },
         take: () => run.unsaved.splice(0),
-        stored: () => {
-          for (const entry of run.untold.splice(0)) tell(runId, entry);
+        mark: () => run.events.at(-1)?.seq ?? 0,
+        stored: (mark) => {
+          const later = run.untold.findIndex(({ seq }) => seq > mark);
+          for (const entry of run.untold.splice(0, later === -1 ? run.untold.length : later)) tell(runId, entry);
         },
       };
     },

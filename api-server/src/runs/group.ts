@@ -73,8 +73,8 @@ export async function runBranches(
   const worker = async () => {
     const { signal } = timeout.run.controller;
     for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
-      const outcome = await runStep(deps, { ...next.site, run: timeout.run });
-      await deps.flush(run, outcome.writes);
+      await runStep(deps, { ...next.site, run: timeout.run });
+      await deps.flush(run, []);
     }
   };
   try {
@@ -184,7 +184,8 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
     artifacts: [],
   };
   const ending = { status, error, report, answer, evidence: evidenceOf(trust) };
-  return { status, error, writes: [deps.store.endStep(endRecord({ row, attempt: 1 }, ending, deps.now()))] };
+  run.pending.push(deps.store.endStep(endRecord({ row, attempt: 1 }, ending, deps.now())));
+  return { status, error };
 }
 
 const evidenceOf = (confidence: number | null): Evidence => ({

@@ -2,32 +2,29 @@ import type { Step } from '@signalbox/crds';
 import { stopReason, type ActiveRun } from './active-run.ts';
 import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from './model.ts';
-import type { Write } from './records.ts';
 import { STEP_CONSEQUENCE } from './status.ts';
 import type { StepDeps, StepOutcome } from './step.ts';
 
 export interface RunOutcome {
   status: TerminalRunStatus;
   error: RunError | null;
-  /** What the last step left to write, for the transaction that ends the run. */
-  writes: Write[];
 }
 
-/** Runs the entries of a pipeline in order until one ends the run or none is left; ended entries never run again. */
+/**
+ * Runs the entries of a pipeline in order until one ends the run or none is left; ended entries never run again.
+ * What the last one wrote waits in `run.pending` for the transaction that ends the run.
+ */
 export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
-  let writes: Write[] = [];
   for (const [index, step] of run.pipeline.steps.entries()) {
     if (run.results.has(step.name)) continue;
     const stopped = stopReason(run.controller.signal);
     if (stopped?.why === 'shutdown') throw stopped;
-    if (stopped) return { ...afterStop(stopped), writes };
-    run.pending.push(...writes);
+    if (stopped) return afterStop(stopped);
     const outcome = await runEntry(deps, run, step, index);
-    writes = outcome.writes;
     const next = consequence(step, outcome);
-    if (next !== 'next') return { status: next, error: runError(step, outcome), writes };
+    if (next !== 'next') return { status: next, error: runError(step, outcome) };
   }
-  return { status: 'completed', error: null, writes };
+  return { status: 'completed', error: null };
 }
 
 const afterStop = ({ why, message }: { why: string; message: string }) => ({

@@ -34,11 +34,10 @@ export interface StepDeps extends EvidenceDeps {
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** How a step ended; `writes` are its row and roll-ups, for the transaction of the caller's choice. */
+/** How a step ended; its row and roll-ups wait in `run.pending` for the run's next transaction. */
 export interface StepOutcome {
   status: Exclude<StepStatus, 'running'>;
   error: StepError | null;
-  writes: Write[];
 }
 
 /** Runs one executor step from `when` to the gate (Design 3). Throws `Stopped` for a shutdown, and for nothing else that is expected. */
@@ -239,18 +238,20 @@ function gateRule({ step, kind }: Begun): GateRule | null {
   return { threshold: step.confidence_threshold, onLow: kind === 'step' ? step.on_low_confidence : 'proceed' };
 }
 
-/** Notes the end in the run and gives the writes of the row with its roll-ups. */
+/** Notes the end in the run, and in the same breath hands over the writes of the row with its roll-ups. */
 function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
   const completedAt = deps.now();
   noteEnd(begun, ending);
   const row = deps.store.endStep(endRecord(begun, ending, completedAt));
   const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
-  return { status: ending.status, error: ending.error, writes: [row, counters] };
+  begun.run.pending.push(row, counters);
+  return { status: ending.status, error: ending.error };
 }
 
 function skipped(deps: StepDeps, site: Site): StepOutcome {
   const at = deps.now();
   noteSkip(site.run, site.name);
   const row = startRecord(site, { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
-  return { status: 'skipped', error: null, writes: [deps.store.insertStep(row)] };
+  site.run.pending.push(deps.store.insertStep(row));
+  return { status: 'skipped', error: null };
 }

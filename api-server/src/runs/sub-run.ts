@@ -154,7 +154,6 @@ async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
     return {
       status: 'failed',
       error: { step: null, message: `${lane.limit} runs of this pipeline run already` },
-      writes: [],
     };
   }
   try {
@@ -163,7 +162,7 @@ async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
   } catch (error) {
     const stopped = stopReason(run.controller.signal);
     if (error !== stopped || stopped?.why !== 'cancelled') throw error;
-    return { status: 'cancelled', error: { step: null, message: stopped.message }, writes: [] };
+    return { status: 'cancelled', error: { step: null, message: stopped.message } };
   } finally {
     deps.lanes.leave(lane, run.id);
   }

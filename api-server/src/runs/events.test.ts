@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createEventHub, type RunFrame } from './events.ts';
+
+function openRun() {
+  const observed: string[] = [];
+  const hub = createEventHub({
+    readStored: () => Promise.resolve([]),
+    now: () => 0,
+    observe: (_, { event }) => void observed.push(event),
+  });
+  const journal = hub.open('r1', []);
+  const frames: RunFrame[] = [];
+  hub.subscribe('r1', (frame) => void frames.push(frame));
+  return { hub, journal, observed, frames };
+}
+
+test('what happens is told at once, an end only when it is stored', async () => {
+  const { hub, journal, observed, frames } = openRun();
+  journal.add('info', 'step_started', '');
+  journal.add('info', 'step_completed', '');
+  expect(observed).toEqual(['step_started']);
+  expect(await hub.history('r1', 0)).toHaveLength(1);
+  journal.stored(journal.mark());
+  expect(observed).toEqual(['step_started', 'step_completed']);
+  expect(frames).toHaveLength(2);
+  expect(await hub.history('r1', 1)).toHaveLength(1);
+});
+
+test('the order stays: what follows an end waits for it', () => {
+  const { journal, observed } = openRun();
+  journal.add('info', 'step_completed', '');
+  const first = journal.mark();
+  journal.add('info', 'tool_call', '');
+  journal.add('info', 'step_completed', '');
+  expect(observed).toEqual([]);
+  journal.stored(first);
+  expect(observed).toEqual(['step_completed']);
+  journal.stored(journal.mark());
+  expect(observed).toEqual(['step_completed', 'tool_call', 'step_completed']);
+});
