@@ -76,12 +76,13 @@ test('nobody at home may be tried again', async () => {
 
 test('a try ends with its time although the server holds the line', async () => {
   const time = new AbortController();
-  smtp.answer('MAIL', '');
+  smtp.answer('MAIL', null);
   const sending = send({}, { signal: time.signal });
   await expect.poll(() => smtp.commands.some((command) => command.startsWith('MAIL'))).toBe(true);
   time.abort();
-  expect(await sending).toMatchObject({ ok: false });
-});
+  expect(await sending).toMatchObject({ ok: false, retryable: true });
+  await expect.poll(() => smtp.connections()).toBe(0);
+}, 5_000);
 
 test.each([
   [{ host: undefined }, 'host is not set'],
