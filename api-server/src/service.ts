@@ -6,6 +6,7 @@ import { listAgents } from './executors/agents.ts';
 import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
+import { renewTls } from './http/tls.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { wireNotifications } from './notify-wiring.ts';
@@ -143,6 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const { pipelines } = await registry.reload();
       reportProblems(registry, log);
       log.info({ pipelines: pipelines.length }, 'reloaded');
+      renewTls(app, config.server.tls);
     },
     close: async () => {
       state.accepting = false;

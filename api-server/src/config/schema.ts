@@ -8,11 +8,20 @@ const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 const upperCase = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : value);
 const MIB = 1024 * 1024;
 
+/** Cert and key come together; the failure names the one that is there. */
 const Tls = optionalBlock({
-  cert: text(),
-  key: text(),
+  cert: text().optional(),
+  key: text().optional(),
   key_password: text().optional(),
   client_ca: text().optional(),
+}).transform((tls, context) => {
+  if (tls === undefined) return undefined;
+  const { cert, key, ...more } = tls;
+  if (cert !== undefined && key !== undefined) return { cert, key, ...more };
+  const [missing, other] = cert === undefined ? (['cert', 'key'] as const) : (['key', 'cert'] as const);
+  const beside = tls[other] === undefined ? '' : `, and server.tls.${other} is ${tls[other]}`;
+  context.addIssue({ code: 'custom', path: [missing], message: `is missing${beside}` });
+  return z.NEVER;
 });
 
 const Server = block({

@@ -4,11 +4,13 @@ import type { AuthConfig } from '../config/config.ts';
 import { ANONYMOUS, type Caller, permits, type RouteRole } from './caller.ts';
 import { readCookie, setCookieHeader } from './cookie.ts';
 import { forbidden, type GuardDeps, readBearer, unauthorized } from './guard.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import type { ProxyTrust } from './proxy.ts';
 import { sameText, type Session, type Sessions } from './session.ts';
 
 export interface PageAuthDeps extends GuardDeps {
   sessions: Sessions;
+  throttle: LoginThrottle;
   proxy: ProxyTrust;
   config: Pick<AuthConfig, 'sessionMaxAgeSeconds' | 'sessionMaxAgeRememberedSeconds'>;
 }
@@ -23,6 +25,8 @@ export interface Viewer {
 /** What pages may ask about sessions (Orchestration 5, rules 6 to 8). */
 export interface PageAuth {
   viewer(request: FastifyRequest): Viewer | null;
+  /** Takes one try at the login form and answers 0, or the seconds until there is one again. */
+  takeTry(request: FastifyRequest): number;
   /** Sets the session cookie when the token is known and may see pages. */
   logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): boolean;
   logOut(request: FastifyRequest, reply: FastifyReply): void;
@@ -36,7 +40,7 @@ export interface PageAuth {
 const COOKIE = 'service_session';
 
 export function createPageAuth(deps: PageAuthDeps): PageAuth {
-  const { tokens, sessions, proxy, config } = deps;
+  const { tokens, sessions, throttle, proxy, config } = deps;
 
   const sessionOf = (request: FastifyRequest): Session | null => {
     const bearer = readBearer(tokens, request);
@@ -68,12 +72,14 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
       if (!session || session.caller.role === 'webhook') return null;
       return { name: session.caller.name, role: session.caller.role, csrf: session.csrf };
     },
+    takeTry: (request) => throttle.take(proxy.address(request)),
     logIn: (request, reply, { token, remember }) => {
       const known = token === '' ? null : tokens.bySecret(token.trim());
       if (!known || !permits(known.role, 'viewer')) {
         deps.countFailure(token === '' ? 'missing' : known ? 'forbidden' : 'invalid');
         return false;
       }
+      throttle.giveBack(proxy.address(request));
       const maxAge = remember ? config.sessionMaxAgeRememberedSeconds : config.sessionMaxAgeSeconds;
       setCookie(request, reply, sessions.seal(known, maxAge), maxAge);
       return true;

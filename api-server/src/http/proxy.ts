@@ -6,14 +6,17 @@ export interface ProxyTrust {
   isTls(request: FastifyRequest): boolean;
   /** The host the browser named, `name:port`; a forwarded one only from a trusted proxy. */
   host(request: FastifyRequest): string | undefined;
+  /** Where the caller is: what a trusted proxy says, else the other end of the connection. */
+  address(request: FastifyRequest): string;
 }
 
 export function createProxyTrust(allowed: readonly string[]): ProxyTrust {
   const list = new BlockList();
   for (const entry of allowed) addEntry(list, entry);
   const everyone = allowed.includes('*');
+  const peer = (request: FastifyRequest) => (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   const trusted = (request: FastifyRequest) => {
-    const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const address = peer(request);
     return everyone || (isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));
   };
   return {
@@ -22,6 +25,10 @@ export function createProxyTrust(allowed: readonly string[]): ProxyTrust {
     host: (request) => {
       const forwarded = last(request.headers['x-forwarded-host']);
       return forwarded !== undefined && trusted(request) ? forwarded : request.headers.host;
+    },
+    address: (request) => {
+      const forwarded = last(request.headers['x-forwarded-for']);
+      return forwarded !== undefined && isIP(forwarded) !== 0 && trusted(request) ? forwarded : peer(request);
     },
   };
 }

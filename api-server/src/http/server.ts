@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
 import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AuthConfig, Config, TlsConfig } from '../config/config.ts';
+import type { AuthConfig, Config } from '../config/config.ts';
 import type { Caller } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './guard.ts';
+import { createLoginThrottle } from './login-throttle.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './page-auth.ts';
 import { createProxyTrust } from './proxy.ts';
@@ -15,6 +14,7 @@ import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
 import { createSessions } from './session.ts';
+import { tlsOptions } from './tls.ts';
 import { createTokenTable } from './tokens.ts';
 import { type RegisterPages, toLogin, uiScope } from './ui-scope.ts';
 
@@ -106,6 +106,7 @@ function createAuth(config: Pick<Config, 'server' | 'auth'>, guard: GuardDeps, n
   return createPageAuth({
     ...guard,
     sessions,
+    throttle: createLoginThrottle(now),
     proxy: createProxyTrust(config.server.forwardedAllowIps),
     config: config.auth,
   });
@@ -169,21 +170,4 @@ function accessWriter(log: Logger) {
     );
     done();
   };
-}
-
-/** Fails with one line that names the files, before anything listens. */
-function tlsOptions({ cert, key, keyPassword, clientCa }: TlsConfig) {
-  try {
-    const options = {
-      cert: readFileSync(cert),
-      key: readFileSync(key),
-      ...(keyPassword === null ? {} : { passphrase: keyPassword }),
-      ...(clientCa === null ? {} : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: true }),
-    };
-    createSecureContext(options);
-    return options;
-  } catch (cause) {
-    const files = [cert, key, ...(clientCa === null ? [] : [clientCa])].join(', ');
-    throw new Error(`server.tls: cannot be used (${files}): ${(cause as Error).message}`, { cause });
-  }
 }

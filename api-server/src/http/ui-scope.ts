@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import { AppError, ERROR_STATUS } from '@signalbox/crds';
+import { AppError, ERROR_STATUS, errorBody } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteRole } from './caller.ts';
 import { csrfRefused, hasCredentials, type PageAuth } from './page-auth.ts';
@@ -31,10 +31,12 @@ export async function uiScope(app: FastifyInstance, auth: PageAuth, pages: Regis
       throw withStatus(error);
     }
   });
-  app.addHook('preHandler', async (request) => {
-    if (isRead(request)) return;
-    const allowed = roleOf(request) === 'none' ? auth.sameOrigin(request) : auth.mayPost(request);
-    if (!allowed) throw withStatus(csrfRefused());
+  app.addHook('preHandler', async (request, reply) => {
+    if (isRead(request)) return undefined;
+    const isLogin = roleOf(request) === 'none';
+    if (!(isLogin ? auth.sameOrigin(request) : auth.mayPost(request))) throw withStatus(csrfRefused());
+    const wait = isLogin ? auth.takeTry(request) : 0;
+    return wait === 0 ? undefined : tooManyTries(request, reply, wait);
   });
   await pages(app, auth);
 }
@@ -51,6 +53,14 @@ function roleOf(request: FastifyRequest): RouteRole {
 
 export const toLogin = (request: FastifyRequest, reply: FastifyReply) =>
   reply.redirect(`/ui/login?next=${encodeURIComponent(request.url)}`, 303);
+
+/** A person gets a page, anything else the envelope. */
+function tooManyTries(request: FastifyRequest, reply: FastifyReply, seconds: number): FastifyReply {
+  const message = `too many failed logins; try again in ${seconds} s`;
+  void reply.header('retry-after', String(seconds));
+  if (request.headers.accept?.includes('text/html')) throw withStatus(new AppError('rate_limited', message));
+  return reply.code(ERROR_STATUS.rate_limited).send(errorBody('rate_limited', message));
+}
 
 /** Pages show an error by its `statusCode`. */
 function withStatus(error: unknown): unknown {
