@@ -15,7 +15,10 @@ test('nothing has to be said', () => {
 });
 
 test('a chat id may be written as a number', () => {
-  expect(parse({ telegram: { bot_token: 't', chat_id: -100123 } }).telegram).toEqual({ bot_token: 't', chat_id: '-100123' });
+  expect(parse({ telegram: { bot_token: 't', chat_id: -100123 } }).telegram).toEqual({
+    bot_token: 't',
+    chat_id: '-100123',
+  });
   expect(parse({ slack: { bot_token: 't', chat_id: 'C1' } }).slack).toEqual({ bot_token: 't', chat_id: 'C1' });
 });
 

@@ -9,7 +9,12 @@ const webUrl = () => z.literal('').or(url('http:', 'https:'));
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 const log = { level: z.enum(['info', 'warn']).optional() };
-const slack = { bot_token: secret().optional(), channel: chatName().optional(), chat_id: chatName().optional(), api_url: webUrl().optional() };
+const slack = {
+  bot_token: secret().optional(),
+  channel: chatName().optional(),
+  chat_id: chatName().optional(),
+  api_url: webUrl().optional(),
+};
 const telegram = { bot_token: secret().optional(), chat_id: chatName().optional(), api_url: webUrl().optional() };
 const msteams = { url: webUrl().optional() };
 const webhook = {
@@ -58,7 +63,13 @@ type Shape<N extends keyof typeof shapes> = z.infer<z.ZodObject<(typeof shapes)[
 /** What the operator may say of each channel, all of it optional; a message's own config goes over it. */
 export type ChannelSettings = { [N in keyof typeof shapes]: Shape<N> };
 
-const SECRETS = { slack: ['bot_token'], telegram: ['bot_token'], msteams: ['url'], webhook: ['url', 'secret'], email: ['password'] } as const;
+const SECRETS = {
+  slack: ['bot_token'],
+  telegram: ['bot_token'],
+  msteams: ['url'],
+  webhook: ['url', 'secret'],
+  email: ['password'],
+} as const;
 
 /** Keys of secrets that are there and empty, for a warning at the start (Design 9). */
 export function emptySecrets(notifications: NotificationsBlock): string[] {
@@ -66,7 +77,9 @@ export function emptySecrets(notifications: NotificationsBlock): string[] {
     emptyKeys(notifications[channel as keyof typeof SECRETS], keys).map((key) => `notifications.${channel}.${key}`),
   );
   const routed = Object.entries(notifications.routes).flatMap(([team, { channel, config }]) =>
-    channel === 'log' ? [] : emptyKeys(config, SECRETS[channel]).map((key) => `notifications.routes.${team}.config.${key}`),
+    channel === 'log'
+      ? []
+      : emptyKeys(config, SECRETS[channel]).map((key) => `notifications.routes.${team}.config.${key}`),
   );
   return [...own, ...routed];
 }

@@ -61,7 +61,12 @@ export const unanswered = ({ message, retryable }: Failure): Delivery => ({ ok: 
 export function refusedStatus(reply: HttpReply, now: number): Delivery {
   const retryable = reply.status === 429 || reply.status === 408 || reply.status >= 500;
   const redirect = reply.status >= 300 && reply.status < 400 ? '; redirects are not followed' : '';
-  return { ok: false, message: `answered ${reply.status}${redirect}`, retryable, retryAfterMs: retryAfter(reply.headers['retry-after'], now) };
+  return {
+    ok: false,
+    message: `answered ${reply.status}${redirect}`,
+    retryable,
+    retryAfterMs: retryAfter(reply.headers['retry-after'], now),
+  };
 }
 
 /** `Retry-After` as milliseconds from now: seconds or a date. */
@@ -75,7 +80,9 @@ function retryAfter(header: string | undefined, now: number): number | undefined
 export function jsonObject(text: string): Record<string, unknown> {
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
   } catch {
     return {};
   }

@@ -10,7 +10,15 @@ import type { ChannelName } from './message.ts';
 
 const check = (body: Record<string, unknown>) => {
   const config = pipelineOf(body);
-  return notificationProblems({ name: config.name, file: 'checkout.yaml', text: '', config, body, hash: '', uses: [] } satisfies ResolvedPipeline);
+  return notificationProblems({
+    name: config.name,
+    file: 'checkout.yaml',
+    text: '',
+    config,
+    body,
+    hash: '',
+    uses: [],
+  } satisfies ResolvedPipeline);
 };
 const say = (channel: ChannelName, config: object) => ({ fail: [{ channel, config }] });
 
@@ -39,7 +47,12 @@ test.each<[ChannelName, object, string]>([
   ['email', { to: 'nobody' }, 'email: config.to.0 is not valid'],
 ])('%s does not take %o', (channel, config, msg) => {
   const [problem, ...more] = check({ notifications: say(channel, config) });
-  expect(problem).toMatchObject({ severity: 'warning', file: 'checkout.yaml', loc: ['notifications', 'fail', 0, 'config'], msg });
+  expect(problem).toMatchObject({
+    severity: 'warning',
+    file: 'checkout.yaml',
+    loc: ['notifications', 'fail', 0, 'config'],
+    msg,
+  });
   expect(more).toEqual([]);
 });
 
@@ -62,10 +75,13 @@ test('every place a message can be written in is checked', () => {
 
 test('a load shows it as a warning and takes the pipeline all the same', async () => {
   const pipelineDir = mkdtempSync(join(tmpdir(), 'notify-'));
-  const text = 'name: a\nnotifications: {fail: [{channel: slack, config: {chanel: x}}]}\nsteps: [{name: s, executor: webhook, url: "https://example.com"}]\n';
+  const text =
+    'name: a\nnotifications: {fail: [{channel: slack, config: {chanel: x}}]}\nsteps: [{name: s, executor: webhook, url: "https://example.com"}]\n';
   writeFileSync(join(pipelineDir, 'a.yaml'), text);
   const registry = await createRegistry({ pipelineDir, stepDir: null, managedDir: null, operator: {}, now: () => 0 });
   rmSync(pipelineDir, { recursive: true });
-  expect(registry.current().problems).toMatchObject([{ severity: 'warning', msg: 'slack: config.chanel is not a key of this channel' }]);
+  expect(registry.current().problems).toMatchObject([
+    { severity: 'warning', msg: 'slack: config.chanel is not a key of this channel' },
+  ]);
   expect([...registry.current().byName.keys()]).toEqual(['a']);
 });

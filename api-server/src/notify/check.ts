@@ -1,4 +1,12 @@
-import { isFanOut, isParallel, type Notifications, type Pipeline, type Problem, type ResolvedPipeline, type Step } from '@signalbox/crds';
+import {
+  isFanOut,
+  isParallel,
+  type Notifications,
+  type Pipeline,
+  type Problem,
+  type ResolvedPipeline,
+  type Step,
+} from '@signalbox/crds';
 import { channels } from './channels/index.ts';
 
 type Loc = (string | number)[];
@@ -14,7 +22,17 @@ export function notificationProblems({ name, file, config }: ResolvedPipeline): 
       (messages ?? []).flatMap(({ channel, config: own = {} }, index): Problem[] => {
         const msg = channels[channel].problem(own);
         if (msg === null) return [];
-        return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: [...loc, event, index, 'config'], msg: `${channel}: ${msg}`, reason: 'invalid' }];
+        return [
+          {
+            severity: 'warning',
+            kind: 'Pipeline',
+            name,
+            file,
+            loc: [...loc, event, index, 'config'],
+            msg: `${channel}: ${msg}`,
+            reason: 'invalid',
+          },
+        ];
       }),
     ),
   );
@@ -28,8 +46,15 @@ const places = ({ notifications, steps }: Pipeline): Place[] => [
 function stepPlaces(step: Step, loc: Loc): Place[] {
   const own: Place = { value: step.notifications, loc: [...loc, 'notifications'] };
   if (isParallel(step)) {
-    return [own, ...step.parallel.steps.map(({ notifications }, at) => ({ value: notifications, loc: [...loc, 'parallel', 'steps', at, 'notifications'] }))];
+    return [
+      own,
+      ...step.parallel.steps.map(({ notifications }, at) => ({
+        value: notifications,
+        loc: [...loc, 'parallel', 'steps', at, 'notifications'],
+      })),
+    ];
   }
-  if (isFanOut(step)) return [own, { value: step.fan_out.step.notifications, loc: [...loc, 'fan_out', 'step', 'notifications'] }];
+  if (isFanOut(step))
+    return [own, { value: step.fan_out.step.notifications, loc: [...loc, 'fan_out', 'step', 'notifications'] }];
   return [own];
 }

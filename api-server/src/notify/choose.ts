@@ -1,4 +1,11 @@
-import { isFanOut, isParallel, type Notification as Written, type Notifications, type Pipeline, type Step } from '@signalbox/crds';
+import {
+  isFanOut,
+  isParallel,
+  type Notification as Written,
+  type Notifications,
+  type Pipeline,
+  type Step,
+} from '@signalbox/crds';
 import type { TerminalRunStatus } from '../runs/model.ts';
 import type { NotificationEvent } from './message.ts';
 
@@ -28,7 +35,10 @@ function stepScopes(steps: readonly Step[], name: string | null): Scope[] {
   if (name === null) return [];
   const [family, index] = name.split('/');
   for (const step of steps) {
-    if (step.name === family) return index !== undefined && isFanOut(step) ? [step.fan_out.step.notifications, step.notifications] : [step.notifications];
+    if (step.name === family)
+      return index !== undefined && isFanOut(step)
+        ? [step.fan_out.step.notifications, step.notifications]
+        : [step.notifications];
     const branch = isParallel(step) ? step.parallel.steps.find((one) => one.name === family) : undefined;
     if (branch) return [branch.notifications, step.notifications];
   }

@@ -18,15 +18,27 @@ const HEADLINES: Record<NotificationEvent, string> = {
 
 export type Facts = Omit<Message, 'text' | 'link' | 'buttons'>;
 
-export const headline = ({ event, pipeline }: Pick<Message, 'event' | 'pipeline'>): string => `${HEADLINES[event]}: ${pipeline}`;
+export const headline = ({ event, pipeline }: Pick<Message, 'event' | 'pipeline'>): string =>
+  `${HEADLINES[event]}: ${pipeline}`;
 
 /** What is said where the author wrote no template: what happened, to what, and why (Orchestration 6). */
 export function defaultText(facts: Facts): Segment[] {
-  const origin = [facts.severity, facts.team === null ? null : `team ${facts.team}`, facts.step === null ? null : `step ${facts.step}`];
+  const origin = [
+    facts.severity,
+    facts.team === null ? null : `team ${facts.team}`,
+    facts.step === null ? null : `step ${facts.step}`,
+  ];
   const reason = facts.reason && cut(facts.reason, facts.event === 'approval' ? MAX_QUESTION : MAX_LINE);
-  const lines = [facts.summary && cut(facts.summary, MAX_LINE), reason, origin.filter((part) => part !== null).join(' · ')];
+  const lines = [
+    facts.summary && cut(facts.summary, MAX_LINE),
+    reason,
+    origin.filter((part) => part !== null).join(' · '),
+  ];
   const said = lines.filter((line): line is string => line !== null && line !== '');
-  return [{ kind: 'strong', text: headline(facts) }, ...said.map((line): Segment => ({ kind: 'value', text: `\n${line}` }))];
+  return [
+    { kind: 'strong', text: headline(facts) },
+    ...said.map((line): Segment => ({ kind: 'value', text: `\n${line}` })),
+  ];
 }
 
 export type Composed = { ok: true; text: Segment[]; missing: string[] } | { ok: false; msg: string };
@@ -52,7 +64,9 @@ export function templateText(source: string, { texts, values, mask }: Composing)
     at = end;
   }
   segments.push({ kind: 'author', text: text.slice(at) });
-  const masked = segments.filter(({ text: piece }) => piece !== '').map((segment) => ({ ...segment, text: mask(segment.text) }));
+  const masked = segments
+    .filter(({ text: piece }) => piece !== '')
+    .map((segment) => ({ ...segment, text: mask(segment.text) }));
   return { ok: true, text: cutSegments(masked), missing };
 }
 

@@ -7,10 +7,12 @@ import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { channels } from './channels/index.ts';
 
 const page = readFileSync(new URL('../../../docs/notifications.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/```yaml\n# in (the configuration|a pipeline)\n([^]*?)```/g)].map(([, where = '', text = '']) => ({
-  where,
-  notifications: (parse(text) as { notifications: Record<string, unknown> }).notifications,
-}));
+const blocks = [...page.matchAll(/```yaml\n# in (the configuration|a pipeline)\n([^]*?)```/g)].map(
+  ([, where = '', text = '']) => ({
+    where,
+    notifications: (parse(text) as { notifications: Record<string, unknown> }).notifications,
+  }),
+);
 
 const ENV = { TEAMS_WEBHOOK_URL: 'https://teams.example.com/hook' };
 
@@ -18,14 +20,17 @@ test('every channel has an example that the configuration takes', () => {
   const inConfiguration = blocks.filter(({ where }) => where === 'the configuration');
   const shown = new Set(inConfiguration.flatMap(({ notifications }) => Object.keys(notifications)));
   expect(shown).toEqual(new Set([...Channel.options, 'routes']));
-  for (const { notifications } of inConfiguration) expect(NotificationsBlock.safeParse(expandEnv(notifications, ENV)).error).toBeUndefined();
+  for (const { notifications } of inConfiguration)
+    expect(NotificationsBlock.safeParse(expandEnv(notifications, ENV)).error).toBeUndefined();
 });
 
 test('the example of a pipeline is one that its channels take', () => {
   const inPipelines = blocks.filter(({ where }) => where === 'a pipeline');
   expect(inPipelines).toHaveLength(1);
   for (const { notifications } of inPipelines) {
-    for (const { channel, config = {} } of Object.values(Notifications.parse(notifications)).flatMap((list) => list ?? [])) {
+    for (const { channel, config = {} } of Object.values(Notifications.parse(notifications)).flatMap(
+      (list) => list ?? [],
+    )) {
       expect(channels[channel].problem(config)).toBeNull();
     }
   }

@@ -7,13 +7,23 @@ import type { Segment } from './message.ts';
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
-  fc.constantFrom('<!channel>', '<@U1>', '</b><a href="x">', '&amp;', '{{run.id}}', '😀'.repeat(50), '\uD800', '\u0000\u001B[31m'),
+  fc.constantFrom(
+    '<!channel>',
+    '<@U1>',
+    '</b><a href="x">',
+    '&amp;',
+    '{{run.id}}',
+    '😀'.repeat(50),
+    '\uD800',
+    '\u0000\u001B[31m',
+  ),
 );
 const value = hostile.map((text): Segment => ({ kind: 'value', text }));
 const strong = hostile.map((text): Segment => ({ kind: 'strong', text }));
 const texts = fc.array(fc.oneof(value, strong), { maxLength: 12 });
 const small = (markup: Markup, limit: number): Markup => ({ ...markup, limit });
-const unescape = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+const unescape = (text: string) =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 test.each([
   ['slack', MRKDWN, /[<>]|&(?!(?:amp|lt|gt);)/],

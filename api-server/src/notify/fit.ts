@@ -13,7 +13,8 @@ export interface Markup {
 }
 
 /** Unpaired surrogates and control characters, which some receivers refuse, go. */
-export const clean = (text: string): string => text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g, '');
+export const clean = (text: string): string =>
+  text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g, '');
 
 /** The text of a message in a channel's markup: values escaped, the end cut before an escape or a character would be. */
 export function markUp({ text, link }: { text: readonly Segment[]; link: string | null }, markup: Markup): string {
@@ -52,7 +53,8 @@ function cutEncoded(text: string, escape: Markup['escape'], most: number): strin
   return out;
 }
 
-export const plainText = ({ text }: Pick<Message, 'text'>): string => clean(text.map((segment) => segment.text).join(''));
+export const plainText = ({ text }: Pick<Message, 'text'>): string =>
+  clean(text.map((segment) => segment.text).join(''));
 
 /** The text with the link under it, for channels without markup. */
 export const plainTextWithLink = (message: Pick<Message, 'text' | 'link'>): string =>

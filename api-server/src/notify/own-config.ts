@@ -28,4 +28,5 @@ function describe({ issues: [issue] }: z.ZodError): string {
 }
 
 /** An id that chats also write as a number. */
-export const chatName = () => z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string().min(1).max(256));
+export const chatName = () =>
+  z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string().min(1).max(256));

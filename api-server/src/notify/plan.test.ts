@@ -14,14 +14,22 @@ const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
 
 const told = (notifications: object) => pipelineOf({ notifications });
 const slack = (template?: string) => [{ channel: 'slack', ...(template === undefined ? {} : { template }) }];
-const GATE = { step: 'look', message: 'Not passed: trust 0.41 against 0.75, set by the verifier; the run is escalated.' };
+const GATE = {
+  step: 'look',
+  message: 'Not passed: trust 0.41 against 0.75, set by the verifier; the run is escalated.',
+};
 
 test('an escalation says what, where, why, and links to the page of the run', () => {
   const run = runOf({ pipeline: told({ escalate: slack() }) });
   const { notifications } = planRunEnd(deps(), run, { status: 'escalated', error: GATE, at: AT });
   expect(notifications).toHaveLength(1);
   const [notification] = notifications;
-  expect(notification).toMatchObject({ id: `${RUN_ID}/escalate/0`, channel: 'slack', insteadOf: null, source: { from: 'definition', step: 'look', index: 0 } });
+  expect(notification).toMatchObject({
+    id: `${RUN_ID}/escalate/0`,
+    channel: 'slack',
+    insteadOf: null,
+    source: { from: 'definition', step: 'look', index: 0 },
+  });
   expect(plainText(notification!.message)).toBe(
     'Escalated: checkout\nCheckout is slow\nNot passed: trust 0.41 against 0.75, set by the verifier; the run is escalated.\ncritical · team payments · step look',
   );
@@ -44,13 +52,19 @@ test.each([
 
 test('a cancelled run and a pipeline without messages are silent', () => {
   const all = told({ escalate: slack(), abort: slack(), stop: slack(), fail: slack(), complete: slack() });
-  expect(planRunEnd(deps(), runOf({ pipeline: all }), { status: 'cancelled', error: GATE, at: AT }).notifications).toEqual([]);
+  expect(
+    planRunEnd(deps(), runOf({ pipeline: all }), { status: 'cancelled', error: GATE, at: AT }).notifications,
+  ).toEqual([]);
   expect(planRunEnd(deps(), runOf(), { status: 'failed', error: GATE, at: AT }).notifications).toEqual([]);
 });
 
 test('no link without server.public_url', () => {
   const run = runOf({ pipeline: told({ fail: slack() }) });
-  const [notification] = planRunEnd(deps({ publicUrl: null }), run, { status: 'failed', error: GATE, at: AT }).notifications;
+  const [notification] = planRunEnd(deps({ publicUrl: null }), run, {
+    status: 'failed',
+    error: GATE,
+    at: AT,
+  }).notifications;
   expect(notification!.message).toMatchObject({ link: null, url: null });
 });
 
@@ -59,17 +73,27 @@ test('the messages of a completed run are those of the step that completed last'
     { name: 'one', ...STEP, notifications: { complete: slack('one') } },
     { name: 'two', ...STEP, notifications: { complete: slack('two') } },
   ];
-  const run = runOf({ pipeline: pipelineOf({ steps, notifications: { complete: slack('all') } }), completed: ['one', 'two'] });
+  const run = runOf({
+    pipeline: pipelineOf({ steps, notifications: { complete: slack('all') } }),
+    completed: ['one', 'two'],
+  });
   const { notifications } = planRunEnd(deps(), run, { status: 'completed', error: null, at: AT });
   expect(notifications.map(({ message }) => plainText(message))).toEqual(['two']);
 });
 
 test('a template sees the run’s values and how it ended, and values stay apart from the author’s words', () => {
-  const template = '*{{pipeline_name}}* {{labels.service}} {{run.status}} at {{run.step}}: {{run.reason}} {{run.url}}{{status}}';
+  const template =
+    '*{{pipeline_name}}* {{labels.service}} {{run.status}} at {{run.step}}: {{run.reason}} {{run.url}}{{status}}';
   const run = runOf({ pipeline: told({ escalate: slack(template) }), metadata: { status: 'firing' } });
-  const { notifications, notes } = planRunEnd(deps(), run, { status: 'escalated', error: { step: 'look', message: 'low' }, at: AT });
+  const { notifications, notes } = planRunEnd(deps(), run, {
+    status: 'escalated',
+    error: { step: 'look', message: 'low' },
+    at: AT,
+  });
   const { text, link } = notifications[0]!.message;
-  expect(plainText({ text })).toBe(`*checkout* checkout escalated at look: low https://signalbox.example/ui/runs/${RUN_ID}firing`);
+  expect(plainText({ text })).toBe(
+    `*checkout* checkout escalated at look: low https://signalbox.example/ui/runs/${RUN_ID}firing`,
+  );
   expect(text.slice(0, 3)).toEqual([
     { kind: 'author', text: '*' },
     { kind: 'value', text: 'checkout' },
@@ -80,14 +104,20 @@ test('a template sees the run’s values and how it ended, and values stay apart
 });
 
 test('a value is never rendered as a template again', () => {
-  const run = runOf({ pipeline: told({ escalate: slack('{{summary}}') }), summary: '{{run.id}} {{#each steps}}x{{/each}}' });
+  const run = runOf({
+    pipeline: told({ escalate: slack('{{summary}}') }),
+    summary: '{{run.id}} {{#each steps}}x{{/each}}',
+  });
   const { notifications } = planRunEnd(deps(), run, { status: 'escalated', error: GATE, at: AT });
   expect(plainText(notifications[0]!.message)).toBe('{{run.id}} {{#each steps}}x{{/each}}');
 });
 
 test('a template that cannot be rendered falls back to our words and says so; a missing value is said too', () => {
   const endless = '{{#each vars.many}}{{#each ../vars.many}}{{#each ../../vars.many}}x{{/each}}{{/each}}{{/each}}';
-  const pipeline = pipelineOf({ vars: { many: Array.from({ length: 100 }, (_, index) => index) }, notifications: { fail: [...slack(endless), ...slack('{{nothing}}!')] } });
+  const pipeline = pipelineOf({
+    vars: { many: Array.from({ length: 100 }, (_, index) => index) },
+    notifications: { fail: [...slack(endless), ...slack('{{nothing}}!')] },
+  });
   const { notifications, notes } = planRunEnd(deps(), runOf({ pipeline }), { status: 'failed', error: GATE, at: AT });
   expect(notifications.map(({ message }) => plainText(message).slice(0, 16))).toEqual(['Failed: checkout', '!']);
   expect(notes.map(({ event }) => event)).toEqual(['notification_template_failed', 'template_missing_value']);
@@ -108,7 +138,10 @@ test('a huge text is cut', () => {
 });
 
 test('a testing pipeline’s messages go to the log, and say where they would have gone', () => {
-  const pipeline = pipelineOf({ stage: 'testing', notifications: { fail: [{ channel: 'email' }, { channel: 'log' }] } });
+  const pipeline = pipelineOf({
+    stage: 'testing',
+    notifications: { fail: [{ channel: 'email' }, { channel: 'log' }] },
+  });
   const { notifications } = planRunEnd(deps(), runOf({ pipeline }), { status: 'failed', error: GATE, at: AT });
   expect(notifications.map(({ channel, insteadOf }) => [channel, insteadOf])).toEqual([
     ['log', 'email'],
@@ -120,8 +153,11 @@ const QUESTION = { id: 'approve', step: 'look', prompt: 'Restart?', askedAt: AT,
 
 test('an approval goes to whom its step names, else the pipeline, else the team’s route, else the log', () => {
   const ask = (body: object, team: string | null = 'payments') =>
-    planApproval(deps({ routeOf: (name) => (name === 'payments' ? { team: name, channel: 'telegram' } : null) }), runOf({ pipeline: pipelineOf(body as Record<string, unknown>), team }), QUESTION)
-      .notifications.map(({ channel, source }) => [channel, source.from]);
+    planApproval(
+      deps({ routeOf: (name) => (name === 'payments' ? { team: name, channel: 'telegram' } : null) }),
+      runOf({ pipeline: pipelineOf(body as Record<string, unknown>), team }),
+      QUESTION,
+    ).notifications.map(({ channel, source }) => [channel, source.from]);
   const step = { steps: [{ name: 'look', ...STEP, notifications: { approval: [{ channel: 'email' }] } }] };
   const all = { notifications: { approval: slack() } };
   expect(ask({ ...step, ...all })).toEqual([['email', 'definition']]);
@@ -136,5 +172,10 @@ test('a question carries its prompt, its page and its buttons, and asks once how
   const plan = () => planApproval(deps(), runOf(), { ...QUESTION, buttons }).notifications[0]!;
   expect(plan().id).toBe(`${RUN_ID}/approval/approve/0`);
   expect(plan()).toEqual(plan());
-  expect(plan().message).toMatchObject({ status: null, reason: 'Restart?', url: 'https://signalbox.example/ui/approvals/7', buttons });
+  expect(plan().message).toMatchObject({
+    status: null,
+    reason: 'Restart?',
+    url: 'https://signalbox.example/ui/approvals/7',
+    buttons,
+  });
 });

@@ -80,7 +80,11 @@ interface Target {
 }
 
 const definitionTargets = (run: ActiveRun, step: string | null, event: NotificationEvent): Target[] =>
-  chooseMessages(run.pipeline, step, event).map(({ channel, template }, index) => ({ channel, template, source: { from: 'definition', step, index } }));
+  chooseMessages(run.pipeline, step, event).map(({ channel, template }, index) => ({
+    channel,
+    template,
+    source: { from: 'definition', step, index },
+  }));
 
 function routeTarget({ routeOf }: PlanDeps, team: string | null): Target {
   const route = routeOf(team);
@@ -124,13 +128,20 @@ interface Writing {
 }
 
 /** The author's words, or ours where there are none or they cannot be rendered. */
-function textOf({ texts, mask }: PlanDeps, run: ActiveRun, { facts, target, notes }: Writing): Pick<Message, 'text' | 'link'> {
+function textOf(
+  { texts, mask }: PlanDeps,
+  run: ActiveRun,
+  { facts, target, notes }: Writing,
+): Pick<Message, 'text' | 'link'> {
   const ours = { text: defaultText(facts), link: facts.url };
   if (target.template === undefined) return ours;
   const composed = templateText(target.template, { texts, mask, values: valuesFor(run, facts) });
   const about = `the ${target.channel} message for ${facts.event}`;
   if (!composed.ok) {
-    notes.push({ event: 'notification_template_failed', msg: `${about} was sent in its default form: ${composed.msg}` });
+    notes.push({
+      event: 'notification_template_failed',
+      msg: `${about} was sent in its default form: ${composed.msg}`,
+    });
     return ours;
   }
   if (composed.missing.length > 0) {

@@ -17,14 +17,25 @@ export interface PrepareDeps {
 type Own = { ok: true; own: Record<string, unknown>; byOperator: boolean } | Unusable;
 
 /** Finds the config of one notification now, not when it was stored: no secret waits in a table, a changed one holds at once. */
-export async function prepare(deps: PrepareDeps, notification: Notification, channel: ChannelName): Promise<Prepared | Unusable> {
+export async function prepare(
+  deps: PrepareDeps,
+  notification: Notification,
+  channel: ChannelName,
+): Promise<Prepared | Unusable> {
   const found = await ownConfig(deps, notification);
   if (!found.ok) return found;
   const { own, byOperator } = found;
-  return (channels[channel] as Channel<unknown>).prepare({ operator: settingsOf(deps.settings, channel), own, byOperator });
+  return (channels[channel] as Channel<unknown>).prepare({
+    operator: settingsOf(deps.settings, channel),
+    own,
+    byOperator,
+  });
 }
 
-async function ownConfig({ settings, env, definitionOf }: PrepareDeps, { source, runId, message }: Notification): Promise<Own> {
+async function ownConfig(
+  { settings, env, definitionOf }: PrepareDeps,
+  { source, runId, message }: Notification,
+): Promise<Own> {
   switch (source.from) {
     case 'operator':
       return { ok: true, own: {}, byOperator: true };
@@ -62,5 +73,7 @@ function expandAll(config: Record<string, unknown>, env: Pick<PipelineEnv, 'valu
     return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, expand(entry)]));
   };
   const own = expand(config) as Record<string, unknown>;
-  return refused === null ? { ok: true, own, byOperator: false } : unusable(`\${${refused as string}} is not listed in security.pipeline_env`);
+  return refused === null
+    ? { ok: true, own, byOperator: false }
+    : unusable(`\${${refused as string}} is not listed in security.pipeline_env`);
 }

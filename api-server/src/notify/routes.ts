@@ -15,4 +15,5 @@ export function routeOf({ routes }: Pick<NotificationsBlock, 'routes'>, team: st
 }
 
 /** The operator's block of a channel; an absent one says nothing. */
-export const settingsOf = (block: NotificationsBlock, channel: ChannelName): ChannelSettings[ChannelName] => block[channel] ?? {};
+export const settingsOf = (block: NotificationsBlock, channel: ChannelName): ChannelSettings[ChannelName] =>
+  block[channel] ?? {};

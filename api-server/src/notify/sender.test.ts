@@ -28,7 +28,8 @@ const env = {
   mask: (text: string) => Object.values(ENV).reduce((masked, value) => masked.replaceAll(value, '***'), text),
 };
 
-const note = (level: string) => (fields: object, msg: string) => void lines.push({ level, fields: fields as Record<string, unknown>, msg });
+const note = (level: string) => (fields: object, msg: string) =>
+  void lines.push({ level, fields: fields as Record<string, unknown>, msg });
 
 function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications {
   return createNotifications({
@@ -68,10 +69,28 @@ async function endRunOf(pipeline: Pipeline, id = RUN_ID): Promise<void> {
   const run = { ...runOf({ pipeline }), id };
   const writes = notifications.runEnded(run, { status: 'escalated', error: { step: 'look', message: 'trust is low' } });
   await database.write(async (tx) => {
-    await keepDefinition(tx, { hash: pipeline.name, kind: 'Pipeline', name: pipeline.name, body: JSON.stringify(pipeline), stored_at: AT });
+    await keepDefinition(tx, {
+      hash: pipeline.name,
+      kind: 'Pipeline',
+      name: pipeline.name,
+      body: JSON.stringify(pipeline),
+      stored_at: AT,
+    });
     await insertRun(tx, row(id, pipeline));
     await tx.db.insertInto('run_events').values({ run_id: id, first_seq: 1, events: '[{"seq":1}]' }).execute();
-    await endRun(tx, { id, status: 'escalated', completed_at: AT, error_step: 'look', error_message: 'x', trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 });
+    await endRun(tx, {
+      id,
+      status: 'escalated',
+      completed_at: AT,
+      error_step: 'look',
+      error_message: 'x',
+      trust: null,
+      threshold: null,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost: null,
+      unpriced_steps: 0,
+    });
     for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
   });
 }
@@ -118,15 +137,26 @@ describe('a run that ends tells its channel', () => {
   test('three tries with growing pauses, then it has failed and the run is as it was', async () => {
     await endRunOf(pipelineOf({ notifications: SAID }));
     for (let answers = 0; answers < 4; answers += 1) slack.answer({ status: 500, body: 'oops' });
-    for (const [wait, tries] of [[0, 1], [1_999, 1], [1, 2], [14_999, 2], [1, 3], [999_999, 3]] as const) {
+    for (const [wait, tries] of [
+      [0, 1],
+      [1_999, 1],
+      [1, 2],
+      [14_999, 2],
+      [1, 3],
+      [999_999, 3],
+    ] as const) {
       clock += wait;
       await sendDue();
       expect(slack.received).toHaveLength(tries);
     }
     expect(await stored()).toMatchObject([{ status: 'failed', attempts: 3, error: 'slack: answered 500' }]);
     expect(await counters()).toEqual([['slack', 'failed', 1]]);
-    expect(await events()).toEqual([['notification_failed', 'notification of escalate failed after 3 tries: slack: answered 500']]);
-    expect(lines).toMatchObject([{ level: 'warn', msg: 'notification failed', fields: { channel: 'slack', run_id: RUN_ID } }]);
+    expect(await events()).toEqual([
+      ['notification_failed', 'notification of escalate failed after 3 tries: slack: answered 500'],
+    ]);
+    expect(lines).toMatchObject([
+      { level: 'warn', msg: 'notification failed', fields: { channel: 'slack', run_id: RUN_ID } },
+    ]);
     expect(await database.db.selectFrom('runs').select('status').execute()).toEqual([{ status: 'escalated' }]);
   });
 
@@ -143,13 +173,17 @@ describe('a run that ends tells its channel', () => {
   });
 
   test('what another try cannot mend is not tried again', async () => {
-    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { channel: '#nowhere' } }] } }));
+    await endRunOf(
+      pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { channel: '#nowhere' } }] } }),
+    );
     await sendDue();
     expect(await stored()).toMatchObject([{ status: 'failed', attempts: 1, error: 'slack: channel_not_found' }]);
   });
 
   test('one that fails keeps no other from going out', async () => {
-    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'telegram' }, { channel: 'slack' }, { channel: 'log' }] } }));
+    await endRunOf(
+      pipelineOf({ notifications: { escalate: [{ channel: 'telegram' }, { channel: 'slack' }, { channel: 'log' }] } }),
+    );
     await sendDue();
     expect((await stored()).map(({ channel, status }) => [channel, status]).sort()).toEqual([
       ['log', 'sent'],
@@ -194,15 +228,32 @@ describe('testing pipelines', () => {
     await endRunOf(pipelineOf({ stage: 'testing', notifications: SAID }));
     await sendDue();
     expect(slack.received).toEqual([]);
-    expect(lines).toMatchObject([{ level: 'info', msg: 'notification', fields: { instead_of: 'slack', pipeline: 'checkout', stage: 'testing' } }]);
+    expect(lines).toMatchObject([
+      { level: 'info', msg: 'notification', fields: { instead_of: 'slack', pipeline: 'checkout', stage: 'testing' } },
+    ]);
     expect(await counters()).toEqual([]);
-    expect(await events()).toEqual([['notification_sent', 'notification of escalate went to log instead of slack (testing)']]);
+    expect(await events()).toEqual([
+      ['notification_sent', 'notification of escalate went to log instead of slack (testing)'],
+    ]);
   });
 
   test('learn there what would keep a message from its channel', async () => {
-    await endRunOf(pipelineOf({ stage: 'testing', notifications: { escalate: [{ channel: 'email', config: { to: 'a@example.com' } }, { channel: 'slack', config: { bot_token: '${OTHER}' } }] } }));
+    await endRunOf(
+      pipelineOf({
+        stage: 'testing',
+        notifications: {
+          escalate: [
+            { channel: 'email', config: { to: 'a@example.com' } },
+            { channel: 'slack', config: { bot_token: '${OTHER}' } },
+          ],
+        },
+      }),
+    );
     await sendDue();
-    expect(lines.map(({ fields }) => fields['config_problem']).sort()).toEqual(['email: host is not set', 'slack: ${OTHER} is not listed in security.pipeline_env']);
+    expect(lines.map(({ fields }) => fields['config_problem']).sort()).toEqual([
+      'email: host is not set',
+      'slack: ${OTHER} is not listed in security.pipeline_env',
+    ]);
   });
 });
 
@@ -216,13 +267,23 @@ describe('secrets', () => {
   });
 
   test('a name that the operator did not list is refused', async () => {
-    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { bot_token: '${PATH}' } }] } }));
+    await endRunOf(
+      pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { bot_token: '${PATH}' } }] } }),
+    );
     await sendDue();
-    expect(await stored()).toMatchObject([{ status: 'failed', error: 'slack: ${PATH} is not listed in security.pipeline_env' }]);
+    expect(await stored()).toMatchObject([
+      { status: 'failed', error: 'slack: ${PATH} is not listed in security.pipeline_env' },
+    ]);
   });
 
   test('an address of an author that holds one is not shown when it cannot be dialled', async () => {
-    await endRunOf(pipelineOf({ notifications: { escalate: [{ channel: 'webhook', config: { url: 'http://${HOOK_SECRET}.localhost/${HOOK_SECRET}' } }] } }));
+    await endRunOf(
+      pipelineOf({
+        notifications: {
+          escalate: [{ channel: 'webhook', config: { url: 'http://${HOOK_SECRET}.localhost/${HOOK_SECRET}' } }],
+        },
+      }),
+    );
     await sendDue();
     const [only] = await stored();
     expect(only?.status).not.toBe('sent');
@@ -233,7 +294,10 @@ describe('secrets', () => {
 test('at most a few sends go on at the same time', async () => {
   for (let run = 1; run <= 12; run += 1) {
     if (run <= MAX_IN_FLIGHT) slack.answer('hang');
-    await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000001${String(run).padStart(2, '0')}`);
+    await endRunOf(
+      pipelineOf({ notifications: SAID }),
+      `00000000-0000-4000-8000-0000000001${String(run).padStart(2, '0')}`,
+    );
   }
   await notifications.sender.poll();
   await expect.poll(() => slack.received.length).toBe(MAX_IN_FLIGHT);
@@ -242,7 +306,8 @@ test('at most a few sends go on at the same time', async () => {
 });
 
 test('a heap of them goes out without waiting for the next look', async () => {
-  for (let run = 10; run < 40; run += 1) await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000000${run}`);
+  for (let run = 10; run < 40; run += 1)
+    await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000000${run}`);
   await notifications.sender.poll();
   await expect.poll(() => slack.received.length).toBe(30);
 });
@@ -259,7 +324,9 @@ test('a database that is away stops nothing for good', async () => {
   await endRunOf(pipelineOf({ notifications: SAID }));
   let broken = true;
   const real = createOutbox(database);
-  notifications = service({ outbox: { ...real, claim: (claim) => (broken ? Promise.reject(new Error('disk')) : real.claim(claim)) } });
+  notifications = service({
+    outbox: { ...real, claim: (claim) => (broken ? Promise.reject(new Error('disk')) : real.claim(claim)) },
+  });
   await sendDue();
   expect(lines).toMatchObject([{ level: 'warn', msg: 'the outbox of notifications cannot be read; trying again' }]);
   broken = false;

@@ -98,7 +98,12 @@ export class Sender {
 
   #begin(claimed: Claimed): void {
     const work = this.#deliver(claimed)
-      .catch((error: unknown) => this.#deps.log.warn({ notification_id: claimed.id, err: error }, 'a notification was not settled; it is tried again'))
+      .catch((error: unknown) =>
+        this.#deps.log.warn(
+          { notification_id: claimed.id, err: error },
+          'a notification was not settled; it is tried again',
+        ),
+      )
       .finally(() => {
         this.#inFlight.delete(work);
         if (this.#more) void this.poll();
@@ -113,7 +118,10 @@ export class Sender {
     await this.#deps.outbox.settle(settlement);
     if (settlement.status !== 'failed') return;
     const { id, channel, runId, pipeline } = claimed;
-    this.#deps.log.warn({ notification_id: id, channel, run_id: runId, pipeline, error: settlement.error }, 'notification failed');
+    this.#deps.log.warn(
+      { notification_id: id, channel, run_id: runId, pipeline, error: settlement.error },
+      'notification failed',
+    );
   }
 
   async #try(claimed: Claimed): Promise<Delivery> {
@@ -125,16 +133,22 @@ export class Sender {
     const io: Io = { ...this.#deps, log, id: claimed.id, signal: AbortSignal.any([timeout, this.#stop.signal]) };
     const delivery = await attempt(prepared, claimed, io);
     if (delivery.ok) return delivery;
-    if (timeout.aborted) return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
+    if (timeout.aborted)
+      return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
   }
 
   /** A testing pipeline's message: said in the log, with what would keep it from its channel. */
   async #toLog(claimed: Claimed, prepared: Prepared | Unusable): Promise<Delivery> {
-    const problem = prepared.ok ? {} : { config_problem: `${claimed.insteadOf ?? claimed.channel}: ${prepared.message}` };
+    const problem = prepared.ok
+      ? {}
+      : { config_problem: `${claimed.insteadOf ?? claimed.channel}: ${prepared.message}` };
     const logged = await this.#deps.prepare({ ...claimed, source: { from: 'operator' } }, 'log');
     if (!logged.ok) return { ok: false, message: logged.message, retryable: false };
-    const log = { info: (fields: object, msg: string) => this.#deps.log.info({ ...fields, ...problem }, msg), warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg) };
+    const log = {
+      info: (fields: object, msg: string) => this.#deps.log.info({ ...fields, ...problem }, msg),
+      warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg),
+    };
     return logged.send(claimed, { ...this.#deps, log, id: claimed.id, signal: this.#stop.signal });
   }
 }

@@ -33,7 +33,8 @@ beforeEach(async () => {
   receiver = await fakeReceiver();
   output = '';
   mkdirSync(join(dir, 'pipelines'));
-  for (const stage of ['production', 'testing']) writeFileSync(join(dir, 'pipelines', `${stage}.yaml`), PIPELINE(stage));
+  for (const stage of ['production', 'testing'])
+    writeFileSync(join(dir, 'pipelines', `${stage}.yaml`), PIPELINE(stage));
   const file = join(dir, 'config.yaml');
   writeFileSync(
     file,
@@ -71,14 +72,22 @@ afterEach(async () => {
 const headers = { authorization: 'Bearer op-secret', 'content-type': 'application/json' };
 
 async function run(pipeline: string): Promise<string> {
-  const response = await fetch(`${address}/pipelines/${pipeline}/run`, { method: 'POST', headers, body: '{"summary": "it is down"}' });
+  const response = await fetch(`${address}/pipelines/${pipeline}/run`, {
+    method: 'POST',
+    headers,
+    body: '{"summary": "it is down"}',
+  });
   return ((await response.json()) as { run_id: string }).run_id;
 }
 
 test('a run that fails in the service tells its channels, counts them and shows no secret', async () => {
   const id = await run('production');
   await expect.poll(() => [receiver.received.length, slack.received.length], { timeout: 10_000 }).toEqual([1, 1]);
-  expect(receiver.received[0]?.body).toMatchObject({ id: `${id}/fail/0`, event: 'fail', run: { id, url: `https://signalbox.example/ui/runs/${id}` } });
+  expect(receiver.received[0]?.body).toMatchObject({
+    id: `${id}/fail/0`,
+    event: 'fail',
+    run: { id, url: `https://signalbox.example/ui/runs/${id}` },
+  });
   expect(slack.received[0]?.body['text']).toBe('production failed');
   const metrics = async () => (await fetch(`${address}/metrics`)).text();
   await expect.poll(metrics).toContain('service_notifications_total{channel="slack",outcome="sent"} 1');
@@ -87,7 +96,9 @@ test('a run that fails in the service tells its channels, counts them and shows 
 
 test('a testing pipeline says the same in the log only', async () => {
   await run('testing');
-  await expect.poll(() => output.match(/"instead_of":"(\w+)"/g), { timeout: 10_000 }).toEqual(['"instead_of":"webhook"', '"instead_of":"slack"']);
+  await expect
+    .poll(() => output.match(/"instead_of":"(\w+)"/g), { timeout: 10_000 })
+    .toEqual(['"instead_of":"webhook"', '"instead_of":"slack"']);
   expect(receiver.received).toEqual([]);
   expect(slack.received).toEqual([]);
 });

@@ -55,15 +55,22 @@ interface Try {
   at: number;
 }
 
-function refusal({ message, retryable, retryAfterMs }: Extract<Delivery, { ok: false }>, { channel, attempts, at }: Try): Result {
+function refusal(
+  { message, retryable, retryAfterMs }: Extract<Delivery, { ok: false }>,
+  { channel, attempts, at }: Try,
+): Result {
   const again = retryable && attempts < MAX_ATTEMPTS;
   const nextAt = again ? at + waitAfter(attempts, retryAfterMs ?? 0) : null;
   return { status: again ? 'pending' : 'failed', nextAt, error: cut(`${channel}: ${message}`, 300), receipt: null };
 }
 
-const waitAfter = (attempts: number, asked: number): number => Math.min(Math.max(BACKOFF_MS[attempts - 1] ?? MAX_WAIT_MS, asked), MAX_WAIT_MS);
+const waitAfter = (attempts: number, asked: number): number =>
+  Math.min(Math.max(BACKOFF_MS[attempts - 1] ?? MAX_WAIT_MS, asked), MAX_WAIT_MS);
 
-function lineOf({ channel, insteadOf, event, runId }: Claimed, end: Pick<Settlement, 'status' | 'attempts' | 'error' | 'at'>): Settlement['event'] {
+function lineOf(
+  { channel, insteadOf, event, runId }: Claimed,
+  end: Pick<Settlement, 'status' | 'attempts' | 'error' | 'at'>,
+): Settlement['event'] {
   const instead = insteadOf === null ? '' : ` instead of ${insteadOf} (testing)`;
   const tries = end.attempts === 1 ? '1 try' : `${end.attempts} tries`;
   const failed = end.status === 'failed';
@@ -71,7 +78,9 @@ function lineOf({ channel, insteadOf, event, runId }: Claimed, end: Pick<Settlem
     ts: new Date(end.at).toISOString(),
     level: failed ? 'warn' : 'info',
     event: failed ? 'notification_failed' : 'notification_sent',
-    msg: failed ? `notification of ${event} failed after ${tries}: ${end.error ?? ''}` : `notification of ${event} went to ${channel}${instead}`,
+    msg: failed
+      ? `notification of ${event} failed after ${tries}: ${end.error ?? ''}`
+      : `notification of ${event} went to ${channel}${instead}`,
     run_id: runId,
     channel,
   };

@@ -46,7 +46,13 @@ const settlement = (change: Partial<Settlement> = {}): Settlement => ({
 async function endedRun(id: string, end = true): Promise<void> {
   const context = { source: 'generic', labels: {}, annotations: {}, metadata: {}, received_at: AT };
   await database.write(async (tx) => {
-    await keepDefinition(tx, { hash: 'h', kind: 'Pipeline', name: 'checkout', body: '{"name":"checkout"}', stored_at: AT });
+    await keepDefinition(tx, {
+      hash: 'h',
+      kind: 'Pipeline',
+      name: 'checkout',
+      body: '{"name":"checkout"}',
+      stored_at: AT,
+    });
     await insertRun(tx, {
       id,
       pipeline_name: 'checkout',
@@ -65,9 +71,24 @@ async function endedRun(id: string, end = true): Promise<void> {
       context: JSON.stringify(context),
       raw: null,
     });
-    await tx.db.insertInto('run_events').values({ run_id: id, first_seq: 1, events: JSON.stringify([{ seq: 1 }, { seq: 2 }]) }).execute();
+    await tx.db
+      .insertInto('run_events')
+      .values({ run_id: id, first_seq: 1, events: JSON.stringify([{ seq: 1 }, { seq: 2 }]) })
+      .execute();
     if (end) {
-      await endRun(tx, { id, status: 'failed', completed_at: AT, error_step: null, error_message: null, trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 });
+      await endRun(tx, {
+        id,
+        status: 'failed',
+        completed_at: AT,
+        error_step: null,
+        error_message: null,
+        trust: null,
+        threshold: null,
+        input_tokens: 0,
+        output_tokens: 0,
+        cost: null,
+        unpriced_steps: 0,
+      });
     }
   });
 }
@@ -107,13 +128,19 @@ test('a sent one counts once and is never taken again', async () => {
   await outbox.settle(settlement());
   await outbox.settle(settlement());
   expect(await claim(AT + 99_999)).toEqual([]);
-  expect(await readCounters(database.db)).toEqual([{ metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 }]);
-  expect(await rows()).toMatchObject([{ status: 'sent', attempts: 1, ended_at: AT + 5, receipt: '{"ts":"1"}', error: null }]);
+  expect(await readCounters(database.db)).toEqual([
+    { metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 },
+  ]);
+  expect(await rows()).toMatchObject([
+    { status: 'sent', attempts: 1, ended_at: AT + 5, receipt: '{"ts":"1"}', error: null },
+  ]);
 });
 
 test('one that is tried again waits, and counts nothing yet', async () => {
   await store(one('a'));
-  await outbox.settle(settlement({ status: 'pending', nextAt: AT + 2_000, error: 'slack: answered 429', receipt: null }));
+  await outbox.settle(
+    settlement({ status: 'pending', nextAt: AT + 2_000, error: 'slack: answered 429', receipt: null }),
+  );
   expect(await claim(AT + 1_999)).toEqual([]);
   expect(await claim(AT + 2_000)).toMatchObject([{ id: 'a', attempts: 1 }]);
   expect(await readCounters(database.db)).toEqual([]);

@@ -76,7 +76,13 @@ const claimRow = statement<{ id: string; due_at: number; until: number }>((db, s
 
 /** A look without a transaction: an idle service writes nothing, and an empty commit says nothing about the disk. */
 async function anyDue(db: Kysely<Tables>, now: number): Promise<boolean> {
-  const row = await db.selectFrom('notifications').select('id').where('status', '=', 'pending').where('due_at', '<=', now).limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom('notifications')
+    .select('id')
+    .where('status', '=', 'pending')
+    .where('due_at', '<=', now)
+    .limit(1)
+    .executeTakeFirst();
   return row !== undefined;
 }
 

@@ -9,8 +9,21 @@ beforeEach(async () => {
 afterEach(() => smtp.close());
 
 const send = (settings: object = {}, more: Sending = {}) =>
-  sendVia('email', { operator: { host: '127.0.0.1', port: smtp.port, tls: 'none', from: 'Signalbox <signalbox@example.com>', to: ['ops@example.com'], ...settings }, ...more });
-const decoded = () => (smtp.mails[0]?.data ?? '').replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  sendVia('email', {
+    operator: {
+      host: '127.0.0.1',
+      port: smtp.port,
+      tls: 'none',
+      from: 'Signalbox <signalbox@example.com>',
+      to: ['ops@example.com'],
+      ...settings,
+    },
+    ...more,
+  });
+const decoded = () =>
+  (smtp.mails[0]?.data ?? '')
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 
 test('a mail says what happened in its subject and is the same mail at every try', async () => {
   expect(await send()).toEqual({ ok: true, receipt: { message_id: '<run-1/escalate/0@signalbox>' } });
@@ -24,7 +37,9 @@ test('a mail says what happened in its subject and is the same mail at every try
 
 test('what an alert said adds no header and no recipient', async () => {
   const summary = 'x\r\nBcc: evil@example.com\r\n\r\n.\r\nMAIL FROM:<evil@example.com>';
-  expect(await send({}, { message: { summary, text: [{ kind: 'value', text: summary }] } })).toMatchObject({ ok: true });
+  expect(await send({}, { message: { summary, text: [{ kind: 'value', text: summary }] } })).toMatchObject({
+    ok: true,
+  });
   expect(smtp.mails).toHaveLength(1);
   expect(smtp.mails[0]?.to).toEqual(['ops@example.com']);
   const [head] = (smtp.mails[0]?.data ?? '').split('\r\n\r\n');
@@ -35,7 +50,10 @@ test('an author may say to whom, and nothing of the server or the sender', async
   await send({}, { own: { to: 'a@example.com, b@example.com' } });
   expect(smtp.mails[0]?.to).toEqual(['a@example.com', 'b@example.com']);
   for (const key of ['host', 'port', 'from', 'user', 'password', 'tls']) {
-    expect(await send({}, { own: { [key]: 'x' } })).toEqual({ ok: false, message: `config.${key} is not a key of this channel` });
+    expect(await send({}, { own: { [key]: 'x' } })).toEqual({
+      ok: false,
+      message: `config.${key} is not a key of this channel`,
+    });
   }
 });
 

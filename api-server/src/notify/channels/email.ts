@@ -6,8 +6,12 @@ import { clean, plainTextWithLink } from '../fit.ts';
 import type { Notification } from '../message.ts';
 import { ownProblem, settle } from '../own-config.ts';
 
-const commaSeparated = (value: unknown) => (typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value);
-const Address = z.string().max(254).regex(/^[^\s<>()"'`,;:]+@[^\s<>()"'`,;:@]+$/);
+const commaSeparated = (value: unknown) =>
+  typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value;
+const Address = z
+  .string()
+  .max(254)
+  .regex(/^[^\s<>()"'`,;:]+@[^\s<>()"'`,;:@]+$/);
 const OwnConfig = z.strictObject({ to: z.preprocess(commaSeparated, z.array(Address).min(1).max(20)).optional() });
 
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
@@ -71,7 +75,11 @@ const subject = (text: string): string => cut(clean(text).replace(/\s+/g, ' '), 
 const LASTING = new Set(['EAUTH', 'EENVELOPE', 'ETLS']);
 
 function explain(error: unknown): Delivery {
-  const { code = 'SMTP', responseCode, message = 'failed' } = error as { code?: string; responseCode?: number; message?: string };
+  const {
+    code = 'SMTP',
+    responseCode,
+    message = 'failed',
+  } = error as { code?: string; responseCode?: number; message?: string };
   const text = `${code}: ${cut(clean(message).replace(/\s+/g, ' '), 200)}`;
   const lasting = responseCode === undefined ? LASTING.has(code) : responseCode >= 500;
   return lasting ? refused(text) : { ok: false, message: text, retryable: true };

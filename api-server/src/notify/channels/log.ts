@@ -17,8 +17,20 @@ export const log: Channel<ChannelSettings['log']> = {
       secrets: [],
       send: ({ id, message, insteadOf }, io) => {
         const { event, runId, pipeline, stage, status, url } = message;
-        const fields = { notification_id: id, event, run_id: runId, pipeline, stage, status, url, text: plainText(message) };
-        io.log[settled.config.level ?? 'info'](insteadOf === null ? fields : { ...fields, instead_of: insteadOf }, 'notification');
+        const fields = {
+          notification_id: id,
+          event,
+          run_id: runId,
+          pipeline,
+          stage,
+          status,
+          url,
+          text: plainText(message),
+        };
+        io.log[settled.config.level ?? 'info'](
+          insteadOf === null ? fields : { ...fields, instead_of: insteadOf },
+          'notification',
+        );
         return Promise.resolve({ ok: true });
       },
     };

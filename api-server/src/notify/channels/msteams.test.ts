@@ -8,8 +8,10 @@ beforeEach(async () => {
 });
 afterEach(() => chat.close());
 
-const send = (more: Sending = {}) => sendVia('msteams', { operator: { url: `${chat.url}/workflows/abc?sig=secret` }, ...more });
-const card = (at = 0) => (chat.received[at]!.body as { attachments: { content: Record<string, unknown> }[] }).attachments[0]!.content;
+const send = (more: Sending = {}) =>
+  sendVia('msteams', { operator: { url: `${chat.url}/workflows/abc?sig=secret` }, ...more });
+const card = (at = 0) =>
+  (chat.received[at]!.body as { attachments: { content: Record<string, unknown> }[] }).attachments[0]!.content;
 
 test('a message is an adaptive card whose button opens the run', async () => {
   expect(await send()).toEqual({ ok: true });
@@ -18,17 +20,25 @@ test('a message is an adaptive card whose button opens the run', async () => {
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: 'Escalated: checkout', weight: 'Bolder', color: 'Warning' }] },
+      {
+        type: 'RichTextBlock',
+        inlines: [{ type: 'TextRun', text: 'Escalated: checkout', weight: 'Bolder', color: 'Warning' }],
+      },
       { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: 'Checkout is slow' }] },
     ],
-    actions: [{ type: 'Action.OpenUrl', url: 'https://signalbox.example/ui/runs/00000000-0000-4000-8000-000000000001' }],
+    actions: [
+      { type: 'Action.OpenUrl', url: 'https://signalbox.example/ui/runs/00000000-0000-4000-8000-000000000001' },
+    ],
   });
 });
 
 test('a value stands in a text run, which knows no links and no markup', async () => {
   const hostile = '[Sign in](https://evil.example) **x** <at>all</at> "},{"type":"Image"';
   await send({ message: { text: [{ kind: 'value', text: hostile }], url: null } });
-  expect(card()).toMatchObject({ body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: hostile }] }], actions: [] });
+  expect(card()).toMatchObject({
+    body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: hostile }] }],
+    actions: [],
+  });
 });
 
 test('a card never grows beyond what Teams takes', async () => {
@@ -57,7 +67,11 @@ test.each([
 
 test('an author’s address keeps to the egress rules, the operator’s does not need to', async () => {
   const own = { url: `${chat.url}/hook` };
-  expect(await send({ own })).toMatchObject({ ok: false, retryable: false, message: expect.stringContaining('security.egress_allow') });
+  expect(await send({ own })).toMatchObject({
+    ok: false,
+    retryable: false,
+    message: expect.stringContaining('security.egress_allow'),
+  });
   expect(await send({ own, egressAllow: ['127.0.0.1'] })).toEqual({ ok: true });
   expect(await send({ own, byOperator: true })).toEqual({ ok: true });
   expect(chat.received).toHaveLength(2);

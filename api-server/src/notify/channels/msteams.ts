@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { ChannelSettings } from '../../config/notifications-schema.ts';
 import type { HttpReply } from '../../runs/executor.ts';
-import { type Channel, type Delivery, type Io, JSON_HEADERS, refused, refusedStatus, unanswered, unusable } from '../channel.ts';
+import {
+  type Channel,
+  type Delivery,
+  type Io,
+  JSON_HEADERS,
+  refused,
+  refusedStatus,
+  unanswered,
+  unusable,
+} from '../channel.ts';
 import { cut } from '../compose.ts';
 import { clean } from '../fit.ts';
 import type { Message, Segment } from '../message.ts';
@@ -11,7 +20,14 @@ const OwnConfig = z.strictObject({ url: z.string().min(1).max(2048).optional() }
 
 /** A card of more than 28 KB is refused; this leaves room for every character to be written as three bytes. */
 const MAX_TEXT = 6_000;
-const COLOURS = { escalate: 'Warning', abort: 'Attention', stop: 'Default', fail: 'Attention', complete: 'Good', approval: 'Accent' } as const;
+const COLOURS = {
+  escalate: 'Warning',
+  abort: 'Attention',
+  stop: 'Default',
+  fail: 'Attention',
+  complete: 'Good',
+  approval: 'Accent',
+} as const;
 
 /** Posts an adaptive card to an incoming webhook; whose address it is says whether the egress rules hold. */
 export const msteams: Channel<ChannelSettings['msteams']> = {
@@ -27,7 +43,13 @@ export const msteams: Channel<ChannelSettings['msteams']> = {
       secrets: [url],
       send: async ({ message }, io) => {
         const http = byAuthor ? io.guardedHttp : io.http;
-        const reply = await http({ url, method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(teamsBody(message)), signal: io.signal });
+        const reply = await http({
+          url,
+          method: 'POST',
+          headers: JSON_HEADERS,
+          body: JSON.stringify(teamsBody(message)),
+          signal: io.signal,
+        });
         return reply.ok ? outcome(reply, io) : unanswered(reply);
       },
     };
@@ -45,7 +67,10 @@ export function teamsBody(message: Message): Record<string, unknown> {
     body: paragraphs(message).map((inlines) => ({ type: 'RichTextBlock', inlines })),
     actions,
   };
-  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }] };
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }],
+  };
 }
 
 /** A block a line: a run does not keep line ends. */

@@ -9,12 +9,19 @@ beforeEach(async () => {
 afterEach(() => chat.close());
 
 const send = (more: Sending = {}, settings: object = {}) =>
-  sendVia('slack', { operator: { bot_token: SLACK_TOKEN, channel: '#alerts', api_url: chat.url, ...settings }, ...more });
+  sendVia('slack', {
+    operator: { bot_token: SLACK_TOKEN, channel: '#alerts', api_url: chat.url, ...settings },
+    ...more,
+  });
 
 test('a message is posted as mrkdwn with the link under it, and its place is kept', async () => {
   expect(await send()).toEqual({ ok: true, receipt: { channel: 'C0123456789', ts: '1503435956.000247' } });
   const [request] = chat.received;
-  expect(request).toMatchObject({ method: 'POST', path: '/chat.postMessage', headers: { authorization: `Bearer ${SLACK_TOKEN}`, 'content-type': 'application/json; charset=utf-8' } });
+  expect(request).toMatchObject({
+    method: 'POST',
+    path: '/chat.postMessage',
+    headers: { authorization: `Bearer ${SLACK_TOKEN}`, 'content-type': 'application/json; charset=utf-8' },
+  });
   expect(request?.body).toEqual({
     channel: '#alerts',
     text: '*Escalated: checkout*\nCheckout is slow\n<https://signalbox.example/ui/runs/00000000-0000-4000-8000-000000000001|Open the run>',
@@ -29,7 +36,9 @@ test('what an alert said calls nobody and links nowhere; what the author wrote s
     { kind: 'value' as const, text: '<!channel> <@U1> <https://evil.example|bank> & \u0000\uD800' },
   ];
   await send({ message: { text, link: null } });
-  expect(chat.received[0]?.body['text']).toBe('<!here> *look* &lt;!channel&gt; &lt;@U1&gt; &lt;https://evil.example|bank&gt; &amp; \uFFFD');
+  expect(chat.received[0]?.body['text']).toBe(
+    '<!here> *look* &lt;!channel&gt; &lt;@U1&gt; &lt;https://evil.example|bank&gt; &amp; \uFFFD',
+  );
 });
 
 test('a long text is cut between escapes, and its link stays', async () => {
@@ -44,12 +53,20 @@ test('buttons make blocks, with a plain line for the phone', async () => {
     { label: 'Approve', value: 'approve:7', style: 'primary' as const },
     { label: 'Details', value: 'details:7', style: 'plain' as const },
   ];
-  expect(await send({ message: { buttons, text: [{ kind: 'value', text: 'x'.repeat(9_000) }] } })).toMatchObject({ ok: true });
+  expect(await send({ message: { buttons, text: [{ kind: 'value', text: 'x'.repeat(9_000) }] } })).toMatchObject({
+    ok: true,
+  });
   const { blocks, text } = chat.received[0]!.body as { blocks: { type: string; elements?: unknown[] }[]; text: string };
   expect(text).toBe('x'.repeat(300));
   expect(blocks.map(({ type }) => type)).toEqual(['section', 'actions']);
   expect(blocks[1]?.elements).toEqual([
-    { type: 'button', action_id: 'approve:7', text: { type: 'plain_text', text: 'Approve' }, value: 'approve:7', style: 'primary' },
+    {
+      type: 'button',
+      action_id: 'approve:7',
+      text: { type: 'plain_text', text: 'Approve' },
+      value: 'approve:7',
+      style: 'primary',
+    },
     { type: 'button', action_id: 'details:7', text: { type: 'plain_text', text: 'Details' }, value: 'details:7' },
   ]);
 });

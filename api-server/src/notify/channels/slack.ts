@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import type { ChannelSettings } from '../../config/notifications-schema.ts';
 import type { HttpReply } from '../../runs/executor.ts';
-import { type Channel, type Delivery, type Io, JSON_HEADERS, jsonObject, refused, refusedStatus, unanswered, unusable } from '../channel.ts';
+import {
+  type Channel,
+  type Delivery,
+  type Io,
+  JSON_HEADERS,
+  jsonObject,
+  refused,
+  refusedStatus,
+  unanswered,
+  unusable,
+} from '../channel.ts';
 import { type Markup, markUp, plainText } from '../fit.ts';
 import type { Button, Message } from '../message.ts';
 import { chatName, ownProblem, settle } from '../own-config.ts';
@@ -14,7 +24,14 @@ const OwnConfig = z.strictObject({
 
 const API = 'https://slack.com/api';
 /** Errors that Slack gives with `ok: false` and that pass. */
-const PASSING = new Set(['ratelimited', 'rate_limited', 'internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+const PASSING = new Set([
+  'ratelimited',
+  'rate_limited',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+]);
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Slack's three escapes also keep a value from calling `<!channel>`; a section holds 3,000 characters. */

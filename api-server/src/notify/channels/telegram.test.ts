@@ -9,7 +9,10 @@ beforeEach(async () => {
 afterEach(() => chat.close());
 
 const send = (more: Sending = {}, settings: object = {}) =>
-  sendVia('telegram', { operator: { bot_token: TELEGRAM_TOKEN, chat_id: '-1001234567890', api_url: `${chat.url}/`, ...settings }, ...more });
+  sendVia('telegram', {
+    operator: { bot_token: TELEGRAM_TOKEN, chat_id: '-1001234567890', api_url: `${chat.url}/`, ...settings },
+    ...more,
+  });
 
 test('a message is sent as HTML without a preview, and its place is kept', async () => {
   expect(await send()).toEqual({ ok: true, receipt: { chat_id: '-1001234567890', message_id: '42' } });
@@ -23,7 +26,9 @@ test('a message is sent as HTML without a preview, and its place is kept', async
 });
 
 test('a value is text, whatever tags it holds', async () => {
-  const outcome = await send({ message: { text: [{ kind: 'value', text: '<script>alert("1")</script> & <b>' }], link: null } });
+  const outcome = await send({
+    message: { text: [{ kind: 'value', text: '<script>alert("1")</script> & <b>' }], link: null },
+  });
   expect(outcome).toMatchObject({ ok: true });
   expect(chat.received[0]?.body['text']).toBe('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &lt;b&gt;');
 });
@@ -46,12 +51,19 @@ test('a long text is cut to what Telegram takes', async () => {
 
 test('buttons become an inline keyboard', async () => {
   await send({ message: { buttons: [{ label: 'Approve', value: 'approve:7', style: 'primary' }] } });
-  expect(chat.received[0]?.body['reply_markup']).toEqual({ inline_keyboard: [[{ text: 'Approve', callback_data: 'approve:7' }]] });
+  expect(chat.received[0]?.body['reply_markup']).toEqual({
+    inline_keyboard: [[{ text: 'Approve', callback_data: 'approve:7' }]],
+  });
 });
 
 test('a rate limit is waited out for as long as Telegram says', async () => {
   chat.answer(telegramRateLimit(35));
-  expect(await send()).toEqual({ ok: false, message: 'answered 429: Too Many Requests: retry after 35', retryable: true, retryAfterMs: 35_000 });
+  expect(await send()).toEqual({
+    ok: false,
+    message: 'answered 429: Too Many Requests: retry after 35',
+    retryable: true,
+    retryAfterMs: 35_000,
+  });
 });
 
 test('a group that moved is named with its new id', async () => {
@@ -60,7 +72,11 @@ test('a group that moved is named with its new id', async () => {
 });
 
 test('an unknown chat and a wrong token are refusals that show no token', async () => {
-  expect(await send({ own: { chat_id: 5 } })).toMatchObject({ ok: false, message: 'answered 400: Bad Request: chat not found', retryable: false });
+  expect(await send({ own: { chat_id: 5 } })).toMatchObject({
+    ok: false,
+    message: 'answered 400: Bad Request: chat not found',
+    retryable: false,
+  });
   const wrong = await send({ own: { bot_token: '1:wrong-secret' } });
   expect(wrong).toMatchObject({ ok: false, message: 'answered 401: Unauthorized', retryable: false });
 });

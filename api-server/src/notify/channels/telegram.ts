@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import type { ChannelSettings } from '../../config/notifications-schema.ts';
 import type { HttpReply } from '../../runs/executor.ts';
-import { type Channel, type Delivery, type Io, JSON_HEADERS, jsonObject, refused, refusedStatus, unanswered, unusable } from '../channel.ts';
+import {
+  type Channel,
+  type Delivery,
+  type Io,
+  JSON_HEADERS,
+  jsonObject,
+  refused,
+  refusedStatus,
+  unanswered,
+  unusable,
+} from '../channel.ts';
 import { cut } from '../compose.ts';
 import { type Markup, markUp, plainTextWithLink } from '../fit.ts';
 import type { Message } from '../message.ts';
@@ -50,12 +60,20 @@ const common = (chatId: string, { buttons }: Message) => ({
   chat_id: chatId,
   link_preview_options: { is_disabled: true },
   ...(buttons.length > 0
-    ? { reply_markup: { inline_keyboard: [buttons.map(({ label, value }) => ({ text: label, callback_data: value }))] } }
+    ? {
+        reply_markup: { inline_keyboard: [buttons.map(({ label, value }) => ({ text: label, callback_data: value }))] },
+      }
     : {}),
 });
 
 async function call(io: Io, url: string, body: object): Promise<Delivery | 'unreadable'> {
-  const reply = await io.http({ url, method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body), signal: io.signal });
+  const reply = await io.http({
+    url,
+    method: 'POST',
+    headers: JSON_HEADERS,
+    body: JSON.stringify(body),
+    signal: io.signal,
+  });
   return reply.ok ? outcome(reply, io) : unanswered(reply);
 }
 
@@ -74,7 +92,10 @@ function outcome(reply: HttpReply, io: Io): Delivery | 'unreadable' {
   return status.ok ? status : explain(status, answer);
 }
 
-const receiptOf = ({ result }: Answer) => ({ chat_id: String(result?.chat?.id), message_id: String(result?.message_id) });
+const receiptOf = ({ result }: Answer) => ({
+  chat_id: String(result?.chat?.id),
+  message_id: String(result?.message_id),
+});
 
 /** Telegram says how long to wait, and where a group has gone, in the body. */
 function explain(status: Extract<Delivery, { ok: false }>, { description, parameters = {} }: Answer): Delivery {
@@ -84,4 +105,5 @@ function explain(status: Extract<Delivery, { ok: false }>, { description, parame
   return { ...status, message, retryAfterMs: seconds === undefined ? status.retryAfterMs : seconds * 1000 };
 }
 
-const asDelivery = (delivery: Delivery | 'unreadable'): Delivery => (delivery === 'unreadable' ? refused('the text was not taken') : delivery);
+const asDelivery = (delivery: Delivery | 'unreadable'): Delivery =>
+  delivery === 'unreadable' ? refused('the text was not taken') : delivery;

@@ -32,11 +32,19 @@ export const webhook: Channel<ChannelSettings['webhook']> = {
         const body = JSON.stringify(webhookBody(notification));
         const seconds = Math.floor(io.now() / 1000);
         const own = Object.entries(headers).filter(([name]) => !OURS.test(name));
-        const signature: Record<string, string> = secret ? { 'webhook-signature': sign(secret, `${io.id}.${seconds}.${body}`) } : {};
+        const signature: Record<string, string> = secret
+          ? { 'webhook-signature': sign(secret, `${io.id}.${seconds}.${body}`) }
+          : {};
         const reply = await (byAuthor ? io.guardedHttp : io.http)({
           url,
           method: 'POST',
-          headers: { ...Object.fromEntries(own), ...JSON_HEADERS, 'webhook-id': io.id, 'webhook-timestamp': String(seconds), ...signature },
+          headers: {
+            ...Object.fromEntries(own),
+            ...JSON_HEADERS,
+            'webhook-id': io.id,
+            'webhook-timestamp': String(seconds),
+            ...signature,
+          },
           body,
           signal: io.signal,
         });
