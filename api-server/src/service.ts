@@ -1,8 +1,12 @@
 import { type Approvals, createApprovals } from './approvals/approvals.ts';
+import { pageApprovals } from './approval-wiring.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
+import { definitionFiles } from './definitions/definition-files.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
+import { createWriter } from './definitions/write.ts';
 import { listAgents } from './executors/agents.ts';
+import { gatewayTools } from './executors/gateway-rest.ts';
 import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
@@ -10,7 +14,7 @@ import { renewTls } from './http/tls.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { wireNotifications } from './notify-wiring.ts';
-import { pageStore } from './page-wiring.ts';
+import { pageOperations, pageStore, type Operations } from './page-wiring.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
@@ -21,7 +25,7 @@ import { createTexts, type Texts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { rerun } from './rerun-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
-import { insertAudit } from './store/audit.ts';
+import { insertAudit, listAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
 import { openDatabase, type Database, type Tx } from './store/database.ts';
 import { readEvents } from './store/event-writes.ts';
@@ -63,9 +67,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
   const database = await openDatabase({ ...config.database, now, synchronous });
   const registry = await createRegistry({
-    pipelineDir: config.pipelineConfigDir,
-    stepDir: config.stepLibraryDir,
-    managedDir: config.managedDir,
+    ...definitionFolders(config),
     operator: {
       allow_shell_checks: config.security.allowShellChecks,
       pipeline_env: config.security.pipelineEnv,
@@ -78,8 +80,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
-    observe: (_, { level, msg, seq: _seq, ts: _ts, ...fields }) => {
-      logs.runs[level === 'info' ? 'debug' : 'warn'](fields, msg);
+    observe: (_, event) => {
+      const level = event.level === 'info' ? 'debug' : 'warn';
+      if (!logs.runs.isLevelEnabled(level)) return;
+      const { level: _level, msg, seq: _seq, ts: _ts, ...fields } = event;
+      logs.runs[level](fields, msg);
     },
   });
   const lanes = createLanes();
@@ -119,12 +124,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     approvalsPending: approvals.pendingByTeam,
     sources: [...sources.keys()],
   });
-  const app = await createServer(config, {
-    ...routeDeps({ options, database, registry, hub, engine, capacity, metrics, backends, approvals }),
-    receive: (delivery) => receive(receiving, delivery),
+  const operations: Operations = {
     rerun: (runId, fromStep) => rerun({ database, definitions: registry.current, intake: takeRuns }, runId, fromStep),
     schedules: scheduler.list,
     artifact: async (runId, stepName, name) => (await artifacts?.read(runId, stepName, name)) ?? null,
+  };
+  const app = await createServer(config, {
+    ...routeDeps({ operations, options, database, registry, hub, engine, capacity, metrics, backends, approvals }),
+    receive: (delivery) => receive(receiving, delivery),
     readiness: () => ({
       database: database.healthy(),
       migrations: true,
@@ -159,6 +166,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   };
 }
+
+const definitionFolders = (config: Config) => ({
+  pipelineDir: config.pipelineConfigDir,
+  stepDir: config.stepLibraryDir,
+  managedDir: config.managedDir,
+});
 
 function reportProblems(registry: Registry, log: Logs['log']): void {
   for (const { severity, file, line, col, msg } of registry.current().problems) {
@@ -208,6 +221,7 @@ async function takeIn(
 }
 
 interface RouteParts {
+  operations: Operations;
   options: ServiceOptions;
   database: Database;
   registry: Registry;
@@ -219,10 +233,11 @@ interface RouteParts {
   approvals: Approvals;
 }
 
-function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness' | 'rerun' | 'schedules' | 'artifact'> {
-  const { options, database, registry, hub, engine, capacity, metrics, backends, approvals } = parts;
+function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'> {
+  const { options, operations, database, registry, hub, engine, capacity, metrics, backends, approvals } = parts;
   const { db } = database;
   const agents = () => listAgents(backends);
+  const audit: ServerDeps['audit'] = (entry) => database.write((tx) => insertAudit(tx, entry));
   return {
     version: options.version,
     now,
@@ -249,10 +264,16 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness' 
     definitions: registry.current,
     reload: registry.reload,
     listAgents: agents,
-    audit: (entry) => database.write((tx) => insertAudit(tx, entry)),
+    audit,
+    listAudit: (filter, page) => listAudit(db, filter, page),
+    writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
+    ...operations,
     pages: (app, auth) =>
       registerPages(app, {
         ...pageStore({ database, definitions: registry.current, now }),
+        ...pageApprovals(approvals),
+        ...pageOperations({ operations, audit, now }),
+        gatewayTools: gatewayTools(options.config.executors.gateway),
         auth,
         version: options.version,
         currency: 'USD',

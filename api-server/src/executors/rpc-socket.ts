@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { decodeFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
 import { WebSocket } from 'ws';
 
@@ -35,6 +36,10 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
   let refused: number | null = null;
   // The backend pings every 20 s; three missed ones mean that nobody is there.
   const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
+  let stream: Socket | null = null;
+  socket.on('upgrade', (response) => {
+    stream = response.socket;
+  });
   socket.on('open', events.open);
   socket.on('ping', () => silence.refresh());
   socket.on('unexpected-response', (request, response) => {
@@ -61,9 +66,19 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
     return id === undefined ? events.notification(method, params) : events.request(id, method, params);
   });
   return {
-    send: (text) => socket.send(text),
+    send: (text) => {
+      if (stream) together(stream);
+      socket.send(text);
+    },
     close: () => socket.close(),
   };
+}
+
+/** Frames of one turn of the event loop leave in one write. */
+function together(stream: Socket): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
 
 export const isRefusal = (status: number | null): boolean => status !== null && status >= 400 && status < 500;
