@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+
+export interface GatewayRestOptions {
+  /** Null where `executors.gateway.rest_url` is not set. */
+  restUrl: string | null;
+  /** The invoke token. */
+  token: string;
+  /** Absolute path of a CA file. */
+  ca: string | null;
+}
+
+const TIMEOUT_MS = 3_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const text = z.string().nullable();
+const Servers = z.object({
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      transport: z.string(),
+      state: z.string(),
+      tool_count: z.number(),
+      restart_count: z.number(),
+      started_at: text,
+      last_error: text,
+    }),
+  ),
+});
+const Tools = z.object({
+  tools: z.array(
+    z.object({
+      server: z.string(),
+      name: z.string(),
+      description: z.string(),
+      input_schema: z.record(z.string(), z.unknown()),
+    }),
+  ),
+});
+const Policy = z.object({
+  default: z.string(),
+  rules: z.array(
+    z.object({ action: z.string(), server: text, tool: text, agent: text, input_regex: text, reason: text }),
+  ),
+});
+
+export type ListedTools =
+  | ({ kind: 'found'; policy: z.infer<typeof Policy> } & z.infer<typeof Servers> & z.infer<typeof Tools>)
+  | { kind: 'not_configured' }
+  | { kind: 'unreachable'; message: string };
+
+/** Asks the gateway for its tool servers, tools and policy (Gateway 4, Design 6); waits three seconds at most. */
+export function gatewayTools(options: GatewayRestOptions | null): () => Promise<ListedTools> {
+  return async () => {
+    if (!options?.restUrl) return { kind: 'not_configured' };
+    const ask = await client(options.restUrl, options);
+    try {
+      const [{ servers }, { tools }, policy] = await Promise.all([
+        ask('/mcp/servers', Servers),
+        ask('/mcp/tools', Tools),
+        ask('/tool-policy', Policy),
+      ]);
+      return { kind: 'found', servers, tools, policy };
+    } catch (error) {
+      return { kind: 'unreachable', message: explain(error) };
+    } finally {
+      await ask.close();
+    }
+  };
+}
+
+/** The library is loaded with the first question: most services start without ever needing it. */
+async function client(base: string, { token, ca }: GatewayRestOptions) {
+  const { Agent, request } = await import('undici');
+  const agent = new Agent({ connect: { timeout: TIMEOUT_MS, ...(ca ? { ca: await readFile(ca, 'utf8') } : {}) } });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const ask = async <S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> => {
+    const url = `${base.replace(/\/$/, '')}${path}`;
+    const headers = { authorization: `Bearer ${token}` };
+    const { statusCode, body } = await request(url, { dispatcher: agent, headers, signal });
+    const answer = await readBounded(body);
+    if (statusCode !== 200) throw new Refused(statusCode);
+    return schema.parse(JSON.parse(answer));
+  };
+  return Object.assign(ask, { close: () => agent.destroy() });
+}
+
+class Refused extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`it answered ${status}`);
+    this.status = status;
+  }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error('its answer is larger than 4 MiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** For people; an address or a token never is part of it. */
+function explain(error: unknown): string {
+  if (error instanceof Refused && error.status === 401) return 'It does not know the token of executors.gateway.token.';
+  if (error instanceof Refused) return `It answered with status ${error.status}.`;
+  if (error instanceof z.ZodError || error instanceof SyntaxError)
+    return 'It answered with something that is not its REST interface.';
+  const { name, code, message } = error as { name?: string; code?: string; message?: string };
+  if (name === 'TimeoutError') return 'It gave no answer within 3 seconds.';
+  if (code === 'ECONNREFUSED') return 'Nothing listens at executors.gateway.rest_url.';
+  return `It cannot be reached: ${code ?? message ?? 'unknown error'}.`;
+}

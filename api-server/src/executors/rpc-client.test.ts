@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { agentBackend } from './agent-backend.ts';
+import { WebSocketRpc } from './rpc-client.ts';
+
+interface Frame {
+  id: number;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+let http: Server;
+let sockets: WebSocketServer;
+let received: { frame: Frame; socket: WebSocket }[];
+let answer: (frame: Frame, socket: WebSocket) => void;
+let rpc: WebSocketRpc;
+const open = new AbortController().signal;
+
+beforeEach(async () => {
+  received = [];
+  answer = () => undefined;
+  http = createServer();
+  sockets = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request, stream, head) => {
+    if (request.headers.authorization !== 'Bearer good') return void stream.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      socket.on('message', (data) => {
+        const frame = JSON.parse(String(data)) as Frame;
+        received.push({ frame, socket });
+        answer(frame, socket);
+      });
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  rpc = client('good');
+});
+afterEach(() => {
+  rpc.close();
+  for (const socket of sockets.clients) socket.terminate();
+  http.close();
+});
+
+const client = (token: string) =>
+  new WebSocketRpc({ url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}/rpc`, token });
+const say = (socket: WebSocket, message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const call = (more: object = {}) =>
+  rpc.call({ method: 'm', params: { a: 1 }, signal: open, repeatable: true, ...more });
+
+test('answers find their calls, whatever their order', async () => {
+  answer = ({ id }, socket) => {
+    if (received.length < 3) return;
+    for (const { frame } of received.toReversed()) say(socket, { id: frame.id, result: { n: frame.id } });
+    void id;
+  };
+  const results = await Promise.all([call(), call(), call()]);
+  expect(results).toEqual([1, 2, 3].map((n) => ({ ok: true, result: { n } })));
+});
+
+test('an error becomes a failure with its type and whether it may be tried again', async () => {
+  const error = { code: -32010, message: 'full', data: { type: 'at_capacity', retryable: true, retry_after_ms: 500 } };
+  answer = ({ id }, socket) => say(socket, { id, error });
+  expect(await call()).toEqual({ ok: false, type: 'at_capacity', message: 'full', retryable: true, retryAfterMs: 500 });
+});
+
+test('events reach the call whose key they carry, and no other', async () => {
+  const heard: string[] = [];
+  answer = ({ id }, socket) => {
+    say(socket, { method: 'agent.event', params: { event: 'tool_call', idempotency_key: 'other' } });
+    say(socket, { method: 'agent.event', params: { event: 'tool_call', idempotency_key: 'mine', tool: 't' } });
+    say(socket, { id, result: {} });
+  };
+  await call({
+    eventKey: 'mine',
+    onEvent: (event: string, { tool }: { tool: string }) => heard.push(`${event} ${tool}`),
+  });
+  expect(heard).toEqual(['tool_call t']);
+});
+
+test('a call that may be repeated outlives its connection and is sent again to the letter', async () => {
+  answer = ({ id }, socket) => (received.length === 1 ? socket.terminate() : say(socket, { id, result: 'late' }));
+  expect(await call({ params: { idempotency_key: 'k' } })).toEqual({ ok: true, result: 'late' });
+  expect(received[1]?.frame).toEqual(received[0]?.frame);
+});
+
+test('a call that may not be repeated fails with its connection', async () => {
+  answer = (_, socket) => socket.terminate();
+  expect(await call({ repeatable: false })).toMatchObject({ ok: false, type: 'unavailable', retryable: true });
+  expect(received).toHaveLength(1);
+});
+
+test('a refused token fails at once and is not tried again', async () => {
+  rpc.close();
+  rpc = client('bad');
+  expect(await call()).toMatchObject({ ok: false, type: 'unauthorized', retryable: false });
+});
+
+test('aborting tells the backend and settles the call', async () => {
+  const stop = new AbortController();
+  answer = () => stop.abort();
+  const cancel = { method: 'agent.cancel', params: { idempotency_key: 'k' } };
+  expect(await call({ signal: stop.signal, cancel })).toMatchObject({ ok: false, type: 'cancelled' });
+  await expect.poll(() => received.map(({ frame }) => frame.method)).toEqual(['m', 'agent.cancel']);
+});
+
+test.each([
+  ['no JSON', '{'],
+  ['a batch', '[]'],
+  ['an unknown id', '{"jsonrpc":"2.0","id":99,"result":1}'],
+  ['binary', Buffer.from([1, 2])],
+])('a frame that is %s changes nothing', async (_, frame) => {
+  answer = ({ id }, socket) => {
+    socket.send(frame);
+    say(socket, { id, result: 'fine' });
+  };
+  expect(await call()).toEqual({ ok: true, result: 'fine' });
+});
+
+test('an answer that does not fit the protocol is a failure of the agent call', async () => {
+  answer = ({ id }, socket) => say(socket, { id, result: { status: 'completed' } });
+  const backend = agentBackend('gateway', rpc);
+  const reply = await backend.run({
+    agent: 'a',
+    input: 'hi',
+    outputSchema: {},
+    idempotencyKey: 'k',
+    timeoutMs: 1000,
+    runId: 'r',
+    pipeline: 'p',
+    stepName: 's',
+    team: null,
+    signal: open,
+    onEvent: () => undefined,
+  });
+  expect(reply).toMatchObject({ ok: false, type: 'malformed_answer' });
+});
