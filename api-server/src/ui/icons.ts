@@ -3,6 +3,7 @@ const SHAPES: Record<string, string> = {
   overview:
     '<rect x="2" y="2" width="5" height="5" rx="1.25"/><rect x="9" y="2" width="5" height="5" rx="1.25"/><rect x="2" y="9" width="5" height="5" rx="1.25"/><rect x="9" y="9" width="5" height="5" rx="1.25"/>',
   runs: '<path d="M6 4h8M6 8h8M6 12h8"/><circle cx="2.75" cy="4" r=".75"/><circle cx="2.75" cy="8" r=".75"/><circle cx="2.75" cy="12" r=".75"/>',
+  approvals: '<path d="M9.5 2.5h-5a1 1 0 0 0-1 1v9a1 1 0 0 0 1 1h7a1 1 0 0 0 1-1v-5M6 7.75l2 2 5.25-6"/>',
   pipelines:
     '<circle cx="4" cy="3.75" r="1.75"/><circle cx="4" cy="12.25" r="1.75"/><circle cx="12" cy="6" r="1.75"/><path d="M4 5.5v5M12 7.75c0 2-2.5 2.5-8 2.75"/>',
   steps: '<path d="m8 1.75 6 3-6 3-6-3zM2 8l6 3 6-3M2 11.25l6 3 6-3"/>',

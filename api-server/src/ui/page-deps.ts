@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
+import type { ApprovalLine, LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -68,6 +68,12 @@ export interface Definitions {
   loadedAt: number;
 }
 
+/** What became of a decision; `closed` says in `message` who was first, or that the time was over. */
+export type DecisionOutcome =
+  | { kind: 'decided' | 'not_found' }
+  | { kind: 'closed'; message: string }
+  | { kind: 'invalid'; problems: { field: string; msg: string }[] };
+
 export interface AgentList {
   agents: { name: string; executor: string; model: string | null }[];
   errors: Record<string, string>;
@@ -93,6 +99,22 @@ export interface PageDeps {
     notes: string | null;
     by: Viewer;
   }): Promise<'ok' | 'not_found'>;
+  /** Those that wait first, then the newest. */
+  listApprovals(query: {
+    status?: 'pending';
+    run?: string;
+    limit: number;
+    offset: number;
+  }): Promise<{ approvals: ApprovalLine[]; total: number }>;
+  findApproval(id: string): Promise<ApprovalLine | null>;
+  decideApproval(decision: {
+    id: string;
+    decision: 'approve' | 'reject';
+    fields: Record<string, unknown>;
+    comment: string | null;
+    by: Viewer;
+    requestId: string;
+  }): Promise<DecisionOutcome>;
   cancelRun(runId: string, by: Viewer): Promise<'cancelled' | 'not_found' | 'ended'>;
   definitions(): Definitions;
   listAgents(): Promise<AgentList>;

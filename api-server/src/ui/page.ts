@@ -17,7 +17,7 @@ export interface PageContext {
 export interface PageOptions {
   title: string;
   /** Which entry of the rail is marked. */
-  nav: 'overview' | 'runs' | 'pipelines' | 'steps' | 'agents' | null;
+  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | null;
   template: string;
   model: object;
   status?: number;
@@ -29,6 +29,7 @@ const RAIL = [
     entries: [
       { id: 'overview', label: 'Overview', icon: 'overview', href: paths.overview() },
       { id: 'runs', label: 'Runs', icon: 'runs', href: paths.runs() },
+      { id: 'approvals', label: 'Approvals', icon: 'approvals', href: paths.approvals() },
     ],
   },
   {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { registerOverview } from './overview/route.ts';
@@ -79,6 +80,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerOverview(guarded, context);
       registerRuns(guarded, context);
       registerRun(guarded, context);
+      registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
     });

@@ -91,6 +91,35 @@ export interface StepDetail {
   error: { type: string; message: string } | null;
 }
 
+export interface ApprovalField {
+  name: string;
+  type: 'string' | 'integer' | 'number' | 'boolean';
+  description?: string | undefined;
+  required: boolean;
+  options?: (string | number)[] | undefined;
+  default?: string | number | boolean | undefined;
+}
+
+/** One entry of `GET /approvals`. */
+export interface ApprovalLine {
+  id: string;
+  run_id: string;
+  pipeline: string;
+  step_name: string;
+  team: string | null;
+  stage: 'testing' | 'production';
+  question: string;
+  fields: ApprovalField[];
+  tool: { agent: string; server: string; tool: string; input: unknown; reason: string | null } | null;
+  requested_at: string;
+  expires_at: string;
+  status: 'pending' | 'approved' | 'rejected' | 'timed_out' | 'cancelled';
+  decided_at: string | null;
+  decided_by: string | null;
+  comment: string | null;
+  answers: Record<string, string | number | boolean> | null;
+}
+
 /** `GET /runs/{id}`. */
 export interface RunDetail extends Omit<RunLine, 'cost' | 'unpriced_steps'> {
   fingerprint: string | null;

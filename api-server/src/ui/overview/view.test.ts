@@ -26,7 +26,7 @@ test('a run that waits for a person counts as waiting, not as running', () => {
   const running = page(runLine({ status: 'running' }), runLine({ status: 'running', waiting_on: 'human' }));
   const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waits for you': '2' });
-  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting on human', null]);
+  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waits for a decision', null]);
 });
 
 test('failed and aborted runs stand together, newest first', () => {

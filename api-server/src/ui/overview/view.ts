@@ -86,6 +86,7 @@ function lead(waiting: number, failed: number): string {
 }
 
 function whyItWaits(run: RunLine): string | null {
+  if (run.waiting_on === 'human') return 'waits for a decision';
   if (run.waiting_on !== null) return `waiting on ${run.waiting_on}`;
   if (run.trust !== null && run.threshold !== null && run.trust < run.threshold) return 'trust below its threshold';
   return null;

@@ -48,10 +48,18 @@ const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
   }),
 };
 
+const DECISION = {
+  tone: 'wait',
+  icon: 'waiting',
+  title: 'Waiting for a decision',
+  next: 'Approve or reject it in the step below; the run goes on by itself.',
+} as const;
+
 /** The banner of a run that did not simply complete: what happened, and what to do next. */
 export function noticeOf(run: RunDetail): Notice | null {
   if (run.status === 'running' && run.waiting_on !== null) {
     const text = run.current_step === null ? '' : `Step ${run.current_step}.`;
+    if (run.waiting_on === 'human') return { ...DECISION, text };
     return {
       tone: 'wait',
       icon: 'waiting',

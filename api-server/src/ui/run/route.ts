@@ -43,10 +43,12 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     const query = request.query as Record<string, unknown>;
     const tab = asTab(query['tab']);
     const [definition, log] = await Promise.all([deps.runDefinition(id), tab === 'log' ? deps.runLog(id) : []]);
+    const { approvals } = await deps.listApprovals({ run: id, limit: 200, offset: 0 });
     const model = runView({
       run,
       definition,
       log,
+      approvals,
       step: textOf(query['step']),
       tab,
       viewer: deps.auth.viewer(request),

@@ -1,9 +1,10 @@
+import { approvalCard } from '../approvals/card.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../page-deps.ts';
 import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
-import type { LogLine, RunDetail, StepDetail } from '../wire.ts';
+import type { ApprovalLine, LogLine, RunDetail, StepDetail } from '../wire.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph.ts';
 import { jsonTree } from './json-tree.ts';
@@ -16,10 +17,12 @@ import { waterfallView } from './waterfall.ts';
 
 const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
 
-/** The step that opens by itself: where the run ended badly, else what runs, else the last one that did something. */
-export function defaultStep(run: RunDetail): StepDetail | null {
+/** The step that opens by itself: where somebody is asked, where the run ended badly, else what runs, else the last one that did something. */
+export function defaultStep(run: RunDetail, approvals: readonly ApprovalLine[] = []): StepDetail | null {
   const done = run.steps.filter((step) => step.status !== 'skipped');
+  const asked = approvals.find(({ status }) => status === 'pending')?.step_name;
   return (
+    run.steps.find((step) => step.step_name === asked) ??
     run.steps.find((step) => step.step_name === run.error?.step) ??
     done.find((step) => LOUD.includes(step.status)) ??
     done.findLast((step) => step.status === 'running') ??
@@ -35,6 +38,8 @@ export interface RunInput {
   run: RunDetail;
   definition: Record<string, unknown> | null;
   log: LogLine[];
+  /** What the run asked people. */
+  approvals: ApprovalLine[];
   step: string | null;
   tab: Tab;
   viewer: Viewer | null;
@@ -49,6 +54,13 @@ function chosenPanel(input: RunInput, chosen: StepDetail | null) {
   const operator = mayOperate(input.viewer);
   const hrefOf = (id: Tab) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id });
   return panelView({ step: chosen, tab, log, operator, now, currency, hrefOf, markPath: paths.runFeedback(run.id) });
+}
+
+/** What the chosen step asked, first what waits, as cards that lead back to the run. */
+function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | null) {
+  const next = paths.run(run.id);
+  const of = approvals.filter(({ step_name }) => step_name === chosen);
+  return of.map((one) => approvalCard(one, { now, operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next }));
 }
 
 /** What an operator may do with the run: cancel it while it runs, mark it when it has ended. */
@@ -67,7 +79,7 @@ function whyNoStep({ steps, status }: RunDetail): string | null {
 /** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
 export function runView(input: RunInput) {
   const { run, now, tab } = input;
-  const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run);
+  const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
   const name = chosen?.step_name ?? null;
   const hrefOf = (step: string) => paths.run(run.id, { step, tab: tab === 'evidence' ? null : tab });
   return {
@@ -88,6 +100,7 @@ export function runView(input: RunInput) {
     }),
     waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
     waitingForStep: whyNoStep(run),
+    approvals: cardsOf(input, name),
     panel: chosenPanel(input, chosen),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
     contextOpen: run.steps.length <= 6,

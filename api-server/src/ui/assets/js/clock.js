@@ -14,6 +14,8 @@ function age(seconds) {
 }
 
 const secondsSince = (iso) => Math.max(0, (Date.now() - Date.parse(iso)) / 1000);
+const secondsUntil = (iso) => Math.ceil((Date.parse(iso) - Date.now()) / 1000);
+const left = (seconds) => (seconds > 0 ? `${duration(seconds)} left` : 'time is over');
 const put = (node, text) => {
   const leaf = node.firstChild;
   if (leaf?.nodeType === Node.TEXT_NODE && node.childNodes.length === 1) leaf.data = text;
@@ -24,6 +26,7 @@ export function keepClocks() {
   setInterval(() => {
     if (document.hidden) return;
     for (const node of document.querySelectorAll('[data-since]')) put(node, duration(secondsSince(node.dataset.since)));
+    for (const node of document.querySelectorAll('[data-until]')) put(node, left(secondsUntil(node.dataset.until)));
     for (const node of document.querySelectorAll('time[data-age]')) put(node, age(secondsSince(node.dateTime)));
   }, 1000);
 }

@@ -2,10 +2,15 @@
 
 const openFolds = (part) => new Set([...part.querySelectorAll('details')].flatMap((fold, i) => (fold.open ? [i] : [])));
 
+/** What somebody typed and has not sent is theirs: the part waits. */
+const isTouched = ({ value, defaultValue, options }) =>
+  options ? [...options].some((option) => option.selected !== option.defaultSelected) : value !== defaultValue;
+const hasUnsent = (part) => [...part.querySelectorAll('[data-decision-form] :is(input, textarea, select)')].some(isTouched);
+
 function replacePart(part, fresh) {
-  if (part.innerHTML === fresh.innerHTML) return;
+  if (part.innerHTML === fresh.innerHTML || hasUnsent(part)) return;
   const busy = part.contains(document.activeElement) ? document.activeElement : null;
-  if (busy?.matches('textarea, input')) return;
+  if (busy?.matches('textarea, input, select')) return;
   const focusHref = busy?.closest('a')?.getAttribute('href');
   const sameStep = part.querySelector('h2')?.textContent === fresh.querySelector('h2')?.textContent;
   const folds = sameStep ? openFolds(part) : null;

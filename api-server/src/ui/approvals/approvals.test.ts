@@ -1,0 +1,181 @@
+import formbody from '@fastify/formbody';
+import fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { fakeDeps, VIEWER } from '../fixtures/fake-deps.ts';
+import { HOSTILE, NOW, runDetail, stepDetail } from '../fixtures/runs.ts';
+import { registerPages } from '../pages.ts';
+import type { ApprovalLine } from '../wire.ts';
+import { leftOf } from './card.ts';
+
+const iso = (at: number) => new Date(at).toISOString();
+const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine => ({
+  id: '00000000-0000-7000-8000-000000000001',
+  run_id: 'r1',
+  pipeline: 'checkout',
+  step_name: 'approve',
+  team: 'payments',
+  stage: 'production',
+  question: 'Restart the checkout?',
+  fields: [
+    { name: 'replicas', type: 'integer', required: true, default: 2 },
+    { name: 'size', type: 'string', required: false, options: ['small', 'large'] },
+    { name: 'drain', type: 'boolean', required: false, default: true },
+  ],
+  tool: null,
+  requested_at: iso(NOW - 60_000),
+  expires_at: iso(NOW + 845_000),
+  status: 'pending',
+  decided_at: null,
+  decided_by: null,
+  comment: null,
+  answers: null,
+  ...more,
+});
+
+async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  await app.register(formbody);
+  const deps = fakeDeps(world);
+  await registerPages(app, deps);
+  const post = (id: string, form: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: `/ui/approvals/${id}`,
+      payload: new URLSearchParams({ _csrf: VIEWER.csrf, ...form }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  return { deps, post, get: async (url: string) => (await app.inject({ url })).body };
+}
+
+test('the page shows what is asked, how long, the fields and what was decided', async () => {
+  const ended = approval({
+    id: '2',
+    status: 'rejected',
+    decided_by: 'grace',
+    decided_at: iso(NOW),
+    comment: 'not today',
+  });
+  const { get } = await pagesWith({ approvals: [approval(), ended] });
+  const page = await get('/ui/approvals');
+  expect(page).toContain('1 question waits for a decision.');
+  expect(page).toContain('Restart the checkout?');
+  expect(page).toContain('14 m 05 s left');
+  expect(page).toContain('name="field.replicas" value="2" type="number" step="1" required');
+  expect(page).toContain('<option value="large">large</option>');
+  expect(page).toContain('<option value="true" selected>Yes</option>');
+  expect(page).toContain('rejected by grace: not today');
+  expect(page).toContain(`name="_csrf" value="${VIEWER.csrf}"`);
+});
+
+test('a form becomes a decision with typed fields, and leads back to where it stood', async () => {
+  const { deps, post } = await pagesWith({ approvals: [approval()] });
+  const form = {
+    'field.replicas': '4',
+    'field.size': '',
+    'field.drain': 'false',
+    comment: ' go ',
+    next: '/ui/runs/r1',
+  };
+  const answer = await post(approval().id, { decision: 'approve', ...form });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, '/ui/runs/r1']);
+  expect(deps.decisions).toMatchObject([
+    { id: approval().id, decision: 'approve', fields: { replicas: 4, drain: false }, comment: 'go', by: VIEWER },
+  ]);
+});
+
+test('what is wrong with a field stands beside it, with what was typed', async () => {
+  const decided = { kind: 'invalid', problems: [{ field: 'replicas', msg: 'must be of type integer' }] } as const;
+  const { post } = await pagesWith({
+    approvals: [approval()],
+    decided: { ...decided, problems: [...decided.problems] },
+  });
+  const answer = await post(approval().id, { decision: 'approve', 'field.replicas': 'many', comment: 'go' });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.body).toContain('must be of type integer');
+  expect(answer.body).toContain('value="many"');
+  expect(answer.body).toContain('>go</textarea>');
+});
+
+test('who comes too late is told who was first', async () => {
+  const { post } = await pagesWith({
+    approvals: [approval()],
+    decided: { kind: 'closed', message: 'already approved by grace' },
+  });
+  const answer = await post(approval().id, { decision: 'reject' });
+  expect(answer.statusCode).toBe(409);
+  expect(answer.body).toContain('Already approved by grace. Your decision was not stored.');
+});
+
+test.each([
+  ['a stale form', {}, { _csrf: 'old', decision: 'approve' }, 403],
+  ['a viewer', { viewer: { ...VIEWER, role: 'viewer' as const } }, { decision: 'approve' }, 403],
+  ['no decision', {}, {}, 400],
+])('%s decides nothing', async (_, world, form, status) => {
+  const { deps, post } = await pagesWith({ approvals: [approval()], ...world });
+  expect((await post(approval().id, form as Record<string, string>)).statusCode).toBe(status);
+  expect(deps.decisions).toEqual([]);
+});
+
+test('a viewer sees the question without a form', async () => {
+  const { get } = await pagesWith({ approvals: [approval()], viewer: { ...VIEWER, role: 'viewer' } });
+  const page = await get('/ui/approvals');
+  expect(page).toContain('Deciding needs a token');
+  expect(page).not.toContain('value="approve"');
+});
+
+test('an unknown approval is a page that leads on', async () => {
+  const { post } = await pagesWith();
+  expect((await post('nothing', { decision: 'approve' })).statusCode).toBe(404);
+});
+
+test('the run page opens the step that asks, with the form in it', async () => {
+  const run = runDetail({
+    id: 'r1',
+    status: 'running',
+    waiting_on: 'human',
+    current_step: 'approve',
+    steps: [
+      stepDetail({ step_name: 'look' }),
+      stepDetail({ step_name: 'approve', executor: 'human', status: 'running', completed_at: null }),
+    ],
+  });
+  const { get } = await pagesWith({ approvals: [approval()], details: [run] });
+  const page = await get('/ui/runs/r1');
+  expect(page).toContain('Waiting for a decision');
+  expect(page).toContain(`action="/ui/approvals/${approval().id}"`);
+  expect(page).toContain('name="next" value="/ui/runs/r1"');
+  expect(await get('/ui/runs/r1?step=look')).not.toContain('/ui/approvals/0000');
+});
+
+test('nothing that an alert or an agent said becomes markup', async () => {
+  const tool = { agent: HOSTILE, server: HOSTILE, tool: HOSTILE, input: { [HOSTILE]: HOSTILE }, reason: HOSTILE };
+  const hostile = { pipeline: HOSTILE, step_name: HOSTILE, team: HOSTILE, question: HOSTILE, comment: HOSTILE };
+  const field = {
+    name: HOSTILE,
+    type: 'string' as const,
+    required: true,
+    description: HOSTILE,
+    options: [HOSTILE],
+    default: HOSTILE,
+  };
+  const { get } = await pagesWith({
+    approvals: [
+      approval({ ...hostile, fields: [field] }),
+      approval({ ...hostile, id: '2', tool }),
+      approval({
+        ...hostile,
+        id: '3',
+        status: 'approved',
+        decided_by: HOSTILE,
+        decided_at: iso(NOW),
+        answers: { [HOSTILE]: HOSTILE },
+      }),
+    ],
+  });
+  expect(await get('/ui/approvals')).not.toContain(HOSTILE);
+});
+
+test('time that is left counts down to a word', () => {
+  expect([leftOf(iso(NOW + 59_000), NOW), leftOf(iso(NOW), NOW)]).toEqual(['59.0 s left', 'time is over']);
+});

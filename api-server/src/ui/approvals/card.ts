@@ -1,0 +1,118 @@
+import { duration, exactTime } from '../format.ts';
+import { jsonTree } from '../run/json-tree.ts';
+import { paths } from '../paths.ts';
+import type { StatusLook } from '../status.ts';
+import type { ApprovalField, ApprovalLine } from '../wire.ts';
+
+export interface CardInput {
+  now: number;
+  operator: boolean;
+  csrf: string;
+  /** Where a decision leads back to. */
+  next: string;
+  /** What was sent and not taken, by field. */
+  problems?: ReadonlyMap<string, string>;
+  entered?: Readonly<Record<string, string>>;
+}
+
+const LOOKS: Record<ApprovalLine['status'], StatusLook> = {
+  pending: { icon: 'waiting', word: 'Waiting', tone: 'wait' },
+  approved: { icon: 'completed', word: 'Approved', tone: 'good' },
+  rejected: { icon: 'aborted', word: 'Rejected', tone: 'bad' },
+  timed_out: { icon: 'interrupted', word: 'Timed out', tone: 'quiet' },
+  cancelled: { icon: 'cancelled', word: 'Not needed', tone: 'quiet' },
+};
+
+/** One question to people as a card: what is asked, until when, and the form or the answer (Orchestration 3). */
+export function approvalCard(approval: ApprovalLine, input: CardInput) {
+  const pending = approval.status === 'pending';
+  return {
+    id: approval.id,
+    look: LOOKS[approval.status],
+    pipeline: approval.pipeline,
+    step: approval.step_name,
+    team: approval.team,
+    testing: approval.stage === 'testing',
+    href: paths.run(approval.run_id, { step: approval.step_name }),
+    question: approval.question,
+    tool: approval.tool && toolView(approval.tool),
+    asked: exactTime(approval.requested_at),
+    pending,
+    until: pending ? approval.expires_at : null,
+    left: pending ? leftOf(approval.expires_at, input.now) : '',
+    untilExact: exactTime(approval.expires_at),
+    form: pending && input.operator ? formOf(approval, input) : null,
+    readOnly: pending && !input.operator,
+    ended: pending ? null : endOf(approval),
+  };
+}
+
+const toolView = ({ agent, server, tool, input, reason }: NonNullable<ApprovalLine['tool']>) => ({
+  agent,
+  name: `${server}/${tool}`,
+  reason,
+  input: jsonTree(input),
+});
+
+/** `14 m 05 s left`, or that it is over. */
+export function leftOf(expires: string, now: number): string {
+  const seconds = Math.ceil((Date.parse(expires) - now) / 1000);
+  return seconds > 0 ? `${duration(seconds)} left` : 'time is over';
+}
+
+const ENDINGS = { approved: 'approved by', rejected: 'rejected by' } as const;
+
+function endOf({ status, decided_by, decided_at, comment, answers }: ApprovalLine) {
+  const who = status === 'approved' || status === 'rejected' ? `${ENDINGS[status]} ${decided_by ?? ''}` : WHY[status];
+  const values = Object.entries(answers ?? {}).map(([name, value]) => ({ name, value: String(value) }));
+  return { who, at: decided_at, exact: decided_at === null ? '' : exactTime(decided_at), comment, values };
+}
+
+const WHY: Record<string, string> = {
+  timed_out: 'nobody decided in time',
+  cancelled: 'the run ended before anybody decided',
+};
+
+function formOf({ id, fields }: ApprovalLine, { csrf, next, problems, entered }: CardInput) {
+  return {
+    action: paths.approval(id),
+    csrf,
+    next,
+    comment: entered?.['comment'] ?? '',
+    fields: fields.map((field) => fieldView(id, field, { problem: problems?.get(field.name) ?? null, entered })),
+  };
+}
+
+interface Entered {
+  problem: string | null;
+  entered: CardInput['entered'];
+}
+
+function fieldView(id: string, field: ApprovalField, { problem, entered }: Entered) {
+  const value = entered?.[field.name] ?? (field.default === undefined ? '' : String(field.default));
+  const choices = field.options ?? (field.type === 'boolean' ? [true, false] : null);
+  return {
+    id: `${id}-${field.name}`,
+    name: `field.${field.name}`,
+    label: field.name.replaceAll('_', ' '),
+    description: field.description ?? null,
+    required: field.required,
+    value,
+    number: field.type === 'integer' || field.type === 'number',
+    step: field.type === 'integer' ? '1' : 'any',
+    choices: choices && choicesOf(choices, value, field.required),
+    problem,
+  };
+}
+
+const WORDS: Record<string, string> = { true: 'Yes', false: 'No' };
+
+function choicesOf(choices: readonly (string | number | boolean)[], value: string, required: boolean) {
+  const none = required && value !== '' ? [] : [{ value: '', label: '–', selected: value === '' }];
+  const given = choices.map((choice) => ({
+    value: String(choice),
+    label: typeof choice === 'boolean' ? (WORDS[String(choice)] ?? '') : String(choice),
+    selected: String(choice) === value,
+  }));
+  return [...none, ...given];
+}

@@ -1,0 +1,47 @@
+import type { ApprovalField } from '../wire.ts';
+
+export interface PostedDecision {
+  decision: 'approve' | 'reject';
+  fields: Record<string, unknown>;
+  comment: string | null;
+  /** The texts as they were typed, to be shown again. */
+  entered: Record<string, string>;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A posted form in the words of the API; null where it holds no decision. Texts become what their field's type says, if they can. */
+export function readDecision(form: Record<string, unknown>, fields: readonly ApprovalField[]): PostedDecision | null {
+  const { decision } = form;
+  if (decision !== 'approve' && decision !== 'reject') return null;
+  const comment = textOf(form['comment']).trim().slice(0, 4_000);
+  const typed = fields.map((field) => [field, textOf(form[`field.${field.name}`])] as const);
+  return {
+    decision,
+    comment: comment === '' ? null : comment,
+    fields: Object.fromEntries(typed.flatMap(([field, text]) => entryOf(field, text))),
+    entered: { comment, ...Object.fromEntries(typed.map(([{ name }, text]) => [name, text])) },
+  };
+}
+
+function entryOf({ name, type, default: preset }: ApprovalField, text: string): [string, unknown][] {
+  // An emptied text says something only where there was one.
+  if (text === '') return type === 'string' && preset !== undefined ? [[name, '']] : [];
+  return [[name, valueOf(type, text)]];
+}
+
+function valueOf(type: ApprovalField['type'], text: string): unknown {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'integer':
+    case 'number': {
+      const number = Number(text);
+      return Number.isFinite(number) ? number : text;
+    }
+    default:
+      return type satisfies never;
+  }
+}

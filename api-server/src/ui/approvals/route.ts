@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
+import { paths, safeReturn } from '../paths.ts';
+import { STALE_FORM } from '../session/route.ts';
+import type { ApprovalLine } from '../wire.ts';
+import { approvalCard } from './card.ts';
+import { readDecision } from './form.ts';
+
+const NO_APPROVAL = {
+  status: 404,
+  title: 'There is no such approval',
+  text: 'The address may be mistyped, or its run is older than what this service keeps.',
+  action: { href: paths.approvals(), label: 'All approvals' },
+};
+const NOT_ALLOWED = {
+  status: 403,
+  title: 'Your token may only look',
+  text: 'Deciding needs a token with the role operator or admin. Log out and log in with one.',
+};
+const NO_DECISION = { status: 400, title: 'This is no decision', text: 'A decision is approve or reject.' };
+
+const WAITING_SHOWN = 50;
+const ENDED_SHOWN = 50;
+const idOf = (request: FastifyRequest): string => (request.params as { id: string }).id;
+
+/** `/ui/approvals`, and the form that decides one (Orchestration 5, Design 10). */
+export function registerApprovals(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+
+  app.get('/ui/approvals', async (request, reply) => {
+    const [waiting, all] = await Promise.all([
+      deps.listApprovals({ status: 'pending', limit: WAITING_SHOWN, offset: 0 }),
+      deps.listApprovals({ limit: WAITING_SHOWN + ENDED_SHOWN, offset: 0 }),
+    ]);
+    const ended = all.approvals.filter(({ status }) => status !== 'pending').slice(0, ENDED_SHOWN);
+    const card = cardFor(context, request);
+    const model = {
+      total: waiting.total,
+      many: waiting.total !== 1,
+      more: Math.max(0, waiting.total - waiting.approvals.length),
+      // The one whose time is over first stands first.
+      waiting: waiting.approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at)).map((one) => card(one)),
+      ended: ended.map((one) => card(one)),
+    };
+    return sendPage(context, request, reply, { title: 'Approvals', nav: 'approvals', template: 'approvals', model });
+  });
+
+  app.post('/ui/approvals/:id', async (request, reply) => {
+    if (!deps.auth.mayPost(request)) return sendProblem(context, request, reply, STALE_FORM);
+    const by = deps.auth.viewer(request);
+    if (by === null || !mayOperate(by)) return sendProblem(context, request, reply, NOT_ALLOWED);
+    const approval = await deps.findApproval(idOf(request));
+    if (approval === null) return sendProblem(context, request, reply, NO_APPROVAL);
+    const form = (request.body ?? {}) as Record<string, unknown>;
+    const posted = readDecision(form, approval.fields);
+    if (posted === null) return sendProblem(context, request, reply, NO_DECISION);
+    const { entered, ...verdict } = posted;
+    const done = await deps.decideApproval({ id: approval.id, ...verdict, by, requestId: request.id });
+    switch (done.kind) {
+      case 'decided':
+        return reply.redirect(safeReturn(form['next']), 303);
+      case 'not_found':
+        return sendProblem(context, request, reply, NO_APPROVAL);
+      case 'closed':
+        return sendProblem(context, request, reply, tooLate(approval, done.message));
+      case 'invalid':
+        return sendAgain(context, request, reply, { approval, entered, problems: done.problems });
+      default:
+        return done satisfies never;
+    }
+  });
+}
+
+interface Refused {
+  approval: ApprovalLine;
+  entered: Record<string, string>;
+  problems: { field: string; msg: string }[];
+}
+
+/** The form once more, with what was typed and what is wrong with it. */
+function sendAgain(context: PageContext, request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
+  const { approval, entered, problems } = refused;
+  const card = cardFor(context, request)(approval, {
+    entered,
+    problems: new Map(problems.map(({ field, msg }) => [field, msg])),
+  });
+  const model = { total: 1, many: false, more: 0, waiting: [card], ended: [], refused: true };
+  return sendPage(context, request, reply, {
+    title: 'Approvals',
+    nav: 'approvals',
+    template: 'approvals',
+    model,
+    status: 400,
+  });
+}
+
+const tooLate = (approval: ApprovalLine, message: string) => ({
+  status: 409,
+  title: 'This was decided without you',
+  text: `${message.slice(0, 1).toUpperCase()}${message.slice(1)}. Your decision was not stored.`,
+  action: { href: paths.run(approval.run_id, { step: approval.step_name }), label: 'To the run' },
+});
+
+type More = Partial<Pick<Parameters<typeof approvalCard>[1], 'entered' | 'problems'>>;
+
+function cardFor({ deps }: PageContext, request: FastifyRequest) {
+  const viewer = deps.auth.viewer(request);
+  const shared = { now: deps.now(), operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next: paths.approvals() };
+  return (approval: ApprovalLine, more: More = {}) => approvalCard(approval, { ...shared, ...more });
+}
