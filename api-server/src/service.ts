@@ -1,6 +1,5 @@
 import { type Approvals, createApprovals } from './approvals/approvals.ts';
 import { pageApprovals } from './approval-wiring.ts';
-import { pageApprovals } from './approval-wiring.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import { definitionFiles } from './definitions/definition-files.ts';
@@ -272,7 +271,6 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     pages: (app, auth) =>
       registerPages(app, {
         ...pageStore({ database, definitions: registry.current, now }),
-        ...pageApprovals(approvals),
         ...pageApprovals(approvals),
         ...pageOperations({ operations, audit, now }),
         gatewayTools: gatewayTools(options.config.executors.gateway),
