@@ -26,7 +26,8 @@ async function readOne(kind: DefinitionKind, file: string): Promise<Source | Pro
   const problem = { severity: 'error' as const, kind, name: null, file, loc: [] };
   try {
     const { size } = await stat(file);
-    if (size > MAX_READ_BYTES) return { ...problem, msg: `is larger than ${MAX_READ_BYTES} bytes`, reason: 'too_large' };
+    if (size > MAX_READ_BYTES)
+      return { ...problem, msg: `is larger than ${MAX_READ_BYTES} bytes`, reason: 'too_large' };
     return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -1,105 +1,88 @@
-import { join } from 'node:path';
-import { compileMatch, contentHash, resolveSet, type Operator, type Problem, type ResolvedSet, type Source } from '@signalbox/crds';
-import { readFolder, type Folder } from './read-folder.ts';
-import type { LoadedPipeline, Snapshot } from './snapshot.ts';
-import { notificationProblems } from '../notify/check.ts';
-import { unsupported } from './unsupported.ts';
+import { AppError } from '@signalbox/crds';
+import { sweepTemporary } from './definition-files.ts';
+import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
+import { isError, resolveRead, type ResolveOptions } from './resolve-read.ts';
+import type { Snapshot } from './snapshot.ts';
 
-export interface RegistryOptions {
-  pipelineDir: string | null;
-  stepDir: string | null;
-  /** Files that `controller sync` owns; a name in both is served from here (Design 7). */
-  managedDir: string | null;
-  operator: Operator;
-  now(): number;
+export interface RegistryOptions extends Folders, ResolveOptions {}
+
+/** What one change works on: the folders as they are now, and what would come of others. */
+export interface Turn {
+  read: Read;
+  before: Snapshot;
+  tryOut(read: Read): Snapshot;
+}
+
+/** The end of a change: `adopt` is what stands in the folders now, null where nothing was changed. */
+export interface TurnResult<T> {
+  result: T;
+  adopt: { read: Read; snapshot: Snapshot } | null;
 }
 
 export interface Registry {
   current(): Snapshot;
-  /** Reads everything again; a definition that broke stays as it last loaded (Design 8). Reloads never overlap. */
+  /** Reads everything again; a definition that broke stays as it last loaded (Design 8). */
   reload(): Promise<Snapshot>;
+  /** Looks at the folders as they are now, beside whatever else goes on. */
+  look(): Promise<Turn>;
+  /** Changes the folders and, with them, the snapshot. Changes and reloads never overlap. */
+  change<T>(job: (turn: Turn) => Promise<TurnResult<T>>): Promise<T>;
 }
+
+/** Changes that may wait for their turn. */
+const MAX_WAITING = 256;
 
 /** Reads the definition folders and keeps the result as one snapshot that is replaced as a whole. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
   const lastGood = new Map<string, string>();
+  for (const folder of [options.pipelineDir, options.stepDir]) {
+    if (folder !== null) await sweepTemporary(folder, options.now());
+  }
   const load = async () => {
     const read = await readAll(options);
-    const snapshot = resolve(options, read, lastGood);
-    remember(snapshot, read, lastGood);
-    return snapshot;
+    return { read, snapshot: resolveRead(options, read, lastGood) };
   };
-  let current = await load();
-  let turn: Promise<unknown> = Promise.resolve();
-  return {
-    current: () => current,
-    reload: () => {
-      const next = turn.then(load).then((snapshot) => (current = snapshot));
-      turn = next.catch(() => undefined);
-      return next;
-    },
+  let known = await load();
+  const adopt = (next: typeof known) => {
+    remember(next.snapshot, next.read, lastGood);
+    known = next;
   };
-}
-
-interface Read {
-  pipelines: Source[];
-  steps: Source[];
-  problems: Problem[];
-}
-
-async function readAll({ pipelineDir, stepDir, managedDir }: RegistryOptions): Promise<Read> {
-  const managed = (folder: string) => (managedDir === null ? null : join(managedDir, folder));
-  const [managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
-    readFolder('Pipeline', managed('pipelines')),
-    readFolder('Pipeline', pipelineDir),
-    readFolder('LibraryStep', managed('steps')),
-    readFolder('LibraryStep', stepDir),
-  ]);
-  const folders: Folder[] = [managedPipelines, pipelines, managedSteps, steps];
+  adopt(known);
+  const look = async (): Promise<Turn> => {
+    const read = await readAll(options).catch((cause: unknown) => {
+      throw new AppError('unavailable', 'the definitions cannot be read; nothing was changed', { cause });
+    });
+    const before = sameRead(read, known.read) ? known.snapshot : resolveRead(options, read, lastGood);
+    return { read, before, tryOut: (candidate) => resolveRead(options, candidate, lastGood) };
+  };
+  const inTurn = createTurns();
   return {
-    pipelines: [...managedPipelines.sources, ...pipelines.sources],
-    steps: [...managedSteps.sources, ...steps.sources],
-    problems: folders.flatMap(({ problems }) => problems),
+    current: () => known.snapshot,
+    reload: () =>
+      inTurn(async () => {
+        adopt(await load());
+        return known.snapshot;
+      }),
+    look,
+    change: (job) =>
+      inTurn(async () => {
+        const { result, adopt: next } = await job(await look());
+        if (next !== null) adopt(next);
+        return result;
+      }),
   };
 }
 
-const isError = ({ severity }: Problem): boolean => severity === 'error';
-
-/** Resolves what is there; where a file broke, once more with its last good text. */
-function resolve(options: RegistryOptions, read: Read, lastGood: ReadonlyMap<string, string>): Snapshot {
-  const first = runnable(resolveSet({ pipelines: read.pipelines, steps: read.steps, operator: options.operator }));
-  const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
-  const problems = [...read.problems, ...first.problems];
-  if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, problems, options);
-  const mended = (sources: Source[]) =>
-    sources.map((source) => (broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source));
-  const second = runnable(resolveSet({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator: options.operator }));
-  return toSnapshot(second, problems, options);
-}
-
-/** Takes out what this version cannot run, as load errors. */
-function runnable(set: ResolvedSet): ResolvedSet {
-  const refused = set.pipelines.flatMap(unsupported);
-  const files = new Set(refused.map(({ file }) => file));
-  return { ...set, pipelines: set.pipelines.filter(({ file }) => !files.has(file)), problems: [...set.problems, ...refused, ...set.pipelines.flatMap(notificationProblems)] };
-}
-
-function toSnapshot(set: ResolvedSet, problems: Problem[], { now }: RegistryOptions): Snapshot {
-  const pipelines = set.pipelines.map(
-    (pipeline): LoadedPipeline => ({
-      ...pipeline,
-      match: pipeline.config.trigger?.match === undefined ? null : compileMatch(pipeline.config.trigger.match),
-    }),
-  );
-  const hashes = [...pipelines, ...set.steps].map(({ name, hash }) => `${name}:${hash}`);
-  return {
-    pipelines,
-    byName: new Map(pipelines.map((pipeline) => [pipeline.name, pipeline])),
-    steps: set.steps,
-    stepsByName: new Map(set.steps.map((step) => [step.name, step])),
-    problems,
-    hash: contentHash({ definitions: hashes.sort() }),
-    loadedAt: now(),
+/** One after the other, in the order in which they were asked for. */
+function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return (job) => {
+    if (waiting >= MAX_WAITING) throw new AppError('unavailable', 'too many changes of definitions wait; try again');
+    waiting++;
+    const mine = last.then(job).finally(() => waiting--);
+    last = mine.catch(() => undefined);
+    return mine;
   };
 }
 

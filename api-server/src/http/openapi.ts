@@ -23,7 +23,7 @@ export function describeApi(routes: readonly Route[], version: string): JsonObje
 }
 
 function operation({ summary, role, method, schemas }: Route): JsonObject {
-  const body = method === 'POST' ? jsonSchema(schemas.body) : {};
+  const body = method === 'POST' || method === 'PUT' ? jsonSchema(schemas.body) : {};
   return {
     summary,
     'x-role': role,

@@ -12,9 +12,11 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/webhook$/, 'webhook'],
   [/^GET /, 'viewer'],
   [/^POST \/pipelines\/[^/]+\/run$/, 'operator'],
-  [/^POST \/runs\/[^/]+\/(feedback|cancel)$/, 'operator'],
+  [/^POST \/runs\/[^/]+\/(feedback|cancel|rerun)$/, 'operator'],
   [/^POST \/runs\/[^/]+\/steps\/.+\/feedback$/, 'operator'],
   [/^POST \/approvals\/[^/]+$/, 'operator'],
+  [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
+  [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
   [/^POST \/reload$/, 'admin'],
 ];
 

@@ -13,6 +13,8 @@ export interface Call<P, Q, B> {
   reply: FastifyReply;
 }
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 interface Schemas<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
   params?: P;
   query?: Q;
@@ -20,7 +22,7 @@ interface Schemas<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>
 }
 
 interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Schemas<P, Q, B> {
-  method: 'GET' | 'POST';
+  method: Method;
   /** Fastify's form: `/runs/:id`, `/runs/:id/steps/*`. */
   url: string;
   /** The least role (Orchestration 5). */
@@ -32,7 +34,7 @@ interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
 
 /** One line of the route table. Everything that is not declared is refused: parameters, query and body keys. */
 export interface Route {
-  method: 'GET' | 'POST';
+  method: Method;
   url: string;
   role: RouteRole;
   summary: string;

@@ -1,12 +1,16 @@
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Tx } from './database.ts';
+import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
+
+export const ACTOR_KINDS = ['token', 'chat', 'system'] as const;
 
 /** One row of the audit log (Orchestration 2.12, Design 5). Never holds a token or a request body. */
 export interface AuditEntry {
   /** Milliseconds. */
   ts: number;
   actor: string;
-  actorKind: 'token' | 'chat' | 'system';
+  actorKind: (typeof ACTOR_KINDS)[number];
   role: string | null;
   action: string;
   targetType: string;
@@ -16,6 +20,21 @@ export interface AuditEntry {
   /** The YAML before a pipeline or step write. */
   priorYaml: string | null;
   requestId: string | null;
+}
+
+export interface AuditRow extends AuditEntry {
+  id: number;
+}
+
+/** Filters of `GET /audit` (Design 5); times in milliseconds, `since` included, `until` not. */
+export interface AuditFilter {
+  actor?: string;
+  role?: string;
+  action?: string;
+  targetType?: string;
+  target?: string;
+  since?: number;
+  until?: number;
 }
 
 const insertAuditRow = statement<AuditEntry>((db, slot) =>
@@ -37,3 +56,51 @@ const insertAuditRow = statement<AuditEntry>((db, slot) =>
 export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   await tx.run(insertAuditRow, entry);
 }
+
+type Query = SelectQueryBuilder<Tables, 'audit', object>;
+
+const EQUAL = { actor: 'actor', role: 'role', action: 'action', targetType: 'target_type', target: 'target' } as const;
+
+function filtered(db: Kysely<Tables>, filter: AuditFilter): Query {
+  let query: Query = db.selectFrom('audit');
+  for (const [key, column] of Object.entries(EQUAL)) {
+    const value = filter[key as keyof typeof EQUAL];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  if (filter.since !== undefined) query = query.where('ts', '>=', filter.since);
+  if (filter.until !== undefined) query = query.where('ts', '<', filter.until);
+  return query;
+}
+
+/** The log, newest first, with how many rows the filter finds. */
+export async function listAudit(
+  db: Kysely<Tables>,
+  filter: AuditFilter,
+  page: { limit: number; offset: number },
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const rows = await filtered(db, filter)
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { n } = await filtered(db, filter)
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .executeTakeFirstOrThrow();
+  return { rows: rows.map(toRow), total: Number(n) };
+}
+
+const toRow = (row: Omit<Tables['audit'], 'id'> & { id: number }): AuditRow => ({
+  id: row.id,
+  ts: row.ts,
+  actor: row.actor,
+  actorKind: row.actor_kind as AuditEntry['actorKind'],
+  role: row.role,
+  action: row.action,
+  targetType: row.target_type,
+  target: row.target,
+  runId: row.run_id,
+  outcome: row.outcome,
+  priorYaml: row.prior_yaml,
+  requestId: row.request_id,
+});

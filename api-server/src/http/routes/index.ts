@@ -1,6 +1,8 @@
 import { describeApi } from '../openapi.ts';
 import { route, type Route } from '../route.ts';
 import { approvalRoutes, type ApprovalRoutesDeps } from './approvals.ts';
+import { auditRoutes, type AuditRoutesDeps } from './audit.ts';
+import { definitionWriteRoutes, type DefinitionWriteDeps } from './definition-writes.ts';
 import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
 import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
 import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
@@ -15,6 +17,8 @@ export type RoutesDeps = WebhookDeps &
   ApprovalRoutesDeps &
   FeedbackRoutesDeps &
   DefinitionRoutesDeps &
+  DefinitionWriteDeps &
+  AuditRoutesDeps &
   ServiceRoutesDeps &
   StreamDeps;
 
@@ -27,6 +31,8 @@ export function routeTable(deps: RoutesDeps): Route[] {
     ...approvalRoutes(deps),
     ...feedbackRoutes(deps),
     ...definitionRoutes(deps),
+    ...definitionWriteRoutes(deps),
+    ...auditRoutes(deps),
     ...serviceRoutes(deps),
     ...streamRoutes(deps),
   ];

@@ -1,0 +1,128 @@
+import { basename, join } from 'node:path';
+import { isName, parseYaml, type Loc, type Problem, type Source } from '@signalbox/crds';
+import { isManaged, type Read } from './read-all.ts';
+import type { Turn } from './registry.ts';
+import { isError } from './resolve-read.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export type WriteKind = 'Pipeline' | 'LibraryStep';
+
+export interface FieldError {
+  loc: Loc;
+  msg: string;
+}
+
+/** What a change would break: another definition and where. */
+export interface Breakage extends FieldError {
+  kind: WriteKind;
+  name: string;
+}
+
+/** Where a definition stands now; `text` is null where the file cannot be read. */
+export interface Found {
+  file: string;
+  text: string | null;
+  managed: boolean;
+}
+
+export interface Candidate {
+  read: Read;
+  snapshot: Snapshot;
+  errors: FieldError[];
+  breaks: Breakage[];
+}
+
+const LISTS = { Pipeline: 'pipelines', LibraryStep: 'steps' } as const;
+const served = (snapshot: Snapshot, kind: WriteKind) => (kind === 'Pipeline' ? snapshot.byName : snapshot.stepsByName);
+
+/** Finds a definition by the name it gives itself, broken ones too; a file that gives none by its file name. */
+export function findDefinition({ read, before }: Turn, kind: WriteKind, name: string): Found | null {
+  const ofKind = before.problems.filter((problem) => problem.kind === kind && isError(problem));
+  const file =
+    served(before, kind).get(name)?.file ??
+    ofKind.find((problem) => problem.name === name && problem.reason !== 'name_conflict')?.file ??
+    ofKind.find((problem) => problem.name === null && fileNames(name).includes(basename(problem.file)))?.file;
+  if (file === undefined) return null;
+  const source = read[LISTS[kind]].find((one) => one.file === file);
+  return { file, text: source?.text ?? null, managed: source !== undefined && isManaged(source) };
+}
+
+const fileNames = (name: string) => [`${name}.yaml`, `${name}.yml`];
+export const fileFor = (folder: string, name: string): string => join(folder, `${name}.yaml`);
+
+/** The name that a YAML text gives itself; null where it gives none that is allowed. */
+export function nameIn(yaml: string): string | null {
+  const body = bodyOf(yaml);
+  return isName(body?.['name']) ? body['name'] : null;
+}
+
+function bodyOf(yaml: string): Record<string, unknown> | null {
+  const parsed = parseYaml(yaml);
+  const isMap = parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
+  return isMap ? (parsed.value as Record<string, unknown>) : null;
+}
+
+export interface Edit {
+  kind: WriteKind;
+  name: string | null;
+  file: string;
+  /** Null removes the file. */
+  text: string | null;
+}
+
+/** The whole set as it would be, with what is wrong in the edited file and what the edit breaks elsewhere (Orchestration 4.5). */
+export function tryEdit(turn: Turn, edit: Edit): Candidate {
+  const read = edited(turn.read, edit);
+  const snapshot = turn.tryOut(read);
+  const errors = snapshot.problems.filter((problem) => problem.file === edit.file && isError(problem)).map(toError);
+  if (edit.text !== null && !edit.text.isWellFormed())
+    errors.unshift({ loc: [], msg: 'has a half of a surrogate pair' });
+  return { read, snapshot, errors, breaks: breakages(turn.before, snapshot, edit) };
+}
+
+const toError = ({ loc, msg }: Problem): FieldError => ({ loc, msg });
+
+function edited(read: Read, { kind, file, text }: Edit): Read {
+  const key = LISTS[kind];
+  const prior = read[key].find((source) => source.file === file);
+  const others = read[key].filter((source) => source !== prior);
+  const source: Source[] = text === null ? [] : [{ precedence: 1, ...prior, file, text }];
+  return { ...read, [key]: [...others, ...source], problems: read.problems.filter((problem) => problem.file !== file) };
+}
+
+/** Errors of other files that were not there before, and definitions that are served now and would not be. */
+function breakages(before: Snapshot, after: Snapshot, edit: Edit): Breakage[] {
+  const known = new Set(before.problems.filter(isError).map(keyOf));
+  const added = after.problems
+    .filter((problem) => isError(problem) && problem.file !== edit.file && !known.has(keyOf(problem)))
+    .map(({ kind, name, file, loc, msg }) => ({ kind: kind as WriteKind, name: name ?? basename(file), loc, msg }));
+  const named = new Set(added.map(({ kind, name }) => `${kind} ${name}`));
+  const lost = (['Pipeline', 'LibraryStep'] as const).flatMap((kind) =>
+    [...served(before, kind).keys()]
+      .filter((name) => !served(after, kind).has(name) && !named.has(`${kind} ${name}`))
+      .filter((name) => kind !== edit.kind || name !== edit.name)
+      .map((name): Breakage => ({ kind, name, loc: [], msg: 'would not load any more' })),
+  );
+  return [...added, ...lost];
+}
+
+const keyOf = ({ file, reason, loc, msg }: Problem): string => JSON.stringify([file, reason, loc, msg]);
+
+/** Shell checks that the text itself declares while they are not allowed: what the loader only warns about. */
+export function forbiddenShell({ snapshot }: Candidate, { file, text }: Edit): FieldError[] {
+  const body = text === null ? null : bodyOf(text);
+  return snapshot.problems
+    .filter(
+      (problem) => problem.file === file && problem.reason === 'shell_not_allowed' && isWritten(body, problem.loc),
+    )
+    .map(toError);
+}
+
+function isWritten(body: unknown, loc: Loc): boolean {
+  let value = body;
+  for (const part of loc) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return false;
+    value = (value as Record<string | number, unknown>)[part];
+  }
+  return true;
+}

@@ -1,0 +1,74 @@
+import { basename } from 'node:path';
+import { type Candidate, type Edit, forbiddenShell, tryEdit } from './candidate.ts';
+import type { DefinitionFiles } from './definition-files.ts';
+import type { Turn, TurnResult } from './registry.ts';
+import { type Change, type Done, type RecordChange, type Refusal, refuse, type WriteResult } from './write-result.ts';
+
+export interface Plan {
+  edit: Edit & { name: string };
+  outcome: Change;
+  /** The text as it is; null for what is new. */
+  prior: string | null;
+}
+
+type Tried = { candidate: Candidate; refusal: Extract<Refusal, { kind: 'invalid' | 'breaks' }> | null };
+
+/** Tries an edit out; `refusal` is what a write of it is refused for. `judgeShell`: also for shell checks that it declares. */
+export function tried(turn: Turn, edit: Edit, judgeShell = true): Tried {
+  const candidate = tryEdit(turn, edit);
+  const errors = [...candidate.errors, ...(judgeShell ? forbiddenShell(candidate, edit) : [])];
+  if (errors.length > 0) return { candidate, refusal: { kind: 'invalid', errors } };
+  const { breaks } = candidate;
+  return { candidate, refusal: breaks.length > 0 ? { kind: 'breaks', errors: breaks } : null };
+}
+
+/** Tries the whole set, stages the file, records the change, puts the file in place; what is served follows (Orchestration 4.5). */
+export async function carryOut(
+  turn: Turn,
+  files: DefinitionFiles,
+  plan: Plan,
+  record: RecordChange,
+): Promise<TurnResult<WriteResult>> {
+  const { edit, outcome, prior } = plan;
+  const { name } = edit;
+  // Checks that stood there before are no reason to refuse that a pipeline is suspended.
+  const { candidate, refusal } = tried(turn, edit, outcome === 'created' || outcome === 'updated');
+  if (refusal) return refuse(name, refusal);
+  const staged = await attempt(() => stage(files, edit));
+  if (!staged.ok) return refuse(name, staged.refusal);
+  try {
+    await record({ name, outcome, priorYaml: prior });
+  } catch (error) {
+    await staged.value.discard();
+    throw error;
+  }
+  const placed = await attempt(staged.value.commit);
+  if (!placed.ok) {
+    await record({ name, outcome: 'failed', priorYaml: prior });
+    return refuse(name, placed.refusal);
+  }
+  const { read, snapshot } = candidate;
+  return { result: { ok: true, done: done(plan, candidate) }, adopt: { read, snapshot } };
+}
+
+function stage(files: DefinitionFiles, { file, text }: Edit) {
+  if (text !== null) return files.stage(file, text);
+  return Promise.resolve({ commit: () => files.remove(file), discard: () => Promise.resolve() });
+}
+
+function done({ edit, outcome, prior }: Plan, { snapshot }: Candidate): Done {
+  const { name, kind, file } = edit;
+  const served = kind === 'Pipeline' ? snapshot.byName.get(name) : snapshot.stepsByName.get(name);
+  const config = outcome === 'deleted' ? null : (served?.config ?? null);
+  return { kind: outcome, name, config, priorYaml: prior, file: basename(file) };
+}
+
+type Attempt<T> = { ok: true; value: T } | { ok: false; refusal: Refusal };
+
+async function attempt<T>(job: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await job() };
+  } catch (cause) {
+    return { ok: false, refusal: { kind: 'unavailable', cause } };
+  }
+}

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { type ObjectReference, SyncManifest } from '@signalbox/crds';
+
+/**
+ * The custom resource that a managed file was written from (Design 7); null where the manifest does not say, which
+ * is no reason to let the file be changed.
+ */
+export async function managedObject(managedDir: string, file: string): Promise<ObjectReference | null> {
+  const manifest = await readManifest(managedDir);
+  const entry = manifest?.files[relative(managedDir, file).split(sep).join('/')];
+  return entry ? { kind: entry.kind, namespace: entry.namespace, name: entry.name } : null;
+}
+
+async function readManifest(managedDir: string): Promise<SyncManifest | null> {
+  try {
+    const parsed = SyncManifest.safeParse(JSON.parse(await readFile(join(managedDir, 'manifest.json'), 'utf8')));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { Problem, Source } from '@signalbox/crds';
+import { readFolder } from './read-folder.ts';
+
+export interface Folders {
+  pipelineDir: string | null;
+  stepDir: string | null;
+  /** Files that `controller sync` owns; a name in both is served from here (Design 7). */
+  managedDir: string | null;
+}
+
+/** Everything that stands in the folders now; the lower precedence is the managed one. */
+export interface Read {
+  pipelines: Source[];
+  steps: Source[];
+  problems: Problem[];
+}
+
+const MANAGED = 0;
+const EDITABLE = 1;
+
+export const isManaged = ({ precedence }: Source): boolean => precedence === MANAGED;
+
+/** Reads all definition files. Rejects where a folder cannot be listed. */
+export async function readAll({ pipelineDir, stepDir, managedDir }: Folders): Promise<Read> {
+  const managed = (folder: string) => (managedDir === null ? null : join(managedDir, folder));
+  const of = async (kind: 'Pipeline' | 'LibraryStep', folder: string | null, precedence: number) => {
+    const { sources, problems } = await readFolder(kind, folder);
+    return { sources: sources.map((source): Source => ({ ...source, precedence })), problems };
+  };
+  const [managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
+    of('Pipeline', managed('pipelines'), MANAGED),
+    of('Pipeline', pipelineDir, EDITABLE),
+    of('LibraryStep', managed('steps'), MANAGED),
+    of('LibraryStep', stepDir, EDITABLE),
+  ]);
+  return {
+    pipelines: [...managedPipelines.sources, ...pipelines.sources],
+    steps: [...managedSteps.sources, ...steps.sources],
+    problems: [managedPipelines, pipelines, managedSteps, steps].flatMap(({ problems }) => problems),
+  };
+}
+
+/** Whether two reads found the same files with the same text. */
+export function sameRead(a: Read, b: Read): boolean {
+  const same = (one: readonly Source[], other: readonly Source[]) => {
+    const texts = new Map(other.map(({ file, text }) => [file, text]));
+    return one.length === other.length && one.every(({ file, text }) => texts.get(file) === text);
+  };
+  const told = ({ problems }: Read) => JSON.stringify(problems);
+  return same(a.pipelines, b.pipelines) && same(a.steps, b.steps) && told(a) === told(b);
+}

@@ -1,0 +1,159 @@
+import { basename } from 'node:path';
+import { type FieldError, fileFor, findDefinition, type Found, nameIn, type WriteKind } from './candidate.ts';
+import { carryOut, tried } from './carry-out.ts';
+import type { DefinitionFiles } from './definition-files.ts';
+import { withSuspend } from './edit-suspend.ts';
+import { managedObject } from './managed-object.ts';
+import type { Folders } from './read-all.ts';
+import type { Registry, Turn, TurnResult } from './registry.ts';
+import { type RecordChange, type Refusal, refuse, type WriteResult } from './write-result.ts';
+
+export interface Writer {
+  create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, record: RecordChange): Promise<WriteResult>;
+  update(kind: WriteKind, input: { name: string; yaml: string }, record: RecordChange): Promise<WriteResult>;
+  remove(kind: WriteKind, name: string, record: RecordChange): Promise<WriteResult>;
+  suspend(name: string, wanted: boolean, record: RecordChange): Promise<WriteResult>;
+  /** What a write of this text would be refused for. Writes nothing. */
+  validate(kind: WriteKind, yaml: string): Promise<FieldError[]>;
+}
+
+export interface WriterDeps {
+  registry: Pick<Registry, 'change' | 'look'>;
+  folders: Folders;
+  files: DefinitionFiles;
+}
+
+type Ended = Promise<TurnResult<WriteResult>>;
+
+/** Stands for the file of a text that has no name; dot files are never read. */
+const NAMELESS = '.new.yaml';
+const NO_NAME: Refusal = { kind: 'invalid', errors: [{ loc: ['name'], msg: 'is required' }] };
+
+/**
+ * Changes definitions one at a time: the whole set is tried out in memory, then one file changes, then what is served
+ * (Orchestration 4.5, Design 8). A name is read from the text; a definition stays in the file that it stands in.
+ */
+export function createWriter(deps: WriterDeps): Writer {
+  const { registry } = deps;
+  return {
+    create: (kind, input, record) => registry.change((turn) => create({ ...deps, turn, kind, record }, input)),
+    update: (kind, { name, yaml }, record) =>
+      registry.change((turn) =>
+        withEditable({ ...deps, turn, kind, record }, name, (found) =>
+          update({ ...deps, turn, kind, record }, { name, yaml, found }),
+        ),
+      ),
+    remove: (kind, name, record) =>
+      registry.change((turn) =>
+        withEditable({ ...deps, turn, kind, record }, name, ({ file, text }) =>
+          carryOut(
+            turn,
+            deps.files,
+            { edit: { kind, name, file, text: null }, outcome: 'deleted', prior: text },
+            record,
+          ),
+        ),
+      ),
+    suspend: (name, wanted, record) =>
+      registry.change((turn) =>
+        withEditable({ ...deps, turn, kind: 'Pipeline', record }, name, (found) =>
+          suspend({ ...deps, turn, kind: 'Pipeline', record }, { name, wanted, found }),
+        ),
+      ),
+    validate: async (kind, yaml) => validate(await registry.look(), folderOf(deps, kind), { kind, yaml }),
+  };
+}
+
+interface Site extends WriterDeps {
+  turn: Turn;
+  kind: WriteKind;
+  record: RecordChange;
+}
+
+const folderOf = ({ folders }: WriterDeps, kind: WriteKind) =>
+  kind === 'Pipeline' ? folders.pipelineDir : folders.stepDir;
+
+/** Goes on with what stands in a file of ours. */
+async function withEditable(site: Site, name: string, goOn: (found: Found) => Ended): Ended {
+  const found = findDefinition(site.turn, site.kind, name);
+  if (!found) return refuse(name, { kind: 'not_found' });
+  return found.managed ? refuse(name, await managedBy(site, found)) : goOn(found);
+}
+
+const managedBy = async ({ folders }: WriterDeps, { file }: Found): Promise<Refusal> => ({
+  kind: 'managed',
+  object: folders.managedDir === null ? null : await managedObject(folders.managedDir, file),
+});
+
+async function create(site: Site, { yaml, overwrite }: { yaml: string; overwrite: boolean }): Ended {
+  const { turn, kind, files, record } = site;
+  const name = nameIn(yaml);
+  if (name === null) return refuse(null, tried(turn, { kind, name, file: NAMELESS, text: yaml }).refusal ?? NO_NAME);
+  const found = findDefinition(turn, kind, name);
+  const place = found ? await mayReplace(site, found, overwrite) : await freePlace(site, name);
+  if (typeof place !== 'string') return refuse(name, place);
+  const edit = { kind, name, file: place, text: yaml };
+  return carryOut(turn, files, { edit, outcome: found ? 'updated' : 'created', prior: found?.text ?? null }, record);
+}
+
+async function mayReplace(site: Site, found: Found, overwrite: boolean): Promise<string | Refusal> {
+  if (found.managed) return managedBy(site, found);
+  return overwrite ? found.file : { kind: 'collision', inTheWay: false };
+}
+
+/** The file for a new name; something else may stand in it. */
+async function freePlace(site: Site, name: string): Promise<string | Refusal> {
+  const folder = folderOf(site, site.kind);
+  if (folder === null) return { kind: 'no_folder' };
+  const file = fileFor(folder, name);
+  try {
+    return (await site.files.exists(file)) ? { kind: 'collision', inTheWay: true } : file;
+  } catch (cause) {
+    return { kind: 'unavailable', cause };
+  }
+}
+
+async function update(site: Site, input: { name: string; yaml: string; found: Found }): Ended {
+  const { name, yaml, found } = input;
+  const { turn, kind, files, record } = site;
+  const written = nameIn(yaml);
+  if (written !== null && written !== name) {
+    const msg = `must be "${name}", as in the address; to rename, delete and create`;
+    return refuse(name, { kind: 'invalid', errors: [{ loc: ['name'], msg }] });
+  }
+  const edit = { kind, name, file: found.file, text: yaml };
+  return carryOut(turn, files, { edit, outcome: 'updated', prior: found.text }, record);
+}
+
+async function suspend(site: Site, input: { name: string; wanted: boolean; found: Found }): Ended {
+  const { name, wanted, found } = input;
+  const { turn, kind, files, record } = site;
+  const pipeline = turn.before.byName.get(name);
+  if (pipeline?.text === found.text && pipeline.config.suspend === wanted) {
+    await record({ name, outcome: 'unchanged', priorYaml: found.text });
+    const done = { kind: 'unchanged', name, config: pipeline.config, priorYaml: found.text } as const;
+    return { result: { ok: true, done: { ...done, file: basename(found.file) } }, adopt: null };
+  }
+  const edit = { kind, name, file: found.file, text: withSuspend(found.text ?? '', wanted) };
+  return carryOut(turn, files, { edit, outcome: wanted ? 'suspended' : 'resumed', prior: found.text }, record);
+}
+
+function validate(turn: Turn, folder: string | null, { kind, yaml }: { kind: WriteKind; yaml: string }): FieldError[] {
+  const name = nameIn(yaml);
+  const own = name === null ? NAMELESS : fileFor(folder ?? '', name);
+  const file = (name === null ? null : findDefinition(turn, kind, name)?.file) ?? own;
+  const { refusal } = tried(turn, { kind, name, file, text: yaml });
+  switch (refusal?.kind) {
+    case 'invalid':
+      return refusal.errors;
+    case 'breaks':
+      return refusal.errors.map(({ kind: of, name: other, loc, msg }) => ({
+        loc,
+        msg: `breaks ${of} "${other}": ${msg}`,
+      }));
+    case undefined:
+      return [];
+    default:
+      return refusal satisfies never;
+  }
+}
