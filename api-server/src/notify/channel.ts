@@ -4,7 +4,10 @@ import type { Button, Message, Notification } from './message.ts';
 /** What reached the channel; `receipt` names the message there, for whoever edits it later. */
 export type Delivery =
   | { ok: true; receipt?: Record<string, string> }
-  | { ok: false; message: string; retryable: boolean; retryAfterMs?: number };
+  /** `limited`: the receiver is well and wants fewer messages. */
+  | { ok: false; message: string; retryable: boolean; limited?: boolean; retryAfterMs?: number };
+
+export type Refusal = Extract<Delivery, { ok: false }>;
 
 /** A config that cannot be used; the message names keys and never a value. */
 export interface Unusable {
@@ -29,6 +32,8 @@ export interface Io {
 /** A channel with the config that applies to one message. */
 export interface Prepared {
   ok: true;
+  /** Who counts our messages there; kept in memory only, it may hold a secret. */
+  target: string;
   /** Values that no error and no log may show. */
   secrets: string[];
   send(notification: Notification, io: Io): Promise<Delivery>;
@@ -52,19 +57,20 @@ export interface Channel<Settings = never> {
 }
 
 export const unusable = (message: string): Unusable => ({ ok: false, message });
-export const refused = (message: string): Delivery => ({ ok: false, message, retryable: false });
+export const refused = (message: string): Refusal => ({ ok: false, message, retryable: false });
 
 /** A call that got no answer. */
 export const unanswered = ({ message, retryable }: Failure): Delivery => ({ ok: false, message, retryable });
 
 /** An answer that is no success: busy and broken servers may be asked again. */
-export function refusedStatus(reply: HttpReply, now: number): Delivery {
+export function refusedStatus(reply: HttpReply, now: number): Refusal {
   const retryable = reply.status === 429 || reply.status === 408 || reply.status >= 500;
   const redirect = reply.status >= 300 && reply.status < 400 ? '; redirects are not followed' : '';
   return {
     ok: false,
     message: `answered ${reply.status}${redirect}`,
     retryable,
+    limited: reply.status === 429,
     retryAfterMs: retryAfter(reply.headers['retry-after'], now),
   };
 }

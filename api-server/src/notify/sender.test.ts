@@ -169,7 +169,7 @@ describe('a run that ends tells its channel', () => {
     expect(slack.received).toHaveLength(1);
     clock += 1;
     await sendDue();
-    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 2 }]);
+    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 1 }]);
   });
 
   test('what another try cannot mend is not tried again', async () => {
@@ -303,6 +303,51 @@ test('at most a few sends go on at the same time', async () => {
   await expect.poll(() => slack.received.length).toBe(MAX_IN_FLIGHT);
   await notifications.sender.poll();
   expect((await stored()).filter(({ due_at }) => due_at > clock)).toHaveLength(MAX_IN_FLIGHT);
+});
+
+describe('a receiver that wants fewer messages', () => {
+  test('gets a storm at its own pace, and none is lost', async () => {
+    const allowed = { second: 0, count: 0 };
+    slack.limit = () => {
+      const second = Math.floor(clock / 1000);
+      if (second !== allowed.second) Object.assign(allowed, { second, count: 0 });
+      allowed.count += 1;
+      return allowed.count > 2 ? slackRateLimit(1) : null;
+    };
+    for (let run = 10; run < 70; run += 1)
+      await endRunOf(pipelineOf({ notifications: SAID }), `00000000-0000-4000-8000-0000000000${run}`);
+    const open = async () => (await stored()).some(({ status }) => status === 'pending');
+    for (let seconds = 0; seconds < 600 && (await open()); seconds += 1) {
+      await sendDue();
+      clock += 1_000;
+    }
+    expect(await counters()).toEqual([['slack', 'sent', 60]]);
+  });
+
+  test('is left alone by the others until then', async () => {
+    slack.answer(slackRateLimit(30));
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    await sendDue();
+    await endRunOf(pipelineOf({ notifications: SAID }), '00000000-0000-4000-8000-000000000002');
+    clock += 29_000;
+    await sendDue();
+    expect(slack.received).toHaveLength(1);
+    expect((await stored()).map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['pending', 0],
+      ['pending', 0],
+    ]);
+  });
+
+  test('has failed when it still wants none after an hour and three tries', async () => {
+    slack.limit = () => ({ status: 429 });
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    for (let minutes = 0; minutes < 70; minutes += 1) {
+      await sendDue();
+      clock += 60_000;
+    }
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 3, error: 'slack: answered 429' }]);
+    expect(slack.received.length).toBeLessThan(70);
+  });
 });
 
 test('a heap of them goes out without waiting for the next look', async () => {

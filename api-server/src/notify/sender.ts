@@ -3,7 +3,8 @@ import type { HttpExecutor } from '../runs/executor.ts';
 import type { Write } from '../runs/records.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
-import { type Claimed, type Settlement, settle } from './settle.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { type Claimed, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
 
 /** What one try may take, in production. */
 export const TRY_MS = 10_000;
@@ -46,6 +47,7 @@ export class Sender {
   /** The last claim was full, so more may wait. */
   #more = false;
   #prunedAt = 0;
+  #limits = createRateLimits();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -129,10 +131,14 @@ export class Sender {
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
+    const at = this.#deps.now();
+    const wait = this.#limits.wait(prepared.target, claimed.id, at);
+    if (wait > 0) return waitsFor(wait);
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
     const io: Io = { ...this.#deps, log, id: claimed.id, signal: AbortSignal.any([timeout, this.#stop.signal]) };
     const delivery = await attempt(prepared, claimed, io);
     if (delivery.ok) return delivery;
+    if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
     if (timeout.aborted)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
@@ -152,6 +158,14 @@ export class Sender {
     return logged.send(claimed, { ...this.#deps, log, id: claimed.id, signal: this.#stop.signal });
   }
 }
+
+const waitsFor = (retryAfterMs: number): Delivery => ({
+  ok: false,
+  message: 'waits until the receiver takes more',
+  retryable: true,
+  limited: true,
+  retryAfterMs,
+});
 
 /** A channel that throws has a fault of ours; it is as good as a failed try. */
 async function attempt(prepared: Prepared, claimed: Claimed, io: Io): Promise<Delivery> {

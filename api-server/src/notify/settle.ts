@@ -1,6 +1,6 @@
 import type { RunEvent } from '../runs/model.ts';
 import type { Counter } from '../runs/records.ts';
-import type { Delivery } from './channel.ts';
+import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';
 
@@ -8,6 +8,10 @@ export const MAX_ATTEMPTS = 3;
 /** Waits after the first and the second try; a receiver's own `Retry-After` may make them longer, up to the last. */
 const BACKOFF_MS = [2_000, 15_000] as const;
 const MAX_WAIT_MS = 600_000;
+/** How long a message waits for a receiver that wants fewer of them; those waits are no tries. */
+const PATIENCE_MS = 3_600_000;
+/** The wait of a receiver that does not say how long. */
+export const UNSAID_WAIT_MS = 30_000;
 
 export interface Claimed extends Notification {
   /** Tries that ended without success. */
@@ -31,8 +35,9 @@ export interface Settlement {
 /** What a try means for its row, for the metrics (production only) and for the run's log. */
 export function settle(claimed: Claimed, delivery: Delivery, at: number): Settlement {
   const { id, runId, channel, stage } = claimed;
-  const attempts = claimed.attempts + 1;
-  const result = delivery.ok ? sent(delivery.receipt ?? null) : refusal(delivery, { channel, attempts, at });
+  const patient = !delivery.ok && delivery.limited === true && at - claimed.createdAt < PATIENCE_MS;
+  const attempts = claimed.attempts + (patient ? 0 : 1);
+  const result = delivery.ok ? sent(delivery.receipt ?? null) : refusal(delivery, { channel, attempts, at, patient });
   const { status, error } = result;
   return {
     id,
@@ -53,19 +58,17 @@ interface Try {
   channel: string;
   attempts: number;
   at: number;
+  patient: boolean;
 }
 
-function refusal(
-  { message, retryable, retryAfterMs }: Extract<Delivery, { ok: false }>,
-  { channel, attempts, at }: Try,
-): Result {
-  const again = retryable && attempts < MAX_ATTEMPTS;
-  const nextAt = again ? at + waitAfter(attempts, retryAfterMs ?? 0) : null;
+function refusal({ message, retryable, retryAfterMs }: Refusal, { channel, attempts, at, patient }: Try): Result {
+  const again = patient || (retryable && attempts < MAX_ATTEMPTS);
+  const nextAt = again ? at + waitAfter(attempts, retryAfterMs ?? (patient ? UNSAID_WAIT_MS : 0)) : null;
   return { status: again ? 'pending' : 'failed', nextAt, error: cut(`${channel}: ${message}`, 300), receipt: null };
 }
 
 const waitAfter = (attempts: number, asked: number): number =>
-  Math.min(Math.max(BACKOFF_MS[attempts - 1] ?? MAX_WAIT_MS, asked), MAX_WAIT_MS);
+  Math.min(Math.max(BACKOFF_MS[Math.max(attempts, 1) - 1] ?? MAX_WAIT_MS, asked), MAX_WAIT_MS);
 
 function lineOf(
   { channel, insteadOf, event, runId }: Claimed,

@@ -27,7 +27,12 @@ export const email: Channel<ChannelSettings['email']> = {
     const missing = (['host', 'from'] as const).find((key) => !config[key]);
     if (missing) return unusable(`${missing} is not set`);
     if (!config.to || config.to.length === 0) return unusable('to is not set');
-    return { ok: true, secrets: [config.password ?? ''], send: (notification, io) => submit(config, notification, io) };
+    return {
+      ok: true,
+      target: `email ${config.host}`,
+      secrets: [config.password ?? ''],
+      send: (notification, io) => submit(config, notification, io),
+    };
   },
 };
 

@@ -14,6 +14,7 @@ export const log: Channel<ChannelSettings['log']> = {
     if (!settled.ok) return settled;
     return {
       ok: true,
+      target: 'log',
       secrets: [],
       send: ({ id, message, insteadOf }, io) => {
         const { event, runId, pipeline, stage, status, url } = message;

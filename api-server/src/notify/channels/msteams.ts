@@ -40,6 +40,7 @@ export const msteams: Channel<ChannelSettings['msteams']> = {
     const byAuthor = !written.byOperator && settled.own.url !== undefined;
     return {
       ok: true,
+      target: `msteams ${url}`,
       secrets: [url],
       send: async ({ message }, io) => {
         const http = byAuthor ? io.guardedHttp : io.http;

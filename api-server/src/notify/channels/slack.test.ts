@@ -79,7 +79,13 @@ test('a message’s own channel wins, and chat_id is the same word', async () =>
 
 test('a rate limit is waited out for as long as Slack says', async () => {
   chat.answer(slackRateLimit(30));
-  expect(await send()).toEqual({ ok: false, message: 'answered 429', retryable: true, retryAfterMs: 30_000 });
+  expect(await send()).toEqual({
+    ok: false,
+    message: 'answered 429',
+    retryable: true,
+    limited: true,
+    retryAfterMs: 30_000,
+  });
 });
 
 test.each([

@@ -55,6 +55,7 @@ export const slack: Channel<ChannelSettings['slack']> = {
     if (!channel) return unusable('channel is not set');
     return {
       ok: true,
+      target: `slack ${token} ${channel}`,
       secrets: [token],
       send: async ({ message }, io) => {
         const reply = await io.http({
@@ -97,6 +98,7 @@ function outcome(reply: HttpReply, io: Io): Delivery {
   if (reply.status !== 200) return refusedStatus(reply, io.now());
   if (ok === true) return { ok: true, receipt: { channel: String(channel), ts: String(ts) } };
   const code = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : 'no answer of Slack';
-  if (PASSING.has(code)) return { ...refusedStatus({ ...reply, status: 503 }, io.now()), message: code } as Delivery;
-  return refused(code);
+  if (!PASSING.has(code)) return refused(code);
+  const status = code.startsWith('rate') ? 429 : 503;
+  return { ...refusedStatus({ ...reply, status }, io.now()), message: code };
 }

@@ -62,6 +62,7 @@ test('a rate limit is waited out for as long as Telegram says', async () => {
     ok: false,
     message: 'answered 429: Too Many Requests: retry after 35',
     retryable: true,
+    limited: true,
     retryAfterMs: 35_000,
   });
 });

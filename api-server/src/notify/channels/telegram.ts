@@ -8,6 +8,7 @@ import {
   JSON_HEADERS,
   jsonObject,
   refused,
+  type Refusal,
   refusedStatus,
   unanswered,
   unusable,
@@ -46,6 +47,7 @@ export const telegram: Channel<ChannelSettings['telegram']> = {
     const url = `${(api || API).replace(/\/+$/, '')}/bot${token}/sendMessage`;
     return {
       ok: true,
+      target: `telegram ${token} ${chatId}`,
       secrets: [token],
       send: async ({ message }, io) => {
         const post = (words: object) => call(io, url, { ...common(chatId, message), ...words });
@@ -88,8 +90,7 @@ function outcome(reply: HttpReply, io: Io): Delivery | 'unreadable' {
   const answer = jsonObject(reply.body) as Answer;
   if (reply.status === 200 && answer.ok === true) return { ok: true, receipt: receiptOf(answer) };
   if (reply.status === 400 && answer.description?.includes("can't parse entities")) return 'unreadable';
-  const status = refusedStatus(reply, io.now());
-  return status.ok ? status : explain(status, answer);
+  return explain(refusedStatus(reply, io.now()), answer);
 }
 
 const receiptOf = ({ result }: Answer) => ({
@@ -98,7 +99,7 @@ const receiptOf = ({ result }: Answer) => ({
 });
 
 /** Telegram says how long to wait, and where a group has gone, in the body. */
-function explain(status: Extract<Delivery, { ok: false }>, { description, parameters = {} }: Answer): Delivery {
+function explain(status: Refusal, { description, parameters = {} }: Answer): Delivery {
   const { retry_after: seconds, migrate_to_chat_id: chat } = parameters;
   if (chat !== undefined) return refused(`the group is now chat_id ${chat}`);
   const message = description === undefined ? status.message : `${status.message}: ${cut(description, 200)}`;

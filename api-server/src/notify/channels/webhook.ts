@@ -27,6 +27,7 @@ export const webhook: Channel<ChannelSettings['webhook']> = {
     if (!url) return unusable('url is not set');
     return {
       ok: true,
+      target: `webhook ${url}`,
       secrets: [url, secret ?? '', ...Object.values(headers)],
       send: async (notification, io) => {
         const body = JSON.stringify(webhookBody(notification));
