@@ -52,11 +52,12 @@ export interface Measured {
   url: string;
   pid: number;
   stop: () => Promise<void>;
+  kill: () => Promise<void>;
 }
 
 export async function startMeasured(program: Program): Promise<Measured> {
-  const { pid, listening, stop } = launch(program);
-  return { url: await listening, pid, stop };
+  const { pid, listening, stop, kill } = launch(program);
+  return { url: await listening, pid, stop, kill };
 }
 
 const ENDED = 'ended';
