@@ -1,5 +1,5 @@
 import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
-import type { Button, Message, Notification } from './message.ts';
+import type { Notification } from './message.ts';
 
 /** What reached the channel; `receipt` names the message there, for whoever edits it later. */
 export type Delivery =
@@ -95,5 +95,3 @@ export function jsonObject(text: string): Record<string, unknown> {
 }
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-
-export type { Button, Message, Notification };
