@@ -20,6 +20,12 @@ notifications:
 steps: [{name: call, executor: webhook, url: "http://127.0.0.1:1/", timeout_seconds: 5}]
 `;
 
+const ASKING = `
+name: asking
+stage: production
+steps: [{name: approve, executor: human, timeout_seconds: 600, prompt_template: "Restart {{labels.event}}?"}]
+`;
+
 let dir: string;
 let slack: FakeChat;
 let receiver: FakeChat;
@@ -35,6 +41,7 @@ beforeEach(async () => {
   mkdirSync(join(dir, 'pipelines'));
   for (const stage of ['production', 'testing'])
     writeFileSync(join(dir, 'pipelines', `${stage}.yaml`), PIPELINE(stage));
+  writeFileSync(join(dir, 'pipelines', 'asking.yaml'), ASKING);
   const file = join(dir, 'config.yaml');
   writeFileSync(
     file,
@@ -46,6 +53,7 @@ security: {pipeline_env: [SLACK]}
 notifications:
   slack: {channel: "#alerts", api_url: "${slack.url}"}
   webhook: {url: "${receiver.url}/in"}
+  routes: {default: {channel: slack, config: {bot_token: "\${SLACK}", channel: C0123456789}}}
 `,
   );
   const environment = { SLACK: SLACK_TOKEN };
@@ -75,7 +83,7 @@ async function run(pipeline: string): Promise<string> {
   const response = await fetch(`${address}/pipelines/${pipeline}/run`, {
     method: 'POST',
     headers,
-    body: '{"summary": "it is down"}',
+    body: '{"summary": "it is down", "event": "the <shop>"}',
   });
   return ((await response.json()) as { run_id: string }).run_id;
 }
@@ -101,4 +109,23 @@ test('a testing pipeline says the same in the log only', async () => {
     .toEqual(['"instead_of":"webhook"', '"instead_of":"slack"']);
   expect(receiver.received).toEqual([]);
   expect(slack.received).toEqual([]);
+});
+
+test('a question goes to the default route with buttons, and its answer ends the run', async () => {
+  const id = await run('asking');
+  await expect.poll(() => slack.received.length, { timeout: 10_000 }).toBe(1);
+  const { channel, blocks } = slack.received[0]!.body as {
+    channel: string;
+    blocks: [{ text: { text: string } }, { elements: { value: string }[] }];
+  };
+  expect(channel).toBe('C0123456789');
+  expect(blocks[0].text.text).toContain('*Waiting for approval: asking*\nit is down\nRestart the &lt;shop&gt;?');
+  const [approve, reject] = blocks[1].elements.map(({ value }) => value.split(':'));
+  expect([approve?.[0], reject?.[0]]).toEqual(['approve', 'reject']);
+  const url = `${address}/approvals/${approve?.[1]}`;
+  const response = await fetch(url, { method: 'POST', headers, body: '{"decision": "approve"}' });
+  expect(response.status).toBe(200);
+  const status = async () =>
+    ((await (await fetch(`${address}/runs/${id}`, { headers })).json()) as { status: string }).status;
+  await expect.poll(status).toBe('completed');
 });
