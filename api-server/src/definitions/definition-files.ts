@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** A file that is written and durable beside its place, and not yet in it. */
 export interface Staged {
@@ -17,96 +17,116 @@ export interface DefinitionFiles {
   exists(file: string): Promise<boolean>;
 }
 
+/** What is asked of the file system. */
+export interface FileSystem {
+  open: typeof open;
+  readFile: typeof readFile;
+  rename: typeof rename;
+  stat: typeof stat;
+  unlink: typeof unlink;
+}
+
 const SUFFIX = '.signalbox-tmp';
 /** A temporary file of another machine that shares the folder is only old enough to be a leftover after this. */
 const FOREIGN_AGE_MS = 10 * 60_000;
 const MINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const temporaryFor = (file: string) => join(dirname(file), `.${MINE}-${randomBytes(8).toString('hex')}${SUFFIX}`);
 
-export const definitionFiles: DefinitionFiles = {
-  exists: async (file) => (await priorOf(file)) !== null,
-
-  stage: async (file, text) => {
-    const temporary = temporaryFor(file);
-    const prior = await priorOf(file);
-    try {
-      await writeDurably(temporary, text, prior?.mode);
-    } catch (error) {
-      await unlinkIfThere(temporary);
-      throw error;
-    }
-    return {
-      discard: () => unlinkIfThere(temporary),
-      commit: async () => {
-        try {
-          await rename(temporary, file);
-        } catch (error) {
-          await unlinkIfThere(temporary);
-          throw error;
-        }
-        await syncOrUndo(file, () => (prior === null ? unlinkIfThere(file) : replace(file, prior)));
-      },
-    };
-  },
-
-  remove: async (file) => {
-    const aside = temporaryFor(file);
-    await rename(file, aside);
-    await syncOrUndo(file, () => rename(aside, file));
-    // The file is gone for every reader: a leftover of this name is swept at the next start.
-    await unlinkIfThere(aside).catch(() => undefined);
-  },
-};
-
-interface Prior {
-  text: string | null;
-  mode: number;
+export function createDefinitionFiles(fs: FileSystem = { open, readFile, rename, stat, unlink }): DefinitionFiles {
+  return {
+    exists: async (file) => (await priorOf(fs, file)) !== null,
+    stage: async (file, text) => {
+      const prior = await priorOf(fs, file);
+      const temporary = temporaryFor(file);
+      await writeDurably(fs, temporary, { text, mode: prior?.mode ?? 0o644 });
+      return {
+        discard: () => unlinkIfThere(fs, temporary),
+        commit: async () => {
+          await orElse(
+            () => fs.rename(temporary, file),
+            () => unlinkIfThere(fs, temporary),
+          );
+          await orElse(
+            () => syncFolder(fs, file),
+            () => (prior === null ? unlinkIfThere(fs, file) : putBack(fs, file, prior)),
+          );
+        },
+      };
+    },
+    remove: async (file) => {
+      const aside = temporaryFor(file);
+      await fs.rename(file, aside);
+      await orElse(
+        () => syncFolder(fs, file),
+        () => fs.rename(aside, file),
+      );
+      // The file is gone for every reader: a leftover of this name is swept at the next start.
+      await unlinkIfThere(fs, aside).catch(() => undefined);
+    },
+  };
 }
 
-/** What stands in a place now: null for nothing, text null for what is no file. */
-async function priorOf(file: string): Promise<Prior | null> {
+export const definitionFiles = createDefinitionFiles();
+
+/** Does `job`; where it fails, `undo`, and fails. */
+async function orElse(job: () => Promise<void>, undo: () => Promise<void>): Promise<void> {
   try {
-    const found = await stat(file);
-    return { text: found.isFile() ? await readFile(file, 'utf8') : null, mode: found.mode & 0o777 };
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-async function writeDurably(file: string, text: string, mode = 0o644): Promise<void> {
-  const handle = await open(file, 'wx', mode);
-  try {
-    await handle.writeFile(text, 'utf8');
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function replace(file: string, { text, mode }: Prior): Promise<void> {
-  const temporary = temporaryFor(file);
-  await writeDurably(temporary, text ?? '', mode);
-  await rename(temporary, file);
-}
-
-async function syncOrUndo(file: string, undo: () => Promise<void>): Promise<void> {
-  try {
-    const folder = await open(dirname(file), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await job();
   } catch (error) {
     await undo();
     throw error;
   }
 }
 
-async function unlinkIfThere(file: string): Promise<void> {
+interface Prior {
+  text: string;
+  mode: number;
+}
+
+/** What stands in a place now; null for nothing. */
+async function priorOf(fs: FileSystem, file: string): Promise<Prior | null> {
   try {
-    await unlink(file);
+    const found = await fs.stat(file);
+    return { text: found.isFile() ? await fs.readFile(file, 'utf8') : '', mode: found.mode & 0o777 };
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+async function writeDurably(fs: FileSystem, file: string, { text, mode }: Prior): Promise<void> {
+  const handle = await fs.open(file, 'wx', mode);
+  await orElse(
+    async () => {
+      try {
+        await handle.writeFile(text, 'utf8');
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    },
+    () => unlinkIfThere(fs, file),
+  );
+}
+
+async function putBack(fs: FileSystem, file: string, prior: Prior): Promise<void> {
+  const temporary = temporaryFor(file);
+  await writeDurably(fs, temporary, prior);
+  await fs.rename(temporary, file);
+}
+
+async function syncFolder(fs: FileSystem, file: string): Promise<void> {
+  const folder = await fs.open(dirname(file), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function unlinkIfThere(fs: Pick<FileSystem, 'unlink'>, file: string): Promise<void> {
+  try {
+    await fs.unlink(file);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
@@ -114,21 +134,18 @@ async function unlinkIfThere(file: string): Promise<void> {
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** Removes what a crash between writing and renaming left in a folder; answers how many files that were. */
-export async function sweepTemporary(folder: string, now: number): Promise<number> {
+/** Removes what a crash between writing and renaming left in a folder. */
+export async function sweepTemporary(folder: string, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('.') && name.endsWith(SUFFIX));
-  const swept = await Promise.all(
+  await Promise.all(
     names.map(async (name) => {
-      const file = join(folder, basename(name));
-      const mine = name.startsWith(`.${MINE}-`);
+      const file = join(folder, name);
       try {
-        if (!mine && now - (await stat(file)).mtimeMs < FOREIGN_AGE_MS) return 0;
-        await unlinkIfThere(file);
-        return 1;
+        const mine = name.startsWith(`.${MINE}-`);
+        if (mine || now - (await stat(file)).mtimeMs > FOREIGN_AGE_MS) await unlink(file);
       } catch {
-        return 0; // a folder that takes no writes is still read
+        // A folder that takes no writes is still read.
       }
     }),
   );
-  return swept.reduce<number>((sum, one) => sum + one, 0);
 }

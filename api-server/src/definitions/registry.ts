@@ -77,7 +77,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
 function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  return (job) => {
+  return async (job) => {
     if (waiting >= MAX_WAITING) throw new AppError('unavailable', 'too many changes of definitions wait; try again');
     waiting++;
     const mine = last.then(job).finally(() => waiting--);

@@ -309,7 +309,10 @@ test('without a folder a write says which key to set', async () => {
   const folders = { pipelineDir: null, stepDir: null, managedDir: bare.disk.folders.managedDir };
   const registry = await createRegistry({ ...folders, operator: {}, now: () => 1 });
   const none = await startDefinitionServer({
-    deps: { definitions: registry.current, writer: createWriter({ registry, folders, files: definitionFiles }) },
+    deps: {
+      definitions: registry.current,
+      writer: createWriter({ registry, folders, files: definitionFiles }),
+    },
   });
   try {
     for (const [url, yaml, key] of [
