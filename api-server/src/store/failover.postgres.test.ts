@@ -36,10 +36,10 @@ const sum = async () => (await readCounters(database.db))[0]?.value ?? 0;
 function load(service: Intake) {
   const accepted: string[] = [];
   let refused = 0;
-  let ending = false;
+  const ending = new AbortController();
   let next = 0;
   const side = async () => {
-    while (!ending) {
+    while (!ending.signal.aborted) {
       try {
         const [verdict] = await service.take(`load-${next++}`);
         if (verdict?.status === 'accepted') accepted.push(verdict.runId);
@@ -55,7 +55,7 @@ function load(service: Intake) {
     accepted,
     refused: () => refused,
     end: async () => {
-      ending = true;
+      ending.abort();
       await done;
     },
   };

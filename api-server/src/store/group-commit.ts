@@ -8,8 +8,11 @@ export type Eventually<T> = T | Promise<T>;
 /** What a job may touch: filled in by the database. */
 export type Job<Tx, T> = (tx: Tx) => T | Promise<T>;
 
+/** `alone`: no other process has a transaction meanwhile, for a job that keeps losing races. */
+export type Company = 'others' | 'alone';
+
 export interface Transactions<Tx> {
-  begin(): Eventually<void>;
+  begin(company: Company): Eventually<void>;
   /** Done after the fsync; throws `CommitInDoubt` where nobody knows. */
   commit(): Eventually<void>;
   rollback(fault: Fault): Eventually<void>;
@@ -38,6 +41,9 @@ export const MAX_WAITING = 20_000;
 
 /** How often a job runs alone before its fault is its answer. */
 const TRIES: Readonly<Record<Fault, number>> = { job: 1, unavailable: 1, conflict: 3, lost: 3, again: 8 };
+
+/** After so many tries a job goes on without others. */
+const RACES = 2;
 
 /**
  * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync (Design 8).
@@ -100,6 +106,7 @@ export class GroupCommit<Tx> {
 
   async #together(batch: Waiting<Tx>[]): Promise<void> {
     let failure = await this.#attempt(batch);
+    if (failure?.fault === 'again' && batch.length > 1) failure = await this.#attempt(batch, 'alone');
     if (!failure) return;
     for (const [index, waiting] of batch.entries()) {
       if (!failure.began && failure.fault === 'unavailable') {
@@ -115,19 +122,19 @@ export class GroupCommit<Tx> {
     let failure = first ?? (await this.#attempt([waiting]));
     for (let tries = 1; failure && tries < TRIES[failure.fault]; tries += 1) {
       if (failure.fault === 'again') await sleep(Math.random() * 2 ** tries);
-      failure = await this.#attempt([waiting]);
+      failure = await this.#attempt([waiting], tries >= RACES ? 'alone' : 'others');
     }
     if (failure) waiting.reject(answerOf(failure));
     return failure;
   }
 
   /** Runs the jobs in one transaction; answers them and returns undefined, or returns why nothing is stored. */
-  async #attempt(batch: Waiting<Tx>[]): Promise<Failure | undefined> {
+  async #attempt(batch: Waiting<Tx>[], company: Company = 'others'): Promise<Failure | undefined> {
     const { tx } = this.#transactions;
     const results: unknown[] = [];
     let began = false;
     try {
-      const begun = this.#transactions.begin();
+      const begun = this.#transactions.begin(company);
       if (begun instanceof Promise) await begun;
       began = true;
       for (const { job } of batch) {
@@ -170,7 +177,8 @@ export class GroupCommit<Tx> {
   }
 
   async #undo(error: unknown, began: boolean): Promise<Failure> {
-    const fault = began ? this.#transactions.faultOf(error) : 'unavailable';
+    const found = this.#transactions.faultOf(error);
+    const fault = began || found === 'again' ? found : 'unavailable';
     if (fault === 'unavailable' || fault === 'lost') this.#healthy = false;
     try {
       await this.#transactions.rollback(fault);

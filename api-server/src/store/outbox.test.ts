@@ -119,7 +119,7 @@ test('a row that is taken is nobody else’s until its time is over', async () =
 test('takers at the same moment share the rows', async () => {
   await store(...Array.from({ length: 20 }, (_, index) => one(`n${index}`)));
   const taken = await Promise.all([claim(AT, 8), claim(AT, 8), claim(AT, 8)]);
-  expect(taken.map(({ length }) => length)).toEqual([8, 8, 4]);
+  expect(taken.map(({ length }) => length).toSorted()).toEqual([4, 8, 8]);
   expect(new Set(taken.flatMap(ids)).size).toBe(20);
 });
 

@@ -25,10 +25,10 @@ const ANSWER_GRACE_MS = 5_000;
 const END_MS = 1_000;
 
 /** 64-bit columns hold milliseconds and counts, and sums of them, which a number can. */
+const parserOf = pg.types.getTypeParser as (oid: number, format?: string) => unknown;
 const AS_NUMBER: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 const numbers: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    AS_NUMBER.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as unknown),
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => (AS_NUMBER.has(oid) ? Number : parserOf(oid, format)),
 };
 
 /** The client's settings for a url; `sslmode` and `sslrootcert` in it decide about TLS. */

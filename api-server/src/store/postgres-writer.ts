@@ -2,7 +2,7 @@ import type { Counter } from '../runs/records.ts';
 import type { Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import { CommitInDoubt, ConnectionLost, LockBusy, type Outcome } from './faults.ts';
-import type { Transactions } from './group-commit.ts';
+import type { Company, Transactions } from './group-commit.ts';
 import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
@@ -19,8 +19,14 @@ export interface Writer extends Transactions<Tx> {
 
 const CONNECTIONS_TRIED = 3;
 
+/** Every transaction shares this lock; one that must be alone has it for itself. Any number that nobody else takes. */
+const COMPANY_LOCK = '7165218850271234420';
 /** Names the transaction at once, so that a commit without an answer can be asked for later. */
-const BEGIN = 'BEGIN; SELECT pg_current_xact_id()::text AS id';
+const NAME = 'SELECT pg_current_xact_id()::text AS id';
+const BEGIN: Readonly<Record<Company, string>> = {
+  others: `BEGIN; SELECT pg_advisory_xact_lock_shared(${COMPANY_LOCK}); ${NAME}`,
+  alone: `BEGIN; SELECT pg_advisory_xact_lock(${COMPANY_LOCK}); ${NAME}`,
+};
 const ADD_SUMS = `INSERT INTO counters (metric, labels, value) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
   ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`;
 
@@ -40,19 +46,19 @@ export function createWriter(deps: WriterDeps): Writer {
     await left?.end();
   };
 
-  const name = async (): Promise<string> => {
-    const [, named] = (await send({ text: BEGIN })) as unknown as [Answer, Answer];
+  const name = async (company: Company): Promise<string> => {
+    const [, , named] = (await send({ text: BEGIN[company] })) as unknown as [Answer, Answer, Answer];
     return (named.rows[0] as { id: string }).id;
   };
   /** A connection may be found dead only when it is used; where no new one is to be had, nothing begins. */
-  const beginOnLiving = async (): Promise<string> => {
+  const beginOnLiving = async (company: Company): Promise<string> => {
     for (let tries = 1; ; tries += 1) {
       if (!session?.alive) {
         await drop();
         session = await deps.connect();
       }
       try {
-        return await name();
+        return await name(company);
       } catch (error) {
         await drop();
         if (tries === CONNECTIONS_TRIED || postgres.faultOf(error) !== 'lost') throw error;
@@ -82,10 +88,10 @@ export function createWriter(deps: WriterDeps): Writer {
   return {
     tx,
     faultOf: postgres.faultOf,
-    begin: async () => {
+    begin: async (company) => {
       locks = new Set();
       sums = new Map();
-      transactionId = await beginOnLiving();
+      transactionId = await beginOnLiving(company);
     },
     commit: async () => {
       if (sums.size > 0) await send(addSums(sums));
