@@ -33,8 +33,8 @@ export type AgentRuntime = z.infer<typeof AgentRuntime>;
 
 /** The keys of agent.yaml (Gateway 2, Design 6). Limits left out are the gateway's. */
 export const Agent = z.strictObject({
-  name: DefinitionName,
-  description: Text.default(''),
+  name: DefinitionName.describe('also the name of its folder'),
+  description: Text.default('').describe('for people'),
   model: ModelName.describe('"provider/model", or a bare name for the default provider'),
   model_fallbacks: z.array(ModelName).max(8).default([]).describe('tried in order when the model cannot answer'),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().describe('of one answer'),
@@ -45,7 +45,7 @@ export const Agent = z.strictObject({
   output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
   read_only: z.boolean().default(false).describe('only tools that call themselves read-only'),
   require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),
-  tags: Tags.default([]),
+  tags: Tags.default([]).describe('for people'),
   runtime: AgentRuntime.default({}),
 });
 export type Agent = z.infer<typeof Agent>;

@@ -5,8 +5,8 @@ import { StepName } from './names.ts';
 
 const library = {
   name: StepName.describe('the name that use: refers to'),
-  description: Text.optional(),
-  tags: Tags.default([]),
+  description: Text.optional().describe('for people'),
+  tags: Tags.default([]).describe('for people'),
 };
 
 /** A reusable executor step (Orchestration 1, Design 3); a pipeline's `use:` entry may override each of its keys. */

@@ -13,24 +13,27 @@ export type Stage = z.infer<typeof Stage>;
 export const Schedule = z.strictObject({
   cron: z.string().min(1).max(200).describe('five fields'),
   timezone: z.string().min(1).max(64).default('Etc/UTC').describe('IANA name'),
-  summary: Text.optional(),
-  severity: Severity.optional(),
-  labels: Labels.default({}),
-  team: z.string().min(1).max(64).optional(),
+  summary: Text.optional().describe('what its runs say of themselves'),
+  severity: Severity.optional().describe('of its runs'),
+  labels: Labels.default({}).describe('of its runs'),
+  team: z.string().min(1).max(64).optional().describe('whom its runs are attributed to'),
 });
 export type Schedule = z.infer<typeof Schedule>;
 
 export const Concurrency = z.strictObject({
   limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at a time'),
   key: TemplateText.optional().describe('Handlebars text; runs with the same text share the limit'),
-  on_limit: z.enum(['queue', 'reject', 'cancel_running']).default('queue'),
+  on_limit: z
+    .enum(['queue', 'reject', 'cancel_running'])
+    .default('queue')
+    .describe('a further run waits, is refused, or ends the one that has run longest'),
 });
 export type Concurrency = z.infer<typeof Concurrency>;
 
 /** What one run may spend; the run escalates when it is gone. */
 export const Budget = z
   .strictObject({
-    max_tokens: z.number().int().positive().optional(),
+    max_tokens: z.number().int().positive().optional().describe('input and output of all its calls together'),
     max_cost: z.number().positive().optional().describe("in the service's currency"),
   })
   .refine((budget) => budget.max_tokens !== undefined || budget.max_cost !== undefined, 'needs max_tokens or max_cost');
@@ -48,23 +51,23 @@ export type Durable = z.infer<typeof Durable>;
 /** A pipeline after `use:` was expanded, defaults applied (Design 3). */
 export const Pipeline = z
   .strictObject({
-    name: DefinitionName,
-    description: Text.default(''),
+    name: DefinitionName.describe('how triggers, other pipelines and people refer to it'),
+    description: Text.default('').describe('for people'),
     version: z
       .union([z.number().int(), z.string().max(64)])
       .optional()
       .describe('shown as written'),
-    stage: Stage.default('testing'),
-    tags: Tags.default([]),
+    stage: Stage.default('testing').describe('testing: webhooks must ask for it, nothing of it counts as evidence'),
+    tags: Tags.default([]).describe('for people'),
     suspend: z.boolean().default(false).describe('true: nothing starts a run'),
-    trigger: Trigger.optional(),
-    schedule: Schedule.optional(),
+    trigger: Trigger.optional().describe('which alerts start it'),
+    schedule: Schedule.optional().describe('starts it by the clock'),
     vars: z
       .record(z.string().min(1).max(128), z.unknown())
       .default({})
       .describe('constants for templates and expressions'),
-    concurrency: Concurrency.optional(),
-    budget: Budget.optional(),
+    concurrency: Concurrency.optional().describe('how many of its runs may run at a time'),
+    budget: Budget.optional().describe('what one run may spend; then it escalates'),
     durable: Durable.default({ on_interrupted: 'rerun' }),
     timeout_seconds: RunSeconds.optional().describe('for the whole run'),
     readiness: Readiness.optional().describe('evidence needed to leave testing'),

@@ -47,7 +47,7 @@ const agentCall = {
   prompt_template: TemplateText.min(1).describe('Handlebars text of the prompt'),
   model: Model.optional().describe("instead of the agent's own model"),
   output_schema: JsonObject.optional().describe('JSON Schema of further keys of the answer'),
-  timeout_seconds: StepSeconds.default(300).describe('seconds one attempt may take'),
+  timeout_seconds: StepSeconds.default(300).describe('seconds that all attempts and iterations may take together'),
   retry: Retry.optional().describe('tries again after an error'),
   loop_until: LoopUntil.optional().describe('asks again until sure'),
   verifier: Verifier.optional().describe('a second opinion that may lower the confidence'),
@@ -73,7 +73,7 @@ const webhook = {
   method: Method.default('POST').describe('of the request'),
   headers: Headers.default({}).describe('of the request; templates and ${ENV} as in url'),
   payload: Payload.optional().describe('request body'),
-  timeout_seconds: StepSeconds.default(30).describe('seconds one attempt may take'),
+  timeout_seconds: StepSeconds.default(30).describe('seconds that all attempts and iterations may take together'),
   retry: Retry.optional().describe('tries again after an error'),
   ...common,
 };

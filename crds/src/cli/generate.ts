@@ -5,7 +5,7 @@ import { generatedFiles } from '../generate/files.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const HELP = `Usage: npm run generate [-- --check]
 
-Writes the CRDs (config/crd) and the JSON Schemas for editors (crds/schemas) from the contract.
+Writes the CRDs (config/crd), the JSON Schemas for editors (crds/schemas) and the reference (docs/pipelines.md) from the contract.
   --check   writes nothing; exit code 1 and the names of the files that differ`;
 
 function read(path: string): string | null {

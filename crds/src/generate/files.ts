@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import type { DefinitionKind } from '../problem.ts';
 import { customResourceDefinitions, GROUP, KINDS } from './crd.ts';
 import { writtenSchemas } from './json-schemas.ts';
+import { reference } from './reference.ts';
 import { shareRepeats } from './share-repeats.ts';
 
 const HEADER = '# Generated from crds/src by `npm run generate`. Do not edit.\n';
@@ -30,6 +31,7 @@ export function generatedFiles(): Map<string, string> {
       `crds/schemas/${SCHEMA_FILES[kind as DefinitionKind]}.schema.json`,
       `${JSON.stringify({ title: kind, ...shareRepeats(schema) }, null, 1)}\n`,
     );
+  files.set('docs/pipelines.md', reference(writtenSchemas()));
   return files;
 }
 

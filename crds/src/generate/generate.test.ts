@@ -141,3 +141,19 @@ test('folding keeps what all branches share and widens bounds', () => {
     required: ['kind'],
   });
 });
+
+test('the reference has every shape, needed keys and defaults, and says shared keys once', () => {
+  const text = generatedFiles().get('docs/pipelines.md') ?? '';
+  for (const heading of [
+    '`executor: gateway` and `executor: external`',
+    '`executor: human`',
+    '`executor: webhook`',
+    '`parallel`',
+    '`fan_out`',
+  ])
+    expect(text).toContain(`### ${heading}`);
+  expect(text).toContain('| `agent` | text | **needed** |');
+  expect(text).toContain('| `fan_out.max_parallel` | integer 1 to');
+  expect(text).toContain('| `deterministic_checks[].type` | `shell` `webhook` | **needed** |');
+  expect(text.match(/^\| `when` /gm)).toHaveLength(1);
+});
