@@ -33,10 +33,17 @@ test('a mark is kept, and a second one overwrites outcome and notes', async () =
     outcome: 'correct',
     notes: 'as I would',
     submitted_at: '2026-11-21T12:00:00.000Z',
+    submitted_by: 'the-operator',
   });
   await mark(RUN, { outcome: 'partial' });
   expect(await read(RUN)).toEqual({
-    feedback: { run_id: RUN, outcome: 'partial', notes: null, submitted_at: '2026-11-21T12:00:00.000Z' },
+    feedback: {
+      run_id: RUN,
+      outcome: 'partial',
+      notes: null,
+      submitted_at: '2026-11-21T12:00:00.000Z',
+      submitted_by: 'the-operator',
+    },
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { as, startTestServer, type TestServer } from './fixtures/server.ts';
+import { markRun } from '../store/feedback.ts';
 import { addCounter, NOW, runIdOf } from './fixtures/store.ts';
 
 let server: TestServer;
@@ -72,12 +73,24 @@ test('runs come newest first with what a list shows', async () => {
     output_tokens: 5,
     current_step: null,
     waiting_on: null,
+    feedback_outcome: null,
   });
+});
+
+test('a list says how a run was marked, and a status that does not exist is refused', async () => {
+  const mark = { runId: runIdOf(1), outcome: 'partial' as const, notes: null, submittedAt: NOW, submittedBy: 'ada' };
+  await server.store.database.write((tx) => markRun(tx, mark));
+  expect((await get('/runs?pipeline=disk&stage=testing')).runs[0].feedback_outcome).toBe('partial');
+  expect((await get(`/runs/${runIdOf(1)}`)).feedback_outcome).toBe('partial');
+  for (const query of ['status=failed,never', 'status=', 'status=failed&status=never'])
+    expect((await get(`/runs?${query}`)).detail.type).toBe('validation');
 });
 
 describe('filters', () => {
   test.each<[string, number[]]>([
     ['status=escalated', [4]],
+    ['status=escalated,running', [4, 3]],
+    ['status=escalated&status=running', [4, 3]],
     ['pipeline=disk', [4, 1]],
     ['team=infra', [1]],
     ['stage=testing', [1]],

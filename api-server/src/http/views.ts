@@ -1,4 +1,4 @@
-import type { Run, StepExecution } from '../runs/model.ts';
+import type { CheckResult, RawResponse, Run, SecondOpinion, StepExecution } from '../runs/model.ts';
 import type { Approval } from '../approvals/model.ts';
 import type { RunFeedback, StepFeedback } from '../store/feedback.ts';
 import type { RunDetail } from '../store/run-detail.ts';
@@ -31,6 +31,7 @@ export const runLine = (run: Run) => ({
   output_tokens: run.outputTokens,
   current_step: run.currentStep,
   waiting_on: run.waitingOn,
+  feedback_outcome: run.feedbackOutcome,
 });
 
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2, Design 5). */
@@ -75,7 +76,7 @@ export const stepView = (step: StepExecution, feedback: StepFeedback | null) => 
   effective_confidence: step.effectiveConfidence,
   grounding_score: step.groundingScore,
   deterministic_passed: step.deterministicPassed,
-  checks: step.checks,
+  checks: step.checks.map(checkView),
   trust_report: step.trustReport,
   prompt_hash: step.promptHash,
   agent_version: step.agentVersion,
@@ -90,17 +91,43 @@ export const stepView = (step: StepExecution, feedback: StepFeedback | null) => 
   summary: step.summary,
   output: step.output,
   next_step_context: step.nextStepContext,
-  raw_response: step.rawResponse,
+  raw_response: step.rawResponse && rawResponseView(step.rawResponse),
   artifacts: step.artifacts,
   feedback: feedback ? stepFeedbackView(feedback) : null,
   error: step.error,
 });
+
+const checkView = ({ durationSeconds, ...check }: CheckResult) => ({ ...check, duration_seconds: durationSeconds });
+
+const opinionView = ({ inputTokens, outputTokens, ...opinion }: SecondOpinion) => ({
+  ...opinion,
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+});
+
+/** Keys that are not set stay away. */
+function rawResponseView(raw: RawResponse) {
+  const { promptSpans, stopReason, toolCalls, childRunId, verifier, grounding, loaded, iterationsBefore, ...same } =
+    raw;
+  const renamed = {
+    prompt_spans: promptSpans,
+    stop_reason: stopReason,
+    tool_calls: toolCalls,
+    child_run_id: childRunId,
+    verifier: verifier && opinionView(verifier),
+    grounding: grounding && opinionView(grounding),
+    loaded: loaded && { step_id: loaded.stepId, status: loaded.status },
+    iterations_before: iterationsBefore,
+  };
+  return { ...same, ...renamed };
+}
 
 export const runFeedbackView = (mark: RunFeedback) => ({
   run_id: mark.runId,
   outcome: mark.outcome,
   notes: mark.notes,
   submitted_at: iso(mark.submittedAt),
+  submitted_by: mark.submittedBy,
 });
 
 export const stepFeedbackView = (mark: StepFeedback) => ({
@@ -109,6 +136,7 @@ export const stepFeedbackView = (mark: StepFeedback) => ({
   outcome: mark.outcome,
   notes: mark.notes,
   submitted_at: iso(mark.submittedAt),
+  submitted_by: mark.submittedBy,
 });
 
 /** A verdict as the body of its answer, or as one entry of `runs` (Orchestration 4.1, Design 4). */

@@ -1,11 +1,12 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Run, RunStatus, Stage } from '../runs/model.ts';
+import type { Outcome, Run, RunStatus, Stage } from '../runs/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from './dialect.ts';
 import type { RunRow, Tables } from './schema.ts';
 
 /** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
 export interface RunFilter {
-  status?: RunStatus;
+  /** Any of these. */
+  status?: readonly RunStatus[];
   pipeline?: string;
   team?: string;
   stage?: Stage;
@@ -61,6 +62,11 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
   };
 }
 
+/** The mark of a run, beside its own columns. */
+const MARK = sql<string | null>`(select outcome from run_feedback where run_feedback.run_id = runs.id)`.as(
+  'feedback_outcome',
+);
+
 /** Everything but the two large columns, which no list shows. */
 export const RUN_COLUMNS = [
   'runs.seq',
@@ -87,14 +93,17 @@ export const RUN_COLUMNS = [
   'runs.output_tokens',
   'runs.cost',
   'runs.unpriced_steps',
+  MARK,
 ] as const;
 
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key'> & { seq: number };
+export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key'> & {
+  seq: number;
+  feedback_outcome: string | null;
+};
 
 type RunQuery = SelectQueryBuilder<Tables, 'runs', object>;
 
 const EQUAL = {
-  status: 'runs.status',
   pipeline: 'runs.pipeline_name',
   team: 'runs.team',
   stage: 'runs.stage',
@@ -104,6 +113,11 @@ const EQUAL = {
   parent: 'runs.parent_run_id',
 } as const;
 
+function within(query: RunQuery, { since, until }: RunFilter): RunQuery {
+  const from = since === undefined ? query : query.where('runs.triggered_at', '>=', since);
+  return until === undefined ? from : from.where('runs.triggered_at', '<', until);
+}
+
 function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
   const dialect = dialectOf(db);
   let query: RunQuery = db.selectFrom('runs');
@@ -111,8 +125,8 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
     const value = filter[key as keyof typeof EQUAL];
     if (value !== undefined) query = query.where(column, '=', value);
   }
-  if (filter.since !== undefined) query = query.where('runs.triggered_at', '>=', filter.since);
-  if (filter.until !== undefined) query = query.where('runs.triggered_at', '<', filter.until);
+  if (filter.status !== undefined) query = query.where('runs.status', 'in', filter.status);
+  query = within(query, filter);
   for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
   if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
   for (const column of ['agent', 'model'] as const) {
@@ -190,5 +204,6 @@ export function toRun(row: RunColumns, currentStep: string | null): Run {
     outputTokens: row.output_tokens,
     cost: row.cost,
     unpricedSteps: row.unpriced_steps,
+    feedbackOutcome: row.feedback_outcome as Outcome | null,
   };
 }

@@ -13,6 +13,12 @@ export interface RunRoutesDeps {
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
 }
 
+/** One status, several separated by commas, or the parameter repeated. */
+const StatusFilter = z.preprocess(
+  (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
+  z.array(z.enum(RUN_STATUSES)).max(RUN_STATUSES.length),
+);
+
 const LabelFilter = line(512).transform((text, context) => {
   const at = text.search(/[:=]/);
   if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
@@ -27,7 +33,7 @@ const Cursor = z
 
 const RunsQuery = z
   .strictObject({
-    status: z.enum(RUN_STATUSES).optional(),
+    status: StatusFilter.optional(),
     pipeline: line().optional(),
     team: line().optional(),
     stage: z.enum(STAGES).optional(),
