@@ -6,6 +6,7 @@ import { runDetail } from './store/run-detail.ts';
 import { runDetailView, runLine } from './http/views.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
 import type { RunStatus, Stage } from './runs/model.ts';
+import type { OperationRoutesDeps } from './http/routes/operations.ts';
 import type { DefinitionEntry, PageDeps, RunsQuery } from './ui/page-deps.ts';
 import type { RunsPage } from './ui/wire.ts';
 
@@ -14,6 +15,46 @@ export interface Shared {
   database: Database;
   definitions(): Snapshot;
   now(): number;
+}
+
+/** What pages and JSON routes do alike. */
+export type Operations = Pick<OperationRoutesDeps, 'rerun' | 'schedules' | 'artifact'>;
+
+interface Operating extends Pick<OperationRoutesDeps, 'audit' | 'now'> {
+  operations: Operations;
+}
+
+/** Reruns, schedules and artifacts for people; a rerun is audited as one through the JSON route is (Design 5). */
+export function pageOperations({
+  operations,
+  audit,
+  now,
+}: Operating): Pick<PageDeps, 'rerun' | 'artifact' | 'schedules'> {
+  return {
+    schedules: operations.schedules,
+    artifact: operations.artifact,
+    rerun: async ({ runId, fromStep, by, requestId }) => {
+      const result = await operations.rerun(runId, fromStep);
+      if (result.kind === 'not_found') return { kind: 'not_found' };
+      if (result.kind !== 'started') return result;
+      const { verdict } = result;
+      if (verdict.status !== 'accepted' && verdict.status !== 'queued') return { kind: 'at_capacity' };
+      await audit({
+        ts: now(),
+        actor: by.name,
+        actorKind: 'token',
+        role: by.role,
+        action: 'rerun',
+        targetType: 'run',
+        target: runId,
+        runId: verdict.runId,
+        outcome: verdict.status,
+        priorYaml: null,
+        requestId,
+      });
+      return { kind: 'started', runId: verdict.runId };
+    },
+  };
 }
 
 type Stored = Pick<PageDeps, 'listRuns' | 'runDetail' | 'runDefinition' | 'giveFeedback' | 'definitions'>;
@@ -61,7 +102,7 @@ async function pageOfRuns({ db }: Database, query: RunsQuery): Promise<RunsPage>
   const { limit, offset, since, status, stage, ...rest } = query;
   const filter: RunFilter = {
     ...rest,
-    status: status as RunStatus | undefined,
+    status: status?.split(',') as RunStatus[] | undefined,
     stage: stage as Stage | undefined,
     since: since === undefined ? undefined : Date.parse(since),
   };

@@ -9,6 +9,11 @@ const SHAPES: Record<string, string> = {
   steps: '<path d="m8 1.75 6 3-6 3-6-3zM2 8l6 3 6-3M2 11.25l6 3 6-3"/>',
   agents:
     '<rect x="2.5" y="5" width="11" height="8.5" rx="2"/><path d="M8 5V2.25M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2"/>',
+  schedules: '<circle cx="8" cy="8" r="6"/><path d="M8 4.5V8l2.5 1.5"/>',
+  rerun: '<path d="M2.5 8A5.5 5.5 0 1 0 4.5 3.75M4.25 1.5v2.5h2.5"/>',
+  file: '<path d="M4 1.75h5L12.5 5v9.25h-8.5zM9 1.75V5h3.5"/>',
+  branch:
+    '<circle cx="3.5" cy="8" r="1.75"/><circle cx="12.5" cy="3.5" r="1.75"/><circle cx="12.5" cy="12.5" r="1.75"/><path d="M5.25 8c3 0 2.5-4.5 5.5-4.5M5.25 8c3 0 2.5 4.5 5.5 4.5"/>',
   search: '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.25 3.25"/>',
   theme: '<circle cx="8" cy="8" r="5.75"/><path d="M8 2.25v11.5a5.75 5.75 0 0 0 0-11.5z" fill="currentColor"/>',
   logout: '<path d="M6 2.5H3.5v11H6M10 5l3 3-3 3M13 8H6.5"/>',

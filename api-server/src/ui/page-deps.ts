@@ -25,7 +25,7 @@ export interface PageAuth {
   mayPost(request: FastifyRequest): boolean;
 }
 
-/** Filters of `GET /runs` (Design 5), as text from the URL. */
+/** Filters of `GET /runs` (Design 5), as text from the URL; several statuses are separated by commas. */
 export interface RunsQuery {
   limit: number;
   offset: number;
@@ -67,6 +67,54 @@ export interface Definitions {
   problems: DefinitionProblem[];
   loadedAt: number;
 }
+
+export interface Schedule {
+  pipeline: string;
+  cron: string;
+  timezone: string;
+  /** ISO 8601; null while suspended. */
+  next_run: string | null;
+  suspended: boolean;
+}
+
+export interface ToolServer {
+  name: string;
+  transport: string;
+  state: string;
+  tool_count: number;
+  restart_count: number;
+  started_at: string | null;
+  last_error: string | null;
+}
+
+export interface Tool {
+  server: string;
+  name: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+}
+
+export interface PolicyRule {
+  action: string;
+  server: string | null;
+  tool: string | null;
+  agent: string | null;
+  input_regex: string | null;
+  reason: string | null;
+}
+
+/** What the gateway says of its tools, or why it could not be asked. */
+export type GatewayTools =
+  | { kind: 'found'; servers: ToolServer[]; tools: Tool[]; policy: { default: string; rules: PolicyRule[] } }
+  | { kind: 'not_configured' }
+  | { kind: 'unreachable'; message: string };
+
+/** A new run, or why there is none. */
+export type RerunOutcome =
+  | { kind: 'started'; runId: string }
+  | { kind: 'not_found' }
+  | { kind: 'running' | 'suspended' | 'at_capacity' }
+  | { kind: 'invalid'; message: string };
 
 /** What became of a decision; `closed` says in `message` who was first, or that the time was over. */
 export type DecisionOutcome =
@@ -116,6 +164,12 @@ export interface PageDeps {
     requestId: string;
   }): Promise<DecisionOutcome>;
   cancelRun(runId: string, by: Viewer): Promise<'cancelled' | 'not_found' | 'ended'>;
+  /** From the start where `fromStep` is null. */
+  rerun(request: { runId: string; fromStep: string | null; by: Viewer; requestId: string }): Promise<RerunOutcome>;
+  /** The text of an artifact; null where there is none (any more). */
+  artifact(runId: string, stepName: string, name: string): Promise<Buffer | null>;
+  schedules(): Schedule[];
+  gatewayTools(): Promise<GatewayTools>;
   definitions(): Definitions;
   listAgents(): Promise<AgentList>;
 }

@@ -17,7 +17,7 @@ export interface PageContext {
 export interface PageOptions {
   title: string;
   /** Which entry of the rail is marked. */
-  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | null;
+  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | 'tools' | 'schedules' | null;
   template: string;
   model: object;
   status?: number;
@@ -38,6 +38,8 @@ const RAIL = [
       { id: 'pipelines', label: 'Pipelines', icon: 'pipelines', href: paths.pipelines() },
       { id: 'steps', label: 'Steps', icon: 'steps', href: paths.steps() },
       { id: 'agents', label: 'Agents', icon: 'agents', href: paths.agents() },
+      { id: 'tools', label: 'Tools', icon: 'tool', href: paths.tools() },
+      { id: 'schedules', label: 'Schedules', icon: 'schedules', href: paths.schedules() },
     ],
   },
 ] as const;

@@ -36,7 +36,7 @@ const hostileStep = stepDetail({
   }),
   raw_response: {
     prompt: HOSTILE,
-    promptSpans: [[0, 20]],
+    prompt_spans: [[0, 20]],
     trace: [
       {
         type: 'tool_call',

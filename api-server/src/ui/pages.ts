@@ -10,7 +10,9 @@ import { paths } from './paths.ts';
 import { createRender } from './render.ts';
 import { registerRun } from './run/route.ts';
 import { registerRuns } from './runs/route.ts';
+import { registerSchedules } from './schedules/route.ts';
 import { registerSession } from './session/route.ts';
+import { registerTools } from './tools/route.ts';
 
 export type { PageDeps } from './page-deps.ts';
 
@@ -82,6 +84,8 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerRun(guarded, context);
       registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
+      registerSchedules(guarded, context);
+      registerTools(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
     });
   });

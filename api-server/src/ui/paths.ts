@@ -23,6 +23,9 @@ export const paths = {
   run: (id: string, query: Query = {}) => withQuery(`/ui/runs/${segment(id)}`, query),
   runStream: (id: string) => `/ui/runs/${segment(id)}/stream`,
   runFeedback: (id: string) => `/ui/runs/${segment(id)}/feedback`,
+  runRerun: (id: string) => `/ui/runs/${segment(id)}/rerun`,
+  runArtifact: (id: string, step: string, name: string) =>
+    withQuery(`/ui/runs/${segment(id)}/artifacts`, { step, name }),
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
   approvals: () => '/ui/approvals',
   approval: (id: string) => `/ui/approvals/${segment(id)}`,
@@ -31,6 +34,8 @@ export const paths = {
   steps: () => '/ui/steps',
   step: (name: string) => `/ui/steps/${segment(name)}`,
   agents: () => '/ui/agents',
+  tools: () => '/ui/tools',
+  schedules: () => '/ui/schedules',
 };
 
 /** A place to return to after a form: only a path of our own pages, so that a link cannot send people elsewhere. */

@@ -1,3 +1,5 @@
+import type { StepDetail } from './wire.ts';
+
 /** How a status looks: an icon, a word and a tone together, never colour alone (Design 10). */
 export interface StatusLook {
   icon: string;
@@ -26,6 +28,13 @@ export function statusLook(status: string, waitingOn: string | null = null): Sta
   if (status === 'running' && waitingOn !== null) return WAITING;
   return LOOKS[status] ?? { icon: 'pending', word: status, tone: 'quiet' };
 }
+
+/** In a rerun: a result of the original that was taken over and did not run again. */
+const TAKEN_OVER: StatusLook = { icon: 'completed', word: 'Taken over', tone: 'quiet' };
+
+/** The look of one step. */
+export const stepLook = (step: Pick<StepDetail, 'status' | 'raw_response'>): StatusLook =>
+  step.raw_response?.loaded === undefined ? statusLook(step.status) : TAKEN_OVER;
 
 const ACTIVE = new Set(['queued', 'running', 'interrupted']);
 export const isActive = (status: string): boolean => ACTIVE.has(status);

@@ -35,6 +35,7 @@ export interface RunLine {
   threshold: number | null;
   cost: number | null;
   unpriced_steps: number;
+  feedback_outcome: Mark['outcome'] | null;
 }
 
 export interface RunsPage {
@@ -54,12 +55,31 @@ export interface TrustReport {
   sentence: string;
 }
 
+/** What a verifier or a grounding judge said. */
+export interface SecondOpinion {
+  agent: string;
+  model: string | null;
+  score: number | null;
+  summary: string | null;
+  error?: string | undefined;
+}
+
 export interface RawResponse {
   prompt?: string | undefined;
-  promptSpans?: [number, number][] | undefined;
+  prompt_spans?: [number, number][] | undefined;
   text?: string | undefined;
   trace?: unknown[] | undefined;
   http?: { status: number; body: string } | undefined;
+  /** The items of a fan-out. */
+  items?: unknown[] | undefined;
+  /** The run that a `pipeline` step started. */
+  child_run_id?: string | undefined;
+  verifier?: SecondOpinion | undefined;
+  grounding?: SecondOpinion | undefined;
+  /** In a rerun: the execution that this result was taken from. */
+  loaded?: { step_id: string; status: StepStatus } | undefined;
+  /** Answers of earlier iterations of `loop_until`. */
+  iterations_before?: { confidence: number | null; summary: string | null }[] | undefined;
 }
 
 export interface StepDetail {
@@ -72,6 +92,7 @@ export interface StepDetail {
   model: string | null;
   provider: string | null;
   status: StepStatus;
+  primary_confidence: number | null;
   effective_confidence: number | null;
   checks: unknown[];
   trust_report: TrustReport | null;
@@ -86,6 +107,8 @@ export interface StepDetail {
   attempts: number;
   summary?: string | null;
   output: Record<string, unknown> | null;
+  /** Names; the texts are asked for one by one. */
+  artifacts: string[];
   raw_response: RawResponse | null;
   feedback: Mark | null;
   error: { type: string; message: string } | null;
@@ -130,6 +153,8 @@ export interface RunDetail extends Omit<RunLine, 'cost' | 'unpriced_steps'> {
   context: Record<string, unknown> | null;
   totals: { input_tokens: number; output_tokens: number; cost: number | null; unpriced_steps: number };
   feedback: Mark | null;
+  /** Runs that steps of this one started. */
+  children: RunLine[];
   steps: StepDetail[];
 }
 

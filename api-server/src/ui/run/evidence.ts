@@ -1,6 +1,7 @@
 import { score } from '../format.ts';
 import type { StepDetail, TrustReport } from '../wire.ts';
 import { type CheckRow, checkRows } from './checks.ts';
+import { type IterationView, iterationsOf, type OpinionView, opinionsOf } from './opinions.ts';
 
 const LABELS: Record<string, string> = {
   confidence: 'Confidence',
@@ -19,6 +20,10 @@ export interface EvidenceView {
   signals: { label: string; value: string; width: string; known: boolean; shadow: boolean }[];
   notes: { label: string; text: string }[];
   checks: CheckRow[];
+  opinions: OpinionView[];
+  iterations: IterationView[];
+  /** Why the step was tried more than once. */
+  retries: string | null;
 }
 
 const VERDICTS = {
@@ -35,13 +40,20 @@ const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
 /** Why a step has no evidence, as a heading and a sentence. */
-function whyNothing({ status, error }: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+function whyNothing({ status, error, raw_response: raw }: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+  const loaded = raw?.loaded !== undefined;
   if (status === 'running')
     return {
       verdict: { tone: 'live', icon: 'running', word: 'Not decided yet' },
       sentence: 'The step is still running; its evidence appears here when it ends.',
     };
-  if (status === 'skipped') return { verdict: NO_GATE, sentence: 'The step was skipped, so it left no evidence.' };
+  if (status === 'skipped')
+    return {
+      verdict: NO_GATE,
+      sentence: loaded
+        ? 'The result was taken over from the original run; no gate was asked again.'
+        : 'The step was skipped, so it left no evidence.',
+    };
   const sentence =
     error === null
       ? 'This step reports no confidence, so it passes no gate and fails none.'
@@ -49,8 +61,18 @@ function whyNothing({ status, error }: StepDetail): Pick<EvidenceView, 'verdict'
   return { verdict: NO_GATE, sentence };
 }
 
-function noteOf({ signal, enforced, note }: TrustReport['signals'][number]) {
-  const text = [enforced ? null : 'recorded only, changes nothing', note].filter(
+type Signal = TrustReport['signals'][number];
+
+/** Checks are counted, everything else is a score. */
+function signalText({ signal, value }: Signal, checks: CheckRow[], threshold: number | null): string {
+  if (signal !== 'checks' || checks.length === 0) return score(value, threshold);
+  return `${checks.filter(({ passed }) => passed === true).length} of ${checks.length}`;
+}
+
+function noteOf({ signal, enforced, value, note }: Signal) {
+  const unmeasured =
+    signal === 'calibration' && value === null ? 'too few marked outcomes at this confidence to measure it' : null;
+  const text = [enforced ? null : 'recorded only, changes nothing', unmeasured, note].filter(
     (part) => part !== null && part !== undefined && part !== '',
   );
   return { label: LABELS[signal] ?? signal, text: text.join('. ') };
@@ -68,7 +90,13 @@ function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']
 
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not (Design 3, "The gate"). */
 export function evidenceView(step: StepDetail): EvidenceView {
-  const checks = checkRows(step.checks);
+  const { attempts } = step;
+  const gathered = {
+    checks: checkRows(step.checks),
+    opinions: opinionsOf(step),
+    iterations: iterationsOf(step),
+    retries: attempts > 1 ? `Attempt ${attempts} answered; the ${attempts - 1} before failed.` : null,
+  };
   const report = step.trust_report;
   if (report === null || report === undefined) {
     return {
@@ -78,7 +106,7 @@ export function evidenceView(step: StepDetail): EvidenceView {
       threshold: null,
       signals: [],
       notes: [],
-      checks,
+      ...gathered,
     };
   }
   return {
@@ -90,12 +118,12 @@ export function evidenceView(step: StepDetail): EvidenceView {
     threshold: report.threshold === null ? null : thresholdMark(report.threshold),
     signals: report.signals.map((signal) => ({
       label: LABELS[signal.signal] ?? signal.signal,
-      value: score(signal.value, report.threshold),
+      value: signalText(signal, gathered.checks, report.threshold),
       width: percent(signal.value ?? 0),
       known: signal.value !== null,
       shadow: !signal.enforced,
     })),
     notes: report.signals.map(noteOf).filter((note) => note.text !== ''),
-    checks,
+    ...gathered,
   };
 }

@@ -65,7 +65,7 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
       title: run.team === null ? 'The token of this delivery belongs to no team' : '',
     },
     { label: 'Triggered', value: exactTime(run.triggered_at) },
-    ...link('Parent', run.parent_run_id),
+    ...link('Parent run', run.parent_run_id),
     ...link('Rerun of', run.rerun_of),
   ];
 }

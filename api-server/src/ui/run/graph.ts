@@ -1,6 +1,7 @@
 import { duration, score, secondsBetween, shorten } from '../format.ts';
-import { isActive, statusLook, type StatusLook } from '../status.ts';
+import { isActive, statusLook, stepLook, type StatusLook } from '../status.ts';
 import type { StepDetail } from '../wire.ts';
+import { itemText } from './branches.ts';
 import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 
@@ -49,9 +50,7 @@ function boxesOf(plan: PlanNode[]): Box[] {
     const folded = node.branches.length > most;
     const shown = folded ? node.branches.slice(0, most - 1) : node.branches;
     for (const branch of shown) {
-      const label = branch.name.startsWith(`${node.name}/`)
-        ? `#${branch.name.slice(node.name.length + 1)}`
-        : branch.name;
+      const label = labelOf(branch.name, node);
       boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name] });
     }
     ends = shown.length === 0 ? [node.name] : shown.map((branch) => branch.name);
@@ -70,10 +69,19 @@ function boxesOf(plan: PlanNode[]): Box[] {
   return boxes;
 }
 
+/** A branch of a fan-out goes by its item, where that is short. */
+function labelOf(name: string, { name: group, row }: PlanNode): string {
+  if (!name.startsWith(`${group}/`)) return name;
+  const index = name.slice(group.length + 1);
+  const item = itemText(row?.raw_response?.items?.[Number(index)], 14);
+  return `#${index} ${item}`.trimEnd();
+}
+
 function noteOf(box: Box, status: string, now: number): string {
   const { row } = box;
   if (box.kind === 'more') return 'listed below';
-  if (row === null || status === 'skipped') return statusLook(status).word;
+  if (row === null) return statusLook(status).word;
+  if (status === 'skipped') return stepLook(row).word;
   const time = duration(secondsBetween(row.started_at, row.completed_at ?? now));
   const trust = row.trust_report?.trust ?? row.effective_confidence;
   return trust === null || trust === undefined ? time : `${score(trust, row.trust_report?.threshold)} · ${time}`;
@@ -106,7 +114,7 @@ interface GraphInput {
 
 function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): GraphNode {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
-  const look = statusLook(status);
+  const look = box.row === null ? statusLook(status) : stepLook(box.row);
   return {
     name: box.name,
     label: shorten(box.label, 18),

@@ -6,6 +6,8 @@ export interface PlanNode {
   kind: 'step' | 'parallel' | 'fan_out';
   executor: string;
   row: StepDetail | null;
+  /** What the definition says of it; null for a row that it does not name. */
+  entry: Record<string, unknown> | null;
   branches: { name: string; executor: string; row: StepDetail | null }[];
 }
 
@@ -20,15 +22,19 @@ function plannedBranches(entry: Entry): { name: string; executor: string }[] {
   return steps.map((step) => ({ name: textOf(step['name'], '?'), executor: textOf(step['executor'], 'gateway') }));
 }
 
+const indexOf = ({ step_name }: StepDetail): number => Number(step_name.slice(step_name.lastIndexOf('/') + 1));
+const byIndex = (a: StepDetail, b: StepDetail): number => indexOf(a) - indexOf(b);
+
 function nodeOf(entry: Entry, rows: Map<string, StepDetail>): PlanNode {
   const name = textOf(entry['name'], '?');
   const kind = isObject(entry['parallel']) ? 'parallel' : isObject(entry['fan_out']) ? 'fan_out' : 'step';
   const fanned = [...rows.values()].filter((row) => row.step_name.startsWith(`${name}/`));
   const branches =
     kind === 'fan_out'
-      ? fanned.map((row) => ({ name: row.step_name, executor: row.executor, row }))
+      ? fanned.toSorted(byIndex).map((row) => ({ name: row.step_name, executor: row.executor, row }))
       : plannedBranches(entry).map((branch) => ({ ...branch, row: rows.get(branch.name) ?? null }));
-  return { name, kind, executor: textOf(entry['executor'], 'gateway'), row: rows.get(name) ?? null, branches };
+  const executor = textOf(entry['executor'], 'gateway');
+  return { name, kind, executor, row: rows.get(name) ?? null, entry, branches };
 }
 
 /** Without a definition the rows tell enough: a group row, and branch rows of the same index after it. */
@@ -39,6 +45,7 @@ function fromRows(rows: StepDetail[]): PlanNode[] {
     kind: row.kind === 'parallel' || row.kind === 'fan_out' ? row.kind : 'step',
     executor: row.executor,
     row,
+    entry: null,
     branches: rows
       .filter((other) => other !== row && other.step_index === row.step_index && !tops.includes(other))
       .map((branch) => ({ name: branch.step_name, executor: branch.executor, row: branch })),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
+import type { RerunOutcome } from '../page-deps.ts';
 import { STALE_FORM } from '../session/route.ts';
 import { createLayout } from './layout.ts';
 import { isOutcome } from './mark.ts';
@@ -16,7 +17,13 @@ const NO_RUN = {
 const NOT_ALLOWED = {
   status: 403,
   title: 'Your token may only look',
-  text: 'Marking and cancelling need a token with the role operator or admin. Log out and log in with one.',
+  text: 'Marking, cancelling and running again need a token with the role operator or admin. Log out and log in with one.',
+};
+const NO_ARTIFACT = {
+  status: 404,
+  title: 'There is no such artifact',
+  text: 'Artifacts are kept for a time; this one is gone, or was never there.',
+  action: { href: paths.runs(), label: 'All runs' },
 };
 const BAD_MARK = {
   status: 400,
@@ -31,26 +38,34 @@ const idOf = (request: FastifyRequest): string => (request.params as RunParams).
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 
-/** `/ui/runs/{id}` with its two forms; the stream beside it is the HTTP side's route. */
+/** `/ui/runs/{id}` with its forms and texts; the stream beside it is the HTTP side's route. */
 export function registerRun(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   const layout = createLayout();
+  registerResults(app, context);
 
   app.get('/ui/runs/:id', async (request, reply) => {
     const id = idOf(request);
     const run = await deps.runDetail(id);
     if (run === null) return sendProblem(context, request, reply, NO_RUN);
     const query = request.query as Record<string, unknown>;
+    const step = textOf(query['step']);
     const tab = asTab(query['tab']);
-    const [definition, log] = await Promise.all([deps.runDefinition(id), tab === 'log' ? deps.runLog(id) : []]);
+    // Without a step, the log is that of the whole run.
+    const wholeLog = query['view'] === 'log' || (step === null && tab === 'log');
+    const [definition, log] = await Promise.all([
+      deps.runDefinition(id),
+      tab === 'log' || wholeLog ? deps.runLog(id) : [],
+    ]);
     const { approvals } = await deps.listApprovals({ run: id, limit: 200, offset: 0 });
     const model = runView({
       run,
       definition,
       log,
       approvals,
-      step: textOf(query['step']),
-      tab,
+      step,
+      tab: step === null && tab === 'log' ? 'evidence' : tab,
+      wholeLog,
       viewer: deps.auth.viewer(request),
       now: deps.now(),
       currency: deps.currency,
@@ -83,6 +98,65 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     const done = await deps.cancelRun(idOf(request), by);
     if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
     return reply.redirect(paths.run(idOf(request)), 303);
+  });
+}
+
+const artifactName = (name: string): string => name.replace(/[^\w.-]+/g, '_').slice(0, 120) || 'artifact';
+
+const ended = (status: number, title: string, text: string) => ({ status, title, text });
+
+/** Why a run was not started again, and what to do about it. */
+function whyNoRerun(outcome: Exclude<RerunOutcome, { kind: 'started' | 'not_found' }>) {
+  switch (outcome.kind) {
+    case 'running':
+      return ended(
+        409,
+        'This run has not ended yet',
+        'Cancel it first, or wait until it has ended; then run it again.',
+      );
+    case 'suspended':
+      return ended(409, 'The pipeline is suspended', 'Nothing starts a run of it until somebody resumes it.');
+    case 'at_capacity':
+      return ended(
+        429,
+        'Every slot is taken',
+        'Nothing was started. Try again when one of the running runs has ended.',
+      );
+    case 'invalid':
+      return ended(400, 'This run cannot be repeated from there', `Nothing was started: ${outcome.message}.`);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** A rerun and the texts that steps left. */
+function registerResults(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+
+  app.post('/ui/runs/:id/rerun', async (request, reply) => {
+    const by = await operatorOf(context, request, reply);
+    if (by === null) return reply;
+    const runId = idOf(request);
+    const fromStep = textOf((request.body as Record<string, unknown> | undefined)?.['from_step']);
+    const outcome = await deps.rerun({ runId, fromStep, by, requestId: request.id });
+    if (outcome.kind === 'started') return reply.redirect(paths.run(outcome.runId), 303);
+    if (outcome.kind === 'not_found') return sendProblem(context, request, reply, NO_RUN);
+    const action = { href: paths.run(runId), label: 'Back to the run' };
+    return sendProblem(context, request, reply, { ...whyNoRerun(outcome), action });
+  });
+
+  app.get('/ui/runs/:id/artifacts', async (request, reply) => {
+    const { step, name } = request.query as Record<string, unknown>;
+    const known =
+      typeof step === 'string' && typeof name === 'string' && (await deps.runDetail(idOf(request))) !== null;
+    const found = known ? await deps.artifact(idOf(request), step, name) : null;
+    if (found === null || !known) return sendProblem(context, request, reply, NO_ARTIFACT);
+    // A download, whatever the agent wrote: nothing an agent says is rendered by a browser.
+    return reply
+      .header('content-type', 'text/plain; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${artifactName(name)}.txt"`)
+      .header('cache-control', 'no-store')
+      .send(found);
   });
 }
 

@@ -1,15 +1,30 @@
-import { clock, count, duration, money, secondsBetween } from '../format.ts';
-import { statusLook } from '../status.ts';
-import type { LogLine, StepDetail } from '../wire.ts';
+import { count, duration, money, secondsBetween } from '../format.ts';
+import { paths } from '../paths.ts';
+import { isActive, stepLook } from '../status.ts';
+import type { LogLine, RunDetail, StepDetail } from '../wire.ts';
+import { branchesView } from './branches.ts';
 import { evidenceView } from './evidence.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
+import { stepLog } from './log.ts';
 import { markView } from './mark.ts';
+import type { PlanNode } from './plan.ts';
 import { promptParts } from './prompt.ts';
+import { isEntry, subRunOf } from './relations.ts';
 import { readTrace } from './trace.ts';
 
 export const TABS = ['evidence', 'prompt', 'output', 'tools', 'log', 'cost'] as const;
 export type Tab = (typeof TABS)[number];
 export const asTab = (value: unknown): Tab => TABS.find((tab) => tab === value) ?? 'evidence';
+
+/** Only agents have a prompt, tool calls and a price. */
+const TABS_OF: Record<string, readonly Tab[]> = {
+  parallel: ['evidence', 'output', 'log'],
+  fan_out: ['evidence', 'output', 'log'],
+  pipeline: ['evidence', 'output', 'log'],
+  webhook: ['evidence', 'output', 'log'],
+  human: ['evidence', 'prompt', 'output', 'log'],
+};
+const tabsOf = ({ executor }: StepDetail): readonly Tab[] => TABS_OF[executor] ?? TABS;
 
 const LABELS: Record<Tab, string> = {
   evidence: 'Evidence',
@@ -22,7 +37,6 @@ const LABELS: Record<Tab, string> = {
 /** The gate's own verdict is told by the evidence. */
 const GATE = 'gate';
 const MAX_PROMPT = 60_000;
-const MAX_LOG = 500;
 
 function promptView(step: StepDetail) {
   const prompt = step.raw_response?.prompt ?? null;
@@ -30,7 +44,7 @@ function promptView(step: StepDetail) {
   const cut =
     prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
   return {
-    parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.promptSpans),
+    parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.prompt_spans),
     none: '',
     cut,
     hash: step.prompt_hash,
@@ -75,23 +89,6 @@ const toolCalls = (step: StepDetail) =>
       };
     });
 
-const LEVELS: Record<string, string> = { warn: 'wait', warning: 'wait', error: 'bad' };
-
-const logView = (lines: LogLine[], step: string) => {
-  const own = lines.filter((line) => line.step_name === step);
-  return {
-    lines: own.slice(-MAX_LOG).map((line) => ({
-      time: clock(line.ts),
-      exact: line.ts,
-      tone: LEVELS[line.level] ?? 'quiet',
-      level: line.level,
-      event: line.event,
-      msg: line.msg,
-    })),
-    more: own.length > MAX_LOG ? `${own.length - MAX_LOG} earlier lines not shown` : null,
-  };
-};
-
 const SOURCES: Record<string, string> = {
   manual: 'Price from the configured table',
   live_exact: 'Live price of this provider',
@@ -117,14 +114,17 @@ const costView = (step: StepDetail, currency: string) => ({
 });
 
 export interface PanelInput {
+  run: RunDetail;
   step: StepDetail;
+  /** The group that the step is, or belongs to. */
+  group: PlanNode | null;
   tab: Tab;
   log: LogLine[];
   operator: boolean;
   now: number;
   currency: string;
   hrefOf: (tab: Tab) => string;
-  markPath: string;
+  stepHref: (step: string) => string;
 }
 
 const toolsView = (step: StepDetail, calls: ReturnType<typeof toolCalls>) => ({
@@ -135,19 +135,23 @@ const toolsView = (step: StepDetail, calls: ReturnType<typeof toolCalls>) => ({
 
 /** What each tab shows; only the open one is built. */
 const BODIES: Record<Tab, (input: PanelInput, calls: ReturnType<typeof toolCalls>) => object> = {
-  evidence: ({ step }) => ({ evidence: evidenceView(step) }),
+  evidence: ({ step, group, now, stepHref }) => ({
+    evidence: evidenceView(step),
+    branches: group !== null && group.name === step.step_name ? branchesView(group, { now, hrefOf: stepHref }) : null,
+  }),
   prompt: ({ step }) => ({ prompt: promptView(step) }),
   output: ({ step }) => ({ output: outputView(step) }),
   tools: ({ step }, calls) => ({ tools: toolsView(step, calls) }),
-  log: ({ step, log }) => ({ log: logView(log, step.step_name) }),
+  log: ({ step, log }) => ({ log: stepLog(log, step.step_name) }),
   cost: ({ step, currency }) => ({ cost: costView(step, currency) }),
 };
 
 const UNMARKABLE = ['skipped', 'running'];
 
-function markOf({ step, operator, markPath }: PanelInput) {
+function markOf({ run, step, operator }: PanelInput) {
   if (UNMARKABLE.includes(step.status)) return null;
-  return markView({ mark: step.feedback, step: step.step_name, operator, action: markPath });
+  const action = paths.runFeedback(run.id);
+  return markView({ mark: step.feedback, step: step.step_name, operator, action });
 }
 
 function durationOf({ status, started_at, completed_at }: StepDetail, now: number): string {
@@ -155,20 +159,32 @@ function durationOf({ status, started_at, completed_at }: StepDetail, now: numbe
   return duration(secondsBetween(started_at, completed_at ?? (status === 'running' ? now : null)));
 }
 
+/** Where the results of the entries before this one can be kept. */
+const rerunFrom = ({ run, step, operator }: PanelInput) =>
+  operator && !isActive(run.status) && isEntry(step) ? { action: paths.runRerun(run.id), from: step.step_name } : null;
+
 /** The chosen step beside the graph: its facts, one open tab and its mark (Design 10). */
 export function panelView(input: PanelInput) {
-  const { step, tab } = input;
+  const { run, step, group } = input;
+  const tabs = tabsOf(step);
+  const tab = tabs.includes(input.tab) ? input.tab : 'evidence';
   const calls = toolCalls(step);
   const badges: Partial<Record<Tab, string>> = calls.length > 0 ? { tools: String(calls.length) } : {};
   return {
     name: step.step_name,
-    status: statusLook(step.status),
+    status: stepLook(step),
+    partOf:
+      group === null || group.name === step.step_name
+        ? null
+        : { name: group.name, href: group.row === null ? null : input.stepHref(group.name) },
+    subRun: subRunOf(run, step),
+    artifacts: step.artifacts.map((name) => ({ name, href: paths.runArtifact(run.id, step.step_name, name) })),
     facts: [step.executor, step.agent, step.model].filter((fact) => fact !== null).join(' · '),
     duration: durationOf(step, input.now),
     since: step.status === 'running' ? step.started_at : null,
     summary: step.summary ?? null,
     error: step.error?.type === GATE ? null : step.error,
-    tabs: TABS.map((id) => ({
+    tabs: tabs.map((id) => ({
       id,
       label: LABELS[id],
       href: input.hrefOf(id),
@@ -177,5 +193,6 @@ export function panelView(input: PanelInput) {
     })),
     ...BODIES[tab](input, calls),
     mark: markOf(input),
+    rerun: rerunFrom(input),
   };
 }

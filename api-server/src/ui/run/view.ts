@@ -8,10 +8,12 @@ import type { ApprovalLine, LogLine, RunDetail, StepDetail } from '../wire.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph.ts';
 import { jsonTree } from './json-tree.ts';
+import { runLog } from './log.ts';
 import type { Layout } from './layout.ts';
 import { markView } from './mark.ts';
 import { noticeOf } from './notice.ts';
-import { planOf } from './plan.ts';
+import { type PlanNode, planOf } from './plan.ts';
+import { childRows, rerunNote } from './relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { waterfallView } from './waterfall.ts';
 
@@ -42,18 +44,42 @@ export interface RunInput {
   approvals: ApprovalLine[];
   step: string | null;
   tab: Tab;
+  /** The log of the whole run in place of the times of its steps. */
+  wholeLog: boolean;
   viewer: Viewer | null;
   now: number;
   currency: string;
   layout: Layout;
 }
 
-function chosenPanel(input: RunInput, chosen: StepDetail | null) {
+/** An address of this page; what is the default stays out of it. */
+function hrefFor(
+  { run, tab, wholeLog }: RunInput,
+  change: { step: string | null; tab?: Tab; wholeLog?: boolean },
+): string {
+  const shown = change.tab ?? tab;
+  const view = (change.wholeLog ?? wholeLog) ? 'log' : null;
+  return paths.run(run.id, { step: change.step, tab: shown === 'evidence' ? null : shown, view });
+}
+
+function chosenPanel(input: RunInput, chosen: StepDetail | null, plan: PlanNode[]) {
   if (chosen === null) return null;
   const { run, tab, log, now, currency } = input;
-  const operator = mayOperate(input.viewer);
-  const hrefOf = (id: Tab) => paths.run(run.id, { step: chosen.step_name, tab: id === 'evidence' ? null : id });
-  return panelView({ step: chosen, tab, log, operator, now, currency, hrefOf, markPath: paths.runFeedback(run.id) });
+  const name = chosen.step_name;
+  const groups = plan.filter(({ kind }) => kind !== 'step');
+  const group = groups.find((node) => node.name === name || node.branches.some((branch) => branch.name === name));
+  return panelView({
+    run,
+    step: chosen,
+    group: group ?? null,
+    tab,
+    log,
+    operator: mayOperate(input.viewer),
+    now,
+    currency,
+    hrefOf: (id) => hrefFor(input, { step: name, tab: id }),
+    stepHref: (step) => hrefFor(input, { step }),
+  });
 }
 
 /** What the chosen step asked, first what waits, as cards that lead back to the run. */
@@ -63,12 +89,16 @@ function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | nul
   return of.map((one) => approvalCard(one, { now, operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next }));
 }
 
-/** What an operator may do with the run: cancel it while it runs, mark it when it has ended. */
+/** What an operator may do with the run: cancel it while it runs, mark and repeat it when it has ended. */
 function actions({ run, viewer }: RunInput) {
   const operator = mayOperate(viewer);
-  if (isActive(run.status)) return { mark: null, cancel: operator ? paths.runCancel(run.id) : null };
+  if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? paths.runCancel(run.id) : null };
   const action = paths.runFeedback(run.id);
-  return { mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }), cancel: null };
+  return {
+    mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }),
+    rerun: operator ? paths.runRerun(run.id) : null,
+    cancel: null,
+  };
 }
 
 function whyNoStep({ steps, status }: RunDetail): string | null {
@@ -78,10 +108,12 @@ function whyNoStep({ steps, status }: RunDetail): string | null {
 
 /** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
 export function runView(input: RunInput) {
-  const { run, now, tab } = input;
+  const { run, now, log, wholeLog } = input;
+  const plan = planOf(input.definition, run.steps);
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
   const name = chosen?.step_name ?? null;
-  const hrefOf = (step: string) => paths.run(run.id, { step, tab: tab === 'evidence' ? null : tab });
+  const hrefOf = (step: string) => hrefFor(input, { step });
+  const explicit = run.steps.some((step) => step.step_name === input.step) ? name : null;
   return {
     id: run.id,
     runsPath: paths.runs(),
@@ -91,7 +123,7 @@ export function runView(input: RunInput) {
     notice: noticeOf(run),
     facts: runFacts(run, input),
     ...actions(input),
-    graph: graphView(planOf(input.definition, run.steps), {
+    graph: graphView(plan, {
       runStatus: run.status,
       chosen: name,
       now,
@@ -101,7 +133,14 @@ export function runView(input: RunInput) {
     waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
-    panel: chosenPanel(input, chosen),
+    views: [
+      { label: 'Time', href: hrefFor(input, { step: explicit, wholeLog: false }), current: !wholeLog },
+      { label: 'Log', href: hrefFor(input, { step: explicit, wholeLog: true }), current: wholeLog },
+    ],
+    wholeLog: wholeLog ? runLog(log, hrefOf) : null,
+    rerunOf: rerunNote(run),
+    children: childRows(run, now),
+    panel: chosenPanel(input, chosen, plan),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
     contextOpen: run.steps.length <= 6,
   };

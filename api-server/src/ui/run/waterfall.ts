@@ -1,5 +1,5 @@
 import { duration } from '../format.ts';
-import { statusLook, type StatusLook } from '../status.ts';
+import { stepLook, type StatusLook } from '../status.ts';
 import type { StepDetail } from '../wire.ts';
 import { readTrace } from './trace.ts';
 
@@ -81,7 +81,7 @@ export function waterfallView(
   const whole = { from: start, to: end };
   const rows = steps.map((step): WaterfallRow => {
     const bar = spanOf(step);
-    const look = statusLook(step.status);
+    const look = stepLook(step);
     const time = duration(Math.max(0, bar.to - bar.from) / 1000);
     return {
       name: step.step_name,

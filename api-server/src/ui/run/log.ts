@@ -1,0 +1,36 @@
+import { clock, count } from '../format.ts';
+import type { LogLine } from '../wire.ts';
+
+const MAX_STEP = 500;
+const MAX_RUN = 1000;
+const LEVELS: Record<string, { tone: string; word: string }> = {
+  warn: { tone: 'wait', word: 'warn' },
+  warning: { tone: 'wait', word: 'warn' },
+  error: { tone: 'bad', word: 'error' },
+};
+
+function logOf(lines: LogLine[], most: number, hrefOf: ((step: string) => string) | null) {
+  const shown = lines.slice(-most).map((line) => ({
+    time: clock(line.ts),
+    exact: line.ts,
+    tone: LEVELS[line.level]?.tone ?? 'quiet',
+    level: LEVELS[line.level]?.word ?? line.level,
+    event: line.event,
+    msg: line.msg,
+    step: hrefOf === null ? null : (line.step_name ?? ''),
+    href: hrefOf === null || line.step_name === undefined ? null : hrefOf(line.step_name),
+  }));
+  const left = lines.length - shown.length;
+  return { lines: shown, more: left > 0 ? `${count(left)} earlier lines not shown; the API streams them all` : null };
+}
+
+/** The lines that name a step. */
+export const stepLog = (lines: LogLine[], step: string) =>
+  logOf(
+    lines.filter((line) => line.step_name === step),
+    MAX_STEP,
+    null,
+  );
+
+/** All lines of a run, each with its step. */
+export const runLog = (lines: LogLine[], hrefOf: (step: string) => string) => logOf(lines, MAX_RUN, hrefOf);

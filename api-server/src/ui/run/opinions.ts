@@ -1,0 +1,64 @@
+import { score } from '../format.ts';
+import type { SecondOpinion, StepDetail } from '../wire.ts';
+
+/** What a second agent, or the same agent before, said of a step. */
+export interface OpinionView {
+  role: string;
+  agent: string;
+  score: string;
+  said: string;
+  failed: boolean;
+  /** What the score is good for. */
+  effect: string;
+}
+
+function opinion(role: string, said: SecondOpinion, effect: string): OpinionView {
+  return {
+    role,
+    agent: [said.agent, said.model].filter((part) => part !== null).join(' · '),
+    score: score(said.score),
+    said: said.error === undefined ? (said.summary ?? '') : `It gave no usable answer: ${said.error}`,
+    failed: said.error !== undefined,
+    effect: said.error === undefined ? effect : 'counts for nothing',
+  };
+}
+
+function verifierEffect({ primary_confidence: own, trust_report: report }: StepDetail): string {
+  const verdict = report?.signals.find(({ signal }) => signal === 'verifier');
+  if (verdict === undefined) return 'above its veto floor, changes nothing';
+  if (own === null || verdict.value === null || verdict.value >= own) return 'did not lower the confidence';
+  return `lowered the confidence from ${score(own)}`;
+}
+
+const isEnforced = ({ trust_report: report }: StepDetail): boolean =>
+  report?.signals.some(({ signal, enforced }) => signal === 'grounding' && enforced) ?? false;
+
+/** Verifier and grounding judge of a step, with what they said (Orchestration 2.2). */
+export function opinionsOf(step: StepDetail): OpinionView[] {
+  const { verifier, grounding } = step.raw_response ?? {};
+  const effect = isEnforced(step) ? 'enforced: may lower the trust' : 'in shadow: recorded only';
+  return [
+    ...(verifier ? [opinion('Verifier', verifier, verifierEffect(step))] : []),
+    ...(grounding ? [opinion('Grounding judge', grounding, effect)] : []),
+  ];
+}
+
+export interface IterationView {
+  number: number;
+  score: string;
+  said: string;
+  last: boolean;
+}
+
+/** Every answer of a `loop_until` in order; empty where the first one was enough. */
+export function iterationsOf({ raw_response: raw, primary_confidence, summary }: StepDetail): IterationView[] {
+  const before = raw?.iterations_before ?? [];
+  if (before.length === 0) return [];
+  const all = [...before, { confidence: primary_confidence, summary: summary ?? null }];
+  return all.map(({ confidence, summary: said }, i) => ({
+    number: i + 1,
+    score: score(confidence),
+    said: said ?? '',
+    last: i === before.length,
+  }));
+}

@@ -1,0 +1,47 @@
+import { duration, secondsBetween } from '../format.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import { isActive, statusLook } from '../status.ts';
+import type { RunDetail, StepDetail } from '../wire.ts';
+
+/** The run that a `pipeline` step started. */
+export function subRunOf(run: RunDetail, step: StepDetail) {
+  const id = step.raw_response?.child_run_id;
+  if (id === undefined) return null;
+  const child = run.children.find((candidate) => candidate.id === id);
+  return {
+    href: paths.run(id),
+    name: child?.pipeline_name ?? 'Sub-run',
+    id: `…${id.slice(-8)}`,
+    status: child === undefined ? null : statusLook(child.status, child.waiting_on),
+  };
+}
+
+/** All runs that steps of this run started. */
+export const childRows = (run: RunDetail, now: number) =>
+  run.children.map((child) => ({
+    href: paths.run(child.id),
+    pipeline: child.pipeline_name,
+    step: run.steps.find((step) => step.raw_response?.child_run_id === child.id)?.step_name ?? '',
+    status: statusLook(child.status, child.waiting_on),
+    duration: duration(secondsBetween(child.triggered_at, child.completed_at ?? (isActive(child.status) ? now : null))),
+  }));
+
+/** What a rerun repeats, and which results it did not have to make again. */
+export function rerunNote(run: RunDetail) {
+  const original = run.rerun_of;
+  if (original === null || original === undefined) return null;
+  const taken = run.steps.filter((step) => step.raw_response?.loaded !== undefined);
+  const top = taken.filter((step) => step.kind !== 'branch' && step.kind !== 'fan_out_branch');
+  return {
+    href: paths.run(original),
+    id: `…${original.slice(-8)}`,
+    text:
+      taken.length === 0
+        ? 'It began from the start; nothing was taken over.'
+        : `${plural(taken.length, 'result')} taken over and not run again: ${top.map(({ step_name }) => step_name).join(', ')}.`,
+  };
+}
+
+/** A step from which a rerun may begin: an entry of the pipeline itself. */
+export const isEntry = ({ kind }: StepDetail): boolean => kind !== 'branch' && kind !== 'fan_out_branch';

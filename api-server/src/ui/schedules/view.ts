@@ -1,0 +1,52 @@
+import { duration, exactTime } from '../format.ts';
+import type { Schedule } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import { plural, runRow } from '../runs/row.ts';
+import type { RunLine } from '../wire.ts';
+import { cronWords } from './cron-words.ts';
+
+/** One unit is enough for what is far away: `in 3 h 20 m`, `in 2 d 4 h`. */
+function until(iso: string, now: number): string {
+  const seconds = Math.max(0, (Date.parse(iso) - now) / 1000);
+  return seconds < 1 ? 'now' : `in ${duration(Math.ceil(seconds)).replace('.0 s', ' s')}`;
+}
+
+const EXAMPLE = `schedule:
+  cron: "0 6 * * 1-5"        # minute, hour, day of month, month, day of week
+  timezone: Europe/Berlin    # Etc/UTC where it is left out
+  summary: Morning sweep`;
+
+export interface SchedulesInput {
+  schedules: Schedule[];
+  /** The last run of each pipeline that its schedule started. */
+  last: ReadonlyMap<string, RunLine>;
+  now: number;
+  currency: string;
+}
+
+const soonest = (a: Schedule, b: Schedule): number =>
+  (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
+
+/** Pipelines that run by the clock, the next one first (Design 5). */
+export function schedulesView({ schedules, last, now, currency }: SchedulesInput) {
+  const active = schedules.filter(({ suspended }) => !suspended).length;
+  return {
+    count: plural(schedules.length, 'schedule'),
+    lead: active === schedules.length ? '' : `${schedules.length - active} suspended`,
+    example: EXAMPLE,
+    rows: schedules.toSorted(soonest).map((schedule) => {
+      const run = last.get(schedule.pipeline);
+      return {
+        pipeline: schedule.pipeline,
+        href: paths.pipeline(schedule.pipeline),
+        words: cronWords(schedule.cron) ?? 'As the line says',
+        cron: schedule.cron,
+        timezone: schedule.timezone,
+        suspended: schedule.suspended,
+        next: schedule.next_run === null ? null : until(schedule.next_run, now),
+        exact: schedule.next_run === null ? '' : exactTime(schedule.next_run),
+        last: run === undefined ? null : runRow(run, { now, currency }),
+      };
+    }),
+  };
+}

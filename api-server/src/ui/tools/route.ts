@@ -1,0 +1,12 @@
+import type { FastifyInstance } from 'fastify';
+import { type PageContext, sendPage } from '../page.ts';
+import { toolsView } from './view.ts';
+
+/** `/ui/tools`: what the gateway says of its tools at this moment. */
+export function registerTools(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+  app.get('/ui/tools', async (request, reply) => {
+    const model = toolsView(await deps.gatewayTools(), deps.now());
+    return sendPage(context, request, reply, { title: 'Tools', nav: 'tools', template: 'tools', model });
+  });
+}
