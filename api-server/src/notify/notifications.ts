@@ -41,23 +41,38 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),
   };
-  const writes = (run: ActiveRun, { notifications, notes }: Plan): Write[] => {
-    for (const { event, msg } of notes) run.journal.add('warn', event, msg);
-    return notifications.length > 0 ? [outbox.insert(notifications)] : [];
-  };
   const preparing = { settings, env, definitionOf: outbox.definitionOf };
-  return {
-    runEnded: (run, end) => writes(run, planRunEnd(planning, run, { ...end, at: deps.now() })),
-    approvalAsked: (run, request) => writes(run, planApproval(planning, run, request)),
-    sender: new Sender({
-      outbox,
-      prepare: (notification, channel) => prepare(preparing, notification, channel),
-      http: deps.http,
-      guardedHttp: deps.guardedHttp,
-      mask: env.mask,
-      log: deps.log,
-      now: deps.now,
-      tryMs: deps.tryMs ?? TRY_MS,
-    }),
+  const sender = new Sender({
+    outbox,
+    prepare: (notification, channel) => prepare(preparing, notification, channel),
+    http: deps.http,
+    guardedHttp: deps.guardedHttp,
+    mask: env.mask,
+    log: deps.log,
+    now: deps.now,
+    tryMs: deps.tryMs ?? TRY_MS,
+  });
+  const writes = (run: ActiveRun, plan: () => Plan): Write[] => {
+    const { notifications, notes } = planned(run, plan, deps.log);
+    for (const { event, msg } of notes) run.journal.add('warn', event, msg);
+    if (notifications.length === 0) return [];
+    sender.soon();
+    return [outbox.insert(notifications)];
   };
+  return {
+    runEnded: (run, end) => writes(run, () => planRunEnd(planning, run, { ...end, at: deps.now() })),
+    approvalAsked: (run, request) => writes(run, () => planApproval(planning, run, request)),
+    sender,
+  };
+}
+
+/** A fault in what we have to say must not keep a run from ending. */
+function planned({ id }: ActiveRun, plan: () => Plan, log: Io['log']): Plan {
+  try {
+    return plan();
+  } catch (error) {
+    log.warn({ run_id: id, err: error }, 'notifications of a run could not be planned');
+    const msg = 'nobody is told: its notifications could not be planned; the service log has the details';
+    return { notifications: [], notes: [{ event: 'notification_failed', msg }] };
+  }
 }

@@ -40,17 +40,21 @@ export interface Plan {
   notes: { event: string; msg: string }[];
 }
 
+const NOTHING: Plan = { notifications: [], notes: [] };
+
 /** What the end of a run at `at` (milliseconds) makes known, and to whom; pure (Orchestration 6, Design 5). */
 export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
   const event = EVENT_OF[end.status];
-  if (event === null) return { notifications: [], notes: [] };
+  if (event === null) return NOTHING;
   const step = end.error ? end.error.step : lastCompleted(run);
+  const targets = definitionTargets(run, step, event);
+  if (targets.length === 0) return NOTHING;
   const facts = factsOf(deps, run, { event, at: end.at, step });
   const reason = end.error ? end.error.message : passedSentence(run);
   return planMessages(deps, run, {
     idBase: `${run.id}/${event}`,
     facts: { ...facts, status: end.status, step: end.error?.step ?? null, reason },
-    targets: definitionTargets(run, step, event),
+    targets,
     at: end.at,
     buttons: [],
   });

@@ -365,6 +365,19 @@ test('a try that gets no answer ends with its time and is tried again', async ()
   expect(await stored()).toMatchObject([{ status: 'pending', attempts: 1, error: 'slack: no answer within 0.05 s' }]);
 });
 
+test('a fault in what is to be said leaves the run its end', async () => {
+  const run = runOf({ pipeline: pipelineOf({ notifications: SAID }) });
+  Object.defineProperty(run.context, 'summary', {
+    get: () => {
+      throw new Error('our fault');
+    },
+  });
+  expect(notifications.runEnded(run, { status: 'failed', error: { step: null, message: 'x' } })).toEqual([]);
+  expect(notifications.runEnded(run, { status: 'escalated', error: { step: null, message: 'x' } })).toEqual([]);
+  expect(run.noted.map(({ event }) => event)).toEqual(['notification_failed']);
+  expect(lines.map(({ msg }) => msg)).toEqual(['notifications of a run could not be planned']);
+});
+
 test('a database that is away stops nothing for good', async () => {
   await endRunOf(pipelineOf({ notifications: SAID }));
   let broken = true;

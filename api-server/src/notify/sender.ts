@@ -13,6 +13,8 @@ export const MAX_IN_FLIGHT = 8;
 /** A claim outlives the longest try, so that nobody else takes the row meanwhile. */
 const CLAIM_MS = 15_000;
 const POLL_MS = 1_000;
+/** Long enough for the transaction of what was just planned. */
+const SOON_MS = 100;
 const KEEP_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -43,6 +45,7 @@ export class Sender {
   #inFlight = new Set<Promise<void>>();
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #polling: Promise<void> | null = null;
   /** The last claim was full, so more may wait. */
   #more = false;
@@ -57,9 +60,20 @@ export class Sender {
     this.#timer ??= setInterval(() => void this.poll(), POLL_MS);
   }
 
+  /** Something is about to be stored: look sooner than at the next round, if this sender was started. */
+  soon(): void {
+    if (this.#timer === undefined || this.#soon !== undefined) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      void this.poll();
+    }, SOON_MS);
+  }
+
   /** Takes nothing new and ends the tries that go on; their rows are taken up again at the next start. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    this.#timer = undefined;
     this.#stop.abort();
     await this.#polling;
     await this.settled();
