@@ -41,6 +41,7 @@ export function writeApiServerConfig({
     config.server.port = port;
     config.pipeline_config_dir = inLocal(config.pipeline_config_dir);
     config.step_library_dir = inLocal(config.step_library_dir);
+    config.artifacts.dir = join(dataDir, 'artifacts');
     config.database.url = `sqlite://${join(dataDir, 'signalbox.db')}`;
     config.executors.gateway.url = `${gatewayUrl.replace(/^http/, 'ws')}/rpc`;
     config.executors.gateway.rest_url = gatewayUrl;

@@ -37,9 +37,9 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   const stop = async () => {
     for (let service = running.pop(); service; service = running.pop()) await service.stop();
   };
-  const start = async (kind: ServiceKind, configPath: string) => {
+  const start = async (kind: ServiceKind, configPath: string, env: Record<string, string> = {}) => {
     const service = await startService(kind, configPath, {
-      env: { ...tokenEnvironment(tokens), ...options.env },
+      env: { ...tokenEnvironment(tokens), ...env, ...options.env },
       onLine: (line) => options.onLine?.(kind, line),
     });
     running.push(service);
@@ -58,6 +58,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
         change: change['api-server'],
         gatewayUrl: gateway.url,
       }),
+      { GATEWAY_URL: gateway.url },
     );
     return { gateway, apiServer, tokens, stop };
   } catch (error) {
