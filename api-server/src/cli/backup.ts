@@ -1,0 +1,52 @@
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../config/load.ts';
+import { backUp } from '../store/backup.ts';
+
+const USAGE = `usage: npm run backup -- --config FILE --to FILE [--overwrite]
+
+Copies the embedded database to FILE while the service runs: one consistent state, checked before it gets its name.
+To restore, stop the service and put the copy where database.url points, without the -wal and -shm files beside it.
+A Postgres database is backed up with pg_dump.
+`;
+
+/** Runs the command; answers the exit code. */
+export async function backup(args: string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const options = {
+    config: { type: 'string' },
+    to: { type: 'string' },
+    overwrite: { type: 'boolean' },
+    help: { type: 'boolean' },
+  } as const;
+  const { values } = parseArgs({ args, options });
+  if (values.help) return say(USAGE, 0);
+  if (!values.config || !values.to) return say(USAGE, 2);
+  const loaded = loadConfig(values.config, env);
+  if (!loaded.ok) return say(`backup: ${loaded.message}\n`, 1);
+  const { database } = loaded.config;
+  if (!('file' in database)) return say('backup: database.url names a server; use pg_dump\n', 1);
+  if (!existsSync(database.file)) return say(`backup: ${database.file} is not there yet\n`, 1);
+  const target = resolve(values.to);
+  if (existsSync(target) && !values.overwrite)
+    return say(`backup: ${target} is there already; --overwrite replaces it\n`, 1);
+  const unfinished = `${target}.unfinished`;
+  const showEvery = 10;
+  let shown = 0;
+  const problem = await backUp(database.file, unfinished, (percent) => {
+    if (percent < shown + showEvery) return;
+    shown = percent;
+    process.stderr.write(`${percent} %\n`);
+  });
+  if (problem !== null) {
+    rmSync(unfinished, { force: true });
+    return say(`backup: the copy is not sound: ${problem}\n`, 1);
+  }
+  renameSync(unfinished, target);
+  return say(`${target}: ${(statSync(target).size / 1024 / 1024).toFixed(1)} MiB\n`, 0);
+}
+
+function say(text: string, code: number): number {
+  (code === 0 ? process.stdout : process.stderr).write(text);
+  return code;
+}

@@ -1,0 +1,34 @@
+import { backup, DatabaseSync } from 'node:sqlite';
+
+/** Pages copied between two looks at what else is to do. */
+const PAGES = 1000;
+
+/**
+ * Copies the embedded database beside the running service, as of one moment. Answers what a check of the copy found
+ * wrong, or null. `progress` gets whole per cents.
+ */
+export async function backUp(
+  file: string,
+  target: string,
+  progress: (percent: number) => void,
+): Promise<string | null> {
+  const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  try {
+    const report = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
+      progress(Math.floor(((totalPages - remainingPages) / totalPages) * 100));
+    await backup(source, target, { rate: PAGES, progress: report });
+  } finally {
+    source.close();
+  }
+  return check(target);
+}
+
+function check(file: string): string | null {
+  const copy = new DatabaseSync(file, { readOnly: true });
+  try {
+    const found = String(copy.prepare('PRAGMA quick_check').get()?.['quick_check']);
+    return found === 'ok' ? null : found;
+  } finally {
+    copy.close();
+  }
+}
