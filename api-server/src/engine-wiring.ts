@@ -99,7 +99,7 @@ function stepDeps(
   kinds: Map<string, StepKind>,
 ): Omit<StepDeps, 'flush'> {
   const http = httpExecutor(config.security.egressAllow);
-  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, texts, now }));
+  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));
   kinds.set('human', humanStep({ texts, approvals, now }));
   const artifacts = config.artifacts && artifactStore(config.artifacts.dir);

@@ -1,4 +1,4 @@
-import { AgentRunResult, AgentsList } from '@signalbox/crds';
+import { AgentRunResult, AgentsList, ToolApprovalParams } from '@signalbox/crds';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/executor.ts';
 import type { RpcClient } from './rpc-client.ts';
 
@@ -19,6 +19,7 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
         onEvent: (event, fields) => {
           if (!QUIET.has(event)) call.onEvent(event, shown(fields));
         },
+        onRequest: (method, params) => (method === 'tool.request_approval' ? approve(call, params) : null),
         cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
       });
       return answer.ok ? toReply(name, answer.result) : answer;
@@ -34,8 +35,18 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
   };
 }
 
-/** Events that say nothing a person would read in a run's log. */
-const QUIET = new Set(['accepted', 'started', 'text']);
+/** Events that say nothing a person would read in a run's log, or that the run says itself. */
+const QUIET = new Set(['accepted', 'started', 'text', 'approval_requested', 'approval_decided']);
+
+/** Asks people on behalf of this call; null where the request is about another one. */
+function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): Promise<unknown> | null {
+  const parsed = ToolApprovalParams.safeParse(params);
+  if (!parsed.success || !onApproval) return null;
+  const { metadata, run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = parsed.data;
+  if (metadata?.run_id !== runId || metadata.step_name !== stepName) return null;
+  const asked = onApproval({ backendRunId, callId, agent, server, tool, input, reason: reason ?? null });
+  return asked.then(({ approved, decidedBy, comment }) => ({ approved, decided_by: decidedBy, comment }));
+}
 
 function shown({ run_id: _run, ts: _ts, ...fields }: Record<string, unknown>): Record<string, unknown> {
   const { input, result, ...rest } = fields;

@@ -17,6 +17,8 @@ export interface Call {
   /** Key under which `agent.event` notifications name this call. */
   eventKey?: string;
   onEvent?(event: string, fields: Record<string, unknown>): void;
+  /** Answers a request of the backend that is about this call; null for any other. */
+  onRequest?(method: string, params: unknown): Promise<unknown> | null;
   /** Sent once when the signal aborts. */
   cancel?: { method: string; params: Record<string, unknown> };
 }
@@ -34,6 +36,7 @@ interface Open {
   settle(result: CallResult): void;
 }
 
+const refusal = () => ({ error: { code: -32603, message: 'the decision could not be had' } });
 const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailable', message, retryable: true });
 
 /** JSON-RPC over one WebSocket that is opened at need and opened again when lost (Design 6). */
@@ -94,7 +97,7 @@ export class WebSocketRpc implements RpcClient {
       },
       response: (message) => this.#answered(message),
       notification: (method, params) => this.#notified(method, params),
-      request: (id, method) => this.#refuse(id, method),
+      request: (id, method, params) => void this.#requested(id, method, params),
       closed: (reason, refused) => this.#lost(reason, refused),
     });
   }
@@ -123,13 +126,18 @@ export class WebSocketRpc implements RpcClient {
     this.#byEventKey.get(key)?.call.onEvent?.(event, fields);
   }
 
-  /** No person is asked on this connection, so what needs one is denied. */
-  #refuse(id: string | number, method: string): void {
-    const answer =
-      method === 'tool.request_approval'
+  /** Lets the call answer that the request is about; where there is none, nobody can be asked and the tool is denied. */
+  async #requested(id: string | number, method: string, params: unknown): Promise<void> {
+    const socket = this.#socket;
+    let answering: Promise<unknown> | null = null;
+    for (const { call } of this.#open.values()) answering ??= call.onRequest?.(method, params) ?? null;
+    const answer = answering
+      ? await answering.then((result) => ({ result }), refusal)
+      : method === 'tool.request_approval'
         ? { result: { approved: false, comment: 'nobody can be asked' } }
         : { error: { code: -32601, message: `unknown method ${method}` } };
-    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    // The number means nothing on another connection: whoever still waits asks there again.
+    if (this.#socket === socket) socket?.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
   }
 
   #abort(id: number): void {

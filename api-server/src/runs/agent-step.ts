@@ -1,7 +1,8 @@
 import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
-import type { AgentBackend, AgentReply, Failure } from './executor.ts';
+import type { AgentBackend, AgentCall, AgentReply, Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
 import { runValues } from './run-values.ts';
+import { askForTool, type ToolApprovals } from './tool-approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from './step-kind.ts';
 import type { AnyStep, Site } from './step-rows.ts';
 import type { Texts } from './texts.ts';
@@ -10,6 +11,8 @@ type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 
 export interface AgentStepDeps {
   backend: AgentBackend;
+  /** Null where nobody can be asked about a tool. */
+  approvals: ToolApprovals | null;
   texts: Texts;
   now(): number;
 }
@@ -129,13 +132,16 @@ const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
   return { ok: false, type: 'output_invalid', message, retryable: false, facts };
 };
 
-function call(
+async function call(
   deps: AgentStepDeps,
   { site, step }: Question,
   attempt: Attempt & { input: string },
 ): Promise<AgentReply | Failure> {
   const { run, name } = site;
-  return deps.backend.run({
+  const over = new AbortController();
+  const asked: Promise<unknown>[] = [];
+  const onApproval = approvalsOf(deps, { site, attempt, over: over.signal, asked });
+  const reply = await deps.backend.run({
     agent: step.agent,
     model: step.model,
     input: attempt.input,
@@ -149,7 +155,30 @@ function call(
     signal: attempt.signal,
     onEvent: (event, fields) =>
       run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
+    ...(onApproval ? { onApproval } : {}),
   });
+  // Whatever is still asked is asked no more.
+  over.abort();
+  await Promise.allSettled(asked);
+  return reply;
+}
+
+interface CallSite {
+  site: Site;
+  attempt: Attempt;
+  over: AbortSignal;
+  asked: Promise<unknown>[];
+}
+
+function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt, over, asked }: CallSite): AgentCall['onApproval'] {
+  if (!approvals) return undefined;
+  const deadline = now() + attempt.timeoutMs;
+  const signal = AbortSignal.any([attempt.signal, over]);
+  return (request) => {
+    const decision = askForTool(approvals, { site, signal, store: attempt.store, deadline, now: now() }, request);
+    asked.push(decision);
+    return decision;
+  };
 }
 
 const schemas = new WeakMap<AnyAgentStep, Record<string, unknown>>();

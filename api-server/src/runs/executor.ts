@@ -21,6 +21,25 @@ export interface AgentCall {
   team: string | null;
   signal: AbortSignal;
   onEvent(event: string, fields: Record<string, unknown>): void;
+  /** The agent wants to call a tool that a person must allow; absent where nobody can be asked. */
+  onApproval?(request: ToolRequest): Promise<ToolDecision>;
+}
+
+export interface ToolRequest {
+  /** The backend's own names of the run and of the call: the same when it asks again. */
+  backendRunId: string;
+  callId: string;
+  agent: string;
+  server: string;
+  tool: string;
+  input: unknown;
+  reason: string | null;
+}
+
+export interface ToolDecision {
+  approved: boolean;
+  decidedBy: string | null;
+  comment: string | null;
 }
 
 export interface AgentReply {
