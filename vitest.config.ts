@@ -52,7 +52,7 @@ export default defineConfig({
       },
       { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
-      { test: { name: 'faults', include: ['e2e/{bench,crash,shim}/**/*.test.ts'], ...acrossProcesses } },
+      { test: { name: 'faults', include: ['e2e/{bench,crash,faults,shim}/**/*.test.ts'], ...acrossProcesses } },
     ],
   },
 });

@@ -8,7 +8,7 @@ import { httpExecutor } from './executors/http.ts';
 import { WebSocketRpc } from './executors/rpc-client.ts';
 import { shellExecutor } from './executors/shell.ts';
 import type { Logs } from './observability/logger.ts';
-import type { Failpoints } from './failpoints.ts';
+import { type Failpoints, surround } from './failpoints.ts';
 import { agentStep } from './runs/agent-step.ts';
 import type { Capacity } from './runs/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from './runs/engine.ts';
@@ -95,10 +95,11 @@ export function wireEngine(parts: EngineParts): Engine {
 }
 
 function stepDeps(
-  { config, pipelineEnv: env, database, backends, texts, approvals }: EngineParts,
+  { config, pipelineEnv: env, database, backends: configured, texts, approvals, failpoints }: EngineParts,
   kinds: Map<string, StepKind>,
 ): Omit<StepDeps, 'flush'> {
-  const http = httpExecutor(config.security.egressAllow);
+  const http = surround(failpoints, 'http', httpExecutor(config.security.egressAllow));
+  const backends = configured.map((backend) => ({ ...backend, run: surround(failpoints, backend.name, backend.run) }));
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));
   kinds.set('human', humanStep({ texts, approvals, now }));
@@ -108,7 +109,7 @@ function stepDeps(
     texts,
     env,
     http,
-    shell: config.security.allowShellChecks ? shellExecutor : null,
+    shell: config.security.allowShellChecks ? surround(failpoints, 'shell', shellExecutor) : null,
     backends: new Map(backends.map((backend) => [backend.name, backend])),
     calibratedMean: (query) => calibratedMean(database.db, query, config.calibration),
     keepArtifacts: async (run, stepName, kept) => {

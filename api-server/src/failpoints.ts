@@ -1,12 +1,66 @@
-/** Faults that tests ask for through `SIGNALBOX_FAILPOINT`, comma-separated; none in production. */
+/**
+ * Faults that tests ask for through `SIGNALBOX_FAILPOINT`, comma-separated; none in production.
+ * `step_row_late` and `synchronous_normal` break a promise on purpose. `trace` names every point on stderr as it is
+ * reached. Anything else is a point, with `:n` for the n-th time it is reached, where the process dies as with `kill -9`;
+ * `any:n` is the n-th point of whatever name.
+ */
 export interface Failpoints {
   /** The engine goes on before its rows are stored. */
   stepRowLate: boolean;
   /** The database acknowledges before the fsync. */
   synchronousNormal: boolean;
+  /** Called at every point; null where nobody asked, and then nothing is wrapped for it. */
+  reach: ((point: string) => void) | null;
 }
 
-export function readFailpoints(text: string | undefined): Failpoints {
-  const names = new Set((text ?? '').split(','));
-  return { stepRowLate: names.has('step_row_late'), synchronousNormal: names.has('synchronous_normal') };
+/** How a process ends at a point. */
+export interface Deadly {
+  die(): void;
+  say(line: string): void;
+}
+
+const REAL: Deadly = {
+  die: () => process.kill(process.pid, 'SIGKILL'),
+  say: (line) => process.stderr.write(line),
+};
+
+export function readFailpoints(text: string | undefined, deadly: Deadly = REAL): Failpoints {
+  const asked = (text ?? '').split(',').filter((name) => name !== '');
+  const points = asked.filter((name) => !['step_row_late', 'synchronous_normal'].includes(name));
+  return {
+    stepRowLate: asked.includes('step_row_late'),
+    synchronousNormal: asked.includes('synchronous_normal'),
+    reach: points.length > 0 ? counter(points, deadly) : null,
+  };
+}
+
+function counter(asked: readonly string[], { die, say }: Deadly): (point: string) => void {
+  const seen = new Map<string, number>();
+  const countOf = (name: string) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count;
+  };
+  const wanted = new Set(asked.map((name) => (/:\d+$/.test(name) ? name : `${name}:1`)));
+  const traces = asked.includes('trace');
+  return (point) => {
+    const names = [`${point}:${countOf(point)}`, `any:${countOf('any')}`];
+    if (traces) say(`failpoint ${names[0]}\n`);
+    if (names.some((name) => wanted.has(name))) die();
+  };
+}
+
+/** Surrounds a call that leaves the process with `<name>.before` and `<name>.after`. */
+export function surround<A extends unknown[], R>(
+  { reach }: Pick<Failpoints, 'reach'>,
+  name: string,
+  call: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  if (reach === null) return call;
+  return async (...args) => {
+    reach(`${name}.before`);
+    const result = await call(...args);
+    reach(`${name}.after`);
+    return result;
+  };
 }

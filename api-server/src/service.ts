@@ -33,8 +33,10 @@ import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.t
 import { countRunning, keptDefinitions } from './store/interrupted.ts';
 import { listRuns } from './store/list-runs.ts';
 import { insertPrior } from './store/prior-steps.ts';
+import { checkRollUps } from './store/roll-up-check.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
+import { watchWrites } from './store/watch-writes.ts';
 import { dedupWindow, intake, type IntakeDeps } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
@@ -65,7 +67,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, logs, failpoints } = options;
   const { log } = logs;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
-  const database = await openDatabase({ ...config.database, now, synchronous });
+  const opened = await openDatabase({ ...config.database, now, synchronous });
+  const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const registry = await createRegistry({
     ...definitionFolders(config),
     operator: {
@@ -145,7 +148,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
       notifications.sender.start();
       await scheduler.start();
-      return app.listen({ host: config.server.host, port: config.server.port });
+      const url = await app.listen({ host: config.server.host, port: config.server.port });
+      void reportShortfalls(database, log);
+      return url;
     },
     reload: async () => {
       const { pipelines } = await registry.reload();
@@ -176,6 +181,14 @@ const definitionFolders = (config: Config) => ({
 function reportProblems(registry: Registry, log: Logs['log']): void {
   for (const { severity, file, line, col, msg } of registry.current().problems) {
     log.warn({ severity, file, line, col }, `definition: ${msg}`);
+  }
+}
+
+/** A roll-up that says less than its rows is a fault of ours; the service goes on, the log says so. */
+async function reportShortfalls({ db }: Database, log: Logs['log']): Promise<void> {
+  const shortfalls = await checkRollUps(db).catch(() => null);
+  for (const { metric, labels, rolledUp, counted } of shortfalls ?? []) {
+    log.error({ metric, labels, rolled_up: rolledUp, counted }, 'a roll-up is behind its rows');
   }
 }
 

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Database } from '../../api-server/src/store/database.ts';
+import { checkRollUps } from '../../api-server/src/store/roll-up-check.ts';
+
+/** The rows that a round is judged by. */
+export interface Rows {
+  runs: {
+    id: string;
+    pipeline: string;
+    status: string;
+    parent: string | null;
+    ended: boolean;
+    waits: boolean;
+    scheduledFor: string | null;
+  }[];
+  steps: { runId: string; name: string; status: string; ended: boolean }[];
+  pendingApprovals: string[];
+  shortfalls: string[];
+}
+
+const LIVE = new Set(['queued', 'running', 'interrupted']);
+const Context = z.object({ metadata: z.object({ scheduled_for: z.string().optional() }) });
+
+export async function readRows({ db }: Pick<Database, 'db'>): Promise<Rows> {
+  const runs = await db.selectFrom('runs').selectAll().execute();
+  const steps = await db.selectFrom('step_executions').selectAll().execute();
+  const pending = await db.selectFrom('approvals').select('id').where('status', '=', 'pending').execute();
+  return {
+    runs: runs.map((run) => ({
+      id: run.id,
+      pipeline: run.pipeline_name,
+      status: run.status,
+      parent: run.parent_run_id,
+      ended: run.completed_at !== null,
+      waits: run.waiting_on !== null,
+      scheduledFor: Context.parse(JSON.parse(run.context)).metadata.scheduled_for ?? null,
+    })),
+    steps: steps.map((step) => ({
+      runId: step.run_id,
+      name: step.step_name,
+      status: step.status,
+      ended: step.completed_at !== null,
+    })),
+    pendingApprovals: pending.map(({ id }) => id),
+    shortfalls: ((await checkRollUps(db)) ?? []).map(
+      ({ metric, labels, rolledUp, counted }) => `${metric}{${labels.join()}} is ${rolledUp}, rows say ${counted}`,
+    ),
+  };
+}
+
+/** What holds in every row whenever nothing is executing: lines that say what does not. */
+export function inconsistencies({ runs, steps, pendingApprovals, shortfalls }: Rows): string[] {
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  const fires = runs.flatMap(({ pipeline, scheduledFor }) => (scheduledFor ? [`${pipeline} at ${scheduledFor}`] : []));
+  return [
+    ...runs.filter(({ status }) => LIVE.has(status)).map((run) => `run ${run.id} of ${run.pipeline} is ${run.status}`),
+    ...runs
+      .filter(({ ended, status }) => ended === LIVE.has(status))
+      .map((run) => `run ${run.id}: ${run.status} and its end differ`),
+    ...runs.filter(({ waits }) => waits).map((run) => `run ${run.id} ended and waits`),
+    ...runs.filter(({ parent }) => parent !== null && !byId.has(parent)).map((run) => `run ${run.id} has no parent`),
+    ...steps
+      .filter(({ status, ended }) => status === 'running' || !ended)
+      .map((step) => `step ${step.name} of ${byId.get(step.runId)?.pipeline ?? 'no run'} is ${step.status}`),
+    ...pendingApprovals.map((id) => `approval ${id} is pending`),
+    ...fires.filter((fire, at) => fires.indexOf(fire) < at).map((fire) => `two runs of ${fire}`),
+    ...shortfalls,
+  ];
+}
+
+/** A roll-up may be above its rows only where something was counted twice: nothing is pruned in a test. */
+export async function countedTwice({ db }: Pick<Database, 'db'>): Promise<string[]> {
+  const counters = await db.selectFrom('counters').selectAll().execute();
+  const total = (metric: string) =>
+    counters.filter((counter) => counter.metric === metric).reduce((sum, { value }) => sum + value, 0);
+  const { runs, steps, groups } = await db
+    .selectNoFrom((from) => [
+      from
+        .selectFrom('runs')
+        .select(({ fn }) => fn.countAll().as('n'))
+        .where('status', 'not in', [...LIVE])
+        .as('runs'),
+      from
+        .selectFrom('step_executions')
+        .select(({ fn }) => fn.countAll().as('n'))
+        .where('status', 'not in', ['running', 'skipped'])
+        .where('kind', 'not in', ['parallel', 'fan_out'])
+        .as('steps'),
+      from
+        .selectFrom('approvals')
+        .select(({ fn }) => fn.countAll().as('n'))
+        .where('status', 'in', ['approved', 'rejected'])
+        .as('groups'),
+    ])
+    .executeTakeFirstOrThrow();
+  const pairs = [
+    ['pipeline_runs_total', runs],
+    ['pipeline_steps_total', steps],
+    ['pipeline_step_duration_seconds', steps],
+    ['human_approval_decisions_total', groups],
+  ] as const;
+  return pairs
+    .filter(([metric, rows]) => total(metric) !== Number(rows))
+    .map(([metric, rows]) => `${metric} is ${total(metric)} for ${Number(rows)} rows`);
+}
