@@ -66,7 +66,10 @@ test.each([
 });
 
 test.each([
-  ['postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full', 'postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full'],
+  [
+    'postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full',
+    'postgres://u:p%40w@db.example:5433/signalbox?sslmode=verify-full',
+  ],
   ['postgresql+asyncpg://u@h/d', 'postgres://u@h/d'],
   ['postgres://u@%2Frun%2Fpostgresql/d', 'postgres://u@%2Frun%2Fpostgresql/d'],
 ])('database.url %s is a server', (written, url) => {

@@ -15,7 +15,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
   if (database === null) {
     return { ok: false, message: 'database.url: must be sqlite:PATH or postgres://USER@HOST/DATABASE' };
   }
-  const { artifacts, auth, concurrency, dedup, logging, security } = parsed;
+  const { auth, concurrency, dedup, logging, security } = parsed;
   const config: Config = {
     file,
     server: resolveServer(parsed.server, at),
@@ -24,11 +24,10 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     stepLibraryDir: optional(parsed.step_library_dir),
     managedDir: optional(parsed.managed_dir),
     database: { ...database, autoMigrate: parsed.database.auto_migrate },
+    ...resolveKeeping(parsed, at),
     executors: resolveExecutors(parsed.executors, at),
     logging: { level: LEVELS[logging.level], dir: optional(logging.dir) },
     schedule: { catchUpSeconds: parsed.schedule.catch_up_seconds },
-    retention: { runsDays: parsed.retention.runs_days ?? null, auditDays: parsed.retention.audit_days ?? null },
-    artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
     dedup: { enabled: dedup?.enabled ?? false, windowSeconds: dedup?.window_seconds ?? 300 },
     concurrency: { maxRuns: concurrency.max_runs, onFull: concurrency.on_full, maxQueued: concurrency.max_queued },
     auth: {
@@ -53,6 +52,17 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     },
   };
   return { ok: true, config };
+}
+
+/** What is kept for how long. */
+function resolveKeeping(
+  { artifacts, retention }: ConfigFile,
+  at: ResolvePath,
+): Pick<Config, 'artifacts' | 'retention'> {
+  return {
+    artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
+    retention: { runsDays: retention.runs_days ?? null, auditDays: retention.audit_days ?? null },
+  };
 }
 
 function resolveServer(server: ConfigFile['server'], at: ResolvePath): Config['server'] {

@@ -2,11 +2,7 @@ import { emptySecrets } from './notifications-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Blocks that are checked but do nothing yet in this version: whoever sets one is told at every start. */
-const WITHOUT_EFFECT = [
-  'observability',
-  'pricing',
-  'replay',
-] as const;
+const WITHOUT_EFFECT = ['observability', 'pricing', 'replay'] as const;
 
 /** Lines for the start-up log: what is open, deprecated, or written in vain. `raw` is the file before defaults. */
 export function startUpWarnings(raw: unknown, parsed: ConfigFile): string[] {

@@ -83,7 +83,10 @@ describe('the login form', () => {
     await fail();
     const refused = await logIn(SECRETS.viewer);
     expect(refused.statusCode).toBe(429);
-    expect(refused.json().detail).toMatchObject({ type: 'rate_limited', message: expect.stringContaining('try again in') });
+    expect(refused.json().detail).toMatchObject({
+      type: 'rate_limited',
+      message: expect.stringContaining('try again in'),
+    });
     expect(refused.headers['retry-after']).toBe('300');
     expect(refused.headers['set-cookie']).toBeUndefined();
     expect((await logIn(SECRETS.viewer, { from: '192.0.2.7' })).statusCode).toBe(303);

@@ -24,7 +24,12 @@ afterAll(() => {
   stranger.remove();
 });
 
-const tlsOf = (pair: Pair, more: Partial<TlsConfig> = {}): TlsConfig => ({ ...pair, keyPassword: null, clientCa: null, ...more });
+const tlsOf = (pair: Pair, more: Partial<TlsConfig> = {}): TlsConfig => ({
+  ...pair,
+  keyPassword: null,
+  clientCa: null,
+  ...more,
+});
 
 interface Answer {
   status: number | undefined;
@@ -78,7 +83,9 @@ test('server.tls.key_password: opens an encrypted key, and a wrong one ends the 
     expect(await ask(app)).toMatchObject({ status: 200, servedBy: 'locked' });
   });
   for (const keyPassword of [null, 'shut']) {
-    expect(() => tlsOptions(tlsOf(pair, { keyPassword }))).toThrow(`server.tls: cannot be used (${pair.cert}, ${pair.key}): `);
+    expect(() => tlsOptions(tlsOf(pair, { keyPassword }))).toThrow(
+      `server.tls: cannot be used (${pair.cert}, ${pair.key}): `,
+    );
   }
 });
 
@@ -95,7 +102,11 @@ test('a file that is no certificate, and a key of another certificate, end the s
   const nonsense = join(ca.dir, 'nonsense.crt');
   writeFileSync(nonsense, 'x');
   const other = ca.issue('other');
-  for (const pair of [{ ...server, cert: nonsense }, { ...server, key: other.key }, { ...server, key: nonsense }]) {
+  for (const pair of [
+    { ...server, cert: nonsense },
+    { ...server, key: other.key },
+    { ...server, key: nonsense },
+  ]) {
     expect(() => tlsOptions(tlsOf(pair))).toThrow(`server.tls: cannot be used (${pair.cert}, ${pair.key}): `);
   }
 });
