@@ -3,10 +3,12 @@ import type { Database } from './store/database.ts';
 import { markRun, markStep } from './store/feedback.ts';
 import { listRuns, type RunFilter } from './store/list-runs.ts';
 import { runDetail } from './store/run-detail.ts';
+import { auditBy, type AuditDeps, cancelDeed } from './http/audit-by.ts';
 import { runDetailView, runLine } from './http/views.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
 import type { RunStatus, Stage } from './runs/model.ts';
 import type { OperationRoutesDeps } from './http/routes/operations.ts';
+import type { RunRoutesDeps } from './http/routes/runs.ts';
 import type { DefinitionEntry, PageDeps, RunsQuery } from './ui/page-deps.ts';
 import type { RunsPage } from './ui/wire.ts';
 
@@ -19,6 +21,16 @@ export interface Shared {
 
 /** What pages and JSON routes do alike. */
 export type Operations = Pick<OperationRoutesDeps, 'rerun' | 'schedules' | 'artifact'>;
+
+/** Cancelling for people, audited as a cancel through the JSON route is. */
+export const pageCancel =
+  ({ cancel, audit, now }: AuditDeps & Pick<RunRoutesDeps, 'cancel'>): PageDeps['cancelRun'] =>
+  async (runId, by, requestId) => {
+    const result = await cancel(runId, by.name);
+    const write = auditBy({ audit, now }, { caller: by, request: { id: requestId } });
+    if (result === 'cancelled') await write(cancelDeed(runId));
+    return result;
+  };
 
 interface Operating extends Pick<OperationRoutesDeps, 'audit' | 'now'> {
   operations: Operations;

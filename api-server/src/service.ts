@@ -1,5 +1,5 @@
 import { type Approvals, createApprovals } from './approvals/approvals.ts';
-import { pageApprovals } from './approval-wiring.ts';
+import { pageApprovals, wireChats } from './approval-wiring.ts';
 import { artifactStore } from './artifacts/keep.ts';
 import type { Config } from './config/config.ts';
 import { definitionFiles } from './definitions/definition-files.ts';
@@ -14,7 +14,7 @@ import { renewTls } from './http/tls.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { wireNotifications } from './notify-wiring.ts';
-import { pageOperations, pageStore, type Operations } from './page-wiring.ts';
+import { pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
@@ -95,6 +95,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const backends = createBackends(config);
   const notifications = wireNotifications({ ...options, database, texts });
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
+  const chats = wireChats({ ...options, database, approvals });
   const engine = wireEngine({
     ...options,
     database,
@@ -147,6 +148,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const resumed = await engine.resume();
       if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
       notifications.sender.start();
+      chats.start();
       await scheduler.start();
       const url = await app.listen({ host: config.server.host, port: config.server.port });
       void reportShortfalls(database, log);
@@ -164,6 +166,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       retention.stop();
       await engine.drain(DRAIN_MS);
       await notifications.sender.stop();
+      await chats.stop();
       await app.close();
       for (const backend of backends) backend.close();
       await database.close();
@@ -292,7 +295,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
         currency: 'USD',
         now,
         runLog: (runId) => hub.history(runId, 0),
-        cancelRun: (runId, by) => engine.cancel(runId, by.name),
+        cancelRun: pageCancel({ cancel: engine.cancel, audit, now }),
         listAgents: agents,
       }),
   };

@@ -27,3 +27,11 @@ export function auditBy(
       ...deed,
     });
 }
+
+export const cancelDeed = (runId: string): Deed => ({
+  action: 'cancel',
+  targetType: 'run',
+  target: runId,
+  runId,
+  outcome: 'cancelled',
+});

@@ -300,6 +300,15 @@ describe('suspend and resume', () => {
   });
 });
 
+test('format=cr answers the custom resource that says the same', async () => {
+  const { status, text } = await server.send('GET', '/pipelines/disk_full?format=cr', undefined, 'viewer');
+  expect(status).toBe(200);
+  expect(text).toMatch(
+    /^apiVersion: signalbox.dev\/v1alpha1\nkind: Pipeline\nmetadata:\n {2}name: disk-full\nspec:\n {2}name: disk_full\n/,
+  );
+  expect((await server.send('GET', '/steps/inspect?format=cr')).text).toContain('kind: LibraryStep');
+});
+
 test('without a folder a write says which key to set', async () => {
   const bare = await startDefinitionServer();
   bare.disk.write('managed/steps/shared.yaml', stepYaml('shared'));

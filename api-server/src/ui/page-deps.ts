@@ -163,7 +163,7 @@ export interface PageDeps {
     by: Viewer;
     requestId: string;
   }): Promise<DecisionOutcome>;
-  cancelRun(runId: string, by: Viewer): Promise<'cancelled' | 'not_found' | 'ended'>;
+  cancelRun(runId: string, by: Viewer, requestId: string): Promise<'cancelled' | 'not_found' | 'ended'>;
   /** From the start where `fromStep` is null. */
   rerun(request: { runId: string; fromStep: string | null; by: Viewer; requestId: string }): Promise<RerunOutcome>;
   /** The text of an artifact; null where there is none (any more). */

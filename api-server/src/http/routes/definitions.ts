@@ -1,13 +1,15 @@
 import { AppError, type Problem } from '@signalbox/crds';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { toManifest } from '../../definitions/manifest.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { Run } from '../../runs/model.ts';
-import type { AuditEntry } from '../../store/audit.ts';
+import { auditBy, type AuditDeps } from '../audit-by.ts';
 import { DefinitionName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { iso, pipelineSummary, stepSummary } from '../views.ts';
 
-export interface DefinitionRoutesDeps {
+export interface DefinitionRoutesDeps extends AuditDeps {
   definitions(): Snapshot;
   reload(): Promise<Snapshot>;
   lastRuns(pipelines: readonly string[]): Promise<ReadonlyMap<string, Run>>;
@@ -15,11 +17,11 @@ export interface DefinitionRoutesDeps {
     agents: { name: string; executor: string; model: string | null }[];
     errors: Record<string, string>;
   }>;
-  audit(entry: AuditEntry): Promise<void>;
-  now(): number;
 }
 
 const ByName = z.strictObject({ name: DefinitionName });
+/** `cr`: as the custom resource that says the same. */
+const Format = z.strictObject({ format: z.literal('cr').optional() });
 const unknown = (kind: string, name: string) => new AppError('not_found', `no ${kind} is named "${name}"`);
 
 /** What is loaded, and loading it again (Orchestration 4.1, 4.3, Design 5). */
@@ -37,9 +39,11 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     role: 'viewer',
     summary: 'One pipeline: resolved, and as written',
     params: ByName,
-    handler: ({ params }) => {
+    query: Format,
+    handler: ({ params, query, reply }) => {
       const pipeline = deps.definitions().byName.get(params.name);
       if (!pipeline) throw unknown('pipeline', params.name);
+      if (query.format === 'cr') return sendYaml(reply, toManifest('pipeline', pipeline.name, pipeline.text));
       return { config: pipeline.config, yaml: pipeline.text };
     },
   }),
@@ -56,9 +60,11 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     role: 'viewer',
     summary: 'One library step: parsed, and as written',
     params: ByName,
-    handler: ({ params }) => {
+    query: Format,
+    handler: ({ params, query, reply }) => {
       const step = deps.definitions().stepsByName.get(params.name);
       if (!step) throw unknown('library step', params.name);
+      if (query.format === 'cr') return sendYaml(reply, toManifest('step', step.name, step.text));
       return { config: step.config, yaml: step.text };
     },
   }),
@@ -105,26 +111,19 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     url: '/reload',
     role: 'admin',
     summary: 'Load all definitions again',
-    handler: async ({ caller, request }) => {
+    handler: async (call) => {
       const reloaded = await tryReload(deps);
-      await deps.audit({
-        ts: deps.now(),
-        actor: caller.name,
-        actorKind: 'token',
-        role: caller.role,
-        action: 'reload',
-        targetType: 'definitions',
-        target: null,
-        runId: null,
-        outcome: reloaded.outcome,
-        priorYaml: null,
-        requestId: request.id,
-      });
+      await auditBy(
+        deps,
+        call,
+      )({ action: 'reload', targetType: 'definitions', target: null, outcome: reloaded.outcome });
       if (reloaded.outcome === 'failed') throw reloaded.error;
       return { status: 'reloaded', pipelines_loaded: reloaded.pipelines, errors: reloaded.errors };
     },
   }),
 ];
+
+const sendYaml = (reply: FastifyReply, text: string) => reply.type('application/yaml; charset=utf-8').send(text);
 
 const lastRun = (run: Run | undefined) =>
   run ? { id: run.id, status: run.status, triggered_at: iso(run.triggeredAt) } : null;

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { RUN_STATUSES, STAGES } from '../../runs/model.ts';
 import type { PageOfRuns, RunFilter, RunList } from '../../store/list-runs.ts';
 import type { RunDetail } from '../../store/run-detail.ts';
+import { auditBy, type AuditDeps, cancelDeed } from '../audit-by.ts';
 import { count, Instant, line, RunId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { runDetailView, runLine } from '../views.ts';
 
-export interface RunRoutesDeps {
+export interface RunRoutesDeps extends AuditDeps {
   listRuns(filter: RunFilter, page: PageOfRuns): Promise<RunList>;
   runDetail(id: string, include: { raw: boolean }): Promise<RunDetail | null>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
@@ -62,7 +63,7 @@ const ById = z.strictObject({ id: RunId });
 const unknownRun = () => new AppError('not_found', 'there is no run with this id');
 
 /** Runs as they are stored (Orchestration 4.2, Design 5). */
-export const runRoutes = ({ listRuns, runDetail, cancel }: RunRoutesDeps): Route[] => [
+export const runRoutes = ({ listRuns, runDetail, cancel, ...rest }: RunRoutesDeps): Route[] => [
   route({
     method: 'GET',
     url: '/runs',
@@ -100,10 +101,12 @@ export const runRoutes = ({ listRuns, runDetail, cancel }: RunRoutesDeps): Route
     role: 'operator',
     summary: 'Cancel a run that has not ended',
     params: ById,
-    handler: async ({ params, caller, reply }) => {
+    handler: async (call) => {
+      const { params, caller, reply } = call;
       const result = await cancel(params.id, caller.name);
       if (result === 'not_found') throw unknownRun();
       if (result === 'ended') throw new AppError('conflict', 'the run has ended');
+      await auditBy(rest, call)(cancelDeed(params.id));
       return reply.code(202).send({ status: 'cancelled', run_id: params.id });
     },
   }),

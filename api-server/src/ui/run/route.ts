@@ -95,7 +95,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
   app.post('/ui/runs/:id/cancel', async (request, reply) => {
     const by = await operatorOf(context, request, reply);
     if (by === null) return reply;
-    const done = await deps.cancelRun(idOf(request), by);
+    const done = await deps.cancelRun(idOf(request), by, request.id);
     if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
     return reply.redirect(paths.run(idOf(request)), 303);
   });

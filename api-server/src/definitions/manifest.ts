@@ -1,0 +1,27 @@
+import { Document, isMap, type Pair, parseDocument, Scalar, YAMLMap } from 'yaml';
+
+const KINDS = { pipeline: 'Pipeline', step: 'LibraryStep' } as const;
+
+/**
+ * A definition as the custom resource that says the same, ready for `kubectl apply`; comments and `${ENV}` stay
+ * (Design 3 and 7). `spec.name` is there only where the object cannot be called what the definition is.
+ */
+export function toManifest(kind: keyof typeof KINDS, name: string, text: string): string {
+  const written = parseDocument(text).contents;
+  const objectName = objectNameFor(name);
+  const spec = new YAMLMap();
+  spec.items = isMap(written) ? written.items.filter((pair) => !isNamed(pair)) : [];
+  const manifest = new Document({
+    apiVersion: 'signalbox.dev/v1alpha1',
+    kind: KINDS[kind],
+    metadata: { name: objectName },
+  });
+  if (objectName !== name) spec.items.unshift(manifest.createPair('name', name));
+  if (isMap(manifest.contents)) manifest.contents.items.push(manifest.createPair('spec', spec) as Pair<never, never>);
+  return manifest.toString({ lineWidth: 0 });
+}
+
+const isNamed = ({ key }: Pair): boolean => key instanceof Scalar && key.value === 'name';
+
+/** A name that Kubernetes takes: small letters, digits and `-`, not at the end. */
+const objectNameFor = (name: string): string => name.toLowerCase().replaceAll('_', '-').replace(/-+$/, '');
