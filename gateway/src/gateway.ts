@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Agent } from '@signalbox/crds';
+import { type Agent, MAX_FRAME_BYTES } from '@signalbox/crds';
+import type { AgentRecord } from './agents/agent-record.ts';
 import { AgentRegistry } from './agents/registry.ts';
 import { validateAgent } from './agents/validate.ts';
 import type { GatewayConfig, ToolServerConfig } from './config/schema.ts';
@@ -13,15 +14,18 @@ import { serviceRoutes } from './http/routes/service.ts';
 import { toolRoutes } from './http/routes/tools.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import type { Tokens } from './identity/device-auth.ts';
+import type { SigningKey } from './identity/signing-key.ts';
 import { generate, type GenerateDeps } from './models/generate.ts';
 import { createModels } from './models/models.ts';
 import { providerEntries } from './models/provider-entries.ts';
 import { createConceal } from './observability/conceal.ts';
 import type { Log } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
+import { composePods } from './pods/compose-pods.ts';
 import { compilePolicy } from './policy/policy.ts';
 import { createMethods } from './rpc/methods.ts';
 import { RpcServer } from './rpc/rpc-server.ts';
+import { runAgent, type RunAgentDeps } from './runs/run-agent.ts';
 import { RunService } from './runs/run-service.ts';
 import { openServer } from './tools/open-server.ts';
 import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
@@ -29,6 +33,8 @@ import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
 export interface GatewayOptions {
   config: GatewayConfig;
   tokens: Tokens;
+  /** Null where no agent has a pod of its own. */
+  signingKey: SigningKey | null;
   version: string;
   log: Log;
   /** What tool servers may see of the environment. */
@@ -52,6 +58,7 @@ const PING_TIMEOUT_MS = 5000;
 export async function startGateway({
   config,
   tokens,
+  signingKey,
   version,
   log,
   baseEnvironment,
@@ -87,6 +94,7 @@ export async function startGateway({
   const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
   const reload = () => {
     const report = registry.load();
+    pods?.retain(new Set(report.agents.map(({ name }) => name)));
     for (const { agent, field, message } of report.errors)
       log.warn({ agent, field, problem: message }, 'agent not loaded');
     log.info({ agents: report.agents.length, errors: report.errors.length }, 'agents loaded');
@@ -103,25 +111,36 @@ export async function startGateway({
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
   };
+  const ask: RunAgentDeps['generate'] = (request, options) => generate(request, options, modelDeps);
+  const door = {
+    decide: policy.decide,
+    call: servers.call.bind(servers),
+    onCall: (call: Parameters<Metrics['toolCall']>[0]) => metrics.toolCall(call),
+    toolTimeoutMs: config.limits.tool_timeout_seconds * 1000,
+    resultMaxChars: config.limits.tool_result_max_chars,
+  };
+  const { maxIterations, ...runLimits } = limitsOf(config);
+  const pods = signingKey
+    ? composePods({ config, signingKey, tools: () => servers.tools(), generate: ask, door, log, onBug })
+    : null;
+  const podsOf = ({ config: agent, managedBy }: AgentRecord) =>
+    known.modeOf(agent, managedBy !== null) === 'kubernetes' ? pods : null;
   const runs = new RunService({
     agent: (name) => registry.get(name),
     hasModel: known.hasModel,
     tools: () => servers.tools(),
     whenRunning: (names, ms, signal) => servers.whenRunning(names, ms, signal),
-    generate: (request, options) => generate(request, options, modelDeps),
-    door: {
-      decide: policy.decide,
-      call: (server, tool, input, options) => servers.call(server, tool, input, options),
-      onCall: (call) => metrics.toolCall(call),
-      toolTimeoutMs: config.limits.tool_timeout_seconds * 1000,
-      resultMaxChars: config.limits.tool_result_max_chars,
-    },
-    limits: {
-      maxConcurrentRuns: config.limits.max_concurrent_runs,
-      maxQueuedRuns: config.limits.max_queued_runs,
-      maxIterations: config.limits.max_iterations,
-    },
-    newId: randomUUID,
+    whenReady: (agent, signal) => podsOf(agent)?.whenReady(agent, signal) ?? null,
+    perform: (job, run) =>
+      podsOf(job.agent)?.perform(job, run) ??
+      runAgent(job, {
+        generate: ask,
+        maxIterations,
+        door: { ...door, requestApproval: (request, signal) => run.requestApproval(request, signal) },
+      }),
+    limits: runLimits,
+    keyedRunsOutliveWatchers: true,
+    newId: () => randomUUID(),
     now: Date.now,
     onFinished: ({ agent, status, seconds }) => {
       metrics.runFinished({ agent, status, seconds });
@@ -160,6 +179,7 @@ export async function startGateway({
   const rpc = new RpcServer({
     authenticate,
     allowedOrigins: config.server.allowed_origins,
+    maxFrameBytes: MAX_FRAME_BYTES,
     call: methods,
     onGone: (watcher) => runs.unwatch(watcher),
     onAuthFailure,
@@ -178,6 +198,7 @@ export async function startGateway({
         health: () => healthOf(counts(), servers.views()),
         metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType() }),
         providers: () => models.views,
+        runnerKey: () => signingKey?.publicKey ?? null,
       }),
       ...agentRoutes({
         list: () => registry.list(),
@@ -219,11 +240,21 @@ export async function startGateway({
       reload,
       close: async () => {
         await runs.drain(config.server.drain_seconds * 1000);
+        pods?.close();
         await Promise.all([rpc.close(), servers.stop()]);
         await app.close();
       },
     },
   };
+}
+
+function limitsOf({ limits }: GatewayConfig) {
+  const {
+    max_concurrent_runs: maxConcurrentRuns,
+    max_queued_runs: maxQueuedRuns,
+    max_iterations: maxIterations,
+  } = limits;
+  return { maxConcurrentRuns, maxQueuedRuns, maxIterations };
 }
 
 function serverSpecs(

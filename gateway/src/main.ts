@@ -5,6 +5,7 @@ import { baseEnvironment } from './config/base-environment.ts';
 import { loadConfig } from './config/load.ts';
 import { startGateway } from './gateway.ts';
 import { loadTokens } from './identity/device-auth.ts';
+import { loadSigningKey } from './identity/signing-key.ts';
 import { createLog } from './observability/log.ts';
 
 const BAD_START = 2;
@@ -45,9 +46,14 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   if (tokens.minted)
     log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
 
+  const signing =
+    config.runtime.mode === 'kubernetes' ? loadSigningKey(config.identity_dir, env['GATEWAY_SIGNING_KEY']) : null;
+  if (signing && !signing.ok) return refuse(signing.message);
+
   const started = await startGateway({
     config,
     tokens,
+    signingKey: signing?.key ?? null,
     version: packageJson.version,
     log,
     baseEnvironment: baseEnvironment(env),

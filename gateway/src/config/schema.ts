@@ -98,6 +98,19 @@ export const Limits = z.strictObject({
 });
 export type Limits = z.infer<typeof Limits>;
 
+const Addresses = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
+
+/** Where agents run. In mode `kubernetes` those that do not say otherwise have a pod of their own. */
+const Runtime = z.strictObject({
+  mode: z.enum(['process', 'kubernetes']).default('process'),
+  /** Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest says. */
+  agents: z.record(DefinitionName, Addresses).default({}),
+  /** How long a run waits for a pod of its agent. */
+  start_timeout_seconds: Seconds.default(60),
+  /** How long a run waits for a pod whose connection broke. */
+  reconnect_timeout_seconds: Seconds.default(10),
+});
+
 /** The operator's configuration file (Design 6). Unknown keys are errors. */
 export const GatewayConfig = z.strictObject({
   server: z
@@ -119,6 +132,6 @@ export const GatewayConfig = z.strictObject({
   tool_policy: ToolPolicyConfig.prefault({}),
   tool_pinning: z.enum(['off', 'warn', 'enforce']).default('off'),
   limits: Limits.prefault({}),
-  runtime: z.strictObject({ mode: z.enum(['process', 'kubernetes']).default('process') }).prefault({}),
+  runtime: Runtime.prefault({}),
 });
 export type GatewayConfig = z.infer<typeof GatewayConfig>;

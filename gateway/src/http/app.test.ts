@@ -16,6 +16,7 @@ const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
   'GET /agents/{name}/soul': 'invoke',
   'GET /agents/{name}/agent': 'invoke',
   'GET /providers': 'invoke',
+  'GET /runner-key': 'invoke',
   'GET /mcp/servers': 'invoke',
   'GET /mcp/tools': 'invoke',
   'GET /tool-policy': 'invoke',

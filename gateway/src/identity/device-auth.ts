@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readIfPresent, writePrivate } from './private-file.ts';
 
 const DeviceAuth = z.object({ admin_token: z.string().min(16), invoke_token: z.string().min(16) });
 
@@ -59,27 +60,4 @@ function parseStored(text: string): z.infer<typeof DeviceAuth> | null {
   } catch {
     return null;
   }
-}
-
-function readIfPresent(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** Temporary file, fsync, rename: a crash leaves no half-written tokens. */
-function writePrivate(path: string, text: string): void {
-  const temporary = `${path}.new`;
-  const file = openSync(temporary, 'w', 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, path);
 }

@@ -8,11 +8,11 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-export function createLog(level: string): Log {
+export function createLog(level: string, service = 'gateway'): Log {
   return pino(
     {
       level,
-      base: { service: 'gateway' },
+      base: { service },
       timestamp: () => `,"ts":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorType, errorBody, ERROR_STATUS, MAX_FRAME_BYTES } from '@signalbox/crds';
+import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { WebSocketServer } from 'ws';
 import type { Authenticate } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
@@ -12,6 +12,7 @@ export interface RpcServerDeps {
   authenticate: Authenticate;
   /** Browser origins that may connect; a client without the header is no browser. */
   allowedOrigins: readonly string[];
+  maxFrameBytes: number;
   call: CallMethod;
   onGone: (watcher: RunWatcher) => void;
   onAuthFailure: (reason: string) => void;
@@ -26,16 +27,17 @@ const CLOSE_GOING_AWAY = 1001;
 export class RpcServer {
   private readonly deps: RpcServerDeps;
   private readonly connections = new Set<Connection>();
-  private readonly upgrader = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_FRAME_BYTES,
-    perMessageDeflate: false,
-    clientTracking: false,
-  });
+  private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
 
   constructor(deps: RpcServerDeps) {
     this.deps = deps;
+    this.upgrader = new WebSocketServer({
+      noServer: true,
+      maxPayload: deps.maxFrameBytes,
+      perMessageDeflate: false,
+      clientTracking: false,
+    });
     this.pinging = setInterval(() => {
       for (const connection of this.connections) connection.checkAlive();
     }, PING_EVERY_MS);
@@ -72,7 +74,7 @@ export class RpcServer {
           this.deps.onGone(watcher);
         },
         onBug: this.deps.onBug,
-        maxFrameBytes: MAX_FRAME_BYTES,
+        maxFrameBytes: this.deps.maxFrameBytes,
         stream: socket,
       });
       const watcher = watcherOf(connection);

@@ -9,6 +9,7 @@ export function watcherOf(connection: Connection): RunWatcher {
       const { idempotency_key } = run.params;
       connection.notify('agent.event', { run_id: run.id, ts: new Date().toISOString(), idempotency_key, ...event });
     },
+    ask: (method, params, signal) => connection.request(method, params, signal),
     async requestApproval(run, request, signal) {
       const params: ToolApprovalParams = {
         run_id: run.id,

@@ -2,6 +2,7 @@ import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { RunWatcher } from './run.ts';
+import { runAgent, type RunAgentDeps } from './run-agent.ts';
 import { RunService, type RunServiceDeps } from './run-service.ts';
 
 const AGENT: AgentRecord = {
@@ -14,7 +15,19 @@ const AGENT: AgentRecord = {
 };
 const WATCHER: RunWatcher = { event: () => {}, requestApproval: () => Promise.reject(new Error('nobody there')) };
 
-function service(overrides: Partial<RunServiceDeps> = {}) {
+const answerHi: RunAgentDeps['generate'] = () =>
+  Promise.resolve({
+    ok: true,
+    route: { provider: 'p', model: 'm' },
+    reply: {
+      content: [{ type: 'text', text: 'hi' }],
+      finish: 'stop',
+      usage: { input: null, output: null, cachedInput: null },
+      modelId: 'm',
+    },
+  });
+
+function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps & Pick<RunAgentDeps, 'generate'>> = {}) {
   const bugs: unknown[] = [];
   let count = 0;
   const runs = new RunService({
@@ -22,25 +35,21 @@ function service(overrides: Partial<RunServiceDeps> = {}) {
     hasModel: () => true,
     tools: () => [],
     whenRunning: () => Promise.resolve([]),
-    generate: () =>
-      Promise.resolve({
-        ok: true,
-        route: { provider: 'p', model: 'm' },
-        reply: {
-          content: [{ type: 'text', text: 'hi' }],
-          finish: 'stop',
-          usage: { input: null, output: null, cachedInput: null },
-          modelId: 'm',
+    perform: (job, run) =>
+      runAgent(job, {
+        generate,
+        maxIterations: 3,
+        door: {
+          decide: () => ({ action: 'deny', rule: null, reason: null }),
+          call: () => Promise.reject(new Error('no tools')),
+          requestApproval: (request, signal) => run.requestApproval(request, signal),
+          onCall: () => {},
+          toolTimeoutMs: 1000,
+          resultMaxChars: 1000,
         },
       }),
-    door: {
-      decide: () => ({ action: 'deny', rule: null, reason: null }),
-      call: () => Promise.reject(new Error('no tools')),
-      onCall: () => {},
-      toolTimeoutMs: 1000,
-      resultMaxChars: 1000,
-    },
-    limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1, maxIterations: 3 },
+    limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 },
+    keyedRunsOutliveWatchers: true,
     newId: () => `run-${(count += 1)}`,
     now: () => 0,
     onFinished: () => {},

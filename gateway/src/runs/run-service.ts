@@ -5,21 +5,26 @@ import { AnswerContracts, mergeSchemas, type AnswerContract } from './answer-con
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { type FinishedRun, Run, type RunWatcher } from './run.ts';
-import { runAgent, type RunAgentDeps, type RunJob } from './run-agent.ts';
-import { RunAborted, type RunFailure } from './run-outcome.ts';
+import type { RunJob } from './run-agent.ts';
+import { RunAborted, type RunFailure, type RunOutcome } from './run-outcome.ts';
 import { RunQueue, type Ticket } from './run-queue.ts';
 import { offerTools } from './tool-offer.ts';
+import { NotReady, WaitingRoom } from './waiting-room.ts';
 
 export interface RunServiceDeps {
   agent: (name: string) => AgentRecord | undefined;
   hasModel: (model: string) => boolean;
-  tools: () => ServedTool[];
+  tools: (agent: AgentRecord) => ServedTool[];
   /** Names of servers that still do not run after the wait. */
   whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
-  generate: RunAgentDeps['generate'];
-  door: Omit<RunAgentDeps['door'], 'requestApproval'>;
-  limits: { maxConcurrentRuns: number; maxQueuedRuns: number; maxIterations: number };
-  newId: () => string;
+  /** Does the work of a run that has its slot; rejects when the run's signal aborts. */
+  perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
+  /** Null where an agent can start at once; else resolves when it can, with false when it cannot in good time. */
+  whenReady?: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
+  limits: { maxConcurrentRuns: number; maxQueuedRuns: number };
+  /** Whether a run goes on although nobody is attached, so that its idempotency key finds it again. */
+  keyedRunsOutliveWatchers: boolean;
+  newId: (params: AgentRunParams) => string;
   now: () => number;
   onFinished: (run: { agent: string; status: string; seconds: number; outcome: FinishedRun }) => void;
   onBug: (error: unknown, runId: string) => void;
@@ -38,6 +43,7 @@ const RETRY_AFTER_MS = 1000;
 export class RunService {
   private readonly deps: RunServiceDeps;
   private readonly queue: RunQueue;
+  private readonly waiting: WaitingRoom;
   private readonly keys: IdempotencyKeys<Run>;
   private readonly contracts = new AnswerContracts();
   private readonly live = new Map<string, Run>();
@@ -47,6 +53,7 @@ export class RunService {
   constructor(deps: RunServiceDeps) {
     this.deps = deps;
     this.queue = new RunQueue(deps.limits.maxConcurrentRuns, deps.limits.maxQueuedRuns);
+    this.waiting = new WaitingRoom(deps.limits.maxQueuedRuns);
     this.keys = new IdempotencyKeys(deps.now);
     this.finished = new FinishedRuns({
       now: deps.now,
@@ -61,7 +68,7 @@ export class RunService {
   }
 
   queued(): number {
-    return this.queue.queued();
+    return this.queue.queued() + this.waiting.size();
   }
 
   /** Begins a run, or finds the one that its idempotency key already began. */
@@ -78,8 +85,8 @@ export class RunService {
     }
     const prepared = this.prepare(params);
     if (!prepared.ok) return prepared;
-    const run = new Run(this.deps.newId(), params);
-    const ticket = this.queue.enter(run.signal(), (position) => run.emit({ event: 'queued', position }));
+    const run = new Run(this.deps.newId(params), params);
+    const ticket = this.enter(run, prepared.agent);
     if (!ticket)
       return {
         ok: false,
@@ -100,6 +107,14 @@ export class RunService {
     return idempotency_key === undefined ? undefined : this.keys.get(idempotency_key);
   }
 
+  /** A run whose agent is not up yet waits outside, where it takes no slot from the others. */
+  private enter(run: Run, agent: AgentRecord): Ticket | null {
+    const onPosition = (position: number) => run.emit({ event: 'queued', position });
+    const ready = this.deps.whenReady?.(agent, run.signal()) ?? null;
+    if (!ready) return this.queue.enter(run.signal(), onPosition);
+    return this.waiting.enter(ready, () => this.queue.enter(run.signal(), onPosition));
+  }
+
   /** False when the run is over already. */
   cancel(run: Run, message: string): boolean {
     if (run.done) return false;
@@ -110,7 +125,8 @@ export class RunService {
   /** A watcher's connection is gone. A run that nobody can find again is cancelled after a while. */
   unwatch(watcher: RunWatcher): void {
     for (const run of this.live.values()) {
-      if (!run.watchers.delete(watcher) || run.watchers.size > 0 || run.params.idempotency_key !== undefined) continue;
+      if (!run.watchers.delete(watcher) || run.watchers.size > 0) continue;
+      if (run.params.idempotency_key !== undefined && this.deps.keyedRunsOutliveWatchers) continue;
       setTimeout(() => {
         if (run.watchers.size === 0) this.cancel(run, 'the caller went away');
       }, ORPHAN_GRACE_MS).unref();
@@ -175,11 +191,7 @@ export class RunService {
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
     if (down.length > 0) return failure('tool_unavailable', `tool servers that do not run: ${down.join(', ')}`, true);
-    return runAgent(this.jobOf(run, prepared), {
-      generate: this.deps.generate,
-      maxIterations: this.deps.limits.maxIterations,
-      door: { ...this.deps.door, requestApproval: (request, aborted) => run.requestApproval(request, aborted) },
-    });
+    return this.deps.perform(this.jobOf(run, prepared), run);
   }
 
   private jobOf(run: Run, { agent, contract }: Prepared): RunJob {
@@ -191,7 +203,7 @@ export class RunService {
       contract,
       input: params.input,
       models: [params.model ?? config.model, ...config.model_fallbacks],
-      offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools()),
+      offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools(agent)),
       streamText: params.trace?.stream === true,
       traceResultMaxChars: params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS,
       signal: run.signal(),
@@ -218,6 +230,7 @@ export class RunService {
     if (signal.aborted && signal.reason instanceof RunAborted) {
       return failure(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
     }
+    if (error instanceof NotReady) return failure('tool_unavailable', error.message, true);
     this.deps.onBug(error, run.id);
     return failure('internal', 'the run failed inside the gateway', true);
   }

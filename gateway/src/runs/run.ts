@@ -1,4 +1,4 @@
-import type { AgentRunParams, AgentRunResult, ToolApprovalResult } from '@signalbox/crds';
+import type { AgentRunParams, AgentRunResult, RpcResponse, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunFailure } from './run-outcome.ts';
@@ -9,6 +9,8 @@ export interface RunWatcher {
   event(run: Run, event: RunEvent): void;
   /** Asks whoever is behind the connection; rejects when the connection cannot answer. */
   requestApproval(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
+  /** Asks for anything else; rejects when the connection ends first. Only a gateway behind a runner answers. */
+  ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
 }
 
 export type FinishedRun = { ok: true; result: AgentRunResult } | RunFailure;
@@ -22,7 +24,7 @@ export class Run {
   readonly watchers = new Set<RunWatcher>();
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
-  private watcherArrived: () => void = () => {};
+  private readonly awaitingWatcher = new Set<() => void>();
 
   constructor(id: string, params: AgentRunParams) {
     this.id = id;
@@ -49,7 +51,7 @@ export class Run {
   watch(watcher: RunWatcher): void {
     if (this.done) return;
     this.watchers.add(watcher);
-    this.watcherArrived();
+    for (const arrived of this.awaitingWatcher) arrived();
   }
 
   /** Keeps what a later `agent.attach` needs and lets go of the rest, the prompt above all. */
@@ -61,8 +63,12 @@ export class Run {
     this.resolveFinished(outcome);
   }
 
+  requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
+    return this.ask((watcher) => watcher.requestApproval(this, request, signal), signal);
+  }
+
   /** Asks the newest watcher; when it goes away, the next one, or whoever attaches before `signal` aborts (then it rejects). */
-  async requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
+  async ask<Answer>(question: (watcher: RunWatcher) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     const asked = new Set<RunWatcher>();
     for (;;) {
       signal.throwIfAborted();
@@ -72,19 +78,24 @@ export class Run {
         continue;
       }
       asked.add(watcher);
-      const decision = await watcher.requestApproval(this, request, signal).catch(() => null);
-      if (decision) return decision;
+      const answer = await question(watcher).catch(() => null);
+      if (answer !== null) return answer;
     }
   }
 
   private nextWatcher(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', stop, { once: true });
-      this.watcherArrived = () => {
+      const arrived = () => {
+        this.awaitingWatcher.delete(arrived);
         signal.removeEventListener('abort', stop);
         resolve();
       };
+      const stop = () => {
+        this.awaitingWatcher.delete(arrived);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.awaitingWatcher.add(arrived);
     });
   }
 }

@@ -28,7 +28,7 @@ export interface ApprovalRequest {
 }
 
 export interface DoorDeps {
-  decide: (call: PolicyCall) => PolicyDecision | Promise<PolicyDecision>;
+  decide: (call: PolicyCall & { callId: string }) => PolicyDecision | Promise<PolicyDecision>;
   call: (
     server: string,
     tool: string,
@@ -67,7 +67,8 @@ export async function callTool(requested: RequestedCall, context: DoorContext, d
   if (!input) return { text: 'the arguments must be a JSON object', isError: true };
   const { server, tool } = offered;
   const fields = { call_id: requested.id, server, tool };
-  const decision = await deps.decide({ server, tool, agent: context.agent, input: JSON.stringify(input) });
+  const asked = { server, tool, agent: context.agent, input: JSON.stringify(input) };
+  const decision = await deps.decide({ ...asked, callId: requested.id });
   if (decision.action === 'deny') return deny(fields, decision.reason ?? 'denied by the tool policy', context, deps);
   if (decision.action === 'require_approval' || offered.needsApproval) {
     const refused = await askHuman({ ...fields, input, reason: decision.reason }, context, deps);
@@ -90,6 +91,7 @@ async function dispatch(
   const outcome = await deps.call(call.server, call.tool, input, {
     signal: context.signal,
     timeoutMs: deps.toolTimeoutMs,
+    callId: call.call_id,
   });
   const durationMs = performance.now() - started;
   deps.onCall({

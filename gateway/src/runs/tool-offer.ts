@@ -39,21 +39,26 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
   const byName = new Map<string, OfferedTool>();
   const forModel: ModelTool[] = [];
   for (const tool of available) {
-    if (!agent.tools.some((pattern) => patternMatches(pattern, tool))) continue;
+    if (!isListed(agent.tools, tool)) continue;
     if (agent.read_only && tool.annotations.readOnlyHint !== true) continue;
     const name = modelName(tool, byName);
     byName.set(name, {
       server: tool.server,
       tool: tool.name,
-      needsApproval: agent.require_approval.some((pattern) => patternMatches(pattern, tool)),
+      needsApproval: isListed(agent.require_approval, tool),
     });
     forModel.push({ type: 'function', name, description: tool.description, inputSchema: tool.inputSchema });
   }
   return { byName, forModel };
 }
 
+/** Whether a list of patterns names a tool. */
+export function isListed(patterns: readonly string[], tool: Pick<OfferableTool, 'server' | 'name'>): boolean {
+  return patterns.some((pattern) => patternMatches(pattern, tool));
+}
+
 /** `server` or `server/glob`. */
-function patternMatches(pattern: string, tool: OfferableTool): boolean {
+function patternMatches(pattern: string, tool: Pick<OfferableTool, 'server' | 'name'>): boolean {
   const server = serverOf(pattern);
   if (server !== tool.server) return false;
   return pattern === server || globMatches(pattern.slice(server.length + 1), tool.name);

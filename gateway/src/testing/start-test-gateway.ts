@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { baseEnvironment } from '../config/base-environment.ts';
 import { parseConfig } from '../config/load.ts';
 import { startGateway } from '../gateway.ts';
+import type { SigningKey } from '../identity/signing-key.ts';
 import type { Log } from '../observability/log.ts';
 import { RpcClient } from './rpc-client.ts';
 
@@ -14,12 +15,13 @@ interface TestGatewayOptions {
   /** agent.yaml without `name`, and the soul, by agent name. */
   agents?: Record<string, { config?: Record<string, unknown>; soul?: string }>;
   config?: Record<string, unknown>;
+  signingKey?: SigningKey | null;
 }
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A gateway in this process on a free port, with its own directory. `close` ends and deletes everything. */
-export async function startTestGateway({ agents = {}, config = {} }: TestGatewayOptions = {}) {
+export async function startTestGateway({ agents = {}, config = {}, signingKey = null }: TestGatewayOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   for (const [name, agent] of Object.entries(agents)) {
     mkdirSync(join(directory, 'agents', name), { recursive: true });
@@ -40,6 +42,7 @@ export async function startTestGateway({ agents = {}, config = {} }: TestGateway
   const started = await startGateway({
     config: loaded.config,
     tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, minted: false },
+    signingKey,
     version: '0.0.0-test',
     log: { ...silent, error: (fields) => errors.push(fields) },
     baseEnvironment: baseEnvironment(process.env),

@@ -83,9 +83,10 @@ export class ToolServers {
     return [...this.served.values()].flatMap((served) => this.toolsOf(served));
   }
 
-  /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. */
+  /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. Image servers are waited for where they run. */
   whenRunning(servers: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<string[]> {
-    const down = () => servers.filter((name) => this.served.get(name)?.supervisor?.status().state !== 'running');
+    const here = servers.filter((name) => this.served.get(name)?.supervisor !== null);
+    const down = () => here.filter((name) => this.served.get(name)?.supervisor?.status().state !== 'running');
     if (down().length === 0) return Promise.resolve([]);
     return new Promise((resolve) => {
       const finish = () => {

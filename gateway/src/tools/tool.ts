@@ -27,6 +27,8 @@ export interface ToolOutcome {
 export interface ToolCallOptions {
   signal: AbortSignal;
   timeoutMs: number;
+  /** The model's id of the call, by which an approval was given. */
+  callId?: string | undefined;
 }
 
 /** An open session with one tool server. `closed` resolves once, with the reason, when it ends by itself or by `close`. */

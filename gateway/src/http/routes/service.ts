@@ -6,9 +6,11 @@ export interface ServiceRoutesDeps {
   health: () => z.infer<typeof HealthView>;
   metrics: () => Promise<{ text: string; contentType: string }>;
   providers: () => z.infer<typeof ProviderViewSchema>[];
+  /** PEM; null where no agent has a pod of its own. */
+  runnerKey: () => string | null;
 }
 
-/** Health, metrics and providers (Gateway 2, 4). */
+/** Health, metrics, providers and the key that pods of agents check the gateway by (Gateway 2, 4, Design 6). */
 export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
   return [
     route({
@@ -33,6 +35,14 @@ export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
       summary: 'Model providers, without their keys',
       response: z.object({ providers: z.array(ProviderViewSchema) }),
       handle: () => ({ json: { providers: deps.providers() } }),
+    }),
+    route({
+      method: 'GET',
+      path: '/runner-key',
+      scope: 'invoke',
+      summary: 'The public key that agent runners are given, null without runners',
+      response: z.object({ public_key: z.string().nullable() }),
+      handle: () => ({ json: { public_key: deps.runnerKey() } }),
     }),
   ];
 }

@@ -1,0 +1,98 @@
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { Authenticate } from './authenticate.ts';
+
+/**
+ * What the gateway shows on the upgrade to an agent's pod: a JWT (EdDSA) for one agent, good for a minute and once (Design 6).
+ */
+interface Claims {
+  iss: string;
+  aud: string;
+  /** The agent. */
+  sub: string;
+  /** Seconds since the epoch. */
+  iat: number;
+  exp: number;
+  /** Used once. */
+  jti: string;
+}
+
+const LIFE_SECONDS = 60;
+/** How far the clocks of two nodes may be apart. */
+const SKEW_SECONDS = 10;
+const ISSUER = 'signalbox-gateway';
+const AUDIENCE = 'signalbox-agent-runner';
+const HEADER = encode({ alg: 'EdDSA', typ: 'JWT' });
+const MAX_TOKEN_CHARS = 2048;
+const MAX_REMEMBERED = 10_000;
+
+export function signRunnerToken(agent: string, key: KeyObject, { now, id }: { now: number; id: string }): string {
+  const iat = Math.floor(now / 1000);
+  const claims: Claims = { iss: ISSUER, aud: AUDIENCE, sub: agent, iat, exp: iat + LIFE_SECONDS, jti: id };
+  const signed = `${HEADER}.${encode(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
+}
+
+/** Reads one or several PEM public keys (several while the gateway's key is replaced). Null when one is not Ed25519. */
+export function readPublicKeys(pem: string): KeyObject[] | null {
+  const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
+  try {
+    const keys = blocks.map((block) => createPublicKey(block));
+    return keys.length > 0 && keys.every((key) => key.asymmetricKeyType === 'ed25519') ? keys : null;
+  } catch {
+    return null;
+  }
+}
+
+export interface RunnerTokenDeps {
+  agent: string;
+  keys: readonly KeyObject[];
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** Lets in who holds a token of the gateway for exactly this agent, each token once. */
+export function createRunnerAuthenticate({ agent, keys, now }: RunnerTokenDeps): Authenticate {
+  const firstUse = createFirstUse();
+  return (authorization) => {
+    if (!authorization) return { ok: false, reason: 'missing' };
+    const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    const claims = token === undefined ? null : verifiedClaims(token, keys);
+    const seconds = now() / 1000;
+    const good = claims && isFor(agent, claims) && isCurrent(claims, seconds) && firstUse(claims, seconds);
+    return good ? { ok: true, token: 'invoke' } : { ok: false, reason: 'invalid' };
+  };
+}
+
+/** Remembers the ids of tokens for as long as those are good. */
+function createFirstUse(): (claims: Claims, seconds: number) => boolean {
+  const used = new Map<string, number>();
+  return ({ jti, exp }, seconds) => {
+    for (const [id, until] of used) if (until < seconds || used.size > MAX_REMEMBERED) used.delete(id);
+    if (used.has(jti)) return false;
+    used.set(jti, exp + SKEW_SECONDS);
+    return true;
+  };
+}
+
+function verifiedClaims(token: string, keys: readonly KeyObject[]): Claims | null {
+  if (token.length > MAX_TOKEN_CHARS) return null;
+  const [header, payload, signature, ...rest] = token.split('.');
+  // The algorithm is ours to choose, never the token's.
+  if (header !== HEADER || !payload || !signature || rest.length > 0) return null;
+  const signed = Buffer.from(`${header}.${payload}`);
+  const bytes = Buffer.from(signature, 'base64url');
+  if (!keys.some((key) => verify(null, signed, key, bytes))) return null;
+  return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Claims;
+}
+
+function isFor(agent: string, { iss, aud, sub, jti }: Claims): boolean {
+  return iss === ISSUER && aud === AUDIENCE && sub === agent && typeof jti === 'string' && jti !== '';
+}
+
+function isCurrent({ iat, exp }: Claims, seconds: number): boolean {
+  return exp - iat <= LIFE_SECONDS && iat <= seconds + SKEW_SECONDS && seconds < exp + SKEW_SECONDS;
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

@@ -1,0 +1,165 @@
+import type { HandleRequest } from '../rpc/connection.ts';
+import { PodLink } from './pod-link.ts';
+
+export interface AgentPodsDeps {
+  /** WebSocket addresses of an agent's pods now. */
+  addresses: (agent: string) => Promise<string[]>;
+  token: (agent: string) => string;
+  /** What a pod of `agent` asks back. */
+  handle: (agent: string) => HandleRequest;
+  onState: (state: { agent: string; url: string; state: 'connected' | 'down'; reason: string | null }) => void;
+  onBug: (error: unknown) => void;
+  /** How long runs wait for the first pod of their agent. */
+  startTimeoutMs: number;
+}
+
+interface Pods {
+  links: Map<string, PodLink>;
+  /** Those who wait for any link to open. */
+  waiting: Set<() => void>;
+  looking: boolean;
+  lookedAt: number;
+}
+
+const LOOK_AGAIN_MS = 250;
+/** How old the list of pods may be when a run starts. */
+const FRESH_MS = 5000;
+const PING_EVERY_MS = 20_000;
+
+/** The pods of all agents that have their own: dials them, keeps the connections, spreads runs over them (Design 6). */
+export class AgentPods {
+  private readonly deps: AgentPodsDeps;
+  private readonly agents = new Map<string, Pods>();
+  private readonly pinging: NodeJS.Timeout;
+
+  constructor(deps: AgentPodsDeps) {
+    this.deps = deps;
+    this.pinging = setInterval(() => {
+      for (const { links } of this.agents.values()) for (const link of links.values()) link.checkAlive();
+    }, PING_EVERY_MS);
+    this.pinging.unref();
+  }
+
+  /** The connected pod with the fewest runs. */
+  pick(agent: string): PodLink | null {
+    const pods = this.podsOf(agent);
+    if (performance.now() - pods.lookedAt > FRESH_MS) void this.look(agent, pods);
+    const open = [...pods.links.values()].filter((link) => link.isOpen());
+    return open.reduce<PodLink | null>((least, link) => (least && least.load <= link.load ? least : link), null);
+  }
+
+  /** Null when a pod is connected; else resolves once one is, or with false after a while. Rejects when `signal` aborts. */
+  whenReady(agent: string, signal: AbortSignal): Promise<boolean> | null {
+    return this.pick(agent) ? null : this.wait(agent, () => this.pick(agent) !== null, signal);
+  }
+
+  /** Dials this very pod until it is connected again; false when that takes longer than `withinMs`. */
+  whenBack(
+    agent: string,
+    link: PodLink,
+    { signal, withinMs }: { signal: AbortSignal; withinMs: number },
+  ): Promise<boolean> {
+    return this.wait(agent, () => link.isOpen(), signal, withinMs);
+  }
+
+  /** Lets go of agents that are not there any more. */
+  retain(agents: ReadonlySet<string>): void {
+    for (const [agent, { links }] of this.agents) {
+      if (agents.has(agent) || [...links.values()].some(({ load }) => load > 0)) continue;
+      for (const link of links.values()) link.close();
+      this.agents.delete(agent);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.pinging);
+    for (const { links } of this.agents.values()) for (const link of links.values()) link.close();
+    this.agents.clear();
+  }
+
+  private wait(
+    agent: string,
+    isReady: () => boolean,
+    signal: AbortSignal,
+    withinMs: number = this.deps.startTimeoutMs,
+  ): Promise<boolean> {
+    const pods = this.podsOf(agent);
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearInterval(looking);
+        clearTimeout(patience);
+        pods.waiting.delete(check);
+        signal.removeEventListener('abort', stop);
+      };
+      const check = () => {
+        if (!isReady()) return;
+        end();
+        resolve(true);
+      };
+      const stop = () => {
+        end();
+        reject(signal.reason as Error);
+      };
+      const looking = setInterval(() => void this.look(agent, pods), LOOK_AGAIN_MS);
+      const patience = setTimeout(() => {
+        end();
+        resolve(isReady());
+      }, withinMs);
+      signal.addEventListener('abort', stop, { once: true });
+      pods.waiting.add(check);
+      void this.look(agent, pods);
+      check();
+    });
+  }
+
+  /** Finds the pods there are now and dials those that are not connected; one that is gone and idle is let go. */
+  private async look(agent: string, pods: Pods): Promise<void> {
+    if (pods.looking) return;
+    pods.looking = true;
+    try {
+      const addresses = await this.deps.addresses(agent);
+      pods.lookedAt = performance.now();
+      for (const url of addresses) {
+        const link = pods.links.get(url) ?? this.linkTo(agent, url, pods);
+        pods.links.set(url, link);
+        link.dial();
+      }
+      for (const [url, link] of pods.links) {
+        if (addresses.includes(url) || link.load > 0) continue;
+        link.close();
+        pods.links.delete(url);
+      }
+    } catch (error) {
+      this.deps.onBug(error);
+    } finally {
+      pods.looking = false;
+    }
+  }
+
+  private linkTo(agent: string, url: string, pods: Pods): PodLink {
+    let wasOpen = false;
+    return new PodLink({
+      url,
+      token: () => this.deps.token(agent),
+      handle: this.deps.handle(agent),
+      onOpen: () => {
+        wasOpen = true;
+        this.deps.onState({ agent, url, state: 'connected', reason: null });
+        for (const check of pods.waiting) check();
+      },
+      onDown: (reason) => {
+        if (wasOpen) this.deps.onState({ agent, url, state: 'down', reason });
+        wasOpen = false;
+      },
+      onBug: this.deps.onBug,
+    });
+  }
+
+  private podsOf(agent: string): Pods {
+    const known = this.agents.get(agent);
+    if (known) return known;
+    const pods: Pods = { links: new Map(), waiting: new Set(), looking: false, lookedAt: 0 };
+    this.agents.set(agent, pods);
+    return pods;
+  }
+}

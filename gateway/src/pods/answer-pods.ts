@@ -1,0 +1,202 @@
+import { AgentEvent, rpcError, type RpcRequest, ToolApprovalParams, type ToolApprovalResult } from '@signalbox/crds';
+import type { RpcReply } from '../rpc/connection.ts';
+import type { Run } from '../runs/run.ts';
+import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
+import type { RunEvent } from '../runs/run-event.ts';
+import type { DoorDeps } from '../runs/tool-door.ts';
+import { isListed } from '../runs/tool-offer.ts';
+import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
+import type { Generated } from '../models/generate.ts';
+import type { PolicyDecision } from '../policy/policy.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
+
+export interface AnswerPodsDeps {
+  generate: RunAgentDeps['generate'];
+  door: Omit<DoorDeps, 'requestApproval'>;
+  /** Whether a server lives here; the others are in the pod. */
+  livesHere: (server: string) => boolean;
+}
+
+/** A run that a pod works on, and what it was answered: a question asked again on a new connection is the same question. */
+interface Hosted {
+  job: RunJob;
+  run: Run;
+  answers: Map<number, Promise<RpcReply>>;
+  approvals: Map<string, Promise<ToolApprovalResult>>;
+  approved: Set<string>;
+}
+
+type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
+const MAX_ANSWERS_KEPT = 64;
+/** What the gateway says itself about a run, whoever works on it. */
+const OWN_EVENTS: ReadonlySet<string> = new Set([
+  'accepted',
+  'queued',
+  'started',
+  'text',
+  'llm_retry',
+  'model_fallback',
+]);
+
+/** Answers what pods ask back: models and the tools that live here, each time for a run of that agent and by the operator's policy (Design 6). */
+export class AnswerPods {
+  private readonly deps: AnswerPodsDeps;
+  private readonly hosted = new Map<string, Hosted>();
+  private readonly methods: ReadonlyMap<string, Method>;
+
+  constructor(deps: AnswerPodsDeps) {
+    this.deps = deps;
+    this.methods = new Map<string, Method>([
+      [ASKS.generate, once(GenerateAsk, (hosted, ask) => this.generate(hosted, ask))],
+      [ASKS.authorize, once(AuthorizeAsk, (hosted, ask) => Promise.resolve(this.authorize(hosted, ask)))],
+      [ASKS.call, once(ToolCallAsk, (hosted, ask) => this.callTool(hosted, ask))],
+      ['tool.request_approval', (hosted, params) => this.requestApproval(hosted, params)],
+      ['agent.event', (hosted, params) => this.relay(hosted, params)],
+    ]);
+  }
+
+  /** While `work` goes on, pods of the job's agent may ask about this run. */
+  async during<Result>(job: RunJob, run: Run, work: () => Promise<Result>): Promise<Result> {
+    this.hosted.set(job.runId, { job, run, answers: new Map(), approvals: new Map(), approved: new Set() });
+    try {
+      return await work();
+    } finally {
+      this.hosted.delete(job.runId);
+    }
+  }
+
+  /** One request of a pod of `agent`; about another agent's run it learns nothing. */
+  async answer(agent: string, { method, params }: RpcRequest): Promise<RpcReply> {
+    const handle = this.methods.get(method);
+    if (!handle) return refuse('method_not_found', `there is no method "${method}" for a runner`);
+    const hosted = this.hosted.get(runOf(params));
+    if (!hosted || hosted.job.agent.name !== agent) return refuse('not_found', 'no such run is known here');
+    return handle(hosted, params);
+  }
+
+  private async generate({ job }: Hosted, { call, stream }: GenerateAsk): Promise<Generated> {
+    const generated = await this.deps.generate(
+      { models: job.models, call },
+      {
+        signal: job.signal,
+        onText: stream ? (text) => job.emit({ event: 'text', text }) : undefined,
+        onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
+        onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
+      },
+    );
+    if (!generated.ok) return generated;
+    // Files that a model made are bytes, which do not travel and which no run reads.
+    const content = generated.reply.content.filter(
+      ({ type }) => type === 'text' || type === 'reasoning' || type === 'tool-call',
+    );
+    return { ...generated, reply: { ...generated.reply, content } };
+  }
+
+  private authorize({ job }: Hosted, ask: AuthorizeAsk): PolicyDecision | Promise<PolicyDecision> {
+    const { server, tool, input, call_id: callId } = ask;
+    if (!isListed(job.agent.config.tools, { server, name: tool }))
+      return { action: 'deny', rule: null, reason: 'the agent does not list this tool' };
+    return this.deps.door.decide({ server, tool, agent: job.agent.name, input, callId });
+  }
+
+  /** The pod asked before; what counts is what the policy says now, about the call that really goes out. */
+  private async callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
+    const { server, tool, input } = ask;
+    const { job } = hosted;
+    const offered = [...job.offer.byName.values()].find((one) => one.server === server && one.tool === tool);
+    if (!offered) return { kind: 'error', text: `there is no tool ${server}/${tool} for this agent` };
+    const decision = await this.authorize(hosted, ask);
+    const needsApproval = decision.action === 'require_approval' || offered.needsApproval;
+    if (decision.action === 'deny' || (needsApproval && !hosted.approved.has(approvalKey(ask)))) {
+      this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: 'denied', seconds: 0 });
+      return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'nobody approved it'}` };
+    }
+    const started = performance.now();
+    const { signal } = job;
+    const parsed = JSON.parse(input) as Record<string, unknown>;
+    const outcome = await this.deps.door.call(server, tool, parsed, {
+      signal,
+      timeoutMs: this.deps.door.toolTimeoutMs,
+      callId: ask.call_id,
+    });
+    const seconds = (performance.now() - started) / 1000;
+    this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: outcome.kind, seconds });
+    return outcome;
+  }
+
+  private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
+    const parsed = ToolApprovalParams.safeParse(params);
+    if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
+    const { call_id, server, tool, input, reason = null } = parsed.data;
+    const key = approvalKey({ call_id, server, tool, input: JSON.stringify(input) });
+    const { run, job } = hosted;
+    const asked =
+      hosted.approvals.get(key) ?? run.requestApproval({ call_id, server, tool, input, reason }, job.signal);
+    hosted.approvals.set(key, asked);
+    const decision = await asked;
+    if (decision.approved) hosted.approved.add(key);
+    return { ok: true, result: decision };
+  }
+
+  private relay({ job }: Hosted, params: unknown): RpcReply {
+    const parsed = AgentEvent.safeParse(params);
+    if (!parsed.success || OWN_EVENTS.has(parsed.data.event)) return { ok: true, result: null };
+    const { run_id: _, ts: __, idempotency_key: ___, ...event } = parsed.data;
+    this.count(job.agent.name, event as RunEvent);
+    job.emit(event as RunEvent);
+    return { ok: true, result: null };
+  }
+
+  /** Calls to servers in the pod never come by here; the events tell of them. */
+  private count(agent: string, event: RunEvent): void {
+    if (event.event === 'tool_denied')
+      this.deps.door.onCall({ server: event.server, tool: event.tool, agent, outcome: 'denied', seconds: 0 });
+    if (event.event !== 'tool_result' || this.deps.livesHere(event.server)) return;
+    const outcome = event.is_error ? 'error' : 'ok';
+    const seconds = event.duration_ms / 1000;
+    this.deps.door.onCall({ server: event.server, tool: event.tool, agent, outcome, seconds });
+  }
+}
+
+interface Asked {
+  ask: number;
+}
+
+/** Checks a question, and gives a repeated one the answer of the first. */
+function once<Params extends Asked>(
+  schema: { safeParse: (value: unknown) => { success: true; data: Params } | { success: false } },
+  handle: (hosted: Hosted, params: Params) => Promise<unknown>,
+): Method {
+  return (hosted, params) => {
+    const parsed = schema.safeParse(params);
+    if (!parsed.success) return refuse('invalid_params', 'the question is not valid');
+    const { ask } = parsed.data;
+    const known = hosted.answers.get(ask);
+    if (known) return known;
+    const answer = handle(hosted, parsed.data).then(
+      (result): RpcReply => ({ ok: true, result }),
+      (error: unknown): RpcReply => {
+        if (hosted.job.signal.aborted) return refuse('cancelled', 'the run is over');
+        throw error;
+      },
+    );
+    hosted.answers.set(ask, answer);
+    const [oldest] = hosted.answers.keys();
+    if (hosted.answers.size > MAX_ANSWERS_KEPT && oldest !== undefined) hosted.answers.delete(oldest);
+    return answer;
+  };
+}
+
+function runOf(params: unknown): string {
+  const fields: { run?: unknown; run_id?: unknown } = typeof params === 'object' && params !== null ? params : {};
+  const id = fields.run ?? fields.run_id;
+  return typeof id === 'string' ? id : '';
+}
+
+function approvalKey(call: { call_id: string; server: string; tool: string; input: string }): string {
+  return JSON.stringify([call.call_id, call.server, call.tool, call.input]);
+}
+
+function refuse(type: Parameters<typeof rpcError>[0], message: string): RpcReply {
+  return { ok: false, error: rpcError(type, message) };
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { serverOf } from '@signalbox/crds';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { GatewayConfig } from '../config/schema.ts';
+import { signRunnerToken } from '../identity/runner-token.ts';
+import type { SigningKey } from '../identity/signing-key.ts';
+import type { Log } from '../observability/log.ts';
+import type { RunnerConfiguration } from '../runner/protocol.ts';
+import type { Run } from '../runs/run.ts';
+import type { RunJob } from '../runs/run-agent.ts';
+import type { RunOutcome } from '../runs/run-outcome.ts';
+import type { ServedTool } from '../tools/tool-servers.ts';
+import { AgentPods } from './agent-pods.ts';
+import { AnswerPods, type AnswerPodsDeps } from './answer-pods.ts';
+import { podAddresses } from './pod-addresses.ts';
+import { runInPod } from './pod-run.ts';
+
+export interface PodsDeps extends Pick<AnswerPodsDeps, 'generate' | 'door'> {
+  config: Pick<GatewayConfig, 'mcp_servers' | 'tool_pinning' | 'limits' | 'runtime' | 'managed_dir'>;
+  signingKey: SigningKey;
+  tools: () => ServedTool[];
+  log: Log;
+  onBug: (error: unknown) => void;
+}
+
+/** Agents in pods of their own, as the rest of the gateway sees them. */
+export interface Pods {
+  whenReady: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
+  perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
+  retain: (agents: ReadonlySet<string>) => void;
+  close: () => void;
+}
+
+/** Puts together what runs agents in their pods (Design 6). */
+export function composePods(deps: PodsDeps): Pods {
+  const { config, log } = deps;
+  const { runtime } = config;
+  const configured = Object.fromEntries(
+    Object.entries(runtime.agents).map(([agent, addresses]) => [agent, [addresses].flat()]),
+  );
+  const answers = new AnswerPods({
+    generate: deps.generate,
+    door: deps.door,
+    livesHere: (server) => !isImage(config.mcp_servers[server]),
+  });
+  const sources = { configured, managedDir: config.managed_dir, lookup: addressesOf };
+  const pods = new AgentPods({
+    addresses: (agent) => podAddresses(agent, sources),
+    token: (agent) => signRunnerToken(agent, deps.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
+    handle: (agent) => (request) => answers.answer(agent, request),
+    onState: (state) => (state.state === 'down' ? log.warn(state, 'agent pod') : log.info(state, 'agent pod')),
+    onBug: deps.onBug,
+    startTimeoutMs: runtime.start_timeout_seconds * 1000,
+  });
+  const running = {
+    pods,
+    configurationOf: (job: RunJob) => configurationOf(job, deps),
+    reconnectMs: runtime.reconnect_timeout_seconds * 1000,
+  };
+  return {
+    whenReady: ({ name }, signal) => pods.whenReady(name, signal),
+    perform: (job, run) => answers.during(job, run, () => runInPod(job, run, running)),
+    retain: (agents) => pods.retain(agents),
+    close: () => pods.close(),
+  };
+}
+
+function configurationOf({ agent }: RunJob, { config, tools }: PodsDeps): RunnerConfiguration {
+  const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
+  const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
+    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry) }] : [],
+  );
+  return {
+    agent: { config: agent.config, soul: agent.soul, version: agent.version },
+    tools: listed.size === 0 ? [] : tools().filter(({ server }) => listed.has(server)),
+    image_servers: images,
+    tool_pinning: config.tool_pinning,
+    limits: {
+      max_iterations: config.limits.max_iterations,
+      tool_timeout_ms: config.limits.tool_timeout_seconds * 1000,
+      tool_result_max_chars: config.limits.tool_result_max_chars,
+    },
+  };
+}
+
+/** Only where it answers: its environment is between the operator and the container. */
+function pick({ port, path, tools_hash }: { port: number; path: string; tools_hash?: string | undefined }) {
+  return { port, path, ...(tools_hash === undefined ? {} : { tools_hash }) };
+}
+
+function isImage(entry: GatewayConfig['mcp_servers'][string] | undefined): boolean {
+  return entry !== undefined && 'image' in entry;
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}

@@ -1,0 +1,114 @@
+import type { RpcResponse } from '@signalbox/crds';
+import { WebSocket } from 'ws';
+import { Connection, type HandleRequest } from '../rpc/connection.ts';
+import { MAX_RUNNER_FRAME_BYTES, RUNNER_CONFIGURE, type RunnerConfiguration } from '../runner/protocol.ts';
+
+export interface PodLinkDeps {
+  url: string;
+  /** A fresh token for each dial. */
+  token: () => string;
+  handle: HandleRequest;
+  onOpen: () => void;
+  /** The connection ended, or could not be opened. */
+  onDown: (reason: string) => void;
+  onBug: (error: unknown) => void;
+}
+
+const DIAL_TIMEOUT_MS = 5000;
+
+/** The connection to one pod of an agent; dialled again by whoever needs it. */
+export class PodLink {
+  readonly url: string;
+  /** Runs that are on this pod. */
+  load = 0;
+  private readonly deps: PodLinkDeps;
+  private dialling = false;
+  private connection: Connection | null = null;
+  private socket: WebSocket | null = null;
+  private configured = '';
+  private closed = false;
+
+  constructor(deps: PodLinkDeps) {
+    this.deps = deps;
+    this.url = deps.url;
+  }
+
+  isOpen(): boolean {
+    return this.connection !== null;
+  }
+
+  dial(): void {
+    if (this.dialling || this.connection || this.closed) return;
+    this.dialling = true;
+    const socket = new WebSocket(this.url, {
+      headers: { authorization: `Bearer ${this.deps.token()}` },
+      perMessageDeflate: false,
+      maxPayload: MAX_RUNNER_FRAME_BYTES,
+      handshakeTimeout: DIAL_TIMEOUT_MS,
+      followRedirects: false,
+    });
+    this.socket = socket;
+    let reason = 'closed';
+    const down = () => this.down(socket, reason);
+    socket.once('upgrade', (response) => this.upgraded(socket, response.socket));
+    socket.once('unexpected-response', (request, response) => {
+      reason = `the upgrade was answered with ${response.statusCode}`;
+      request.destroy();
+      down();
+    });
+    socket.on('error', (error) => {
+      reason = error.message;
+    });
+    socket.once('close', down);
+  }
+
+  /** Sends a request; rejects when the connection or `signal` ends first. */
+  request(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse> {
+    if (!this.connection) return Promise.reject(new Error('the pod is not connected'));
+    return this.connection.request(method, params, signal);
+  }
+
+  /** Tells the pod what it runs, when that is news to it. What is sent later arrives later. */
+  configure(configuration: RunnerConfiguration): void {
+    const text = JSON.stringify(configuration);
+    if (text === this.configured) return;
+    this.configured = text;
+    this.request(RUNNER_CONFIGURE, configuration, AbortSignal.timeout(DIAL_TIMEOUT_MS)).catch(() => {
+      this.configured = '';
+    });
+  }
+
+  checkAlive(): void {
+    this.connection?.checkAlive();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.socket?.terminate();
+  }
+
+  private upgraded(socket: WebSocket, stream: { cork(): void; uncork(): void }): void {
+    const connection = new Connection(socket, {
+      handle: this.deps.handle,
+      onClosed: () => {},
+      onBug: this.deps.onBug,
+      maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
+      stream,
+    });
+    socket.once('open', () => {
+      if (this.closed) return socket.terminate();
+      this.dialling = false;
+      this.connection = connection;
+      this.configured = '';
+      this.deps.onOpen();
+    });
+  }
+
+  private down(socket: WebSocket, reason: string): void {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    this.dialling = false;
+    this.connection = null;
+    this.deps.onDown(reason);
+  }
+}

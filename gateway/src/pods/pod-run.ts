@@ -1,0 +1,117 @@
+import { type AgentRunParams, AgentRunResult, type RpcError, type RpcResponse } from '@signalbox/crds';
+import type { Run } from '../runs/run.ts';
+import type { RunJob } from '../runs/run-agent.ts';
+import { RunAborted, type RunFailure, type RunFailureType, type RunOutcome } from '../runs/run-outcome.ts';
+import { PartialRun, type RunnerConfiguration } from '../runner/protocol.ts';
+import type { AgentPods } from './agent-pods.ts';
+import type { PodLink } from './pod-link.ts';
+
+export interface PodRunDeps {
+  pods: AgentPods;
+  configurationOf: (job: RunJob) => RunnerConfiguration;
+  reconnectMs: number;
+}
+
+const CANCEL_PATIENCE_MS = 1000;
+const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
+  'timeout',
+  'cancelled',
+  'provider_error',
+  'max_iterations',
+  'output_invalid',
+  'tool_unavailable',
+  'invalid_params',
+  'internal',
+]);
+
+/** One run in a pod: begun there, followed over reconnects, cancelled there, and its answer as one of ours (Design 6). */
+export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise<RunOutcome> {
+  const agent = job.agent.name;
+  const link = deps.pods.pick(agent);
+  if (!link) return failed('tool_unavailable', 'no pod of the agent answers', true);
+  link.load += 1;
+  const patience = new AbortController();
+  const cancel = () => {
+    link.request('agent.cancel', { run_id: job.runId }, patience.signal).catch(() => undefined);
+    setTimeout(() => patience.abort(job.signal.reason), CANCEL_PATIENCE_MS);
+  };
+  job.signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const response = await follow({ job, run, link, signal: patience.signal }, deps);
+    return outcomeOf(response, job);
+  } catch (error) {
+    return job.signal.aborted ? aborted(job, null) : lost(error);
+  } finally {
+    job.signal.removeEventListener('abort', cancel);
+    link.load -= 1;
+  }
+}
+
+interface Following {
+  job: RunJob;
+  run: Run;
+  link: PodLink;
+  signal: AbortSignal;
+}
+
+/** Starts the run, and attaches to it again whenever the connection broke. Rejects when the pod does not come back. */
+async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): Promise<RpcResponse> {
+  link.configure(deps.configurationOf(job));
+  let asking = link.request('agent.run', paramsOf(job, run.params), signal);
+  for (;;) {
+    try {
+      return await asking;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const back = await deps.pods.whenBack(job.agent.name, link, { signal, withinMs: deps.reconnectMs });
+      if (!back) throw new Error('the connection to the pod was lost', { cause: error });
+      link.configure(deps.configurationOf(job));
+      asking = link.request('agent.attach', { run_id: job.runId }, signal);
+    }
+  }
+}
+
+/** The pod knows the run by our id, so both speak of the same one. */
+function paramsOf(job: RunJob, params: AgentRunParams): AgentRunParams {
+  return {
+    agent: job.agent.name,
+    input: job.input,
+    idempotency_key: job.runId,
+    trace: { stream: job.streamText, tool_result_max_chars: job.traceResultMaxChars },
+    ...(job.contract ? { output_schema: job.contract.schema } : {}),
+    ...(params.metadata ? { metadata: params.metadata } : {}),
+    ...(params._meta ? { _meta: params._meta } : {}),
+  };
+}
+
+function outcomeOf(response: RpcResponse, job: RunJob): RunOutcome {
+  const { error } = response;
+  if (job.signal.aborted) return aborted(job, error?.data);
+  if (error) return refused(error);
+  const parsed = AgentRunResult.safeParse(response.result);
+  if (!parsed.success) return failed('internal', 'the pod answered with something else than a result', true);
+  return { ok: true, result: { ...parsed.data, run_id: job.runId, agent_version: job.agent.version } };
+}
+
+function refused({ message, data }: RpcError): RunFailure {
+  const type = data?.type ?? 'internal';
+  if (type === 'not_found') return failed('tool_unavailable', 'the pod does not know the run any more', true);
+  if (type === 'at_capacity') return failed('tool_unavailable', message, true);
+  const known = FAILURES.has(type) ? (type as RunFailureType) : 'internal';
+  return failed(known, message, data?.retryable ?? false, data);
+}
+
+function aborted(job: RunJob, used: unknown): RunFailure {
+  const { reason } = job.signal;
+  if (!(reason instanceof RunAborted)) throw reason;
+  return failed(reason.type, reason.message, reason.type === 'timeout', used);
+}
+
+function lost(error: unknown): RunFailure {
+  return failed('tool_unavailable', error instanceof Error ? error.message : 'the pod was lost', true);
+}
+
+function failed(type: RunFailureType, message: string, retryable: boolean, used?: unknown): RunFailure {
+  const partial = PartialRun.parse(typeof used === 'object' && used !== null ? used : {});
+  return { ok: false, type, message, retryable, partial: { ...partial, trace: [] } };
+}

@@ -1,0 +1,63 @@
+import { Agent, Usage } from '@signalbox/crds';
+import { z } from 'zod';
+import type { ModelCall } from '../models/model.ts';
+
+/** What gateway and runner say to each other beyond `/rpc`; both are ours, so the types are trusted where they pass (Design 6). */
+export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
+
+/** Gateway to runner, before a run and whenever it changed. */
+export const RUNNER_CONFIGURE = 'runner.configure';
+const Tool = z.object({
+  server: z.string(),
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.object({
+    title: z.string().optional(),
+    readOnlyHint: z.boolean().optional(),
+    destructiveHint: z.boolean().optional(),
+    idempotentHint: z.boolean().optional(),
+    openWorldHint: z.boolean().optional(),
+  }),
+});
+const ImageServer = z.object({
+  name: z.string(),
+  port: z.int().min(1).max(65_535),
+  path: z.string().startsWith('/'),
+  tools_hash: z.string().optional(),
+});
+export const RunnerConfiguration = z.object({
+  agent: z.object({ config: Agent, soul: z.string(), version: z.string() }),
+  /** Of the servers that live in the gateway. */
+  tools: z.array(Tool),
+  /** Servers beside the runner, in its own pod. */
+  image_servers: z.array(ImageServer),
+  tool_pinning: z.enum(['off', 'warn', 'enforce']),
+  limits: z.object({ max_iterations: z.int(), tool_timeout_ms: z.number(), tool_result_max_chars: z.int() }),
+});
+export type RunnerConfiguration = z.infer<typeof RunnerConfiguration>;
+
+/** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` counts up in it, so that a question asked again on a new connection is answered once. */
+const Ask = z.object({ run: z.string(), ask: z.int() });
+const Call = Ask.extend({ call_id: z.string(), server: z.string(), tool: z.string(), input: z.string() });
+export const GenerateAsk = Ask.extend({ call: z.custom<ModelCall>(isObject), stream: z.boolean() });
+export type GenerateAsk = z.infer<typeof GenerateAsk>;
+export const AuthorizeAsk = Call;
+export type AuthorizeAsk = z.infer<typeof AuthorizeAsk>;
+export const ToolCallAsk = Call;
+export type ToolCallAsk = z.infer<typeof ToolCallAsk>;
+
+export const ASKS = { generate: 'model.generate', authorize: 'tool.authorize', call: 'tool.call' } as const;
+
+/** What a run had used when it failed, as the error's `data` says it. */
+export const PartialRun = z.object({
+  usage: Usage.nullable().catch(null),
+  iterations: z.int().catch(0),
+  tool_calls: z.int().catch(0),
+  model: z.string().nullable().catch(null),
+  provider: z.string().nullable().catch(null),
+});
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

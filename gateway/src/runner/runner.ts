@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type RpcRequest, rpcError } from '@signalbox/crds';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import { createRunnerAuthenticate } from '../identity/runner-token.ts';
+import type { Log } from '../observability/log.ts';
+import { createMethods } from '../rpc/methods.ts';
+import type { RpcReply } from '../rpc/connection.ts';
+import { RpcServer } from '../rpc/rpc-server.ts';
+import type { Run, RunWatcher } from '../runs/run.ts';
+import { runAgent, type RunJob } from '../runs/run-agent.ts';
+import { RunService } from '../runs/run-service.ts';
+import { gatewayOf } from './ask-gateway.ts';
+import { PodTools } from './pod-tools.ts';
+import { MAX_RUNNER_FRAME_BYTES, RUNNER_CONFIGURE, RunnerConfiguration } from './protocol.ts';
+import type { RunnerSettings } from './settings.ts';
+
+export interface RunnerOptions {
+  settings: RunnerSettings;
+  version: string;
+  log: Log;
+}
+export interface RunningRunner {
+  url: string;
+  close: () => Promise<void>;
+}
+
+/** The gateway's own limits hold before a run comes here. */
+const MAX_RUNS = 1000;
+const DRAIN_MS = 25_000;
+const PING_TOOLS_MS = 30_000;
+const PING_TIMEOUT_MS = 5000;
+
+/** What the gateway on one connection said that this agent is. */
+interface Configured extends RunnerConfiguration {
+  record: AgentRecord;
+}
+
+/** Hosts the run loop of one agent in its pod, behind the same `/rpc` as the gateway's (Design 6). */
+export async function startRunner({ settings, version, log }: RunnerOptions): Promise<RunningRunner> {
+  const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
+  const byConnection = new WeakMap<RunWatcher, Configured>();
+  const byRecord = new WeakMap<AgentRecord, Configured>();
+  let latest: Configured | null = null;
+  /** Of the connection whose request is being taken in. */
+  let current: Configured | null = null;
+  const podTools = new PodTools({
+    random: Math.random,
+    now: () => new Date(),
+    schedule,
+    pingEveryMs: PING_TOOLS_MS,
+    pingTimeoutMs: PING_TIMEOUT_MS,
+    onTransition: (server, state, reason) => log.info({ server, state, reason }, 'tool server'),
+    onChangedTools: (server, tools_hash) =>
+      log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones'),
+  });
+  const runs = new RunService({
+    agent: (name) => (name === settings.agent ? current?.record : undefined),
+    hasModel: () => true,
+    tools: (agent) => [...(byRecord.get(agent)?.tools ?? []), ...podTools.tools()],
+    whenRunning: (names, ms, signal) => podTools.whenRunning(names, ms, signal),
+    perform: (job, run) => perform({ job, run, configured: byRecord.get(job.agent), podTools }),
+    limits: { maxConcurrentRuns: MAX_RUNS, maxQueuedRuns: 0 },
+    keyedRunsOutliveWatchers: false,
+    newId: ({ idempotency_key }) => idempotency_key ?? randomUUID(),
+    now: Date.now,
+    onFinished: ({ agent, status, seconds }) => log.debug({ agent, status, seconds }, 'run ended'),
+    onBug,
+  });
+  const methods = createMethods({
+    version,
+    listAgents: () => (latest ? [summaryOf(latest.record)] : []),
+    submit: (params, watcher) => {
+      current = byConnection.get(watcher) ?? null;
+      return runs.submit(params, watcher);
+    },
+    find: (reference) => runs.find(reference),
+    cancel: (run, message) => runs.cancel(run, message),
+  });
+  const configure = ({ params }: RpcRequest, watcher: RunWatcher): RpcReply => {
+    const parsed = RunnerConfiguration.safeParse(params);
+    if (!parsed.success || parsed.data.agent.config.name !== settings.agent)
+      return { ok: false, error: rpcError('invalid_params', 'this is no configuration of this agent') };
+    const configured = { ...parsed.data, record: recordOf(parsed.data) };
+    byConnection.set(watcher, configured);
+    byRecord.set(configured.record, configured);
+    latest = configured;
+    podTools.configure(configured);
+    log.info({ agent: settings.agent, agent_version: configured.record.version }, 'configured');
+    return { ok: true, result: { configured: true } };
+  };
+  const rpc = new RpcServer({
+    authenticate: createRunnerAuthenticate({ agent: settings.agent, keys: settings.publicKeys, now: Date.now }),
+    allowedOrigins: [],
+    maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
+    call: async (request, watcher) =>
+      request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher),
+    onGone: (watcher) => runs.unwatch(watcher),
+    onAuthFailure: (reason) => log.info({ reason }, 'connection refused'),
+    onBug,
+  });
+
+  const server = healthServer(() => ({ status: 'ok', agent: settings.agent, version, active_runs: runs.active() }));
+  rpc.attach(server);
+  server.listen({ host: settings.host, port: settings.port });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${settings.host}:${port}`,
+    close: async () => {
+      await runs.drain(DRAIN_MS);
+      await Promise.all([rpc.close(), podTools.stop()]);
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Work {
+  job: RunJob;
+  run: Run;
+  configured: Configured | undefined;
+  podTools: PodTools;
+}
+
+/** The same loop as in the gateway's process; models, policy and the gateway's tools are asked for. */
+function perform({ job, run, configured, podTools }: Work): ReturnType<typeof runAgent> {
+  if (!configured) throw new Error('a run began without a configuration');
+  const { limits } = configured;
+  const gateway = gatewayOf(run, job.signal);
+  return runAgent(job, {
+    generate: gateway.generate,
+    maxIterations: limits.max_iterations,
+    door: {
+      decide: ({ server, tool, input, callId }) => gateway.decide({ server, tool, input, callId }),
+      call: (server, tool, input, options) =>
+        (podTools.has(server) ? podTools.call : gateway.call)(server, tool, input, options),
+      requestApproval: (request, signal) => run.requestApproval(request, signal),
+      onCall: () => {},
+      toolTimeoutMs: limits.tool_timeout_ms,
+      resultMaxChars: limits.tool_result_max_chars,
+    },
+  });
+}
+
+/** For the pod's probes; says nothing that the gateway did not already know. */
+function healthServer(health: () => object): Server {
+  return createServer((request, response) => {
+    const isHealth = request.method === 'GET' && request.url === '/health';
+    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(
+      isHealth ? JSON.stringify(health()) : '{"detail":{"type":"not_found","message":"there is no such route"}}',
+    );
+  });
+}
+
+function recordOf({ agent }: RunnerConfiguration): AgentRecord {
+  const { config, soul, version } = agent;
+  return { name: config.name, version, config, agentYaml: '', soul, managedBy: null };
+}
+
+function summaryOf({ name, version, config }: AgentRecord) {
+  return { name, model: config.model, description: config.description, tags: config.tags, version };
+}
+
+function schedule(action: () => void, ms: number): () => void {
+  const timer = setTimeout(action, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
