@@ -1,0 +1,116 @@
+import { parseArgs } from 'node:util';
+import type { DefinitionKind } from '@signalbox/crds';
+import { isKind } from './objects/custom-object.ts';
+
+export interface CommonOptions {
+  /** Empty watches all. */
+  namespaces: string[];
+  host: string;
+  port: number;
+}
+
+export interface SyncOptions extends CommonOptions {
+  kinds: DefinitionKind[];
+  dir: string;
+  reloadUrl: string | null;
+  reloadTokenFile: string | null;
+  serviceConfigs: string[];
+}
+
+export type Command =
+  | { role: 'help' }
+  | { role: 'version' }
+  | { role: 'error'; message: string }
+  | { role: 'sync'; options: SyncOptions };
+
+export const HELP = `signalbox controller: puts Kubernetes objects in front of the services
+
+usage: npm run controller -- sync --kinds KINDS --dir DIR --reload-url URL [options]
+
+sync: writes the objects as files and tells the service to reload
+  --kinds KINDS               Pipeline, LibraryStep, Agent; separated by commas
+  --dir DIR                   the directory that the service reads as its managed_dir
+  --reload-url URL            where to POST after files changed
+  --reload-token-file FILE    bearer token of that request
+  --service-config FILE       configuration of the service, for what its operator allows; may be given twice
+
+  --namespaces a,b            watch these only; all where it is left out
+  --host ADDRESS              of /healthz, /readyz and /metrics (127.0.0.1)
+  --port N                    of the same; 0, the default, takes a free one
+  --version, --help
+
+The cluster is the one of KUBECONFIG, or of the pod's account.
+`;
+
+const OPTIONS = {
+  kinds: { type: 'string' },
+  dir: { type: 'string' },
+  'reload-url': { type: 'string' },
+  'reload-token-file': { type: 'string' },
+  'service-config': { type: 'string', multiple: true },
+  namespaces: { type: 'string' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  help: { type: 'boolean' },
+  version: { type: 'boolean' },
+} as const;
+
+/** Reads the command line; what is wrong with it comes back as one sentence. */
+export function readCommand(argv: readonly string[]): Command {
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+    if (values.help) return { role: 'help' };
+    if (values.version) return { role: 'version' };
+    const [role, ...rest] = positionals;
+    if (rest.length > 0) return error(`"${rest[0]}" is one word too many`);
+    if (role === 'sync') return syncCommand(values);
+    return error('say what to run: sync; --help tells more');
+  } catch (cause) {
+    return error(cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+type Values = Partial<Record<Exclude<keyof typeof OPTIONS, 'service-config' | 'help' | 'version'>, string>> & {
+  'service-config'?: string[];
+};
+
+function syncCommand(values: Values): Command {
+  const kinds = words(values.kinds);
+  const unknown = kinds.find((kind) => !isKind(kind));
+  if (unknown !== undefined)
+    return error(`--kinds: there is no kind "${unknown}"; there are Pipeline, LibraryStep and Agent`);
+  if (kinds.length === 0) return error('--kinds is needed, such as Pipeline,LibraryStep');
+  if (values.dir === undefined) return error('--dir is needed');
+  const reloadUrl = values['reload-url'] ?? null;
+  const common = commonOptions(values);
+  if (common === null) return error('--port must be a number from 0 to 65535');
+  if (!isAddress(reloadUrl)) return error('--reload-url must be an address with http:// or https://');
+  return {
+    role: 'sync',
+    options: {
+      ...common,
+      kinds: kinds.filter(isKind),
+      dir: values.dir,
+      reloadUrl,
+      reloadTokenFile: values['reload-token-file'] ?? null,
+      serviceConfigs: values['service-config'] ?? [],
+    },
+  };
+}
+
+function commonOptions({ namespaces, host = '127.0.0.1', port = '0' }: Values): CommonOptions | null {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return null;
+  return { namespaces: words(namespaces), host, port: Number(port) };
+}
+
+const isAddress = (text: string | null): boolean => text === null || /^https?:\/\//.test(text);
+
+const error = (message: string): Command => ({ role: 'error', message });
+const words = (text = ''): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean),
+  ),
+];

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import type { Operator } from '@signalbox/crds';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+/** What the rules need of the services' configuration files; the services themselves check the rest of them. */
+const Relevant = z.looseObject({
+  security: z
+    .looseObject({
+      allow_shell_checks: z.boolean().optional(),
+      template_sandbox: z.boolean().optional(),
+      pipeline_env: z.array(z.string()).optional(),
+    })
+    .nullish(),
+  providers: z.record(z.string(), z.unknown()).nullish(),
+  mcp_servers: z.record(z.string(), z.looseObject({})).nullish(),
+});
+
+/** What the operator allows, from the configuration files of one or both services; undefined where none is given. Throws with the file's name. */
+export function readOperator(files: readonly string[]): Operator | undefined {
+  if (files.length === 0) return undefined;
+  return files.map(readOne).reduce((all, one) => ({ ...all, ...one }), {});
+}
+
+function readOne(file: string): Operator {
+  const read = Relevant.safeParse(parseFile(file) ?? {});
+  if (!read.success)
+    throw new Error(`${file}: ${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`);
+  const { security, providers, mcp_servers: servers } = read.data;
+  const { allow_shell_checks, template_sandbox, pipeline_env } = security ?? {};
+  return given({
+    allow_shell_checks,
+    template_sandbox,
+    pipeline_env,
+    providers: providers ? Object.keys(providers) : undefined,
+    mcp_servers: servers ? serverKinds(servers) : undefined,
+  });
+}
+
+/** Without what is undefined, so that one file does not take back what another says. */
+const given = (operator: Operator): Operator =>
+  Object.fromEntries(Object.entries(operator).filter(([, value]) => value !== undefined));
+
+const serverKinds = (servers: Record<string, object>): Record<string, 'process' | 'image'> =>
+  Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, 'image' in server ? 'image' : 'process']));
+
+function parseFile(file: string): unknown {
+  try {
+    return parse(readFileSync(file, 'utf8')) as unknown;
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CustomObject } from '../objects/custom-object.ts';
+import { planFiles } from '../plan/file-plan.ts';
+import { plan } from '../plan/plan.ts';
+import { objectOf } from '../testing/objects.ts';
+import { openManagedDirectory } from './managed-directory.ts';
+
+let root = '';
+beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'managed-'))));
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const open = () => openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent']);
+async function sync(objects: readonly CustomObject[]) {
+  const directory = await open();
+  const { owners, textOf } = directory;
+  return directory.apply(
+    planFiles({ verdicts: plan(objects, undefined), owners: owners(), textOf, isGone: () => true }),
+  );
+}
+const inodes = () =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => `${path} ${statSync(join(root, path)).ino}`)
+    .toSorted();
+
+const three = [objectOf(), objectOf({ name: 'till' }), objectOf({ kind: 'Agent', name: 'helper' })];
+
+test('writes what is missing and deletes what is gone, with the manifest to say whose it is', async () => {
+  expect(await sync(three)).toEqual({ written: 4, deleted: 0 });
+  expect(readFileSync(join(root, 'agents/helper/soul.md'), 'utf8')).toBe('Be brief.\n');
+  expect(await sync(three.slice(0, 1))).toEqual({ written: 0, deleted: 3 });
+  expect(readdirSync(root, { recursive: true }).toSorted()).toEqual([
+    'agents',
+    'manifest.json',
+    'pipelines',
+    'pipelines/checkout.yaml',
+    'steps',
+  ]);
+});
+
+test('a restart with nothing changed rewrites no file, the manifest neither', async () => {
+  await sync(three);
+  const before = inodes();
+  expect(await sync(three.toReversed())).toEqual({ written: 0, deleted: 0 });
+  expect(inodes()).toEqual(before);
+});
+
+test('only the file of what changed is written', async () => {
+  await sync(three);
+  const before = new Set(inodes());
+  await sync([objectOf({ generation: 2, spec: { ...objectOf().spec, description: 'new' } }), ...three.slice(1)]);
+  const changed = inodes().filter((line) => !before.has(line));
+  expect(changed.map((line) => line.split(' ')[0])).toEqual(['manifest.json', 'pipelines/checkout.yaml']);
+});
+
+test('files of others stay, wherever they are; leftovers of a crash go', async () => {
+  await sync(three);
+  writeFileSync(join(root, 'pipelines/by-hand.yaml'), 'mine');
+  writeFileSync(join(root, 'agents/helper/notes.md'), 'mine');
+  writeFileSync(join(root, 'pipelines/.0123456789ab.sync-tmp'), 'half');
+  await sync([]);
+  expect(readdirSync(root, { recursive: true }).toSorted()).toEqual([
+    'agents',
+    'agents/helper',
+    'agents/helper/notes.md',
+    'manifest.json',
+    'pipelines',
+    'pipelines/by-hand.yaml',
+    'steps',
+  ]);
+});
+
+test('paths in a manifest that lead elsewhere are not followed', async () => {
+  mkdirSync(join(root, 'inside'));
+  const victim = join(root, 'victim.yaml');
+  writeFileSync(victim, 'mine');
+  const owner = { kind: 'Pipeline', namespace: 'a', name: 'a', uid: 'a', generation: 1, hash: '' };
+  const files = { '../victim.yaml': owner, 'pipelines/../victim.yaml': owner, 'victim.yaml': owner };
+  writeFileSync(join(root, 'manifest.json'), JSON.stringify({ files, objects: [], agents: {} }));
+  await sync([]);
+  expect(readFileSync(victim, 'utf8')).toBe('mine');
+});

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type DefinitionKind, SyncManifest } from '@signalbox/crds';
+import type { FilePlan, Owners } from '../plan/file-plan.ts';
+
+export interface Applied {
+  written: number;
+  deleted: number;
+}
+
+/** The directory that the services read; only paths of its manifest are ever deleted (Design 7). */
+export interface ManagedDirectory {
+  owners(): Owners;
+  textOf(path: string): string | null;
+  /** Makes the directory what the plan says. Where it throws, the next call goes on from there. */
+  apply(plan: FilePlan): Promise<Applied>;
+}
+
+const FOLDERS: Readonly<Record<DefinitionKind, string>> = {
+  Pipeline: 'pipelines',
+  LibraryStep: 'steps',
+  Agent: 'agents',
+};
+/** Files written beside each other: waiting for the disk is most of the time. */
+const AT_ONCE = 32;
+const MANIFEST = 'manifest.json';
+const TEMPORARY = /^\.[0-9a-f]{12}\.sync-tmp$/;
+
+/** Opens a directory, makes the folders of the kinds, sweeps what a crash left half written and reads what is owned. */
+export async function openManagedDirectory(root: string, kinds: readonly DefinitionKind[]): Promise<ManagedDirectory> {
+  for (const kind of kinds) await mkdir(join(root, FOLDERS[kind]), { recursive: true });
+  await sweep(root);
+  const manifestText = await readIfThere(join(root, MANIFEST));
+  let owners = parseOwners(manifestText);
+  let manifest = manifestText ?? '';
+  const texts = new Map<string, string>();
+  for (const path of Object.keys(owners)) {
+    const text = await readIfThere(join(root, path));
+    if (text !== null) texts.set(path, text);
+  }
+
+  const writeManifest = async (next: SyncManifest): Promise<void> => {
+    const text = `${JSON.stringify(next, null, 1)}\n`;
+    if (text === manifest) return;
+    await writeDurably(join(root, MANIFEST), text);
+    await syncFolder(root);
+    manifest = text;
+    owners = next.files;
+  };
+
+  const write = async (path: string, text: string): Promise<void> => {
+    const folder = dirname(join(root, path));
+    const made = await mkdir(folder, { recursive: true });
+    await writeDurably(join(root, path), text);
+    texts.set(path, text);
+    if (made) await syncFolder(dirname(folder));
+  };
+
+  return {
+    owners: () => owners,
+    textOf: (path) => texts.get(path) ?? null,
+    apply: async ({ files, manifest: next }) => {
+      const changed = [...files].filter(([path, text]) => texts.get(path) !== text);
+      const extra = Object.keys(owners).filter((path) => !files.has(path));
+      // A file is in the manifest from before it is there until after it is gone, so that no crash makes it foreign.
+      if (changed.length > 0) await writeManifest({ ...next, files: { ...pick(owners, extra), ...next.files } });
+      for (let from = 0; from < changed.length; from += AT_ONCE)
+        await Promise.all(changed.slice(from, from + AT_ONCE).map(([path, text]) => write(path, text)));
+      for (const path of extra) {
+        await removeFile(root, path);
+        texts.delete(path);
+      }
+      const touched = new Set([...changed.map(([path]) => path), ...extra].map((path) => dirname(join(root, path))));
+      for (const folder of touched) await syncFolder(folder);
+      await writeManifest(next);
+      return { written: changed.length, deleted: extra.length };
+    },
+  };
+}
+
+const pick = (owners: Owners, paths: readonly string[]): Owners =>
+  Object.fromEntries(paths.flatMap((path) => (owners[path] ? [[path, owners[path]]] : [])));
+
+/** Paths of a manifest are followed only where they are of the form that is written here. */
+const OWN_PATH = /^(?:(?:pipelines|steps)\/[a-zA-Z0-9_-]+\.yaml|agents\/[a-zA-Z0-9_-]+\/(?:agent\.yaml|soul\.md))$/;
+
+function parseOwners(text: string | null): Owners {
+  if (text === null) return {};
+  try {
+    const parsed = SyncManifest.safeParse(JSON.parse(text));
+    const files = parsed.success ? parsed.data.files : {};
+    return Object.fromEntries(Object.entries(files).filter(([path]) => OWN_PATH.test(path)));
+  } catch {
+    // A damaged manifest owns nothing: what is planned is written over it, what is not stays where it is.
+    return {};
+  }
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const temporary = join(dirname(file), `.${randomBytes(6).toString('hex')}.sync-tmp`);
+  try {
+    const handle = await open(temporary, 'wx', 0o644);
+    try {
+      await handle.writeFile(text, 'utf8');
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function removeFile(root: string, path: string): Promise<void> {
+  await unlink(join(root, path)).catch(unlessMissing);
+  const folder = dirname(path);
+  // The folder of an agent goes with its last file; one that holds something foreign stays.
+  if (folder.includes('/')) await rmdir(join(root, folder)).catch(() => undefined);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    unlessMissing(error);
+  }
+}
+
+async function sweep(root: string): Promise<void> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  for (const entry of entries)
+    if (TEMPORARY.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true });
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    unlessMissing(error);
+    return null;
+  }
+}
+
+function unlessMissing(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+}

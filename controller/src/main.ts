@@ -1,0 +1,63 @@
+import packageJson from '../package.json' with { type: 'json' };
+import { HELP, readCommand } from './cli.ts';
+import { connectCluster } from './kube/cluster.ts';
+import { createLog, type Log } from './observability/log.ts';
+import { type Role, startSync } from './sync.ts';
+
+const BAD_START = 2;
+
+/** Runs the command line; returns the exit code, or null while a role runs. */
+async function main(argv: readonly string[]): Promise<number | null> {
+  const command = readCommand(argv);
+  switch (command.role) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'version':
+      process.stdout.write(`${packageJson.version}\n`);
+      return 0;
+    case 'error':
+      return refuse(command.message);
+    case 'sync': {
+      const log = createLog('sync');
+      return run(log, () => startSync(command.options, { log, cluster: connectCluster({ now: Date.now }) }));
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+async function run(log: Log, start: () => Promise<Role>): Promise<number | null> {
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  let role: Role;
+  try {
+    role = await start();
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+  log.info({ url: role.url, version: packageJson.version }, 'listening');
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    role.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  return null;
+}
+
+function refuse(message: string): number {
+  process.stderr.write(`controller: ${message.replace(/\s+/g, ' ')}\n`);
+  return BAD_START;
+}
+
+const exitCode = await main(process.argv.slice(2));
+if (exitCode !== null) process.exit(exitCode);

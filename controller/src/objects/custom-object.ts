@@ -1,0 +1,83 @@
+import { Condition, type DefinitionKind } from '@signalbox/crds';
+import { z } from 'zod';
+
+export const GROUP = 'signalbox.dev';
+export const VERSION = 'v1alpha1';
+
+/** Plural names of the kinds, as they stand in addresses of the API. */
+export const PLURALS: Readonly<Record<DefinitionKind, string>> = {
+  Pipeline: 'pipelines',
+  LibraryStep: 'librarysteps',
+  Agent: 'agents',
+};
+
+export const isKind = (value: string): value is DefinitionKind => Object.hasOwn(PLURALS, value);
+
+/** One of our objects as the rest of the controller knows it. Its identity changes with every change of the object. */
+export interface CustomObject {
+  readonly kind: DefinitionKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  /** Seconds matter only: the API server keeps no more. */
+  readonly createdAt: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: ObjectStatus;
+}
+
+const Replica = z.looseObject({ pod: z.string(), hash: z.string().nullable().default(null) });
+export type Replica = z.infer<typeof Replica>;
+
+const ObjectStatus = z.looseObject({
+  observedGeneration: z.number().optional(),
+  contentHash: z.string().optional(),
+  lastAccepted: z.record(z.string(), z.unknown()).optional(),
+  conditions: z.array(Condition).default([]),
+  replicas: z.array(Replica).default([]),
+});
+export type ObjectStatus = z.infer<typeof ObjectStatus>;
+
+const Written = z.object({
+  metadata: z.object({
+    name: z.string().min(1),
+    namespace: z.string().min(1),
+    uid: z.string().min(1),
+    generation: z.number().default(0),
+    resourceVersion: z.string().min(1),
+    creationTimestamp: z.string().nullable().default(''),
+    annotations: z.record(z.string(), z.string()).nullish(),
+  }),
+  spec: z.record(z.string(), z.unknown()).default({}),
+  status: z.unknown().optional(),
+});
+
+/** Reads what the API server sent; null for what cannot be one of our objects. A status that makes no sense counts as none. */
+export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObject | null {
+  const parsed = Written.safeParse(value);
+  if (!parsed.success) return null;
+  const { metadata, spec, status } = parsed.data;
+  const known = ObjectStatus.safeParse(status ?? {});
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    resourceVersion: metadata.resourceVersion,
+    createdAt: metadata.creationTimestamp ?? '',
+    annotations: metadata.annotations ?? {},
+    spec,
+    status: known.success ? known.data : { conditions: [], replicas: [] },
+  };
+}
+
+/** `Pipeline team-a/checkout`, as messages name an object. */
+export const describe = ({ kind, namespace, name }: Pick<CustomObject, 'kind' | 'namespace' | 'name'>): string =>
+  `${kind} ${namespace}/${name}`;
+
+/** The name a definition goes by in the services: `spec.name`, or else the object's own (Design 3). */
+export const definitionName = ({ spec, name }: Pick<CustomObject, 'spec' | 'name'>): string =>
+  typeof spec['name'] === 'string' ? spec['name'] : name;

@@ -1,0 +1,41 @@
+import type { DefinitionKind } from '@signalbox/crds';
+import type { CustomObject } from './custom-object.ts';
+import { createScopeStore, type ScopeStore } from './scope-store.ts';
+
+export interface ScopeKey {
+  kind: DefinitionKind;
+  namespace: string | null;
+}
+
+/** Everything that is known of the kinds that a role watches, a store for each kind and namespace asked for. */
+export interface World {
+  readonly scopes: readonly (ScopeKey & { store: ScopeStore })[];
+  /** Null until every scope was listed once. */
+  objects(): CustomObject[] | null;
+  /** Whether an object that is absent was really deleted. */
+  isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
+}
+
+export interface WorldOptions {
+  kinds: readonly DefinitionKind[];
+  /** Empty watches all namespaces. */
+  namespaces: readonly string[];
+  now(): number;
+}
+
+export function createWorld({ kinds, namespaces, now }: WorldOptions): World {
+  const wanted = namespaces.length === 0 ? [null] : namespaces;
+  const scopes = kinds.flatMap((kind) =>
+    wanted.map((namespace) => ({ kind, namespace, store: createScopeStore(now) })),
+  );
+  return {
+    scopes,
+    objects: () =>
+      scopes.every(({ store }) => store.synced()) ? scopes.flatMap(({ store }) => store.objects()) : null,
+    isGone: ({ kind, namespace, uid }) => {
+      const scope = scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace);
+      // A kind that is no longer watched, or a namespace, is not ours to delete in.
+      return scope?.store.isGone(uid) ?? false;
+    },
+  };
+}

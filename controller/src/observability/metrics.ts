@@ -1,0 +1,45 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Series of both roles; each has the ones it uses (Design 1: prefix `controller_`). */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    objects: new Gauge({
+      name: 'controller_objects',
+      help: 'Objects by what is said of them',
+      labelNames: ['kind', 'accepted'],
+      registers,
+    }),
+    planSeconds: new Histogram({
+      name: 'controller_plan_seconds',
+      help: 'Time to check the whole set of objects',
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    watchRestarts: new Counter({
+      name: 'controller_watch_restarts_total',
+      help: 'Watches and lists begun again',
+      labelNames: ['kind', 'reason'],
+      registers,
+    }),
+    filesWritten: new Counter({ name: 'controller_files_written_total', help: 'Definition files written', registers }),
+    filesDeleted: new Counter({ name: 'controller_files_deleted_total', help: 'Definition files deleted', registers }),
+    reloads: new Counter({
+      name: 'controller_reloads_total',
+      help: 'Reloads asked of the service',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    failures: new Counter({
+      name: 'controller_failures_total',
+      help: 'Runs of a loop that failed and are tried again',
+      labelNames: ['loop'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { DefinitionKind } from '@signalbox/crds';
+import { stringify } from 'yaml';
+import { type CustomObject, definitionName } from '../objects/custom-object.ts';
+
+export type Body = Record<string, unknown>;
+
+/** What a service reads: the text of the definition, and the instructions of an agent. */
+export interface DefinitionText {
+  text: string;
+  soul?: string;
+}
+
+/** Twice the size that a definition may have: beyond it the text is refused whatever its form, so nothing is laid out. */
+const SURELY_TOO_LARGE = 512 * 1024;
+
+/** The definition file of an object's spec; `name` stands first, an agent's `soul` stands beside (Design 3 and 7). */
+export function specText(object: CustomObject): DefinitionText {
+  return bodyText(object.kind, { ...object.spec, name: definitionName(object) });
+}
+
+/** The definition file of a body, such as the one that was accepted last. */
+export function bodyText(kind: DefinitionKind, body: Body): DefinitionText {
+  const { name, soul, ...rest } = body;
+  const isAgent = kind === 'Agent';
+  const written = { name, ...rest, ...(isAgent || soul === undefined ? {} : { soul }) };
+  const json = JSON.stringify(written);
+  const text =
+    json.length > SURELY_TOO_LARGE ? json : stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
+  return isAgent ? { text, soul: typeof soul === 'string' ? soul : '' } : { text };
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { CustomObject } from '../objects/custom-object.ts';
+import { objectOf } from '../testing/objects.ts';
+import { type FilePlan, planFiles } from './file-plan.ts';
+import { plan } from './plan.ts';
+
+const using = { steps: [{ name: 'first', use: 'look' }] };
+const broken = { steps: [] };
+const nothing: FilePlan = { files: new Map(), manifest: { files: {}, objects: [], agents: {} } };
+
+function next(before: FilePlan, objects: readonly CustomObject[], isGone = true): FilePlan {
+  return planFiles({
+    verdicts: plan(objects, undefined),
+    owners: before.manifest.files,
+    textOf: (path) => before.files.get(path) ?? null,
+    isGone: () => isGone,
+  });
+}
+
+const paths = ({ files }: FilePlan) => [...files.keys()].toSorted();
+const all = [
+  objectOf({ spec: using }),
+  objectOf({ kind: 'LibraryStep', name: 'look' }),
+  objectOf({ kind: 'Agent', name: 'helper' }),
+];
+const full = next(nothing, all);
+
+test('each kind has its files, and the manifest says from which object', () => {
+  expect(paths(full)).toEqual([
+    'agents/helper/agent.yaml',
+    'agents/helper/soul.md',
+    'pipelines/checkout.yaml',
+    'steps/look.yaml',
+  ]);
+  expect(full.manifest.files['pipelines/checkout.yaml']).toMatchObject({
+    kind: 'Pipeline',
+    namespace: 'default',
+    name: 'checkout',
+    generation: 1,
+  });
+  expect(full.manifest.objects.map(({ name }) => name)).toEqual(['helper', 'look', 'checkout']);
+});
+
+test('what was deleted goes, what may only seem to be gone stays', () => {
+  expect(paths(next(full, []))).toEqual([]);
+  expect(paths(next(full, [], false))).toEqual(paths(full));
+});
+
+test('an object that broke before anything of it was accepted keeps the file that is there', () => {
+  const bad = next(full, [objectOf({ spec: broken })]);
+  expect(bad.files.get('pipelines/checkout.yaml')).toBe(full.files.get('pipelines/checkout.yaml'));
+});
+
+test('a step stays while a file that stayed names it', () => {
+  const [pipeline] = all;
+  expect(paths(next(full, pipeline ? [pipeline] : []))).toEqual(['pipelines/checkout.yaml', 'steps/look.yaml']);
+});
+
+test('an object that was replaced under its name does not keep the files of the one before', () => {
+  expect(paths(next(full, [objectOf({ uid: 'another', spec: broken })]))).toEqual([]);
+});
+
+test('an object that lost its name keeps no file of its own', () => {
+  const older = objectOf({ namespace: 'older', createdAt: '2020-01-01T00:00:00Z', spec: broken });
+  expect(paths(next(full, [older, objectOf({ spec: using })]))).toEqual([]);
+});
+
+test('a definition that was renamed leaves no file under its old name, even where lists are doubtful', () => {
+  const before = next(nothing, [objectOf()]);
+  const renamed = objectOf({ spec: { ...objectOf().spec, name: 'till' }, generation: 2 });
+  expect(paths(next(before, [renamed], false))).toEqual(['pipelines/till.yaml']);
+});

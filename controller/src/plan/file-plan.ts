@@ -1,0 +1,110 @@
+import { parseYaml, type SyncManifest } from '@signalbox/crds';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { Served, Verdict } from './plan.ts';
+
+export type Owners = SyncManifest['files'];
+
+/** What a directory should hold: path below it -> text, and who owns each. */
+export interface FilePlan {
+  files: ReadonlyMap<string, string>;
+  manifest: SyncManifest;
+}
+
+export interface FilePlanInput {
+  verdicts: readonly Verdict[];
+  /** What was written before, by the manifest. */
+  owners: Owners;
+  /** Text of an owned file as it is now; null where it is gone. */
+  textOf(path: string): string | null;
+  /** Whether an object that is absent was really deleted. */
+  isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
+}
+
+/**
+ * The files of a set of verdicts (Design 7). An object that has nothing to serve keeps the files that are there, a step
+ * stays while a file that stays names it, and what may only seem to be gone stays too. Pure.
+ */
+export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): FilePlan {
+  const files = new Map<string, string>();
+  const owned: Owners = {};
+  for (const { object, served } of verdicts)
+    for (const [path, text] of served ? filesOf(object, served) : []) {
+      files.set(path, text);
+      owned[path] = ownerOf(object, served?.hash ?? '');
+    }
+  const stuck = new Set(
+    verdicts.filter(({ served, lostName }) => !served && !lostName).map(({ object }) => object.uid),
+  );
+  const keep = (mayStay: (path: string, owner: Owners[string]) => boolean) => {
+    for (const [path, owner] of Object.entries(owners)) {
+      const text = files.has(path) || !mayStay(path, owner) ? null : textOf(path);
+      if (text === null) continue;
+      files.set(path, text);
+      owned[path] = owner;
+    }
+  };
+  const present = new Set(verdicts.map(({ object }) => object.uid));
+  keep((_path, owner) => stuck.has(owner.uid) || !(present.has(owner.uid) || isGone(owner)));
+  // What is planned anew never names a step that is not there; a pipeline's file that stayed from before may.
+  const served = new Set(verdicts.flatMap((verdict) => (verdict.served ? [verdict.object.uid] : [])));
+  const stayed = [...files].filter(([path]) => path.startsWith('pipelines/') && !served.has(owned[path]?.uid ?? ''));
+  const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
+  keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
+  const objects = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return { files, manifest: { files: sorted(owned), objects, agents: {} } };
+}
+
+function filesOf({ kind }: CustomObject, { name, text, soul }: Served): [string, string][] {
+  switch (kind) {
+    case 'Pipeline':
+      return [[`pipelines/${name}.yaml`, text]];
+    case 'LibraryStep':
+      return [[`steps/${name}.yaml`, text]];
+    case 'Agent':
+      // The instructions first: an agent is there once its agent.yaml is.
+      return [
+        [`agents/${name}/soul.md`, soul ?? ''],
+        [`agents/${name}/agent.yaml`, text],
+      ];
+    default:
+      return kind satisfies never;
+  }
+}
+
+const reportOf = ({ kind, namespace, name, status: { conditions, replicas } }: CustomObject) => ({
+  kind,
+  namespace,
+  name,
+  conditions,
+  replicas,
+});
+
+const keyOf = ({ kind, namespace, name }: SyncManifest['objects'][number]): string => `${kind} ${namespace} ${name}`;
+
+const ownerOf = ({ kind, namespace, name, uid, generation }: CustomObject, hash: string): Owners[string] => ({
+  kind,
+  namespace,
+  name,
+  uid,
+  generation,
+  hash,
+});
+
+/** Paths of the steps that a pipeline's text takes over with `use:`. */
+function usesOf(text: string): string[] {
+  const parsed = parseYaml(text);
+  const found: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, child] of Object.entries(value)) {
+      if (key === 'use' && typeof child === 'string') found.push(`steps/${child}.yaml`);
+      else walk(child);
+    }
+  };
+  if (parsed.ok) walk(parsed.value);
+  return found;
+}
+
+function sorted(owners: Owners): Owners {
+  return Object.fromEntries(Object.entries(owners).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

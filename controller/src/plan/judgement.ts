@@ -1,0 +1,63 @@
+import type { Problem, ProblemReason } from '@signalbox/crds';
+import { type CustomObject, describe } from '../objects/custom-object.ts';
+
+/** The condition Accepted, before it is known since when. */
+export interface Judgement {
+  accepted: boolean;
+  /** One word for programs. */
+  reason: string;
+  /** For people, with what to do or what is served meanwhile. */
+  message: string;
+}
+
+const SHOWN = 5;
+const MAX_PROBLEM_CHARS = 400;
+
+/** What to say of an object from the problems found in it. */
+export function judge(problems: readonly Problem[], accepted: boolean, served: boolean): Judgement {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (accepted) return { accepted, reason: 'Accepted', message: withWarnings(problems) };
+  const meanwhile = served
+    ? 'The definition that was accepted last is served meanwhile.'
+    : 'Nothing was accepted before, so nothing new is served.';
+  const first = errors.find(({ reason }) => reason === 'missing_step') ?? errors[0];
+  return { accepted, reason: REASONS[first?.reason ?? 'invalid'], message: `${listed(errors)}. ${meanwhile}` };
+}
+
+export function conflict(name: string, owner: CustomObject): Judgement {
+  return {
+    accepted: false,
+    reason: 'NameConflict',
+    message: `"${name}" is the definition of ${describe(owner)}, which is older; rename this object or set another spec.name`,
+  };
+}
+
+const REASONS: Readonly<Record<ProblemReason, string>> = {
+  invalid: 'Invalid',
+  syntax: 'Invalid',
+  too_large: 'TooLarge',
+  missing_step: 'MissingStep',
+  missing_pipeline: 'MissingPipeline',
+  unknown_agent: 'UnknownAgent',
+  unknown_provider: 'UnknownProvider',
+  unknown_server: 'UnknownServer',
+  name_conflict: 'NameConflict',
+  cycle: 'Cycle',
+  too_deep: 'TooDeep',
+  shell_not_allowed: 'ShellNotAllowed',
+  env_not_allowed: 'EnvNotAllowed',
+  no_effect: 'NoEffect',
+};
+
+function withWarnings(problems: readonly Problem[]): string {
+  return problems.length === 0 ? 'spec is sound' : `spec is sound; ${listed(problems)}`;
+}
+
+/** `spec.steps.0.use: library step "x" does not exist; …`, a few of them. */
+function listed(problems: readonly Problem[]): string {
+  const lines = problems
+    .slice(0, SHOWN)
+    .map(({ loc, msg }) => `${['spec', ...loc].join('.')}: ${msg}`.slice(0, MAX_PROBLEM_CHARS));
+  const more = problems.length > SHOWN ? [`and ${problems.length - SHOWN} more`] : [];
+  return [...lines, ...more].join('; ');
+}

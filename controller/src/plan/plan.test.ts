@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { objectOf, STEP } from '../testing/objects.ts';
+import { plan, type Verdict } from './plan.ts';
+
+const byName = (verdicts: readonly Verdict[], name: string) => verdicts.find(({ object }) => object.name === name);
+const using = { steps: [{ name: 'first', use: 'look' }] };
+const broken = { steps: [{ name: 'look', executor: 'gateway', agnet: 'helper' }] };
+const accepted = { name: 'checkout', steps: [{ name: 'old', ...STEP }] };
+
+test('a sound object is served as written, under its own name where spec gives none', () => {
+  const [verdict] = plan([objectOf()], undefined);
+  expect(verdict).toMatchObject({ accepted: true, reason: 'Accepted', served: { name: 'checkout', from: 'spec' } });
+  expect(verdict?.served?.text).toMatch(/^name: checkout\nsteps:/);
+  expect(verdict?.body).toMatchObject({ name: 'checkout' });
+});
+
+test('a typo is named with its place, and keeps nobody else from being served', () => {
+  const verdicts = plan([objectOf({ name: 'bad', spec: broken }), objectOf({ name: 'good' })], undefined);
+  expect(byName(verdicts, 'bad')).toMatchObject({ accepted: false, reason: 'Invalid', served: null, body: null });
+  expect(byName(verdicts, 'bad')?.message).toContain('agnet');
+  expect(byName(verdicts, 'bad')?.message).toContain('spec.steps.0');
+  expect(byName(verdicts, 'good')?.accepted).toBe(true);
+});
+
+test('a bad object is served as it was accepted last', () => {
+  const [verdict] = plan([objectOf({ spec: broken, status: { lastAccepted: accepted } })], undefined);
+  expect(verdict).toMatchObject({ accepted: false, served: { name: 'checkout', from: 'lastAccepted' } });
+  expect(verdict?.served?.text).toContain('name: old');
+  expect(verdict?.message).toContain('accepted last is served');
+});
+
+test('a step that is gone leaves its pipelines on what was accepted, and says MissingStep', () => {
+  const step = objectOf({ kind: 'LibraryStep', name: 'look' });
+  const pipeline = objectOf({ spec: using });
+  const before = byName(plan([pipeline, step], undefined), 'checkout')!;
+  expect(before).toMatchObject({ accepted: true, served: { text: expect.stringContaining('use: look') } });
+  expect(before.body).toMatchObject({ steps: [{ name: 'first', executor: 'gateway' }] });
+  const after = plan([objectOf({ spec: using, status: { lastAccepted: before.body! } })], undefined)[0]!;
+  expect(after).toMatchObject({ accepted: false, reason: 'MissingStep', served: { from: 'lastAccepted' } });
+  expect(after.served!.hash).toBe(before.served!.hash);
+  expect(after.served!.text).not.toContain('use:');
+});
+
+test('a step that broke is taken over as it was accepted last, and its pipelines stay accepted', () => {
+  const step = objectOf({
+    kind: 'LibraryStep',
+    name: 'look',
+    spec: { executor: 'nothing' },
+    status: { lastAccepted: { name: 'look', ...STEP } },
+  });
+  const verdicts = plan([objectOf({ spec: using }), step], undefined);
+  expect(byName(verdicts, 'checkout')).toMatchObject({ accepted: true });
+  expect(byName(verdicts, 'look')).toMatchObject({ accepted: false, served: { from: 'lastAccepted' } });
+});
+
+test('of two objects with one definition name the older keeps it, and the other is not served at all', () => {
+  const older = objectOf({ namespace: 'z', createdAt: '2025-01-01T00:00:00Z' });
+  const newer = objectOf({ namespace: 'a', status: { lastAccepted: accepted } });
+  const verdicts = plan([newer, older], undefined);
+  expect(verdicts.find(({ object }) => object === newer)).toMatchObject({
+    accepted: false,
+    reason: 'NameConflict',
+    served: null,
+    lostName: true,
+  });
+  expect(verdicts.find(({ object }) => object === newer)?.message).toContain('Pipeline z/checkout');
+  expect(verdicts.find(({ object }) => object === older)?.accepted).toBe(true);
+});
+
+test('what was accepted last is not served under a name that is another object by now', () => {
+  const renamed = objectOf({ name: 'other', spec: { name: 'other', ...broken }, status: { lastAccepted: accepted } });
+  expect(plan([renamed], undefined)[0]?.served?.name).toBe('checkout');
+  const verdicts = plan([renamed, objectOf({ createdAt: '2027-01-01T00:00:00Z' })], undefined);
+  expect(byName(verdicts, 'other')?.served).toBeNull();
+});
+
+test('an object of 1.4 MB is TooLarge', () => {
+  const [verdict] = plan([objectOf({ spec: { ...using, description: 'x'.repeat(1_400_000) } })], undefined);
+  expect(verdict).toMatchObject({ accepted: false, reason: 'TooLarge' });
+});
+
+test.each([{ name: '../../etc/passwd' }, { name: 'a/b' }, { name: 7 }, {}])(
+  'a name of %o in what was accepted is never followed',
+  (body) => {
+    expect(plan([objectOf({ spec: broken, status: { lastAccepted: body } })], undefined)[0]?.served).toBeNull();
+  },
+);
+
+test('an agent carries its instructions beside its configuration', () => {
+  const [verdict] = plan([objectOf({ kind: 'Agent', name: 'helper' })], undefined);
+  expect(verdict?.served).toMatchObject({ name: 'helper', soul: 'Be brief.\n' });
+  expect(verdict?.served?.text).toBe('name: helper\nmodel: demo/any\n');
+  expect(verdict?.body).toMatchObject({ soul: 'Be brief.\n' });
+});
+
+test('the order in which objects are known makes no difference', () => {
+  const objects = [
+    objectOf(),
+    objectOf({ namespace: 'b' }),
+    objectOf({ name: 'bad', spec: broken }),
+    objectOf({ name: 'uses', spec: using }),
+    objectOf({ kind: 'LibraryStep', name: 'look' }),
+  ];
+  const served = (verdicts: readonly Verdict[]) =>
+    verdicts.map(({ object, ...rest }) => JSON.stringify([object.uid, rest])).toSorted();
+  fc.assert(
+    fc.property(fc.shuffledSubarray(objects, { minLength: objects.length }), (shuffled) => {
+      expect(served(plan(shuffled, undefined))).toEqual(served(plan(objects, undefined)));
+    }),
+    { numRuns: 20 },
+  );
+});

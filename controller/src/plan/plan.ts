@@ -1,0 +1,111 @@
+import { contentHash, isName, type Operator, type Problem, resolveSet, type Source } from '@signalbox/crds';
+import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
+import { claimNames } from './claim-names.ts';
+import { type Body, bodyText, type DefinitionText, specText } from './definition-text.ts';
+import { conflict, judge, type Judgement } from './judgement.ts';
+
+/** What the services should have for an object. */
+export interface Served extends DefinitionText {
+  /** The name of the definition, safe as a file name. */
+  name: string;
+  /** Hash of the effective body; an agent's version. */
+  hash: string;
+  from: 'spec' | 'lastAccepted';
+}
+
+/** What is to be said of one object, and served for it. */
+export interface Verdict extends Judgement {
+  object: CustomObject;
+  /** The body that passed, `use:` expanded, for `status.lastAccepted`; null where spec did not pass. */
+  body: Body | null;
+  /** Null where there is nothing to serve; a file that is there may stay. */
+  served: Served | null;
+  /** Its name belongs to an older object, so no file of its own may stay. */
+  lostName: boolean;
+}
+
+/**
+ * What follows from a whole set of objects (Design 7): the one rule of the services decides what is sound, the older
+ * object keeps a name, and what is not sound is served as it was last accepted. Pure, and independent of the order.
+ */
+export function plan(objects: readonly CustomObject[], operator: Operator | undefined): Verdict[] {
+  const { owners, losers } = claimNames(objects);
+  const resolved = resolveOwners(owners, operator);
+  const taken = new Set(owners.map(({ kind, ...object }) => `${kind} ${definitionName(object)}`));
+  const verdicts = owners.map((object) => verdictOf(object, resolved, taken));
+  const lost = losers.map(({ object, owner }): Verdict => ({
+    ...conflict(definitionName(object), owner),
+    object,
+    body: null,
+    served: null,
+    lostName: true,
+  }));
+  return [...verdicts, ...lost];
+}
+
+interface Sound {
+  name: string;
+  body: Body;
+  hash: string;
+  written: DefinitionText;
+}
+
+interface Resolved {
+  sound: Map<string, Sound>;
+  problems: Map<string, Problem[]>;
+}
+
+const fileOf = (object: CustomObject): string => describe(object);
+
+/** Steps are resolved first, so that a broken one is replaced by what was accepted of it before pipelines take it over. */
+function resolveOwners(owners: readonly CustomObject[], operator: Operator | undefined): Resolved {
+  const of = (kind: CustomObject['kind']) => owners.filter((object) => object.kind === kind);
+  const texts = new Map(owners.map((object) => [fileOf(object), specText(object)]));
+  const sources = (kind: CustomObject['kind']) =>
+    of(kind).map((object): Source => ({ file: fileOf(object), text: '', ...texts.get(fileOf(object)) }));
+  const first = resolveSet({ pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator });
+  const soundSteps = new Set(first.steps.map(({ file }) => file));
+  const steps = of('LibraryStep').flatMap((object): Source[] => {
+    const file = fileOf(object);
+    const text = soundSteps.has(file) ? texts.get(file) : acceptedText(object);
+    return text ? [{ file, ...text }] : [{ file, text: texts.get(file)?.text ?? '' }];
+  });
+  const second = resolveSet({ pipelines: sources('Pipeline'), steps, operator });
+  const sound = new Map<string, Sound>();
+  const add = (file: string, rest: Omit<Sound, 'written'>) =>
+    sound.set(file, { ...rest, written: texts.get(file) ?? { text: '' } });
+  for (const { file, name, body, hash } of [...first.steps, ...second.pipelines]) add(file, { name, body, hash });
+  for (const { file, name, body, version, soul } of first.agents)
+    add(file, { name, body: { ...body, soul }, hash: version });
+  const problems = [...first.problems, ...second.problems.filter(({ kind }) => kind === 'Pipeline')];
+  return { sound, problems: Map.groupBy(problems, ({ file }) => file) };
+}
+
+function acceptedText({ kind, status }: CustomObject): DefinitionText | null {
+  return status.lastAccepted && isName(status.lastAccepted['name']) ? bodyText(kind, status.lastAccepted) : null;
+}
+
+function verdictOf(object: CustomObject, { sound, problems }: Resolved, taken: ReadonlySet<string>): Verdict {
+  const file = fileOf(object);
+  const passed = sound.get(file);
+  const served: Served | null = passed
+    ? { ...passed.written, name: passed.name, hash: passed.hash, from: 'spec' }
+    : lastAccepted(object, taken);
+  const judgement = judge(problems.get(file) ?? [], passed !== undefined, served !== null);
+  return { ...judgement, object, body: passed?.body ?? null, served, lostName: false };
+}
+
+/** What was accepted last, unless its name has become another object's. */
+function lastAccepted(object: CustomObject, taken: ReadonlySet<string>): Served | null {
+  const text = acceptedText(object);
+  const body = object.status.lastAccepted;
+  const name = body?.['name'];
+  if (!text || !body || !isName(name)) return null;
+  if (name !== definitionName(object) && taken.has(`${object.kind} ${name}`)) return null;
+  return { ...text, name, hash: hashOf(object, body), from: 'lastAccepted' };
+}
+
+function hashOf({ kind, status }: CustomObject, body: Body): string {
+  const agentVersion = status['agentVersion'];
+  return kind === 'Agent' && typeof agentVersion === 'string' ? agentVersion : contentHash(body);
+}

@@ -1,0 +1,105 @@
+import type { SyncOptions } from './cli.ts';
+import { readOperator } from './config/operator.ts';
+import { createDirtyLoop } from './dirty-loop.ts';
+import { openManagedDirectory } from './files/managed-directory.ts';
+import { startHealthServer } from './http/health-server.ts';
+import type { Cluster } from './kube/cluster.ts';
+import { createWorld } from './objects/world.ts';
+import type { Log } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createCachedPlan } from './plan/cached-plan.ts';
+import type { Verdict } from './plan/plan.ts';
+import { postReload } from './sync/reload.ts';
+import { syncOnce } from './sync/sync-once.ts';
+import { watchWorld } from './watch-world.ts';
+
+export interface RoleDeps {
+  log: Log;
+  cluster: Cluster;
+}
+
+export interface Role {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the sidecar: objects -> files -> one reload of the service a batch (Design 7). Throws where it cannot start. */
+export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps): Promise<Role> {
+  const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
+  const metrics = createMetrics();
+  const plan = createCachedPlan(readOperator(serviceConfigs));
+  const world = createWorld({ kinds, namespaces, now: Date.now });
+  const directory = await openManagedDirectory(dir, kinds);
+  const failed = (loop: string) => (error: unknown) => {
+    metrics.failures.inc({ loop });
+    log.warn({ loop, error: error instanceof Error ? error.message : String(error) }, 'tried again soon');
+  };
+  const reload = createDirtyLoop({
+    run: async () => {
+      if (reloadUrl === null) return;
+      await postReload({ url: reloadUrl, tokenFile: reloadTokenFile }).catch((error: unknown) => {
+        metrics.reloads.inc({ outcome: 'failed' });
+        throw error;
+      });
+      metrics.reloads.inc({ outcome: 'done' });
+    },
+    failed: failed('reload'),
+    random: Math.random,
+  });
+  let ready = false;
+  const loop = createDirtyLoop({
+    run: async () => {
+      const done = await syncOnce({
+        directory,
+        objects: world.objects,
+        isGone: world.isGone,
+        plan: timed(metrics, plan),
+        report: ({ written, deleted }, verdicts) => {
+          count(metrics, { written, deleted }, verdicts);
+          if (written + deleted > 0) log.info({ written, deleted }, 'files changed');
+          // Once after the start too: a crash may have come between a file and its reload.
+          if (written + deleted > 0 || !ready) reload.mark();
+        },
+      });
+      if (done && !ready) log.info({ objects: world.objects()?.length }, 'synced');
+      ready ||= done;
+    },
+    failed: failed('sync'),
+    random: Math.random,
+  });
+  const stopping = new AbortController();
+  const watching = watchWorld({ cluster, world, changed: loop.mark, log, metrics }, stopping.signal);
+  const health = await startHealthServer({
+    host,
+    port,
+    notReady: () => (ready ? null : 'the first full sync is not done'),
+    metrics: metrics.read,
+  });
+  return {
+    url: health.url,
+    close: async () => {
+      stopping.abort();
+      await watching;
+      await loop.stop();
+      await reload.stop();
+      await health.close();
+    },
+  };
+}
+
+/** Counts and times what a plan says. */
+function timed<T>({ planSeconds }: Metrics, plan: (input: T) => Verdict[]): (input: T) => Verdict[] {
+  return (input) => {
+    const end = planSeconds.startTimer();
+    const verdicts = plan(input);
+    end();
+    return verdicts;
+  };
+}
+
+function count(metrics: Metrics, applied: { written: number; deleted: number }, verdicts: readonly Verdict[]): void {
+  metrics.filesWritten.inc(applied.written);
+  metrics.filesDeleted.inc(applied.deleted);
+  metrics.objects.reset();
+  for (const { object, accepted } of verdicts) metrics.objects.inc({ kind: object.kind, accepted: String(accepted) });
+}

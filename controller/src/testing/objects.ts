@@ -1,0 +1,31 @@
+import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+
+export interface ObjectInput extends Partial<Omit<CustomObject, 'status'>> {
+  status?: Partial<ObjectStatus>;
+}
+
+/** A pipeline of one shell-free step; what a test is about is given. */
+export function objectOf({ status, ...given }: ObjectInput = {}): CustomObject {
+  const kind = given.kind ?? 'Pipeline';
+  const name = given.name ?? 'checkout';
+  return {
+    kind,
+    namespace: 'default',
+    name,
+    uid: `uid-${kind}-${given.namespace ?? 'default'}-${name}`,
+    generation: 1,
+    resourceVersion: '1',
+    createdAt: '2026-01-01T00:00:00Z',
+    annotations: {},
+    spec: SPECS[kind],
+    ...given,
+    status: { conditions: [], replicas: [], ...status },
+  };
+}
+
+export const STEP = { executor: 'gateway', agent: 'helper', prompt_template: 'Look at {{summary}}' };
+const SPECS = {
+  Pipeline: { steps: [{ name: 'look', ...STEP }] },
+  LibraryStep: STEP,
+  Agent: { model: 'demo/any', soul: 'Be brief.\n' },
+};
