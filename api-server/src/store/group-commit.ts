@@ -105,8 +105,14 @@ export class GroupCommit<Tx> {
   }
 
   async #together(batch: Waiting<Tx>[]): Promise<void> {
-    let failure = await this.#attempt(batch);
-    if (failure?.fault === 'again' && batch.length > 1) failure = await this.#attempt(batch, 'alone');
+    const failure = await this.#attempt(batch);
+    if (failure?.fault !== 'again' || batch.length === 1) return this.#oneByOne(batch, failure);
+    return this.#oneByOne(batch, await this.#attempt(batch, 'alone'));
+  }
+
+  /** `failure` is what became of them together. */
+  async #oneByOne(batch: Waiting<Tx>[], first: Failure | undefined): Promise<void> {
+    let failure = first;
     if (!failure) return;
     for (const [index, waiting] of batch.entries()) {
       if (!failure.began && failure.fault === 'unavailable') {
