@@ -6,6 +6,7 @@ import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { wireEngine, type EngineParts } from '../engine-wiring.ts';
+import { readFailpoints } from '../failpoints.ts';
 import type { Database } from '../store/database.ts';
 import { readEvents } from '../store/event-writes.ts';
 import { newTestDatabase } from '../store/fixtures/test-database.ts';
@@ -95,7 +96,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const engine = wireEngine({
       config: configOf(options, folder),
       logs: { log: QUIET, runs: QUIET },
-      failpoints: { stepRowLate: false, synchronousNormal: false },
+      failpoints: readFailpoints(undefined),
       pipelineEnv: PLAIN_ENV,
       database,
       hub,

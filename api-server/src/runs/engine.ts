@@ -31,6 +31,9 @@ export interface Engine {
   drain(milliseconds: number): Promise<void>;
 }
 
+/** How long a cancellation waits for the stored end before it answers. */
+const CANCEL_WAIT_MS = 5_000;
+
 interface Held {
   run: ActiveRun;
   ended: Promise<void>;
@@ -81,8 +84,10 @@ export function createEngine(deps: EngineDeps): Engine {
     const found = held.get(runId);
     if (!found) return (await deps.readStatus(runId)) === null ? 'not_found' : 'ended';
     found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
-    await found.ended;
-    return (await deps.readStatus(runId)) === 'cancelled' ? 'cancelled' : 'ended';
+    // A database that takes no writes now keeps the end waiting, not who asked for it.
+    await Promise.race([found.ended, deps.step.delay(CANCEL_WAIT_MS, shutdown.signal)]);
+    const status = await deps.readStatus(runId);
+    return status === 'cancelled' || held.has(runId) ? 'cancelled' : 'ended';
   };
 
   const subRuns = createSubRuns({
@@ -96,7 +101,8 @@ export function createEngine(deps: EngineDeps): Engine {
     texts: deps.step.texts,
   });
 
-  const resumeOne = (stored: InterruptedRun) => {
+  /** Takes up a run of its own; true when it goes on. */
+  const resumeOne = (stored: InterruptedRun): boolean => {
     const restored = restore(deps.hub, stored, {
       now: deps.step.now(),
       slot: slotOf(deps.capacity, false),
@@ -107,6 +113,14 @@ export function createEngine(deps: EngineDeps): Engine {
       ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
       : (run: ActiveRun) => finish(ending, run, restored.outcome);
     void hold(restored.run, work);
+    return restored.go;
+  };
+
+  /** A sub-run whose parent does not go on has nobody who would take it up. */
+  const endOrphan = (stored: InterruptedRun) => {
+    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, lane: null };
+    const error = { step: null, message: 'its parent run has ended' };
+    void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
   };
 
   return {
@@ -123,10 +137,15 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     resume: async () => {
       const found = await deps.readInterrupted();
-      subRuns.remember(found.filter(({ parentRunId }) => parentRunId !== null));
-      const own = found.filter(({ parentRunId }) => parentRunId === null);
-      own.forEach(resumeOne);
-      return own.length;
+      const going = new Set<string>();
+      // Parents come before their children: they are older.
+      for (const stored of found) {
+        const { id, parentRunId } = stored;
+        if (parentRunId === null ? resumeOne(stored) : going.has(parentRunId)) going.add(id);
+        else if (parentRunId !== null) endOrphan(stored);
+      }
+      subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
+      return found.filter(({ parentRunId }) => parentRunId === null).length;
     },
     cancel,
     runChild: subRuns.run,

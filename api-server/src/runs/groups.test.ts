@@ -194,3 +194,14 @@ test('cancelling a parent cancels its sub-run', async () => {
   const run = await world.ended(id);
   expect([run.run.status, run.children[0]?.status]).toEqual(['cancelled', 'cancelled']);
 });
+
+test('a sub-run whose parent escalates after a restart ends with it', async () => {
+  const parent = PARENT.replace('steps:', 'durable: {on_interrupted: escalate}\nsteps:');
+  await make({ pipelines: [parent, CHILD], agents: { work: hang } });
+  const id = await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(1);
+  await world.restart();
+  await world.engine.resume();
+  expect((await world.ended(id)).run.status).toBe('escalated');
+  await expect.poll(async () => (await world.ended(id)).children[0]?.status).toBe('cancelled');
+});
