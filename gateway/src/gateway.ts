@@ -27,7 +27,8 @@ import { createMethods } from './rpc/methods.ts';
 import { RpcServer } from './rpc/rpc-server.ts';
 import { runAgent, type RunAgentDeps } from './runs/run-agent.ts';
 import { RunService } from './runs/run-service.ts';
-import { openServer } from './tools/open-server.ts';
+import { createMemoryWatch, readGroupMemory } from './tools/memory-watch.ts';
+import { openServer, type ProcessSurroundings } from './tools/open-server.ts';
 import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
 
 export interface GatewayOptions {
@@ -53,6 +54,7 @@ export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; m
 
 const PING_TOOL_SERVERS_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
+const WATCH_MEMORY_MS = 2000;
 
 /** Puts the service together and starts it; the only place that knows every part. */
 export async function startGateway({
@@ -68,7 +70,8 @@ export async function startGateway({
   const models = createModels(providerEntries(config.providers));
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
 
-  const servers = new ToolServers(serverSpecs(config.mcp_servers, baseEnvironment), {
+  const watchMemory = createMemoryWatch(readGroupMemory, WATCH_MEMORY_MS);
+  const servers = new ToolServers(serverSpecs(config.mcp_servers, { environment: baseEnvironment, watchMemory }), {
     pinning: config.tool_pinning,
     random: Math.random,
     now: () => new Date(),
@@ -259,12 +262,12 @@ function limitsOf({ limits }: GatewayConfig) {
 
 function serverSpecs(
   entries: Readonly<Record<string, ToolServerConfig>>,
-  baseEnvironment: Record<string, string>,
+  surroundings: ProcessSurroundings,
 ): ToolServerSpec[] {
   return Object.entries(entries).map(([name, entry]) => {
     const toolsHash = entry.tools_hash;
     if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
-    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, baseEnvironment), toolsHash };
+    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, surroundings), toolsHash };
   });
 }
 

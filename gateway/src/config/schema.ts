@@ -20,6 +20,8 @@ const StdioServer = z.strictObject({
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
   cwd: z.string().optional(),
+  /** Resident memory of the server and all it starts; beyond it the server is restarted. */
+  memory_limit_mib: z.int().min(16).max(1_048_576).default(512),
   tools_hash: z.string().optional(),
 });
 const HttpServer = z.strictObject({

@@ -1,4 +1,4 @@
-import { openServer } from '../tools/open-server.ts';
+import { openRemote } from '../tools/open-server.ts';
 import { type ServedTool, ToolServers, type ToolServersDeps } from '../tools/tool-servers.ts';
 import type { RunnerConfiguration } from './protocol.ts';
 
@@ -26,7 +26,7 @@ export class PodTools {
         name,
         transport: 'http',
         toolsHash: tools_hash,
-        open: openServer({ url: `http://127.0.0.1:${port}${path}`, headers: {} }, {}),
+        open: openRemote({ url: `http://127.0.0.1:${port}${path}`, headers: {} }),
       })),
       { ...this.deps, pinning: tool_pinning },
     );

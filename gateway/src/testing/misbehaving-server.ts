@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 
 /**
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
- * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes).
+ * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `dies-at-start`,
+ * `endless-tools` and `many-tools` (what it lists).
  */
 const TOOLS = [
   'ok',
@@ -20,9 +21,18 @@ const TOOLS = [
   'env',
   'double',
   'close-stdout',
+  'memory',
+  'child-memory',
+  'half-line',
+  'bad-shape',
+  'rpc-error',
+  'stderr-flood',
+  'change-storm',
+  'stop-reading',
 ];
 const traits = process.argv.slice(2);
 let tools = TOOLS;
+const hoard: Buffer[] = [];
 
 if (traits.includes('ignore-term')) process.on('SIGTERM', () => {});
 if (traits.includes('grandchild')) spawn('sleep', ['600'], { stdio: 'inherit' });
@@ -70,6 +80,25 @@ const acts: Record<string, (id: number, input: Record<string, unknown>) => unkno
     send({ id, result: text('second') });
   },
   'close-stdout': () => process.stdout.end(),
+  memory: () => {
+    hoard.push(Buffer.alloc(400 * 1024 * 1024, 1));
+  },
+  'child-memory': () => {
+    spawn(process.execPath, ['-e', 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b.length, 1000)']);
+  },
+  'half-line': (id) => {
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te`, () => process.exit(9));
+  },
+  'bad-shape': (id) => send({ id, result: { content: 'not a list' } }),
+  'rpc-error': (id) => send({ id, error: { code: -32603, message: 'it broke inside' } }),
+  'stderr-flood': (id) => {
+    process.stderr.write('e'.repeat(20_000_000), () => send({ id, result: text('after the flood') }));
+  },
+  'change-storm': (id) => {
+    for (let count = 0; count < 2000; count++) send({ method: 'notifications/tools/list_changed' });
+    send({ id, result: text('changed much') });
+  },
+  'stop-reading': () => input.pause(),
 };
 
 function answer({ id, method, params }: Request): unknown {
@@ -89,12 +118,15 @@ function answer({ id, method, params }: Request): unknown {
       return send({
         id,
         result: {
-          tools: tools.map((name) => ({
-            name,
-            description: `does ${name}`,
-            inputSchema: { type: 'object' },
-            annotations: { readOnlyHint: name === 'ok' },
-          })),
+          ...(traits.includes('endless-tools') ? { nextCursor: 'more' } : {}),
+          tools: (traits.includes('many-tools') ? Array.from({ length: 1001 }, (_, at) => `tool-${at}`) : tools).map(
+            (name) => ({
+              name,
+              description: `does ${name}`,
+              inputSchema: { type: 'object' },
+              annotations: { readOnlyHint: name === 'ok' },
+            }),
+          ),
         },
       });
     case 'tools/call':
@@ -104,4 +136,5 @@ function answer({ id, method, params }: Request): unknown {
   }
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => answer(JSON.parse(line) as Request));
+const input = createInterface({ input: process.stdin });
+input.on('line', (line) => answer(JSON.parse(line) as Request));

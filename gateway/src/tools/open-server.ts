@@ -1,15 +1,34 @@
+import type { WatchMemory } from './memory-watch.ts';
 import type { OpenConnection } from './tool.ts';
 
-type Entry =
-  | { command: string; args: string[]; env: Record<string, string>; cwd?: string | undefined }
-  | { url: string; headers: Record<string, string> };
+type Local = {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd?: string | undefined;
+  memory_limit_mib: number;
+};
+type Remote = { url: string; headers: Record<string, string> };
+
+/** What processes get from the gateway beside their own entry. */
+export interface ProcessSurroundings {
+  environment: Record<string, string>;
+  watchMemory: WatchMemory;
+}
 
 /**
- * How to open one configured server. A process gets the entry's environment and `baseEnvironment`, nothing of the gateway's.
+ * How to open one configured server. A process gets the entry's environment and the surroundings', nothing of the gateway's.
  * The MCP client is loaded at the first start, so that a gateway without tool servers never pays for it.
  */
-export function openServer(entry: Entry, baseEnvironment: Record<string, string>): OpenConnection {
-  if ('url' in entry) return async (signal) => (await import('./connect-http.ts')).connectHttp(entry, signal);
-  const spec = { command: entry.command, args: entry.args, cwd: entry.cwd, env: { ...baseEnvironment, ...entry.env } };
-  return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, signal);
+export function openServer(entry: Local | Remote, { environment, watchMemory }: ProcessSurroundings): OpenConnection {
+  if ('url' in entry) return openRemote(entry);
+  const { command, args, cwd, memory_limit_mib } = entry;
+  const env = { ...environment, ...entry.env };
+  const spec = { command, args, cwd, env, memoryLimitBytes: memory_limit_mib * 1024 * 1024 };
+  return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watchMemory, signal);
+}
+
+/** A server that is dialled. */
+export function openRemote(entry: Remote): OpenConnection {
+  return async (signal) => (await import('./connect-http.ts')).connectHttp(entry, signal);
 }

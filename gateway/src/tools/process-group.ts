@@ -7,6 +7,8 @@ export interface ProcessSpec {
   /** The whole environment of the process. */
   env: Record<string, string>;
   cwd: string | undefined;
+  /** Resident memory of the whole group beyond which it is ended. */
+  memoryLimitBytes: number;
 }
 export type GroupLeader = ChildProcessByStdio<Writable, Readable, Readable>;
 

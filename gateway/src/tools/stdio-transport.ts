@@ -2,10 +2,12 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { LineReader } from './line-reader.ts';
+import type { WatchMemory } from './memory-watch.ts';
 import { endGroup, type GroupLeader, type ProcessSpec, startGroup } from './process-group.ts';
 
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
 /** How long to wait for what a server says while it ends. */
@@ -13,7 +15,7 @@ const LAST_WORDS_MS = 20;
 
 /**
  * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, gives no more environment than it is told,
- * and ends a server that floods, writes an oversized line or answers what was never asked.
+ * and ends a server that floods, writes an oversized line, answers what was never asked or takes too much memory.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -27,10 +29,13 @@ export class StdioTransport implements Transport {
   private ending: Promise<void> | null = null;
   private highestId = -1;
   private stderrTail = '';
+  private readonly watchMemory: WatchMemory;
+  private stopWatching = () => {};
   private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
 
-  constructor(spec: ProcessSpec) {
+  constructor(spec: ProcessSpec, watchMemory: WatchMemory) {
     this.spec = spec;
+    this.watchMemory = watchMemory;
   }
 
   async start(): Promise<void> {
@@ -41,6 +46,7 @@ export class StdioTransport implements Transport {
       child.once('error', reject);
     });
     this.pid = child.pid ?? null;
+    this.limitMemory(child);
     child.on('error', (error) => this.end(error.message));
     child.once('exit', (code, signal) => setTimeout(() => this.end(this.exitReason(code, signal)), LAST_WORDS_MS));
     const lines = new LineReader(MAX_LINE_BYTES, (line) => this.receive(line));
@@ -53,6 +59,14 @@ export class StdioTransport implements Transport {
     });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (error) => this.onerror?.(error));
+  }
+
+  private limitMemory({ pid }: GroupLeader): void {
+    const { memoryLimitBytes: limitBytes } = this.spec;
+    if (pid === undefined) return;
+    this.stopWatching = this.watchMemory({ pid, limitBytes }, () =>
+      this.end(`used more than ${Math.round(limitBytes / MEBIBYTE)} MiB of memory`),
+    );
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -90,6 +104,7 @@ export class StdioTransport implements Transport {
   private end(reason: string): void {
     if (this.ending) return;
     this.reason = reason;
+    this.stopWatching();
     const pid = this.child?.pid;
     this.ending = (pid === undefined ? Promise.resolve() : endGroup(pid, GRACE_MS)).then(() => {
       for (const stream of [this.child?.stdin, this.child?.stdout, this.child?.stderr]) stream?.destroy();

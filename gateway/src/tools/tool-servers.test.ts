@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { until } from '../testing/until.ts';
+import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
 import { openServer } from './open-server.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
 
@@ -16,6 +17,7 @@ const EVERYTHING = join(
 );
 const SLOW_TOOLS = new Set(['hang', 'freeze']);
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
+const SURROUNDINGS = { environment: ENVIRONMENT, watchMemory: createMemoryWatch(readGroupMemory, 100) };
 
 let servers: ToolServers | null = null;
 afterEach(async () => {
@@ -28,7 +30,7 @@ function local(name: string, args: string[], env: Record<string, string> = {}): 
     name,
     transport: 'stdio',
     toolsHash: undefined,
-    open: openServer({ command: process.execPath, args, env }, ENVIRONMENT),
+    open: openServer({ command: process.execPath, args, env, memory_limit_mib: 300 }, SURROUNDINGS),
   };
 }
 
@@ -56,7 +58,7 @@ async function running(all: ToolServers, ...names: string[]): Promise<void> {
 }
 
 const call = (all: ToolServers, server: string, tool: string, input: Record<string, unknown> = {}) =>
-  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs: SLOW_TOOLS.has(tool) ? 100 : 3000 });
+  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs: SLOW_TOOLS.has(tool) ? 100 : 10_000 });
 const viewOf = (all: ToolServers, name: string) => all.views().find((view) => view.name === name);
 
 async function freePort(): Promise<string> {
@@ -113,7 +115,7 @@ describe('a real server', () => {
           name: 'remote',
           transport: 'http',
           toolsHash: undefined,
-          open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, ENVIRONMENT),
+          open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, SURROUNDINGS),
         },
       ]);
       await running(all, 'remote');
@@ -137,6 +139,9 @@ describe('misbehaviour', () => {
     ['long-line', 'unavailable', 'wrote a line of more than'],
     ['wrong-id', 'unavailable', 'answered a request that was never made'],
     ['close-stdout', 'unavailable', 'closed its output'],
+    ['half-line', 'unavailable', 'exited with code 9'],
+    ['memory', 'unavailable', 'used more than 300 MiB of memory'],
+    ['child-memory', 'unavailable', 'used more than 300 MiB of memory'],
   ])('%s: an error result, a restart, and the neighbour never notices', async (tool, kind, reason) => {
     const all = start([local('bad', [MISBEHAVING]), local('good', [MISBEHAVING])]);
     await running(all, 'bad', 'good');
@@ -169,10 +174,19 @@ describe('misbehaviour', () => {
     expect(processes(MISBEHAVING)).not.toContain(pid);
   }, 20_000);
 
-  test.each(['garbage', 'double', 'error', 'big'])('%s is survived without a restart', async (tool) => {
+  test.each([
+    ['garbage', 'ok'],
+    ['double', 'ok'],
+    ['big', 'ok'],
+    ['stderr-flood', 'ok'],
+    ['change-storm', 'ok'],
+    ['error', 'error'],
+    ['rpc-error', 'error'],
+    ['bad-shape', 'unavailable'],
+  ])('%s is survived without a restart', async (tool, kind) => {
     const all = start([local('bad', [MISBEHAVING])]);
     await running(all, 'bad');
-    expect((await call(all, 'bad', tool)).kind).toBe(tool === 'error' ? 'error' : 'ok');
+    expect((await call(all, 'bad', tool)).kind).toBe(kind);
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
     expect(viewOf(all, 'bad')?.restart_count).toBe(0);
   });
@@ -187,9 +201,33 @@ describe('misbehaviour', () => {
     expect((await call(all, 'bad', 'ok')).kind).toBe('unavailable');
   });
 
+  test('a server that stops reading is replaced instead of written to without end', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    void call(all, 'bad', 'stop-reading');
+    const filler = 'z'.repeat(6 * 1024 * 1024);
+    const calls = await Promise.all([1, 2, 3, 4, 5].map(() => call(all, 'bad', 'ok', { filler })));
+    expect(calls.map(({ kind }) => kind)).not.toContain('ok');
+    await until(() => (viewOf(all, 'bad')?.restart_count ?? 0) > 0);
+    await running(all, 'bad');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+  });
+
+  test.each([
+    ['endless-tools', 'more than'],
+    ['many-tools', 'offers more than 1000 tools'],
+  ])('%s: what it lists is bounded', async (trait, reason) => {
+    const all = start([local('bad', [MISBEHAVING, trait])]);
+    await until(() => viewOf(all, 'bad')?.last_error?.includes(reason));
+    expect(all.tools()).toEqual([]);
+  });
+
   test('a program that is not there is told', async () => {
     const all = start([
-      { ...local('bad', []), open: openServer({ command: '/nonexistent/server', args: [], env: {} }, {}) },
+      {
+        ...local('bad', []),
+        open: openServer({ command: '/nonexistent/server', args: [], env: {}, memory_limit_mib: 300 }, SURROUNDINGS),
+      },
     ]);
     await until(() => viewOf(all, 'bad')?.last_error?.includes('ENOENT'));
   });
@@ -258,7 +296,7 @@ describe('pinning', () => {
     let reports = 0;
     const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], 'warn', () => (reports += 1));
     await running(all, 'other');
-    expect(all.tools().length + all.tools().length).toBe(28);
+    expect(all.tools().length + all.tools().length).toBe(44);
     expect(reports).toBe(1);
   });
 });
