@@ -13,7 +13,7 @@ where that does not hold.
 
   --database KIND   sqlite or postgres (sqlite)
   --stride N        every N-th point (1)
-  --short           each name once, the version that the tests run
+  --short           each name once, one after the other in one round: the version that the tests run
   --then N          kills the second start too, at its N-th point
   --at-a-time N     services at the same time (2)
   --help
@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   await using databases = await openDatabases(options.database);
   const trace = await tracePoints(databases.fresh);
   const again = options.then === undefined ? [] : [`any:${options.then}`];
-  const rounds = (options.short ? shortPlan(trace) : fullPlan(trace, options.stride)).map((kills) => [
+  const rounds = (options.short ? [shortPlan(trace)] : fullPlan(trace, options.stride)).map((kills) => [
     ...kills,
     ...again,
   ]);

@@ -1,12 +1,6 @@
-const nameOf = (point: string) => point.replace(/:\d+$/, '');
-
-/**
- * Every name once, `before` and `after` in one round: what the first kill undid is done again after the restart and meets
- * the second. Names without a partner are rounds of their own.
- */
-export function shortPlan(trace: readonly string[]): string[][] {
-  const stems = new Set(trace.map((point) => nameOf(point).replace(/\.(before|after)$/, '')));
-  return [...stems].map((stem) => [`${stem}.before`, `${stem}.after`]);
+/** Every name once, in one round: first what is reached at a start only, such as the fire of a schedule. */
+export function shortPlan(trace: readonly string[]): string[] {
+  return [...new Set(trace.map((point) => point.replace(/:\d+$/, '')))];
 }
 
 /** Every point that was reached, each in a round of its own, every `stride`-th of them. */

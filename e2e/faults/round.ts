@@ -16,13 +16,18 @@ import { DELIVERED, TOKENS, writeSetting } from './shapes.ts';
 export interface RoundOptions {
   /** Of an empty database; `file` answers a path in the folder of the round. */
   database(directory: string): Promise<DatabaseLocation>;
-  /** One for each start that dies, in the form of `SIGNALBOX_FAILPOINT`; the last start is a healthy one. */
+  /**
+   * One for each start that dies, in the form of `SIGNALBOX_FAILPOINT`. Each also gets deliveries of its own, beside the runs
+   * that go on; the last start is a healthy one and gets none.
+   */
   kills: readonly string[];
 }
 
 export interface RoundReport {
   /** How many of the kills happened. */
   died: number;
+  /** Kills whose point was not reached. */
+  missed: string[];
   violations: string[];
 }
 
@@ -31,12 +36,14 @@ export async function runRound({ database, kills }: RoundOptions): Promise<Round
   using scratch = scratchDirectory('signalbox-fault-');
   const location = await database(scratch.path);
   await using world = await World.open(scratch.path, location);
-  const report: RoundReport = { died: 0, violations: [] };
+  const report: RoundReport = { died: 0, missed: [], violations: [] };
   for (const kill of kills) {
-    if (await world.until(kill, 'death')) report.died += 1;
+    world.newDeliveries();
+    if (await world.until(kill)) report.died += 1;
+    else report.missed.push(kill);
     world.saw(await world.read(readRows));
   }
-  await world.until(undefined, 'end');
+  await world.until(undefined);
   const { rows, twice } = await world.read(async (open) => ({
     rows: await readRows(open),
     twice: await countedTwice(open),
@@ -49,7 +56,8 @@ export async function runRound({ database, kills }: RoundOptions): Promise<Round
 export async function tracePoints(database: RoundOptions['database']): Promise<string[]> {
   using scratch = scratchDirectory('signalbox-fault-');
   await using world = await World.open(scratch.path, await database(scratch.path));
-  await world.until('trace', 'end');
+  world.newDeliveries();
+  await world.until('trace');
   const lines = readFileSync(world.logFile, 'utf8').split('\n');
   return lines.flatMap((line) => (line.startsWith('failpoint ') ? [line.slice('failpoint '.length)] : []));
 }
@@ -74,8 +82,9 @@ class World implements AsyncDisposable {
   readonly #config: string;
   /** Steps that the database called completed after a kill. */
   readonly #completed = new Set<string>();
-  /** Run by delivery, as answered. */
-  readonly #accepted = new Map<string, string>();
+  /** Run by delivery, as answered; null until then. */
+  readonly #deliveries = new Map<string, string | null>();
+  #generation = 0;
 
   private constructor(parts: Parts) {
     this.#location = parts.location;
@@ -111,15 +120,20 @@ class World implements AsyncDisposable {
     if (this.#completed.has(`${run_id}/${step_name}`)) this.violations.push(`${step_name} of ${run_id} ran again`);
   }
 
+  newDeliveries(): void {
+    this.#generation += 1;
+    for (const pipeline of DELIVERED) this.#deliveries.set(`${pipeline}-${this.#generation}`, null);
+  }
+
   saw({ steps }: Rows): void {
     for (const { runId, name, status } of steps) if (status === 'completed') this.#completed.add(`${runId}/${name}`);
   }
 
   lost({ runs }: Rows): string[] {
     const known = new Set(runs.map(({ id }) => id));
-    return [...this.#accepted]
-      .filter(([, id]) => !known.has(id))
-      .map(([key, id]) => `the run of ${key} (${id}) is lost`);
+    return [...this.#deliveries].flatMap(([key, id]) =>
+      id !== null && known.has(id) ? [] : [`the run of ${key} (${id ?? 'never answered'}) is lost`],
+    );
   }
 
   /** Uses the database of a service that is dead or not started yet. */
@@ -133,7 +147,7 @@ class World implements AsyncDisposable {
   }
 
   /** True where the service died; it is stopped politely once everything has ended. */
-  async until(failpoint: string | undefined, expected: 'death' | 'end'): Promise<boolean> {
+  async until(failpoint: string | undefined): Promise<boolean> {
     const service = launch({
       name: 'api-server',
       args: [join(ROOT, 'api-server', 'start.mjs'), '--config', this.#config],
@@ -143,7 +157,7 @@ class World implements AsyncDisposable {
     try {
       return await this.#drive(service);
     } catch (error) {
-      if (expected === 'end') throw error;
+      if (failpoint === undefined || isAlive(service.pid)) throw error;
       return true;
     } finally {
       await service.stop();
@@ -165,16 +179,12 @@ class World implements AsyncDisposable {
   }
 
   async #deliver(url: string): Promise<void> {
-    const open = DELIVERED.filter((pipeline) => !this.#accepted.has(pipeline));
-    const send = async (pipeline: string) => {
-      const body = {
-        pipeline,
-        idempotency_key: `${pipeline}-1`,
-        summary: 'it is slow',
-        data: { items: ['a', 'b', 'c'] },
-      };
+    const open = [...this.#deliveries].flatMap(([key, id]) => (id === null ? [key] : []));
+    const send = async (key: string) => {
+      const pipeline = key.slice(0, key.lastIndexOf('-'));
+      const body = { pipeline, idempotency_key: key, summary: 'it is slow', data: { items: ['a', 'b', 'c'] } };
       const answer = await call<{ run_id?: string }>(`${url}/webhook?source=generic`, { token: TOKENS.webhook, body });
-      if (answer.body.run_id) this.#accepted.set(pipeline, answer.body.run_id);
+      if (answer.body.run_id) this.#deliveries.set(key, answer.body.run_id);
     };
     await Promise.all(open.map(send));
   }
@@ -186,7 +196,7 @@ class World implements AsyncDisposable {
   }
 
   async #nothingRuns(url: string): Promise<boolean> {
-    if (this.#accepted.size < DELIVERED.length) return false;
+    if ([...this.#deliveries.values()].includes(null)) return false;
     for (const status of ['running', 'interrupted', 'queued']) {
       const { body } = await call<{ runs: unknown[] }>(`${url}/runs?status=${status}&limit=1`, {
         token: TOKENS.operator,

@@ -14,6 +14,8 @@ export interface Setting {
   /** Of the gateway, and of the server that webhooks call. */
   gatewayUrl: string;
   webhookUrl: string;
+  /** Further blocks of the configuration. */
+  more?: object;
 }
 
 const agent = (name: string, more: object = {}) => ({
@@ -73,7 +75,7 @@ export const DELIVERED = ['plain', 'group', 'parent', 'asks'] as const;
 
 /** Writes definitions and configuration; answers the path of the configuration. */
 export function writeSetting(setting: Setting): string {
-  const { directory, databaseUrl, gatewayUrl } = setting;
+  const { directory, databaseUrl, gatewayUrl, more } = setting;
   mkdirSync(join(directory, 'pipelines'), { recursive: true });
   for (const pipeline of pipelines(setting)) {
     const { name } = pipeline as { name: string };
@@ -91,6 +93,7 @@ export function writeSetting(setting: Setting): string {
     executors: { gateway: { url: gatewayUrl, token: TOKENS.gateway } },
     artifacts: { dir: 'artifacts' },
     dedup: { enabled: true },
+    concurrency: { max_runs: 500 },
     schedule: { catch_up_seconds: 3600 },
     security: { allow_shell_checks: true, egress_allow: ['127.0.0.1'] },
     auth: {
@@ -99,6 +102,7 @@ export function writeSetting(setting: Setting): string {
         { name: 'person', token: TOKENS.operator, role: 'operator' },
       ],
     },
+    ...more,
   };
   writeFileSync(file, JSON.stringify(config));
   return file;

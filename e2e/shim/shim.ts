@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export type Shim = { ok: true; path: string } | { ok: false; reason: string };
 
@@ -26,13 +26,14 @@ export interface PowerModel {
   shadow: string;
 }
 
-/** Compiles the LD_PRELOAD library once for its text; a machine without Linux or a C compiler gets the reason in words. */
-export function compileShim(): Shim {
+const FSYNC_SHIM = join(import.meta.dirname, 'fsync-shim.c');
+
+/** Compiles an LD_PRELOAD library once for its text; a machine without Linux or a C compiler gets the reason in words. */
+export function compileShim(source = FSYNC_SHIM): Shim {
   if (process.platform !== 'linux') return { ok: false, reason: `LD_PRELOAD needs Linux, this is ${process.platform}` };
-  const source = join(import.meta.dirname, 'fsync-shim.c');
   const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'signalbox');
   const digest = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 12);
-  const path = join(cache, `fsync-shim-${process.arch}-${digest}.so`);
+  const path = join(cache, `${basename(source, '.c')}-${process.arch}-${digest}.so`);
   if (existsSync(path)) return { ok: true, path };
   mkdirSync(cache, { recursive: true });
   const building = `${path}.${process.pid}`;

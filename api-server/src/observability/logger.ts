@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { pino, type Logger } from 'pino';
-import { createStream, type RotatingFileStream } from 'rotating-file-stream';
+import { openLogFile } from './log-file.ts';
 
 export interface LoggingConfig {
   level: 'debug' | 'info' | 'warn' | 'error';
@@ -49,8 +49,8 @@ export function createLogs({ level, dir }: LoggingConfig, out: NodeJS.WritableSt
     return { log, runs: pino(plain, out), access: undefined, close: () => Promise.resolve() };
   }
   mkdirSync(dir, { recursive: true });
-  const service = rotating('service.log', dir);
-  const requests = rotating('access.log', dir);
+  const service = openLogFile('service.log', dir);
+  const requests = openLogFile('access.log', dir);
   const both = pino.multistream([
     { level, stream: out },
     { level, stream: service },
@@ -59,11 +59,6 @@ export function createLogs({ level, dir }: LoggingConfig, out: NodeJS.WritableSt
     log: pino({ ...OPTIONS, level }, both),
     runs: pino(plain, both),
     access: pino({ ...OPTIONS, level: 'info' }, requests),
-    close: async () => {
-      await Promise.all([service, requests].map((stream) => new Promise<void>((resolve) => stream.end(resolve))));
-    },
+    close: async () => void (await Promise.all([service.close(), requests.close()])),
   };
 }
-
-const rotating = (name: string, path: string): RotatingFileStream =>
-  createStream(name, { path, size: '10M', rotate: 5 });
