@@ -192,6 +192,7 @@ test('loop_until asks again with the earlier answer until it is sure enough', as
   expect(run.step('one')).toMatchObject({ status: 'completed', primaryConfidence: 0.85 });
   expect(world.calls).toHaveLength(2);
   expect(world.calls[1]?.input).toContain('Your answer so far was');
+  expect(run.step('one').rawResponse?.iterationsBefore).toMatchObject([{ confidence: 0.3 }]);
 });
 
 test('a step that takes too long fails as timeout', async () => {

@@ -4,7 +4,7 @@ import { overBudget } from './budget.ts';
 import { gatherEvidence, type EvidenceDeps } from './evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { gate, type GateRule } from './gate.ts';
-import type { StepStatus } from './model.ts';
+import type { RawResponse, StepStatus } from './model.ts';
 import type { Counter, StepStore, Write } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
@@ -87,12 +87,15 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   const clock = stepClock(begun.run.controller.signal, seconds, deps.now);
   try {
     let previous: Answer | null = null;
+    const before: NonNullable<RawResponse['iterationsBefore']> = [];
     for (;;) {
       const performed = await attempts(deps, begun, { prepared, clock, previous });
       const stopped = stopReason(clock.signal);
       if (stopped) return await interrupted(deps, begun, stopped);
       if (!performed.ok) return await failed(deps, begun, performed);
+      if (before.length > 0) performed.facts.raw.iterationsBefore = before;
       if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, clock });
+      before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
       previous = performed.answer;
       begun.iteration += 1;
       countUsage(begun.run, performed);
