@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApprovalLine, LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
+import type { ApprovalLine, AuditLine, LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -38,6 +38,19 @@ export interface RunsQuery {
   q?: string;
   /** ISO 8601. */
   since?: string;
+}
+
+/** Filters of `GET /audit` (Design 5), as text from the URL; times are ISO 8601. */
+export interface AuditQuery {
+  limit: number;
+  offset: number;
+  actor?: string;
+  role?: string;
+  action?: string;
+  target_type?: string;
+  target?: string;
+  since?: string;
+  until?: string;
 }
 
 /** A definition as loaded: the pipeline or library step with its source text. */
@@ -170,6 +183,8 @@ export interface PageDeps {
   artifact(runId: string, stepName: string, name: string): Promise<Buffer | null>;
   schedules(): Schedule[];
   gatewayTools(): Promise<GatewayTools>;
+  /** The audit log, newest first. */
+  listAudit(query: AuditQuery): Promise<{ rows: AuditLine[]; total: number }>;
   definitions(): Definitions;
   listAgents(): Promise<AgentList>;
 }

@@ -17,7 +17,7 @@ export interface PageContext {
 export interface PageOptions {
   title: string;
   /** Which entry of the rail is marked. */
-  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | 'tools' | 'schedules' | null;
+  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | 'tools' | 'schedules' | 'audit' | null;
   template: string;
   model: object;
   status?: number;
@@ -42,13 +42,25 @@ const RAIL = [
       { id: 'schedules', label: 'Schedules', icon: 'schedules', href: paths.schedules() },
     ],
   },
+  {
+    group: 'Govern',
+    entries: [{ id: 'audit', label: 'Audit', icon: 'audit', href: paths.audit() }],
+  },
 ] as const;
+
+/** The bar of a phone has room for these; the others fold into "More". */
+const ON_PHONES: ReadonlySet<string> = new Set(['overview', 'runs', 'approvals', 'pipelines']);
 
 const rail = (nav: PageOptions['nav']) =>
   RAIL.map(({ group, entries }) => ({
     group,
-    entries: entries.map((entry) => ({ ...entry, current: entry.id === nav })),
+    entries: entries.map((entry) => ({ ...entry, current: entry.id === nav, folded: !ON_PHONES.has(entry.id) })),
   }));
+
+function moreOf(groups: ReturnType<typeof rail>) {
+  const entries = groups.flatMap((group) => group.entries).filter(({ folded }) => folded);
+  return { entries, current: entries.some(({ current }) => current) };
+}
 
 /** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
 export function sendPage(
@@ -61,6 +73,7 @@ export function sendPage(
   const viewer = deps.auth.viewer(request);
   const theme = themeOf(request.headers.cookie);
   const shared = { csrf: viewer?.csrf ?? '', paths: { theme: paths.theme(), logout: paths.logout() } };
+  const groups = rail(page.nav);
   const body = render(page.template, { ...page.model, ...shared });
   const html = render('layout', {
     ...shared,
@@ -70,7 +83,8 @@ export function sendPage(
     here: request.url,
     viewer,
     initial: viewer === null ? '' : viewer.name.slice(0, 1).toUpperCase(),
-    rail: rail(page.nav),
+    rail: groups,
+    more: moreOf(groups),
     version: deps.version,
     css: assets.url('app.css'),
     js: assets.url('app.js'),

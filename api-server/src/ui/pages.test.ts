@@ -28,7 +28,8 @@ const hostileStep = stepDetail({
   status: 'failed',
   summary: HOSTILE,
   output: { [HOSTILE]: [HOSTILE] },
-  checks: [{ name: HOSTILE, passed: false, message: HOSTILE }],
+  checks: [{ name: HOSTILE, type: HOSTILE, passed: false, detail: HOSTILE }],
+  artifacts: [HOSTILE],
   error: { type: HOSTILE, message: HOSTILE },
   trust_report: trustReport({
     sentence: HOSTILE,
@@ -37,6 +38,10 @@ const hostileStep = stepDetail({
   raw_response: {
     prompt: HOSTILE,
     prompt_spans: [[0, 20]],
+    child_run_id: HOSTILE,
+    verifier: { agent: HOSTILE, model: HOSTILE, score: 0.5, summary: HOSTILE },
+    grounding: { agent: HOSTILE, model: null, score: null, summary: null, error: HOSTILE },
+    iterations_before: [{ confidence: 0.1, summary: HOSTILE }],
     trace: [
       {
         type: 'tool_call',
@@ -78,6 +83,8 @@ const HOSTILE_WORLD = {
     runDetail({
       ...line,
       steps: [hostileStep],
+      rerun_of: HOSTILE,
+      children: [runLine({ ...line, id: HOSTILE })],
       error: { step: HOSTILE, message: HOSTILE },
       context: { [HOSTILE]: HOSTILE },
     }),
@@ -91,6 +98,28 @@ const HOSTILE_WORLD = {
   },
   agents: { agents: [{ name: HOSTILE, executor: HOSTILE, model: HOSTILE }], errors: { [HOSTILE]: HOSTILE } },
   runDefinition: { steps: [{ name: HOSTILE }] },
+  schedules: [{ pipeline: HOSTILE, cron: HOSTILE, timezone: HOSTILE, next_run: null, suspended: true }],
+  gatewayTools: {
+    kind: 'found' as const,
+    servers: [
+      {
+        name: HOSTILE,
+        transport: HOSTILE,
+        state: HOSTILE,
+        tool_count: 1,
+        restart_count: 2,
+        started_at: HOSTILE,
+        last_error: HOSTILE,
+      },
+    ],
+    tools: [{ server: HOSTILE, name: HOSTILE, description: HOSTILE, input_schema: { [HOSTILE]: HOSTILE } }],
+    policy: {
+      default: HOSTILE,
+      rules: [
+        { action: HOSTILE, server: HOSTILE, tool: null, agent: HOSTILE, input_regex: HOSTILE, reason: HOSTILE },
+      ],
+    },
+  },
 };
 
 const RUN = `/ui/runs/${line.id}`;
@@ -105,6 +134,9 @@ const EVERY_PAGE = [
   '/ui/steps',
   '/ui/steps/hostile',
   '/ui/agents',
+  '/ui/schedules',
+  '/ui/tools',
+  `${RUN}?view=log`,
 ];
 
 test.each(EVERY_PAGE)('%s writes hostile texts as text, and has no inline script or style', async (url) => {
@@ -171,6 +203,87 @@ test('only a running run of an operator can be cancelled from its page', async (
   expect((await get(`/ui/runs/${running.id}`)).body).not.toContain(cancel);
   await post(`/ui/runs/${running.id}/cancel`, { _csrf: VIEWER.csrf });
   expect(deps.cancelled).toEqual([]);
+});
+
+test('an operator runs a run again, from the start or from a step, and goes to the new run', async () => {
+  const { post, deps, get } = await pagesWith({ details: [runDetail()] });
+  const url = `/ui/runs/${runDetail().id}/rerun`;
+  expect((await get(`/ui/runs/${runDetail().id}`)).body.match(new RegExp(`action="${url}"`, 'g'))).toHaveLength(2);
+  const answer = await post(url, { _csrf: VIEWER.csrf, from_step: 'triage' });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, '/ui/runs/the-new-run']);
+  await post(url, { _csrf: VIEWER.csrf });
+  expect(deps.reruns).toMatchObject([{ fromStep: 'triage', by: VIEWER }, { fromStep: null }]);
+});
+
+test.each([
+  [{ kind: 'running' }, 409, 'has not ended yet'],
+  [{ kind: 'suspended' }, 409, 'is suspended'],
+  [{ kind: 'at_capacity' }, 429, 'Every slot is taken'],
+  [{ kind: 'invalid', message: 'the pipeline has no step "a" any more' }, 400, 'no step &quot;a&quot; any more'],
+] as const)('a rerun that is refused (%j) says why and leads back', async (rerun, status, text) => {
+  const { post } = await pagesWith({ details: [runDetail()], rerun });
+  const { statusCode, body } = await post(`/ui/runs/${runDetail().id}/rerun`, { _csrf: VIEWER.csrf });
+  expect([statusCode, body.includes(text), body.includes('Back to the run')]).toEqual([status, true, true]);
+});
+
+test.each([
+  ['without the CSRF token', {}, VIEWER],
+  ['by a viewer', { _csrf: VIEWER.csrf }, { ...VIEWER, role: 'viewer' as const }],
+])('a rerun %s starts nothing', async (_name, form, viewer) => {
+  const { post, deps, get } = await pagesWith({ details: [runDetail()], viewer });
+  expect([(await post(`/ui/runs/${runDetail().id}/rerun`, form)).statusCode, deps.reruns]).toEqual([403, []]);
+  if (viewer.role === 'viewer') expect((await get(`/ui/runs/${runDetail().id}`)).body).not.toContain('/rerun"');
+});
+
+test('an artifact is a download of text, whatever an agent wrote and however it is called', async () => {
+  const { id } = runDetail();
+  const name = '../x";\r\n<b>.html';
+  const artifacts = { [`${id} triage ${name}`]: '<script>alert(1)</script>' };
+  const { get } = await pagesWith({ details: [runDetail()], artifacts });
+  const { statusCode, headers, body } = await get(`/ui/runs/${id}/artifacts?${new URLSearchParams({ step: 'triage', name })}`);
+  expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
+  expect(headers).toMatchObject({
+    'content-type': 'text/plain; charset=utf-8',
+    'content-disposition': 'attachment; filename=".._x_b_.html.txt"',
+    'x-content-type-options': 'nosniff',
+  });
+  for (const query of ['', '?step=triage&name=other', '?step=a&step=b&name=c'])
+    expect((await get(`/ui/runs/${id}/artifacts${query}`)).statusCode).toBe(404);
+  expect((await get(`/ui/runs/unknown/artifacts?step=triage&name=x`)).statusCode).toBe(404);
+});
+
+test('the log of the whole run names level and step of every line', async () => {
+  const log = [
+    { ts: '2026-11-21T11:59:00.000Z', level: 'info', event: 'run_started', msg: 'begun' },
+    { ts: '2026-11-21T11:59:01.000Z', level: 'warn', event: 'retry', msg: 'again', step_name: 'triage' },
+  ];
+  const { get } = await pagesWith({ details: [runDetail()], log });
+  for (const query of ['?tab=log', '?step=triage&view=log']) {
+    const { body } = await get(`/ui/runs/${runDetail().id}${query}`);
+    expect(body).toMatch(/11:59:01<\/time><span class="log-level">warn<\/span><span class="log-step"><a [^>]*>triage/);
+    expect(body).toContain('run_started');
+  }
+});
+
+test('a rerun tells what it repeats, a sub-run is linked both ways', async () => {
+  const child = runLine({ id: 'the-child', pipeline_name: 'host-load' });
+  const steps = [
+    stepDetail({ status: 'skipped', raw_response: { loaded: { step_id: 'x', status: 'completed' } } }),
+    stepDetail({ step_name: 'inspect', executor: 'pipeline', step_index: 1, raw_response: { child_run_id: child.id } }),
+  ];
+  const run = runDetail({ rerun_of: 'the-original', parent_run_id: 'the-parent', children: [child], steps });
+  const { body } = await (await pagesWith({ details: [run] })).get(`/ui/runs/${run.id}?step=inspect`);
+  for (const part of ['/ui/runs/the-original', '1 result taken over', 'Taken over', '/ui/runs/the-parent', 'started by inspect'])
+    expect(body).toContain(part);
+  expect(body.match(/href="\/ui\/runs\/the-child"/g)).toHaveLength(2);
+});
+
+test('no schedule shows how to write one, no gateway says what to do', async () => {
+  const { get } = await pagesWith({ gatewayTools: { kind: 'unreachable', message: 'Nothing listens.' } });
+  expect((await get('/ui/schedules')).body).toContain('cron: &quot;0 6 * * 1-5&quot;');
+  const { body } = await get('/ui/tools');
+  expect([body.includes('The gateway does not answer'), body.includes('Nothing listens.')]).toEqual([true, true]);
+  expect((await (await pagesWith()).get('/ui/tools')).body).toContain('executors.gateway.rest_url');
 });
 
 test.each(['/ui/nothing', '/ui/runs/unknown', '/ui/pipelines/unknown', '/ui/steps/unknown', '/ui/runs/a/b'])(

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
+import { registerAudit } from './audit/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { type PageContext, sendProblem } from './page.ts';
@@ -84,6 +85,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerRun(guarded, context);
       registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
+      registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));

@@ -36,6 +36,7 @@ export const paths = {
   agents: () => '/ui/agents',
   tools: () => '/ui/tools',
   schedules: () => '/ui/schedules',
+  audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };
 
 /** A place to return to after a form: only a path of our own pages, so that a link cannot send people elsewhere. */

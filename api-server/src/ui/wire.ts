@@ -167,3 +167,19 @@ export interface LogLine {
   step_name?: string | undefined;
   [field: string]: unknown;
 }
+
+/** One row of `GET /audit`. */
+export interface AuditLine {
+  id: number;
+  ts: string;
+  actor: string;
+  actor_kind: 'token' | 'chat' | 'system';
+  role: string | null;
+  action: string;
+  target_type: string;
+  target: string | null;
+  run_id: string | null;
+  outcome: string;
+  prior_yaml: string | null;
+  request_id: string | null;
+}

@@ -37,7 +37,7 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       title: entry.name,
       nav: 'pipelines',
       template: 'pipeline',
-      model: pipelineView(entry, definitions, rows),
+      model: pipelineView(entry, definitions, { rows, currency: deps.currency }),
     });
   });
 

@@ -20,6 +20,7 @@ const entry = {
   },
 };
 const library = { ...entry, name: 'read-machine', config: { executor: 'gateway', agent: 'machine-reader' } };
+const AROUND = { rows: [], currency: 'USD' };
 const definitions = { pipelines: [entry], steps: [library], problems: [], loadedAt: NOW };
 
 test('a pipeline says what it matches in words', () => {
@@ -27,7 +28,8 @@ test('a pipeline says what it matches in words', () => {
   expect(row).toMatchObject({
     testing: false,
     trigger: 'severity = critical, alertname ~ ^Host, labels.ns in shop | canary',
-    steps: 2,
+    shape: '2 steps · 1 group',
+    schedule: '',
   });
 });
 
@@ -40,7 +42,7 @@ test.each([
 });
 
 test('steps, lines of YAML and places of problems are counted from one', () => {
-  const view = pipelineView(entry, definitions, []);
+  const view = pipelineView(entry, definitions, AROUND);
   expect(view.entries).toMatchObject([
     { number: 1, name: 'observe', shape: 'gateway · machine-reader', threshold: '0.75' },
     { number: 2, shape: 'parallel · 2 branches' },
@@ -60,7 +62,7 @@ test('steps, lines of YAML and places of problems are counted from one', () => {
     col: 3,
   };
   expect(problemRows([{ ...problem, severity: 'warning' }, problem])).toMatchObject([
-    { word: 'Error', place: 'x.yaml:14:3', loc: 'steps.2' },
+    { word: 'Error', place: '14:3', file: 'x.yaml', loc: 'steps.2' },
     { word: 'Warning' },
   ]);
 });
@@ -75,4 +77,41 @@ test('library steps and agents name their users, a backend that is down is told'
     rows: [{ model: '–', users: [{ name: 'host-load' }] }],
     errors: [{ backend: 'external', message: 'refused' }],
   });
+});
+
+test('shapes, schedule and limits are told in words', () => {
+  const config = {
+    schedule: { cron: '0 6 * * 1-5', timezone: 'Europe/Berlin' },
+    concurrency: { limit: 2, key: '{{labels.service}}', on_limit: 'reject' },
+    budget: { max_tokens: 200_000, max_cost: 4 },
+    steps: [
+      { name: 'both', parallel: { join: 'weighted_average', steps: [{ name: 'a', executor: 'gateway', weight: 2 }] } },
+      { name: 'each', fan_out: { over: 'vars.hosts', as: 'host', join: 'all_must_pass', step: { executor: 'human' } } },
+      { name: 'sure', executor: 'gateway', verifier: {}, deterministic_checks: [{}, {}] },
+      { name: 'other', executor: 'pipeline', pipeline: 'host-load' },
+    ],
+  };
+  const view = pipelineView({ ...entry, config }, definitions, AROUND);
+  expect(view.shape).toBe('4 steps · 1 group · 1 fan-out · 1 sub-pipeline');
+  expect(view.entries).toMatchObject([
+    { shape: 'parallel · 1 branch · weighted average', branches: [{ name: 'a', weight: '× 2' }] },
+    { shape: 'fan-out over vars.hosts · all must pass', branches: [{ name: 'each host', shape: 'human' }] },
+    { extras: ['verifier', '2 checks'], branches: [] },
+    { shape: 'pipeline · host-load' },
+  ]);
+  const facts = Object.fromEntries(view.facts.map(({ label, value }) => [label, value]));
+  expect(facts).toMatchObject({
+    Schedule: 'Monday to Friday at 06:00',
+    'At a time': '2 for each {{labels.service}}',
+    'Budget of a run': '200\u202f000 tokens, $4.00',
+  });
+});
+
+test('load problems stand under their file, errors first', () => {
+  const problem = { severity: 'warning' as const, kind: 'Pipeline', name: 'x', file: 'x.yaml', loc: [], msg: 'odd', line: 3 };
+  const problems = [problem, { ...problem, file: 'y.yaml' }, { ...problem, severity: 'error' as const, msg: 'bad' }];
+  expect(pipelinesView({ ...definitions, problems }, NOW).problems).toMatchObject([
+    { file: 'x.yaml', rows: [{ word: 'Error', place: '3' }, { word: 'Warning' }] },
+    { file: 'y.yaml', rows: [{ word: 'Warning' }] },
+  ]);
 });

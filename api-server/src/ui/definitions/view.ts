@@ -4,14 +4,11 @@ import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
+import { type Config, list, object, text } from './config.ts';
+import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
+import { shapesLine, stepLine } from './shapes.ts';
 
-type Config = Record<string, unknown>;
-const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-const list = (value: unknown): Config[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 const tags = (config: Config): string[] => (Array.isArray(config['tags']) ? config['tags'].map(text) : []);
-const object = (value: unknown): Config =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
 
 /** Problems of the last load, worst first, each with its place in the file. */
 export const problemRows = (problems: DefinitionProblem[]) =>
@@ -21,11 +18,16 @@ export const problemRows = (problems: DefinitionProblem[]) =>
       tone: problem.severity === 'error' ? 'bad' : 'wait',
       icon: problem.severity === 'error' ? 'failed' : 'alert',
       word: problem.severity === 'error' ? 'Error' : 'Warning',
+      file: problem.file,
       subject: [problem.kind, problem.name].filter((part) => part !== null).join(' '),
-      place: [problem.file, problem.line, problem.col].filter((part) => part !== undefined).join(':'),
+      place: [problem.line, problem.col].filter((part) => part !== undefined).join(':'),
       loc: problem.loc.join('.'),
       msg: problem.msg,
     }));
+
+/** Problems under the file that they stand in. */
+const problemFiles = (problems: DefinitionProblem[]) =>
+  [...Map.groupBy(problemRows(problems), ({ file }) => file)].map(([file, rows]) => ({ file, rows }));
 
 const ofKind = (problems: DefinitionProblem[], kind: string) =>
   problems.filter((problem) => problem.kind === kind || problem.kind === null);
@@ -63,7 +65,8 @@ const pipelineRow = ({ name, config }: DefinitionEntry) => ({
   testing: config['stage'] !== 'production',
   suspended: config['suspend'] === true,
   version: text(config['version']),
-  steps: list(config['steps']).length,
+  shape: shapesLine(list(config['steps'])),
+  schedule: scheduleLine(config),
   trigger: matchText(object(config['trigger'])['match']),
   tags: tags(config),
 });
@@ -74,34 +77,23 @@ const loadedLine = (definitions: Definitions, now: number) =>
 export function pipelinesView(definitions: Definitions, now: number) {
   return {
     rows: definitions.pipelines.map(pipelineRow),
-    problems: problemRows(ofKind(definitions.problems, 'Pipeline')),
+    problems: problemFiles(ofKind(definitions.problems, 'Pipeline')),
     count: plural(definitions.pipelines.length, 'pipeline'),
     loaded: loadedLine(definitions, now),
     exact: exactTime(new Date(definitions.loadedAt).toISOString()),
   };
 }
 
-const shapeOf = (entry: Config): string => {
-  if (entry['parallel'] !== undefined)
-    return `parallel · ${plural(list(object(entry['parallel'])['steps']).length, 'branch').replace('branchs', 'branches')}`;
-  if (entry['fan_out'] !== undefined) return `fan-out over ${text(object(entry['fan_out'])['over'])}`;
-  return [text(entry['executor']), text(entry['agent'] ?? entry['pipeline'] ?? entry['url'])]
-    .filter((part) => part !== '')
-    .join(' · ');
-};
-
-const stepLine = (entry: Config, number: number) => ({
-  number: number + 1,
-  name: text(entry['name']),
-  shape: shapeOf(entry),
-  threshold: typeof entry['confidence_threshold'] === 'number' ? entry['confidence_threshold'].toFixed(2) : '',
-  when: text(entry['when']),
-});
-
 const lines = (source: string) => source.replace(/\n$/, '').split('\n');
 
+/** What stands around a pipeline on its page. */
+interface Around {
+  rows: RunRow[];
+  currency: string;
+}
+
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
-export function pipelineView(entry: DefinitionEntry, definitions: Definitions, runs: RunRow[]) {
+export function pipelineView(entry: DefinitionEntry, definitions: Definitions, { rows, currency }: Around) {
   const { config } = entry;
   const schedule = object(config['schedule']);
   const trigger = object(config['trigger']);
@@ -123,16 +115,22 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, r
               ? 'service default'
               : `${text(dedup['window_seconds'])} s`,
       },
-      { label: 'Schedule', value: text(schedule['cron']) || '–' },
+      {
+        label: 'Schedule',
+        value: scheduleLine(config) || '–',
+        title: [text(schedule['cron']), text(schedule['timezone'])].join(' ').trim(),
+      },
+      { label: 'At a time', ...concurrencyFact(object(config['concurrency'])) },
+      { label: 'Budget of a run', value: budgetText(object(config['budget']), currency) },
       { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
       { label: 'Hash', value: entry.hash, mono: true },
     ],
     entries: list(config['steps']).map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemRows(
+    problems: problemFiles(
       definitions.problems.filter((problem) => problem.kind === 'Pipeline' && problem.name === entry.name),
     ),
-    rows: runs,
+    rows,
   };
 }
 
@@ -153,7 +151,7 @@ const usersOf = (name: string, definitions: Definitions) =>
 export function stepsView(definitions: Definitions, now: number) {
   return {
     rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
-    problems: problemRows(ofKind(definitions.problems, 'LibraryStep')),
+    problems: problemFiles(ofKind(definitions.problems, 'LibraryStep')),
     count: plural(definitions.steps.length, 'library step'),
     loaded: loadedLine(definitions, now),
     exact: exactTime(new Date(definitions.loadedAt).toISOString()),
@@ -169,7 +167,7 @@ export function stepView(entry: DefinitionEntry, definitions: Definitions) {
     config: jsonTree(entry.config),
     hash: entry.hash,
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemRows(
+    problems: problemFiles(
       definitions.problems.filter((problem) => problem.kind === 'LibraryStep' && problem.name === entry.name),
     ),
   };

@@ -14,11 +14,10 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const since = (days: number) => new Date(now - days * DAY_MS).toISOString();
     const ask = (status: string, days: number, limit = 8) =>
       deps.listRuns({ status, since: since(days), limit, offset: 0 });
-    const [running, escalated, failed, aborted, completed, testing] = await Promise.all([
+    const [running, escalated, failed, completed, testing] = await Promise.all([
       deps.listRuns({ status: 'running', limit: 50, offset: 0 }),
       ask('escalated', 7),
-      ask('failed', 1),
-      ask('aborted', 1),
+      ask('failed,aborted', 1),
       ask('completed', 1, 1),
       deps.listRuns({ stage: 'testing', since: since(7), limit: 200, offset: 0 }),
     ]);
@@ -28,7 +27,6 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
       running,
       escalated,
       failed,
-      aborted,
       completed,
       testing,
       pipelines,

@@ -10,7 +10,6 @@ const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
     running: page(),
     escalated: page(),
     failed: page(),
-    aborted: page(),
     completed: page(),
     testing: page(),
     pipelines: [],
@@ -29,12 +28,13 @@ test('a run that waits for a person counts as waiting, not as running', () => {
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waits for a decision', null]);
 });
 
-test('failed and aborted runs stand together, newest first', () => {
+test('failed and aborted runs stand together, and so does their link', () => {
   const older = runLine({ status: 'failed', triggered_at: '2026-11-21T08:00:00Z', id: 'older' });
   const newer = runLine({ status: 'aborted', triggered_at: '2026-11-21T09:00:00Z', id: 'newer' });
-  const model = view({ failed: page(older), aborted: page(newer) });
+  const model = view({ failed: page(newer, older) });
   expect(model.panels[2]!.rows.map(({ id }) => id)).toEqual(['newer', 'older']);
   expect(model.lead).toBe('2 failures today.');
+  expect(model.panels[2]).toMatchObject({ id: 'failed', more: '/ui/runs?status=failed%2Caborted' });
 });
 
 test('nothing at all shows how to begin, a quiet day says so', () => {

@@ -13,7 +13,7 @@ test('all signals share one axis with the threshold', () => {
     ['Confidence', '0.91', false],
     ['Verifier', '0.86', false],
     ['Grounding', '0.70', true],
-    ['Checks', '1 of 1', false],
+    ['Checks', '1/1', false],
   ]);
 });
 

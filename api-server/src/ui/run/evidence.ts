@@ -66,7 +66,7 @@ type Signal = TrustReport['signals'][number];
 /** Checks are counted, everything else is a score. */
 function signalText({ signal, value }: Signal, checks: CheckRow[], threshold: number | null): string {
   if (signal !== 'checks' || checks.length === 0) return score(value, threshold);
-  return `${checks.filter(({ passed }) => passed === true).length} of ${checks.length}`;
+  return `${checks.filter(({ passed }) => passed === true).length}/${checks.length}`;
 }
 
 function noteOf({ signal, enforced, value, note }: Signal) {
@@ -75,7 +75,7 @@ function noteOf({ signal, enforced, value, note }: Signal) {
   const text = [enforced ? null : 'recorded only, changes nothing', unmeasured, note].filter(
     (part) => part !== null && part !== undefined && part !== '',
   );
-  return { label: LABELS[signal] ?? signal, text: text.join('. ') };
+  return { label: LABELS[signal] ?? signal, text: text.join('; ') };
 }
 
 function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']> {

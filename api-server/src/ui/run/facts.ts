@@ -66,6 +66,5 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
     },
     { label: 'Triggered', value: exactTime(run.triggered_at) },
     ...link('Parent run', run.parent_run_id),
-    ...link('Rerun of', run.rerun_of),
   ];
 }

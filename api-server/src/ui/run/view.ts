@@ -33,6 +33,12 @@ export function defaultStep(run: RunDetail, approvals: readonly ApprovalLine[] =
   );
 }
 
+const isGroup = ({ kind }: StepDetail): boolean => kind === 'parallel' || kind === 'fan_out';
+
+/** A group before its branches, also where a rerun took all of them over at the same moment. */
+const inOrder = (steps: StepDetail[]): StepDetail[] =>
+  steps.toSorted((a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)));
+
 /** The facts above tell when the delivery came. */
 const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<string, unknown>) => context;
 
@@ -130,7 +136,7 @@ export function runView(input: RunInput) {
       hrefOf,
       layout: input.layout,
     }),
-    waterfall: waterfallView(run.steps, { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
+    waterfall: waterfallView(inOrder(run.steps), { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
     views: [

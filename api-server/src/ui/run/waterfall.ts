@@ -1,6 +1,7 @@
 import { duration } from '../format.ts';
 import { stepLook, type StatusLook } from '../status.ts';
 import type { StepDetail } from '../wire.ts';
+import { itemText } from './branches.ts';
 import { readTrace } from './trace.ts';
 
 export interface Segment {
@@ -67,6 +68,14 @@ function ticks(total: number): WaterfallView['ticks'] {
   }));
 }
 
+/** A branch of a fan-out goes by its item. */
+function labelOf({ kind, step_name: name }: StepDetail, steps: StepDetail[]): string {
+  if (kind !== 'fan_out_branch') return name;
+  const at = name.lastIndexOf('/');
+  const group = steps.find(({ step_name }) => step_name === name.slice(0, at));
+  return `#${name.slice(at + 1)} ${itemText(group?.raw_response?.items?.[Number(name.slice(at + 1))], 40)}`.trimEnd();
+}
+
 /** Steps over time on one axis, in the order in which they began (Design 10). */
 export function waterfallView(
   steps: StepDetail[],
@@ -85,10 +94,7 @@ export function waterfallView(
     const time = duration(Math.max(0, bar.to - bar.from) / 1000);
     return {
       name: step.step_name,
-      label:
-        step.kind === 'fan_out_branch'
-          ? `#${step.step_name.slice(step.step_name.lastIndexOf('/') + 1)}`
-          : step.step_name,
+      label: labelOf(step, steps),
       nested: step.kind === 'branch' || step.kind === 'fan_out_branch',
       look,
       duration: step.status === 'skipped' ? '–' : time,

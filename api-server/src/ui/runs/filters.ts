@@ -10,7 +10,8 @@ const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'so
 export function readFilters(query: Record<string, unknown>): Filters {
   const filters: Filters = { page: 1 };
   for (const key of FILTER_KEYS) {
-    const value = query[key];
+    // A repeated parameter means any of its values.
+    const value = key === 'status' && Array.isArray(query[key]) ? query[key].join(',') : query[key];
     if (typeof value === 'string' && value.trim() !== '') filters[key] = value.trim().slice(0, 200);
   }
   const page = Number(query['page']);

@@ -63,6 +63,13 @@ export const plural = (n: number, word: string): string => `${n} ${word}${n === 
 export const runTitle = (run: Pick<RunLine, 'summary' | 'source'>): string =>
   run.summary !== null && run.summary.trim() !== '' ? run.summary : `Run from ${run.source} without a summary`;
 
+const MARKS = {
+  correct: { icon: 'check', tone: 'good', word: 'Marked correct' },
+  partial: { icon: 'half', tone: 'wait', word: 'Marked partial' },
+  incorrect: { icon: 'cross', tone: 'bad', word: 'Marked incorrect' },
+} as const;
+const markOf = ({ feedback_outcome: outcome }: RunLine) => (outcome === null ? null : MARKS[outcome]);
+
 /** One dense line of the list of runs. */
 export function runRow(run: RunLine, at: { now: number; currency: string }) {
   const live = run.status === 'running' || run.status === 'queued';
@@ -79,6 +86,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     trust: trustBar(run.trust, run.threshold, isActive(run.status)),
     duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),
     cost: costCell(run.cost, run.unpriced_steps, at.currency),
+    mark: markOf(run),
     since: run.triggered_at,
     exact: exactTime(run.triggered_at),
     age: age(run.triggered_at, at.now),

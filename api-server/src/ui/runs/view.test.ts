@@ -24,6 +24,18 @@ test('known filters are read, others and nonsense are not', () => {
   expect(toRunsQuery({ ...filters, page: 3 })).toMatchObject({ limit: 50, offset: 100, status: 'failed' });
 });
 
+test('several statuses are one filter, whether repeated or separated by commas', () => {
+  for (const status of ['failed,aborted', ['failed', 'aborted']])
+    expect(toRunsQuery(readFilters({ status }))).toMatchObject({ status: 'failed,aborted' });
+  const [status] = view({ filters: { page: 1, status: 'failed,aborted' } }).selects;
+  expect(status!.options.filter(({ selected }) => selected)).toMatchObject([{ label: 'Failed or aborted' }]);
+});
+
+test('a marked run says how it was marked', () => {
+  const row = runRow(runLine({ feedback_outcome: 'incorrect' }), { now: NOW, currency: 'USD' });
+  expect([row.mark?.word, runRow(runLine(), { now: NOW, currency: 'USD' }).mark]).toEqual(['Marked incorrect', null]);
+});
+
 test.each([
   [null, 2, '–', '2 steps used a model without a price'],
   [null, 0, '–', 'No model was called'],

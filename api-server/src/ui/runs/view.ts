@@ -14,10 +14,17 @@ const STATUSES = [
   'escalated',
   'failed',
   'aborted',
+  'failed,aborted',
   'stopped',
   'cancelled',
 ];
 const SEVERITIES = ['critical', 'warning', 'info'];
+
+/** `Failed or aborted` for several at once. */
+const statusWords = (statuses: string): string => {
+  const words = statuses.split(',').map((status) => statusLook(status).word);
+  return words.map((word, i) => (i === 0 ? word : word.toLowerCase())).join(' or ');
+};
 
 interface Option {
   value: string;
@@ -41,7 +48,7 @@ function selects(filters: Filters, pipelines: string[]) {
       name: 'status',
       label: 'Status',
       any: 'Any status',
-      options: options(STATUSES, filters.status, (s) => statusLook(s).word),
+      options: options(STATUSES, filters.status, statusWords),
     },
     { name: 'pipeline', label: 'Pipeline', any: 'Any pipeline', options: options(pipelines, filters.pipeline) },
     { name: 'stage', label: 'Stage', any: 'Any stage', options: options(['production', 'testing'], filters.stage) },

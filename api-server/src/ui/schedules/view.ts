@@ -18,11 +18,14 @@ const EXAMPLE = `schedule:
 
 export interface SchedulesInput {
   schedules: Schedule[];
-  /** The last run of each pipeline that its schedule started. */
+  /** The last run of each pipeline, whatever started it. */
   last: ReadonlyMap<string, RunLine>;
   now: number;
   currency: string;
 }
+
+/** Runs that the clock did not start say who did. */
+const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' : `from ${source}`);
 
 const soonest = (a: Schedule, b: Schedule): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
@@ -45,7 +48,7 @@ export function schedulesView({ schedules, last, now, currency }: SchedulesInput
         suspended: schedule.suspended,
         next: schedule.next_run === null ? null : until(schedule.next_run, now),
         exact: schedule.next_run === null ? '' : exactTime(schedule.next_run),
-        last: run === undefined ? null : runRow(run, { now, currency }),
+        last: run === undefined ? null : { ...runRow(run, { now, currency }), by: startedBy(run) },
       };
     }),
   };

@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify';
+import { type PageContext, sendPage } from '../page.ts';
+import { readFilters, toAuditQuery } from './filters.ts';
+import { auditView } from './view.ts';
+
+/** `/ui/audit`: who changed what; the YAML before a change unfolds on demand, also without script. */
+export function registerAudit(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+  app.get('/ui/audit', async (request, reply) => {
+    const query = request.query as Record<string, unknown>;
+    const filters = readFilters(query);
+    const { rows, total } = await deps.listAudit(toAuditQuery(filters));
+    const open = typeof query['open'] === 'string' ? Number(query['open']) : null;
+    const model = auditView({ rows, total, filters, open, definitions: deps.definitions(), now: deps.now() });
+    return sendPage(context, request, reply, { title: 'Audit', nav: 'audit', template: 'audit', model });
+  });
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { DefinitionEntry, Definitions } from '../page-deps.ts';
+import type { AuditLine } from '../wire.ts';
+import { diffLines } from './diff.ts';
+import { readFilters } from './filters.ts';
+import { auditView } from './view.ts';
+
+const ROW: AuditLine = {
+  id: 7,
+  ts: '2026-11-21T11:59:00.000Z',
+  actor: 'ada',
+  actor_kind: 'token',
+  role: 'admin',
+  action: 'update',
+  target_type: 'pipeline',
+  target: 'checkout',
+  run_id: null,
+  outcome: 'updated',
+  prior_yaml: 'name: checkout\nstage: testing\n',
+  request_id: 'r-1',
+};
+const entry = (text: string): DefinitionEntry => ({ name: 'checkout', file: 'checkout.yaml', text, hash: 'h', config: {} });
+const definitions = (text?: string): Definitions => ({
+  pipelines: text === undefined ? [] : [entry(text)],
+  steps: [],
+  problems: [],
+  loadedAt: 0,
+});
+const view = (row: AuditLine, { open = null as number | null, text = undefined as string | undefined, query = {} } = {}) =>
+  auditView({ rows: [row], total: 1, filters: readFilters(query), open, definitions: definitions(text), now: Date.parse('2026-11-21T12:00:00Z') });
+
+test('a row with the YAML before unfolds by an address that keeps the filters', () => {
+  const [row] = view(ROW, { query: { actor: 'ada', page: '1' } }).rows;
+  expect(row).toMatchObject({ href: '/ui/audit?actor=ada&open=7#row-7', expanded: 'false', prior: null, age: '1m' });
+  const [open] = view(ROW, { open: 7 }).rows;
+  expect(open).toMatchObject({ href: '/ui/audit#row-7', expanded: 'true' });
+});
+
+test('the YAML before is compared with what is there now', () => {
+  const [row] = view(ROW, { open: 7, text: 'name: checkout\nstage: production\n' }).rows;
+  expect(row?.prior?.diff).toEqual([
+    { sign: ' ', text: 'name: checkout', look: 'kept' },
+    { sign: '-', text: 'stage: testing', look: 'removed' },
+    { sign: '+', text: 'stage: production', look: 'added' },
+  ]);
+  expect(view(ROW, { open: 7, text: ROW.prior_yaml ?? '' }).rows[0]?.prior).toMatchObject({ same: true, diff: null });
+  expect(view(ROW, { open: 7 }).rows[0]?.prior).toMatchObject({ gone: true, diff: null, lines: [{}, {}] });
+});
+
+test('a run leads to its page, a reload nowhere', () => {
+  const cancelled = { ...ROW, prior_yaml: null, action: 'cancel', target_type: 'run', target: 'r1', run_id: 'r1' };
+  expect(view(cancelled).rows[0]).toMatchObject({ href: '/ui/runs/r1', unfolds: false });
+  expect(view({ ...ROW, prior_yaml: null, target_type: 'definitions', target: null }).rows[0]?.href).toBeNull();
+});
+
+test('what was refused or failed looks like it', () => {
+  const tone = (outcome: string) => view({ ...ROW, outcome }).rows[0]?.look.tone;
+  expect(['updated', 'managed', 'failed'].map(tone)).toEqual(['quiet', 'wait', 'bad']);
+});
+
+test('filters that make no sense are left out', () => {
+  expect(readFilters({ since: 'yesterday', until: '2026-11-21', role: ' admin ', page: '-1', other: 'x', actor: ['a'] })).toEqual({
+    until: '2026-11-21',
+    role: 'admin',
+    page: 1,
+  });
+});
+
+test('lines far from a change are folded, and two large texts that share nothing take no second', () => {
+  const text = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
+  const diff = diffLines(text.join(''), text.with(20, 'other\n').join(''));
+  expect(diff?.map(({ sign }) => sign).join('')).toBe('…   -+   ');
+  const large = (word: string) => Array.from({ length: 9000 }, (_, n) => `${word} ${n * 7}`).join('\n');
+  expect(diffLines(large('a'), large('b'))).toBeNull();
+});

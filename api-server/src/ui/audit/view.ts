@@ -1,0 +1,110 @@
+import { age, count, exactTime } from '../format.ts';
+import type { Definitions } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import type { AuditLine } from '../wire.ts';
+import { diffLines } from './diff.ts';
+import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
+
+export interface AuditInput {
+  rows: AuditLine[];
+  total: number;
+  filters: Filters;
+  /** The row whose YAML is shown. */
+  open: number | null;
+  definitions: Definitions;
+  now: number;
+}
+
+const ROLES = ['admin', 'operator', 'viewer'];
+const ACTIONS = ['create', 'update', 'delete', 'suspend', 'resume', 'reload', 'cancel', 'rerun', 'approve', 'reject'];
+const TARGETS = ['pipeline', 'step', 'definitions', 'run', 'approval'];
+
+function select(name: 'role' | 'action' | 'target_type', label: string, known: string[], filters: Filters) {
+  const chosen = filters[name];
+  const values = chosen === undefined || known.includes(chosen) ? known : [...known, chosen];
+  const options = values.map((value) => ({ value, label: value, selected: value === chosen }));
+  return { name, label, any: `Any ${label.toLowerCase()}`, options, active: chosen !== undefined };
+}
+
+const FAILED = new Set(['failed', 'unavailable']);
+const REFUSED: Record<string, string> = {
+  collision: 'refused: exists',
+  managed: 'refused: managed',
+  reload_failed: 'refused: breaks others',
+};
+
+function outcomeLook(outcome: string) {
+  if (FAILED.has(outcome)) return { tone: 'bad', icon: 'failed', word: outcome };
+  const refused = REFUSED[outcome];
+  if (refused !== undefined) return { tone: 'wait', icon: 'alert', word: refused };
+  return { tone: 'quiet', icon: 'check', word: outcome.replaceAll('_', ' ') };
+}
+
+const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps }: Definitions) =>
+  (type === 'step' ? steps : pipelines).find(({ name }) => name === target);
+
+function targetPath(row: AuditLine, definitions: Definitions): string | null {
+  if (row.run_id !== null) return paths.run(row.run_id);
+  if (presentOf(row, definitions) === undefined || row.target === null) return null;
+  return row.target_type === 'step' ? paths.step(row.target) : paths.pipeline(row.target);
+}
+
+/** What a definition was before, and what became of it. */
+function priorView(row: AuditLine, prior: string, definitions: Definitions) {
+  const present = presentOf(row, definitions);
+  const lines = present === undefined ? null : diffLines(prior, present.text);
+  return {
+    gone: present === undefined,
+    same: present?.text === prior,
+    diff: lines === null || lines.length === 0 ? null : lines,
+    lines: prior.replace(/\n$/, '').split('\n').map((text, index) => ({ number: index + 1, text })),
+    href: targetPath(row, definitions),
+    target: row.target,
+  };
+}
+
+function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput) {
+  const isOpen = row.id === open && row.prior_yaml !== null;
+  const unfold = paths.audit({ ...filterQuery(filters), ...(isOpen ? {} : { open: row.id }) });
+  return {
+    id: row.id,
+    look: outcomeLook(row.outcome),
+    action: row.action.slice(0, 1).toUpperCase() + row.action.slice(1),
+    what: row.target === null ? row.target_type : `${row.target_type} ${row.target}`,
+    href: row.prior_yaml === null ? targetPath(row, definitions) : `${unfold}#row-${row.id}`,
+    unfolds: row.prior_yaml !== null,
+    expanded: isOpen ? 'true' : 'false',
+    actor: row.actor,
+    role: row.role ?? row.actor_kind,
+    since: row.ts,
+    exact: exactTime(row.ts),
+    age: age(row.ts, now),
+    request: row.request_id,
+    prior: isOpen && row.prior_yaml !== null ? priorView(row, row.prior_yaml, definitions) : null,
+  };
+}
+
+/** The log with its filters and pager; one row may be unfolded (Orchestration 2.12, Design 10). */
+export function auditView(input: AuditInput) {
+  const { rows, total, filters } = input;
+  const from = (filters.page - 1) * PAGE_SIZE;
+  const goTo = (page: number) => paths.audit(filterQuery({ ...filters, page }));
+  return {
+    action: paths.audit(),
+    total: total === 1 ? '1 entry' : `${count(total)} entries`,
+    range: rows.length === 0 ? '' : `${count(from + 1)}–${count(from + rows.length)} of ${count(total)}`,
+    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
+    older: from + rows.length < total ? goTo(filters.page + 1) : null,
+    filtered: isFiltered(filters) || filters.page > 1,
+    target: filters.target ?? '',
+    actor: filters.actor ?? '',
+    since: filters.since?.slice(0, 10) ?? '',
+    until: filters.until?.slice(0, 10) ?? '',
+    selects: [
+      select('action', 'Action', ACTIONS, filters),
+      select('target_type', 'Target type', TARGETS, filters),
+      select('role', 'Role', ROLES, filters),
+    ],
+    rows: rows.map((row) => rowView(row, input)),
+  };
+}
