@@ -1,8 +1,10 @@
+import { listAudit } from './store/audit.ts';
 import { runDefinition } from './store/definitions.ts';
 import type { Database } from './store/database.ts';
 import { markRun, markStep } from './store/feedback.ts';
 import { listRuns, type RunFilter } from './store/list-runs.ts';
 import { runDetail } from './store/run-detail.ts';
+import { auditView } from './http/audit-view.ts';
 import { auditBy, type AuditDeps, cancelDeed } from './http/audit-by.ts';
 import { runDetailView, runLine } from './http/views.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
@@ -21,6 +23,19 @@ export interface Shared {
 
 /** What pages and JSON routes do alike. */
 export type Operations = Pick<OperationRoutesDeps, 'rerun' | 'schedules' | 'artifact'>;
+
+/** The log as `GET /audit` answers it. */
+export function pageAudit({ db }: Database): PageDeps['listAudit'] {
+  return async ({ limit, offset, since, until, target_type: targetType, ...filter }) => {
+    const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+    const { rows, total } = await listAudit(
+      db,
+      { ...filter, targetType, since: time(since), until: time(until) },
+      { limit, offset },
+    );
+    return { rows: rows.map(auditView), total };
+  };
+}
 
 /** Cancelling for people, audited as a cancel through the JSON route is. */
 export const pageCancel =

@@ -14,7 +14,7 @@ import { renewTls } from './http/tls.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { wireNotifications } from './notify-wiring.ts';
-import { pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
+import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
@@ -295,6 +295,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
         currency: 'USD',
         now,
         runLog: (runId) => hub.history(runId, 0),
+        listAudit: pageAudit(database),
         cancelRun: pageCancel({ cancel: engine.cancel, audit, now }),
         listAgents: agents,
       }),
