@@ -1,0 +1,77 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { gatewayTools } from './gateway-rest.ts';
+
+async function gateway(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const ANSWERS: Record<string, unknown> = {
+  '/mcp/servers': {
+    servers: [
+      {
+        name: 'machine',
+        transport: 'stdio',
+        running: true,
+        state: 'running',
+        pid: 7,
+        tool_count: 1,
+        restart_count: 0,
+        started_at: '2026-11-21T12:00:00.000Z',
+        last_error: null,
+      },
+    ],
+  },
+  '/mcp/tools': { tools: [{ server: 'machine', name: 'read_load', description: 'Load.', input_schema: {} }] },
+  '/tool-policy': {
+    default: 'deny',
+    rules: [{ index: 0, action: 'allow', server: 'machine', tool: '*', agent: null, input_regex: null, reason: null }],
+  },
+};
+const ask = (restUrl: string | null, token = 'invoke') => gatewayTools({ restUrl, token, ca: null })();
+
+test('servers, tools and policy come with the invoke token, whatever else the gateway says', async () => {
+  const url = await gateway(({ url: path = '', headers }, response) => {
+    const known = headers.authorization === 'Bearer invoke' ? ANSWERS[path] : undefined;
+    response.writeHead(known === undefined ? 401 : 200).end(JSON.stringify(known ?? {}));
+  });
+  expect(await ask(`${url}/`)).toMatchObject({
+    kind: 'found',
+    servers: [{ name: 'machine', state: 'running' }],
+    tools: [{ name: 'read_load' }],
+    policy: { default: 'deny', rules: [{ action: 'allow', tool: '*' }] },
+  });
+  expect(await ask(url, 'other')).toEqual({
+    kind: 'unreachable',
+    message: 'It does not know the token of executors.gateway.token.',
+  });
+});
+
+test.each([null, ''])('without an address (%j) nothing is asked', async (url) => {
+  expect(await ask(url)).toEqual({ kind: 'not_configured' });
+  expect(await gatewayTools(null)()).toEqual({ kind: 'not_configured' });
+});
+
+test.each<[string, RequestListener, string]>([
+  ['fails', (_request, response) => response.writeHead(500).end('{}'), 'It answered with status 500.'],
+  ['speaks no JSON', (_request, response) => response.end('<html>'), 'not its REST interface'],
+  ['misses a key', (_request, response) => response.end('{}'), 'not its REST interface'],
+  ['redirects', (_request, response) => response.writeHead(302, { location: '/' }).end(), 'status 302'],
+  ['floods', (_request, response) => response.end('x'.repeat(5_000_000)), 'larger than 4 MiB'],
+])('a gateway that %s is told in words', async (_name, answer, words) => {
+  const found = await ask(await gateway(answer));
+  expect(found).toMatchObject({ kind: 'unreachable', message: expect.stringContaining(words) });
+});
+
+test('one that is down, and one that never answers, are told apart', async () => {
+  expect(await ask('http://127.0.0.1:1')).toMatchObject({ message: 'Nothing listens at executors.gateway.rest_url.' });
+  const silent = await gateway(() => undefined);
+  expect(await ask(silent)).toMatchObject({ message: 'It gave no answer within 3 seconds.' });
+});
