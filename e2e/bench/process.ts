@@ -9,6 +9,8 @@ export interface Program {
   args: string[];
   logFile: string;
   env?: Record<string, string>;
+  /** How long until it must listen (20,000 ms). */
+  listensWithinMs?: number;
 }
 
 /** A started process, maybe not listening yet. */
@@ -25,7 +27,7 @@ export interface Launched {
  * Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). The log goes to a file, because
  * reading a pipe would cost the bench CPU that it measures.
  */
-export function launch({ name, args, logFile, env = {} }: Program): Launched {
+export function launch({ name, args, logFile, env = {}, listensWithinMs = 20_000 }: Program): Launched {
   const log = openSync(logFile, 'w');
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const child = spawn('env', [...assignments, process.execPath, ...args], { stdio: ['ignore', log, log] });
@@ -36,7 +38,7 @@ export function launch({ name, args, logFile, env = {} }: Program): Launched {
   const listening = (async () => {
     const said = await waitFor(() => listeningUrl(logFile) ?? ended(child), {
       what: `${name} to listen`,
-      timeoutMs: 20_000,
+      timeoutMs: listensWithinMs,
       everyMs: 2,
     });
     if (said === ENDED)

@@ -33,7 +33,7 @@ async function serving(use: (world: World) => Promise<void>): Promise<void> {
     more: { logging: { dir: join(disk, 'logs') }, artifacts: { dir: join(disk, 'artifacts') } },
   });
   const env = { LD_PRELOAD: shim.ok ? shim.path : undefined, SHIM_DISK_DIR: disk, SHIM_DISK_FLAG: flag };
-  const service = await startService('api-server', config, { env });
+  const service = await startService('api-server', config, { env, timeoutMs: 120_000 });
   try {
     const { url } = service;
     await use({
@@ -71,7 +71,7 @@ type Fault = 'full' | 'read-only';
 
 const typeOf = ({ status, body }: { status: number; body: Answer }) => [status, body.detail?.type];
 
-describe.runIf(shim.ok)(title, () => {
+describe.runIf(shim.ok)(title, { timeout: 300_000 }, () => {
   test.each(['full', 'read-only'] as const)(
     'is %s takes nothing it cannot store and recovers without a restart',
     (fault) =>

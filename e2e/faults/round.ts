@@ -62,7 +62,9 @@ export async function tracePoints(database: RoundOptions['database']): Promise<s
   return lines.flatMap((line) => (line.startsWith('failpoint ') ? [line.slice('failpoint '.length)] : []));
 }
 
-const SETTLE_WITHIN_MS = 90_000;
+/** Long enough for a machine that is busy with other things. */
+const LISTENS_WITHIN_MS = 120_000;
+const SETTLE_WITHIN_MS = 120_000;
 
 interface Parts {
   directory: string;
@@ -152,6 +154,7 @@ class World implements AsyncDisposable {
       name: 'api-server',
       args: [join(ROOT, 'api-server', 'start.mjs'), '--config', this.#config],
       logFile: this.logFile,
+      listensWithinMs: LISTENS_WITHIN_MS,
       env: failpoint === undefined ? {} : { SIGNALBOX_FAILPOINT: failpoint },
     });
     try {

@@ -52,8 +52,8 @@ export function createSessions({ tokens, secret, now }: SessionDeps): Sessions {
       return `${text}.${mac('cookie', text)}`;
     },
     open: (cookie) => {
-      const [text = '', signature = ''] = cookie.split('.');
-      if (!sameText(signature, mac('cookie', text))) return null;
+      const [text = '', signature = '', ...rest] = cookie.split('.');
+      if (rest.length > 0 || !sameText(signature, mac('cookie', text))) return null;
       const payload = decode(text);
       if (!payload || payload.expires * 1000 <= now()) return null;
       const token = tokens.byName(payload.name);
