@@ -4,56 +4,68 @@ import { block, decimal, flag, optionalBlock, text, url, whole } from './fields.
 /** Tracing (Orchestration 6). */
 export const Observability = block({
   otel: block({
-    enabled: flag().default(false),
-    exporter: z.enum(['otlp', 'console']).default('otlp'),
-    endpoint: url('http:', 'https:').optional(),
-    service_name: text().optional(),
-  }),
+    enabled: flag().default(false).describe('Whether traces are made'),
+    exporter: z.enum(['otlp', 'console']).default('otlp').describe('Where traces go'),
+    endpoint: url('http:', 'https:').optional().describe('Address of the collector'),
+    service_name: text().optional().describe('Name of this service in traces'),
+  }).describe('Tracing with OpenTelemetry'),
 });
 
 /** Prices are currency units per 1,000,000 tokens (Orchestration 2.13). */
 export const Pricing = optionalBlock({
-  currency: text().default('USD'),
+  currency: text().default('USD').describe('Label beside amounts; nothing is converted'),
   models: z
     .array(
       z.strictObject({
-        match: z.strictObject({ provider: text(), model: text() }),
-        input_per_mtok: decimal(0),
-        output_per_mtok: decimal(0),
+        match: z
+          .strictObject({
+            provider: text().describe('Name of the provider'),
+            model: text().describe('Name of the model'),
+          })
+          .describe('Which models cost this'),
+        input_per_mtok: decimal(0).describe('Price of 1,000,000 input tokens'),
+        output_per_mtok: decimal(0).describe('Price of 1,000,000 output tokens'),
       }),
     )
-    .default([]),
-  team_budgets: z.record(z.string(), decimal(0)).default({}),
+    .default([])
+    .describe('Prices by model; the first that matches holds'),
+  team_budgets: z.record(z.string(), decimal(0)).default({}).describe('Budget of each team'),
   live_pricing: block({
-    enabled: flag().default(false),
-    allow_cross_provider: flag().default(false),
-    refresh_interval_seconds: whole(60).default(3600),
-  }),
+    enabled: flag().default(false).describe('Whether prices are asked for'),
+    allow_cross_provider: flag()
+      .default(false)
+      .describe('Whether the price of another provider of the same model may stand in'),
+    refresh_interval_seconds: whole(60).default(3600).describe('How often'),
+  }).describe('Prices from the net where none is configured'),
 });
 
 const Regression = z.strictObject({
-  golden_set: text(),
-  cron: text(),
-  mode: z.literal('rerender', 'must be rerender').default('rerender'),
-  alert_on_regressed: whole(1).default(1),
-  alert_on_accuracy_drop: decimal(0, 1).default(0.1),
+  golden_set: text().describe('Name of the golden set'),
+  cron: text().describe('When, as a cron line'),
+  mode: z.literal('rerender', 'must be rerender').default('rerender').describe('What is replayed'),
+  alert_on_regressed: whole(1).default(1).describe('Cases that must get worse to alert'),
+  alert_on_accuracy_drop: decimal(0, 1).default(0.1).describe('Drop of accuracy that alerts'),
   notify: z
     .strictObject({
-      channel: text(),
-      template: text().optional(),
-      config: z.record(z.string(), z.unknown()).optional(),
+      channel: text().describe('Channel of the message'),
+      template: text().optional().describe('Text of the message'),
+      config: z.record(z.string(), z.unknown()).optional().describe('Settings of the channel'),
     })
-    .optional(),
+    .optional()
+    .describe('Who is told of an alert'),
 });
 
 /** Replay (Orchestration 2.13, 4.6). */
 export const Replay = optionalBlock({
-  safe_agents: z.array(text().regex(/^[^:]+:[^:]+$/, 'must be <executor>:<agent>')).default([]),
+  safe_agents: z
+    .array(text().regex(/^[^:]+:[^:]+$/, 'must be <executor>:<agent>'))
+    .default([])
+    .describe('Agents that may be asked again without harm, as `EXECUTOR:AGENT`'),
   judge: optionalBlock({
-    agent: text().default('replay-judge'),
-    executor: text().default('gateway'),
-    timeout_seconds: whole(1).default(120),
-    max_output_chars: whole(1).default(4000),
-  }),
-  regression: z.array(Regression).default([]),
+    agent: text().default('replay-judge').describe('Name of the judge'),
+    executor: text().default('gateway').describe('Backend that runs it'),
+    timeout_seconds: whole(1).default(120).describe('How long it may take'),
+    max_output_chars: whole(1).default(4000).describe('How much of each output it sees'),
+  }).describe('The agent that compares outputs'),
+  regression: z.array(Regression).default([]).describe('Golden sets that are replayed by the clock'),
 });

@@ -8,34 +8,45 @@ const secret = () => z.string();
 const webUrl = () => z.literal('').or(url('http:', 'https:'));
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-const log = { level: z.enum(['info', 'warn']).optional() };
+const log = { level: z.enum(['info', 'warn']).optional().describe('Level of the log line') };
 const slack = {
-  bot_token: secret().optional(),
-  channel: chatName().optional(),
-  chat_id: chatName().optional(),
-  api_url: webUrl().optional(),
+  bot_token: secret().optional().describe('Token of the bot that writes'),
+  app_token: secret().optional().describe('Token of Socket Mode, which hears the buttons'),
+  channel: chatName().optional().describe('Channel to write to, by name or id'),
+  chat_id: chatName().optional().describe('The same as `channel`'),
+  api_url: webUrl().optional().describe('Another address of the API'),
 };
-const telegram = { bot_token: secret().optional(), chat_id: chatName().optional(), api_url: webUrl().optional() };
-const msteams = { url: webUrl().optional() };
+const telegram = {
+  bot_token: secret().optional().describe('Token of the bot that writes'),
+  chat_id: chatName().optional().describe('Chat to write to'),
+  api_url: webUrl().optional().describe('Another address of the API'),
+};
+const msteams = { url: webUrl().optional().describe('Address of the incoming webhook; a secret') };
 const webhook = {
-  url: webUrl().optional(),
-  headers: z.record(z.string().regex(HEADER_NAME, 'is no header name'), z.string()).optional(),
-  secret: secret().optional(),
+  url: webUrl().optional().describe('Where messages are posted'),
+  headers: z
+    .record(z.string().regex(HEADER_NAME, 'is no header name'), z.string())
+    .optional()
+    .describe('Headers beside ours'),
+  secret: secret().optional().describe('Signs each message with HMAC-SHA256'),
 };
 const email = {
-  host: text().optional(),
-  port: whole(1, 65_535).optional(),
-  tls: z.enum(['starttls', 'tls', 'none']).optional(),
-  user: z.string().optional(),
-  password: secret().optional(),
-  from: text().optional(),
-  to: words().optional(),
+  host: text().optional().describe('Mail server'),
+  port: whole(1, 65_535).optional().describe('Its port'),
+  tls: z.enum(['starttls', 'tls', 'none']).optional().describe('How the connection is encrypted'),
+  user: z.string().optional().describe('User name at the mail server'),
+  password: secret().optional().describe('Password at the mail server'),
+  from: text().optional().describe('Sender'),
+  to: words().optional().describe('Receivers, where the definition names none'),
 };
 
 const shapes = { log, slack, telegram, msteams, webhook, email };
 
 const route = <N extends keyof typeof shapes>(channel: N) =>
-  z.strictObject({ channel: z.literal(channel), config: block(shapes[channel]) });
+  z.strictObject({
+    channel: z.literal(channel).describe('Channel of the team'),
+    config: block(shapes[channel]).describe('What differs from the block of the channel'),
+  });
 
 /** Where a team's approvals go; `config` may hold whatever the channel's own block may. */
 const Route = z.discriminatedUnion('channel', [
@@ -49,13 +60,13 @@ const Route = z.discriminatedUnion('channel', [
 
 /** `notifications` of the configuration file: the operator's settings of each channel, and routes by team (Orchestration 2.13). */
 export const NotificationsBlock = block({
-  log: optionalBlock(log),
-  slack: optionalBlock(slack),
-  telegram: optionalBlock(telegram),
-  msteams: optionalBlock(msteams),
-  webhook: optionalBlock(webhook),
-  email: optionalBlock(email),
-  routes: z.record(z.string().min(1).max(128), Route).default({}),
+  log: optionalBlock(log).describe('Messages in the log'),
+  slack: optionalBlock(slack).describe('Slack'),
+  telegram: optionalBlock(telegram).describe('Telegram'),
+  msteams: optionalBlock(msteams).describe('Microsoft Teams'),
+  webhook: optionalBlock(webhook).describe('JSON to an address of yours'),
+  email: optionalBlock(email).describe('Mail over SMTP'),
+  routes: z.record(z.string().min(1).max(128), Route).default({}).describe('Team -> where its approvals go'),
 });
 export type NotificationsBlock = z.infer<typeof NotificationsBlock>;
 
@@ -64,7 +75,7 @@ type Shape<N extends keyof typeof shapes> = z.infer<z.ZodObject<(typeof shapes)[
 export type ChannelSettings = { [N in keyof typeof shapes]: Shape<N> };
 
 const SECRETS = {
-  slack: ['bot_token'],
+  slack: ['bot_token', 'app_token'],
   telegram: ['bot_token'],
   msteams: ['url'],
   webhook: ['url', 'secret'],

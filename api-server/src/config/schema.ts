@@ -10,10 +10,10 @@ const MIB = 1024 * 1024;
 
 /** Cert and key come together; the failure names the one that is there. */
 const Tls = optionalBlock({
-  cert: text().optional(),
-  key: text().optional(),
-  key_password: text().optional(),
-  client_ca: text().optional(),
+  cert: text().optional().describe('File of the certificate'),
+  key: text().optional().describe('File of its key'),
+  key_password: text().optional().describe('Password of the key'),
+  client_ca: text().optional().describe('File of an authority; clients must show a certificate it signed'),
 }).transform((tls, context) => {
   if (tls === undefined) return undefined;
   const { cert, key, ...more } = tls;
@@ -25,65 +25,107 @@ const Tls = optionalBlock({
 });
 
 const Server = block({
-  host: text().default('0.0.0.0'),
-  port: whole(0, 65_535).default(8000),
-  tls: Tls,
-  forwarded_allow_ips: words(addressRange()).default(['127.0.0.1']),
-  max_body_bytes: whole(1024, 64 * MIB).default(MIB),
-  public_url: url('http:', 'https:').optional(),
+  host: text().default('0.0.0.0').describe('Address to listen on'),
+  port: whole(0, 65_535).default(8000).describe('Port to listen on; 0 takes a free one'),
+  tls: Tls.describe('Serve TLS; renewed certificates are read at SIGHUP'),
+  forwarded_allow_ips: words(addressRange())
+    .default(['127.0.0.1'])
+    .describe('Proxies whose forwarded protocol and address are believed'),
+  max_body_bytes: whole(1024, 64 * MIB)
+    .default(MIB)
+    .describe('Larger bodies are 413'),
+  public_url: url('http:', 'https:').optional().describe('Where people reach the pages, for links in messages'),
 });
 
+const connection = {
+  url: url('ws:', 'wss:').describe('Address of its `/rpc`'),
+  token: z.string().default('').describe('Its `invoke` token'),
+  tls: optionalBlock({ ca: text().optional().describe('File of the authority that signed its certificate') }).describe(
+    'Trust in its certificate',
+  ),
+};
+
 const Executors = block({
-  external: optionalBlock({
-    url: url('ws:', 'wss:'),
-    token: z.string().default(''),
-    tls: optionalBlock({ ca: text().optional() }),
-  }),
+  external: optionalBlock(connection).describe('A backend of your own that speaks the agent protocol'),
   gateway: optionalBlock({
-    url: url('ws:', 'wss:'),
-    token: z.string().default(''),
-    rest_url: url('http:', 'https:').optional(),
-    tls: optionalBlock({ ca: text().optional() }),
-  }),
+    ...connection,
+    rest_url: url('http:', 'https:').optional().describe('Address of its REST API, for lists of agents and tools'),
+  }).describe('The gateway'),
 });
 
 const Security = block({
-  allow_shell_checks: flag().default(false),
-  template_sandbox: flag().default(true),
-  pipeline_env: z.array(text().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name')).default([]),
-  egress_allow: words().default([]),
+  allow_shell_checks: flag()
+    .default(false)
+    .describe('Whether definitions may run shell text, with the rights of this service'),
+  template_sandbox: flag().default(true).describe('Whether templates may do only what is on the allow-list'),
+  pipeline_env: z
+    .array(text().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'))
+    .default([])
+    .describe('Variables that definitions may write as `${NAME}`'),
+  egress_allow: words().default([]).describe('Private addresses or networks that definitions may call'),
 });
 
 /** The configuration file as written (Orchestration 2.13, Design 4 to 9): strict, with defaults. `config.ts` says it in the service's words. */
 export const ConfigFile = block({
-  server: Server,
-  pipeline_config_dir: text().optional(),
-  step_library_dir: text().optional(),
-  managed_dir: text().optional(),
-  database: block({ url: text().optional(), auto_migrate: flag().default(true) }),
-  executors: Executors,
-  logging: block({ level: z.preprocess(upperCase, z.enum(LEVELS)).default('INFO'), dir: text().optional() }),
-  artifacts: optionalBlock({ dir: text(), retention_days: whole(1, 36_500).default(7) }),
-  dedup: optionalBlock({ enabled: flag().default(true), window_seconds: whole(0, 31_536_000).default(300) }),
+  server: Server.describe('Where the service listens'),
+  pipeline_config_dir: text().optional().describe('Folder of pipelines'),
+  step_library_dir: text().optional().describe('Folder of library steps'),
+  managed_dir: text().optional().describe('Folder that a controller writes; its names are read-only over HTTP'),
+  database: block({
+    url: text()
+      .optional()
+      .describe(
+        '`sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`; `sqlite:data/signalbox.db` in the working directory where it is left out',
+      ),
+    auto_migrate: flag()
+      .default(true)
+      .describe('Whether the schema is migrated at the start; otherwise one that is behind ends it'),
+  }).describe('Where runs are kept'),
+  executors: Executors.describe('Backends that run agents'),
+  logging: block({
+    level: z.preprocess(upperCase, z.enum(LEVELS)).default('INFO').describe('Least level that is written'),
+    dir: text().optional().describe('Folder for log files beside stdout'),
+  }).describe('The log: one JSON object a line'),
+  artifacts: optionalBlock({
+    dir: text().describe('Folder that they are written to'),
+    retention_days: whole(1, 36_500).default(7).describe('Days until they are removed'),
+  }).describe('Files that agents leave; without the block they are kept with the step in the database'),
+  dedup: optionalBlock({
+    enabled: flag().default(true).describe('Whether repeats of a fingerprint start nothing'),
+    window_seconds: whole(0, 31_536_000).default(300).describe('How long after a run its repeats start nothing'),
+  }).describe('Repeats of the same alert; leaving out the block turns it off'),
   concurrency: block({
-    max_runs: whole(1, 100_000).default(10),
-    on_full: z.enum(['reject', 'queue']).default('reject'),
-    max_queued: whole(1, 100_000).default(100),
-  }),
-  auth: AuthBlock,
-  security: Security,
-  schedule: block({ catch_up_seconds: whole(0).default(0) }),
-  retention: block({ runs_days: whole(1, 36_500).optional(), audit_days: whole(1, 36_500).optional() }),
-  notifications: NotificationsBlock,
-  observability: Observability,
+    max_runs: whole(1, 100_000).default(10).describe('Runs that execute at the same time'),
+    on_full: z
+      .enum(['reject', 'queue'])
+      .default('reject')
+      .describe('What happens to the next one: 429, or it is stored and waits'),
+    max_queued: whole(1, 100_000).default(100).describe('Runs that may wait with `on_full: queue`'),
+  }).describe('How much runs at once'),
+  auth: AuthBlock.describe('Who may come in'),
+  security: Security.describe('What definitions may do'),
+  schedule: block({
+    catch_up_seconds: whole(0)
+      .default(0)
+      .describe('How late a run may start whose time passed while the service was down'),
+  }).describe('Runs by the clock'),
+  retention: block({
+    runs_days: whole(1, 36_500).optional().describe('Days until ended runs are removed; kept where it is left out'),
+    audit_days: whole(1, 36_500)
+      .optional()
+      .describe('Days until entries of the audit log are removed; kept where it is left out'),
+  }).describe('What is removed, every day at 02:00'),
+  notifications: NotificationsBlock.describe('Channels of messages and their credentials'),
+  observability: Observability.describe('Read and checked; without effect in this version'),
   calibration: block({
-    n_min: whole(1).default(20),
+    n_min: whole(1).default(20).describe('Marks that a bin needs'),
     bin_width: decimal(0.001, 1)
       .refine((width) => Math.abs(1 / width - Math.round(1 / width)) < 1e-9, 'must divide 1 evenly')
-      .default(0.1),
-    cache_ttl_seconds: whole(0).default(300),
-  }),
-  pricing: Pricing,
-  replay: Replay,
+      .default(0.1)
+      .describe('Width of a bin of confidence; divides 1 evenly'),
+    cache_ttl_seconds: whole(0).default(300).describe('How long results are kept'),
+  }).describe('Read and checked; without effect in this version'),
+  pricing: Pricing.describe('What models cost; `currency` labels amounts, the rest is without effect in this version'),
+  replay: Replay.describe('Read and checked; without effect in this version'),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

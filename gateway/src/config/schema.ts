@@ -5,43 +5,69 @@ const Seconds = z.number().positive().max(86_400);
 const Glob = z.string().min(1).max(256);
 
 export const ProviderConfig = z.strictObject({
-  type: z.enum(['anthropic', 'openai', 'azure', 'google', 'openrouter', 'ollama', 'openai_compatible', 'demo']),
-  base_url: z.url({ protocol: /^https?$/ }).optional(),
-  api_key: z.string().optional(),
-  /** `chat` speaks /chat/completions instead of /responses; only `openai` and `azure` read it. */
-  api: z.enum(['responses', 'chat']).optional(),
-  headers: z.record(z.string(), z.string()).default({}),
-  default: z.boolean().default(false),
+  type: z
+    .enum(['anthropic', 'openai', 'azure', 'google', 'openrouter', 'ollama', 'openai_compatible', 'demo'])
+    .describe('How it is spoken to; `demo` answers from a script without any model'),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Another address than the usual one'),
+  api_key: z.string().optional().describe('Its key; write `${NAME}` to take it from the environment'),
+  api: z
+    .enum(['responses', 'chat'])
+    .optional()
+    .describe('`chat` speaks /chat/completions instead of /responses; read by `openai` and `azure` only'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Headers of every request'),
+  default: z.boolean().default(false).describe('Whether model names without a provider go here'),
 });
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
+const ToolsHash = z.string().optional().describe('Hash of the tools that are expected, see `tool_pinning`');
+
 const StdioServer = z.strictObject({
-  command: z.string().min(1),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  cwd: z.string().optional(),
-  /** Resident memory of the server and all it starts; beyond it the server is restarted. */
-  memory_limit_mib: z.int().min(16).max(1_048_576).default(512),
-  tools_hash: z.string().optional(),
+  command: z.string().min(1).describe('Program to start'),
+  args: z.array(z.string()).default([]).describe('Its arguments'),
+  env: z.record(z.string(), z.string()).default({}).describe('Its environment, beside a handful of harmless variables'),
+  cwd: z.string().optional().describe('Its working directory'),
+  memory_limit_mib: z
+    .int()
+    .min(16)
+    .max(1_048_576)
+    .default(512)
+    .describe('Resident memory of the server and all it starts; beyond it the server is restarted'),
+  tools_hash: ToolsHash,
 });
 const HttpServer = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }),
-  headers: z.record(z.string(), z.string()).default({}),
-  tools_hash: z.string().optional(),
+  url: z.url({ protocol: /^https?$/ }).describe('Address that speaks streamable HTTP'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Headers of every request'),
+  tools_hash: ToolsHash,
 });
-const SecretRef = z.strictObject({ secret: z.strictObject({ name: z.string().min(1), key: z.string().min(1) }) });
+const SecretRef = z.strictObject({
+  secret: z
+    .strictObject({
+      name: z.string().min(1).describe('Name of the secret'),
+      key: z.string().min(1).describe('Key in it'),
+    })
+    .describe('A secret of the cluster'),
+});
 const ImageServer = z.strictObject({
-  image: z.string().min(1),
-  port: z.number().int().min(1).max(65_535),
-  path: z.string().startsWith('/').default('/mcp'),
-  env: z.record(z.string(), z.union([z.string(), SecretRef])).default({}),
-  resources: z.record(z.string(), z.unknown()).optional(),
-  tools_hash: z.string().optional(),
+  image: z.string().min(1).describe('Container image; for pods of a cluster'),
+  port: z.number().int().min(1).max(65_535).describe('Port it serves'),
+  path: z.string().startsWith('/').default('/mcp').describe('Path it serves'),
+  env: z
+    .record(z.string(), z.union([z.string(), SecretRef]))
+    .default({})
+    .describe('Its environment; a value is text or the key of a secret'),
+  resources: z.record(z.string(), z.unknown()).optional().describe('Resources of its container'),
+  tools_hash: ToolsHash,
 });
 export type StdioServer = z.infer<typeof StdioServer>;
 export type HttpServer = z.infer<typeof HttpServer>;
 export type ImageServer = z.infer<typeof ImageServer>;
 export type ToolServerConfig = StdioServer | HttpServer | ImageServer;
+
+/** What an entry of `mcp_servers` may look like, for its reference. */
+export const TOOL_SERVER_SHAPES = [StdioServer, HttpServer, ImageServer] as const;
 
 /** Picks the shape by its distinguishing key first, so that an error names the key and not "invalid union". */
 const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig => {
@@ -64,18 +90,18 @@ const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig
 /** One side of a rule: globs for `server`, `tool`, `agent`; RE2 for `input_regex`. At least one key. */
 const RuleTarget = z
   .strictObject({
-    server: Glob.optional(),
-    tool: Glob.optional(),
-    agent: Glob.optional(),
-    input_regex: z.string().min(1).optional(),
+    server: Glob.optional().describe('Glob of tool servers'),
+    tool: Glob.optional().describe('Glob of tools'),
+    agent: Glob.optional().describe('Glob of agents'),
+    input_regex: z.string().min(1).optional().describe('RE2 that the input, as JSON, must match somewhere'),
   })
   .refine((target) => Object.keys(target).length > 0, 'names no server, tool, agent or input_regex');
 export const PolicyRule = z
   .strictObject({
-    allow: RuleTarget.optional(),
-    deny: RuleTarget.optional(),
-    require_approval: RuleTarget.optional(),
-    reason: z.string().max(1000).optional(),
+    allow: RuleTarget.optional().describe('Calls that may go on'),
+    deny: RuleTarget.optional().describe('Calls that are refused'),
+    require_approval: RuleTarget.optional().describe('Calls that a person is asked about'),
+    reason: z.string().max(1000).optional().describe('What the agent is told; a deny rule needs one'),
   })
   .refine(
     (rule) => [rule.allow, rule.deny, rule.require_approval].filter(Boolean).length === 1,
@@ -85,18 +111,28 @@ export const PolicyRule = z
 export type PolicyRule = z.infer<typeof PolicyRule>;
 
 export const ToolPolicyConfig = z.strictObject({
-  default: z.enum(['allow', 'deny']).default('allow'),
-  rules: z.array(PolicyRule).max(1000).default([]),
+  default: z.enum(['allow', 'deny']).default('allow').describe('What happens to a call that no rule matches'),
+  rules: z
+    .array(PolicyRule)
+    .max(1000)
+    .default([])
+    .describe('One of `allow`, `deny`, `require_approval` each; the first that matches decides'),
 });
 export type ToolPolicyConfig = z.infer<typeof ToolPolicyConfig>;
 
 export const Limits = z.strictObject({
-  max_concurrent_runs: z.number().int().min(1).max(10_000).default(10),
-  max_queued_runs: z.number().int().min(0).max(100_000).default(100),
-  max_iterations: z.number().int().min(1).max(1000).default(20),
-  request_timeout_seconds: Seconds.default(180),
-  tool_timeout_seconds: Seconds.default(30),
-  tool_result_max_chars: z.number().int().min(100).max(1_000_000).default(50_000),
+  max_concurrent_runs: z.number().int().min(1).max(10_000).default(10).describe('Agent runs at a time'),
+  max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('How many may wait for a place'),
+  max_iterations: z.number().int().min(1).max(1000).default(20).describe('Turns of a model in a run'),
+  request_timeout_seconds: Seconds.default(180).describe('How long an answer of a model may take'),
+  tool_timeout_seconds: Seconds.default(30).describe('How long an answer of a tool may take'),
+  tool_result_max_chars: z
+    .number()
+    .int()
+    .min(100)
+    .max(1_000_000)
+    .default(50_000)
+    .describe('Longer results of tools are cut'),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -104,36 +140,67 @@ const Addresses = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]
 
 /** Where agents run. In mode `kubernetes` those that do not say otherwise have a pod of their own. */
 const Runtime = z.strictObject({
-  mode: z.enum(['process', 'kubernetes']).default('process'),
-  /** Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest says. */
-  agents: z.record(DefinitionName, Addresses).default({}),
-  /** How long a run waits for a pod of its agent. */
-  start_timeout_seconds: Seconds.default(60),
-  /** How long a run waits for a pod whose connection broke. */
-  reconnect_timeout_seconds: Seconds.default(10),
+  mode: z
+    .enum(['process', 'kubernetes'])
+    .default('process')
+    .describe('Where agents run: inside the gateway, or each in a pod of its own'),
+  agents: z
+    .record(DefinitionName, Addresses)
+    .default({})
+    .describe(
+      "Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest says",
+    ),
+  start_timeout_seconds: Seconds.default(60).describe('How long a run waits for a pod of its agent'),
+  reconnect_timeout_seconds: Seconds.default(10).describe('How long a run waits for a pod whose connection broke'),
 });
 
 /** The operator's configuration file (Design 6). Unknown keys are errors. */
 export const GatewayConfig = z.strictObject({
   server: z
     .strictObject({
-      host: z.string().min(1).default('127.0.0.1'),
-      port: z.number().int().min(0).max(65_535).default(18_780),
-      metrics_auth: z.boolean().default(false),
-      allowed_origins: z.array(z.string()).default([]),
-      drain_seconds: z.number().min(0).max(600).default(25),
-      tls: z.strictObject({ cert: z.string(), key: z.string() }).optional(),
+      host: z.string().min(1).default('127.0.0.1').describe('Address to listen on'),
+      port: z.number().int().min(0).max(65_535).default(18_780).describe('Port to listen on; 0 takes a free one'),
+      metrics_auth: z.boolean().default(false).describe('Whether `/metrics` needs a token'),
+      allowed_origins: z.array(z.string()).default([]).describe('Browser origins that may open `/rpc`'),
+      drain_seconds: z.number().min(0).max(600).default(25).describe('How long running agents may take after SIGTERM'),
+      tls: z
+        .strictObject({
+          cert: z.string().describe('File of the certificate'),
+          key: z.string().describe('File of its key'),
+        })
+        .optional()
+        .describe('Serve TLS'),
     })
-    .prefault({}),
-  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error']).default('info') }).prefault({}),
-  identity_dir: z.string().min(1).default('identity'),
-  agents_dir: z.string().min(1).default('agents'),
-  managed_dir: z.string().min(1).optional(),
-  providers: z.record(DefinitionName, ProviderConfig).default({}),
-  mcp_servers: z.record(DefinitionName, ToolServerEntry).default({}),
-  tool_policy: ToolPolicyConfig.prefault({}),
-  tool_pinning: z.enum(['off', 'warn', 'enforce']).default('off'),
-  limits: Limits.prefault({}),
-  runtime: Runtime.prefault({}),
+    .prefault({})
+    .describe('Where the service listens'),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least level that is written'),
+    })
+    .prefault({})
+    .describe('The log: one JSON object a line'),
+  identity_dir: z.string().min(1).default('identity').describe('Folder of minted tokens'),
+  agents_dir: z
+    .string()
+    .min(1)
+    .default('agents')
+    .describe('Folder with a folder for each agent: `agent.yaml` and `soul.md`'),
+  managed_dir: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder of agents that a controller writes; they are read-only over HTTP'),
+  providers: z.record(DefinitionName, ProviderConfig).default({}).describe('Name -> where its models are'),
+  mcp_servers: z
+    .record(DefinitionName, ToolServerEntry)
+    .default({})
+    .describe('Name -> a process (`command`), an address (`url`) or a container (`image`)'),
+  tool_policy: ToolPolicyConfig.prefault({}).describe('What agents may call, whatever their own lists say'),
+  tool_pinning: z
+    .enum(['off', 'warn', 'enforce'])
+    .default('off')
+    .describe("What happens when a server's tools are not those of its `tools_hash`"),
+  limits: Limits.prefault({}).describe('Limits of agent runs'),
+  runtime: Runtime.prefault({}).describe('Where agents run'),
 });
 export type GatewayConfig = z.infer<typeof GatewayConfig>;
