@@ -30,7 +30,7 @@ const FAILED = new Set(['failed', 'unavailable']);
 const REFUSED: Record<string, string> = {
   collision: 'refused: exists',
   managed: 'refused: managed',
-  reload_failed: 'refused: breaks others',
+  reload_failed: 'refused: breaks',
 };
 
 function outcomeLook(outcome: string) {
