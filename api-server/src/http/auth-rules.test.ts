@@ -149,7 +149,9 @@ describe('rule 6: the Secure flag', () => {
   test('trusts 127.0.0.1 by default and warns of *', () => {
     const tokens = 'auth: {tokens: [{name: a, token: x, role: admin}]}\n';
     expect(loaded(tokens).config.server.forwardedAllowIps).toEqual(['127.0.0.1']);
-    expect(loaded(`${tokens}server: {forwarded_allow_ips: "*"}`).warnings.join()).toContain('server.forwarded_allow_ips is *');
+    expect(loaded(`${tokens}server: {forwarded_allow_ips: "*"}`).warnings.join()).toContain(
+      'server.forwarded_allow_ips is *',
+    );
   });
 });
 
@@ -180,7 +182,9 @@ test('rule 6: the cookie has name, role and team, no secret, and a change of one
 
 test('rule 9: a token of 48 hexadecimal signs is taken, and so is any other text', () => {
   const hex = 'a1'.repeat(24);
-  const { auth } = loaded(`auth: {tokens: [{name: a, token: ${hex}, role: viewer}, {name: b, token: "ü ö", role: viewer}]}`).config;
+  const { auth } = loaded(
+    `auth: {tokens: [{name: a, token: ${hex}, role: viewer}, {name: b, token: "ü ö", role: viewer}]}`,
+  ).config;
   return serving({ auth }, async ({ app }) => {
     expect((await app.inject({ url: '/runs', headers: bearer(hex) })).statusCode).toBe(200);
     expect((await app.inject({ url: '/runs', headers: bearer(hex.toUpperCase()) })).statusCode).toBe(401);
@@ -189,7 +193,10 @@ test('rule 9: a token of 48 hexadecimal signs is taken, and so is any other text
 
 test('auth.session_max_age_seconds and auth.session_max_age_remembered_seconds: the lifetime of a cookie', () =>
   serving({ auth: { sessionMaxAgeSeconds: 61, sessionMaxAgeRememberedSeconds: 99 } }, async ({ app }) => {
-    for (const [remember, seconds] of [['', 61], ['&remember=1', 99]] as const) {
+    for (const [remember, seconds] of [
+      ['', 61],
+      ['&remember=1', 99],
+    ] as const) {
       const answer = await app.inject({
         method: 'POST',
         url: '/ui/login',
