@@ -58,6 +58,12 @@ function ruleText(rule: unknown): string {
   return `${OPERATORS[name] ?? name} ${Array.isArray(value) ? value.join(' | ') : String(value)}`;
 }
 
+/** What starts it beside being named. */
+function startText(config: Config): string {
+  const { match } = object(config['trigger']);
+  return match === undefined && config['schedule'] !== undefined ? 'By the clock, or when named' : matchText(match);
+}
+
 const pipelineRow = ({ name, config }: DefinitionEntry) => ({
   name,
   href: paths.pipeline(name),
@@ -67,7 +73,7 @@ const pipelineRow = ({ name, config }: DefinitionEntry) => ({
   version: text(config['version']),
   shape: shapesLine(list(config['steps'])),
   schedule: scheduleLine(config),
-  trigger: matchText(object(config['trigger'])['match']),
+  trigger: startText(config),
   tags: tags(config),
 });
 
