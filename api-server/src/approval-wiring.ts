@@ -1,6 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approvals } from './approvals/approvals.ts';
 import { tooLate } from './approvals/decide.ts';
+import { createChats } from './chat/chats.ts';
+import type { Config } from './config/config.ts';
+import { httpExecutor } from './executors/http.ts';
 import { approvalView } from './http/views.ts';
+import type { Logs } from './observability/logger.ts';
+import { messagesOf } from './store/approvals.ts';
+import type { Database } from './store/database.ts';
 import type { PageDeps } from './ui/page-deps.ts';
 
 /** Approvals for people: the same list and the same decision as through the JSON routes. */
@@ -34,3 +41,25 @@ export function pageApprovals(
     },
   };
 }
+
+export interface ChatParts {
+  config: Pick<Config, 'notifications'>;
+  logs: Pick<Logs, 'log'>;
+  database: Database;
+  approvals: Approvals;
+}
+
+/** The operator answers for the addresses in the service's own configuration. */
+const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+
+/** Chats that decide as the JSON routes do. */
+export const wireChats = ({ config, logs, database, approvals }: ChatParts) =>
+  createChats({
+    settings: config.notifications,
+    http: httpExecutor(EVERYWHERE),
+    decide: approvals.decide,
+    onClosed: approvals.onClosed,
+    messagesOf: (approval) => messagesOf(database.db, approval),
+    delay: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+    warn: (message) => logs.log.warn(message),
+  });

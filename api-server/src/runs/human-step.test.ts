@@ -23,7 +23,8 @@ const waiting = (count = 1): Promise<Approval[]> =>
     })
     .toHaveLength(count)
     .then(async () => (await world.approvals.list({ status: 'pending' }, { limit: 50, offset: 0 })).approvals);
-const held = () => expect.poll(() => world.approvals.pendingByTeam().get('payments') ?? 0).toBeGreaterThan(0);
+const held = () =>
+  expect.poll(() => world.approvals.pendingByTeam().get('payments') ?? 0, { timeout: 10_000 }).toBeGreaterThan(0);
 
 const approve = (id: string, fields: Record<string, unknown> = {}, comment: string | null = null): Promise<Decided> =>
   world.approvals.decide(id, { verdict: { decision: 'approve', fields, comment }, by: ADA });
@@ -198,7 +199,7 @@ test('a question whose time ran out while nobody was there expires at the next s
   const id = await world.start('p');
   const [question] = await waiting();
   await world.restart();
-  await expect.poll(() => Date.now() >= question!.expiresAt).toBe(true);
+  await expect.poll(() => Date.now() >= question!.expiresAt, { timeout: 10_000 }).toBe(true);
   expect(await approve(question!.id)).toMatchObject({ kind: 'expired' });
   await world.engine.resume();
   expect((await world.ended(id)).run.status).toBe('escalated');
@@ -219,11 +220,11 @@ test('runs that wait for people leave the slots to others, and take one again to
   world.capacity.tryTake();
   const first = await world.start('p');
   await waiting(1);
-  await expect.poll(() => world.capacity.active()).toBe(0);
+  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
   world.capacity.tryTake();
   const [question] = await waiting(1);
   await approve(question!.id);
-  await expect.poll(() => world.capacity.waiting()).toBe(1);
+  await expect.poll(() => world.capacity.waiting(), { timeout: 10_000 }).toBe(1);
   expect(world.calls).toHaveLength(0);
   world.capacity.release();
   expect((await world.ended(first)).run.status).toBe('completed');

@@ -23,7 +23,7 @@ const asks: Script = async ({ onApproval }) => sure(0.9, { decision: await onApp
 const pending = async () => (await world.approvals.list({ status: 'pending' }, { limit: 9, offset: 0 })).approvals;
 const waiting = () =>
   expect
-    .poll(async () => (await pending()).length)
+    .poll(async () => (await pending()).length, { timeout: 10_000 })
     .toBe(1)
     .then(async () => (await pending())[0]!);
 const decide = (id: string, decision: 'approve' | 'reject') =>
@@ -85,7 +85,7 @@ test('an agent that gives up takes its question back', async () => {
   const impatient: Script = ({ onApproval }) => {
     void onApproval?.(REQUEST);
     return expect
-      .poll(async () => (await pending()).length)
+      .poll(async () => (await pending()).length, { timeout: 10_000 })
       .toBe(1)
       .then(() => sure(0.9));
   };

@@ -1,6 +1,7 @@
 import type { HumanField } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { Approval, ApprovalStatus, FieldValues, ToolCall } from '../approvals/model.ts';
+import type { ConfigSource, Message } from '../notify/message.ts';
 import type { Stage } from '../runs/model.ts';
 import type { Tx } from './database.ts';
 import type { ApprovalRow, Tables } from './schema.ts';
@@ -188,3 +189,22 @@ const toApproval = (row: ApprovalRow): Approval => ({
   comment: row.comment,
   answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
 });
+
+/** What the outbox sent, or is to send, to ask for an approval. */
+export async function messagesOf(db: Kysely<Tables>, { id, runId }: Pick<Approval, 'id' | 'runId'>) {
+  const rows = await db
+    .selectFrom('notifications')
+    .select(['id', 'channel', 'status', 'source', 'message', 'receipt'])
+    .where('run_id', '=', runId)
+    .where('event', '=', 'approval')
+    .execute();
+  return rows
+    .filter((row) => row.id.startsWith(`${runId}/approval/${id}/`))
+    .map(({ channel, status, source, message, receipt }) => ({
+      channel,
+      status,
+      source: JSON.parse(source) as ConfigSource,
+      message: JSON.parse(message) as Message,
+      receipt: receipt === null ? null : (JSON.parse(receipt) as Record<string, string>),
+    }));
+}

@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type Approvals, createApprovals } from '../approvals/approvals.ts';
+import type { Approval } from '../approvals/model.ts';
+import { NotificationsBlock } from '../config/notifications-schema.ts';
+import { httpExecutor } from '../executors/http.ts';
+import { NOW, openTestStore, runIdOf, type TestStore } from '../http/fixtures/store.ts';
+import type { Message } from '../notify/message.ts';
+import { insertApproval } from '../store/approvals.ts';
+import { createChats } from './chats.ts';
+import type { SentMessage } from './close-messages.ts';
+import { APP_TOKEN, fakeSlack, type FakeSlack, SLACK_CHANNEL } from './fixtures/fake-slack.ts';
+import { BOT_TOKEN, CHAT, fakeTelegram, type FakeTelegram } from './fixtures/fake-telegram.ts';
+
+const ID = '00000000-0000-7000-8000-000000000001';
+let store: TestStore;
+let approvals: Approvals;
+let telegram: FakeTelegram;
+let slack: FakeSlack;
+
+beforeEach(async () => {
+  [store, telegram, slack] = await Promise.all([openTestStore(), fakeTelegram(), fakeSlack()]);
+  await store.addRun(1, { status: 'running' });
+  approvals = createApprovals({ database: store.database, announce: () => [], now: () => NOW });
+});
+afterEach(() => Promise.all([store.close(), telegram.close(), slack.close()]));
+
+async function ask(more: Partial<Approval> = {}): Promise<void> {
+  const approval: Approval = {
+    id: ID,
+    runId: runIdOf(1),
+    stepName: 'approve',
+    kind: 'step',
+    pipelineName: 'checkout',
+    team: 'payments',
+    stage: 'production',
+    question: 'Restart?',
+    fields: [],
+    tool: null,
+    status: 'pending',
+    requestedAt: NOW,
+    expiresAt: NOW + 60_000,
+    decidedAt: null,
+    decidedBy: null,
+    comment: null,
+    answers: null,
+    ...more,
+  };
+  await store.database.write((tx) => insertApproval(tx, approval));
+}
+
+const MESSAGE: Omit<Message, 'text'> = {
+  event: 'approval',
+  at: new Date(NOW).toISOString(),
+  pipeline: 'checkout',
+  runId: runIdOf(1),
+  status: null,
+  team: 'payments',
+  stage: 'production',
+  severity: null,
+  summary: 'slow <b>',
+  step: 'approve',
+  reason: null,
+  trust: null,
+  threshold: null,
+  url: null,
+  link: null,
+  buttons: [{ label: 'Approve', value: `approve:${ID}`, style: 'primary' }],
+};
+const sent = (channel: string, receipt: Record<string, string>): SentMessage => ({
+  channel,
+  status: 'sent',
+  source: { from: 'operator' },
+  message: { ...MESSAGE, text: [{ kind: 'value', text: 'Restart <b>?' }] },
+  receipt,
+});
+
+function begin(messages: SentMessage[] = []) {
+  const warnings: string[] = [];
+  const settings = NotificationsBlock.parse({
+    telegram: { bot_token: BOT_TOKEN, chat_id: CHAT, api_url: telegram.url },
+    slack: { bot_token: 'xoxb-1', app_token: APP_TOKEN, channel: `#${SLACK_CHANNEL.name}`, api_url: slack.url },
+  });
+  const chats = createChats({
+    settings,
+    http: httpExecutor(['0.0.0.0/0']),
+    decide: approvals.decide,
+    onClosed: approvals.onClosed,
+    messagesOf: () => Promise.resolve(messages),
+    delay: (_, signal) => new Promise((resolve) => (signal.aborted ? resolve(undefined) : setImmediate(resolve))),
+    warn: (message) => void warnings.push(message),
+  });
+  chats.start();
+  onTestFinished(() => chats.stop());
+  return { warnings, chats };
+}
+
+/** The machine may be busy. */
+const soon = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 });
+const status = async () => (await approvals.find(ID))?.status;
+const becomes = (word: string) => soon(status).toBe(word);
+const answersOf = (method: string) => telegram.calls.filter((call) => call.method === method).map(({ body }) => body);
+const saidBySlack = () =>
+  slack.calls.filter(({ path }) => path.startsWith('/actions/')).map(({ body }) => body['text']);
+const auditRows = () => store.database.db.selectFrom('audit').selectAll().execute();
+const connected = (count = 1) => soon(slack.connections).toBe(count);
+
+test('a button in Telegram decides, is answered, and is audited by platform and user', async () => {
+  await ask();
+  begin();
+  telegram.press(`approve:${ID}`);
+  await becomes('approved');
+  await soon(() => answersOf('answerCallbackQuery')).toEqual([
+    { callback_query_id: '4382bfdwdsb323b2d9', text: 'Approved.' },
+  ]);
+  expect(await auditRows()).toMatchObject([
+    { actor: 'telegram:77', actor_kind: 'chat', role: null, action: 'approval.approve' },
+  ]);
+  expect(answersOf('getUpdates')[0]).toMatchObject({ allowed_updates: ['callback_query'] });
+});
+
+test('a button in Slack decides, is acknowledged, and is audited by platform and user', async () => {
+  await ask();
+  begin();
+  await connected();
+  const envelope = slack.press(`reject:${ID}`);
+  await becomes('rejected');
+  await soon(() => slack.acks).toEqual([envelope]);
+  await soon(saidBySlack).toEqual(['Rejected.']);
+  expect(await auditRows()).toMatchObject([
+    { actor: 'slack:U0ADA', actor_kind: 'chat', action: 'approval.reject', outcome: 'rejected' },
+  ]);
+});
+
+test('a press that comes twice, or after somebody else, changes nothing and is told who was first', async () => {
+  await ask();
+  begin();
+  await connected();
+  telegram.press(`approve:${ID}`);
+  await becomes('approved');
+  telegram.again();
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe(
+    'Too late: already approved by telegram:77.',
+  );
+  slack.press(`reject:${ID}`);
+  await soon(saidBySlack).toEqual(['Too late: already approved by telegram:77.']);
+  expect(await auditRows()).toHaveLength(1);
+});
+
+test('other chats and channels are not heard', async () => {
+  await ask();
+  begin();
+  await connected();
+  telegram.press(`approve:${ID}`, { chat: -5 });
+  slack.press(`approve:${ID}`, { channel: { id: 'C999', name: 'random' } });
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe('Nothing is decided from this chat.');
+  await soon(saidBySlack).toEqual(['Nothing is decided from this channel.']);
+  expect(await status()).toBe('pending');
+});
+
+test.each([
+  '',
+  'approve',
+  'approve:1',
+  `approve:${ID}x`,
+  `delete:${ID}`,
+  `approve:${ID.replace('1', '2')}`,
+  "approve:' OR 1=1",
+])('an unknown button changes nothing: %s', async (value) => {
+  await ask();
+  begin();
+  await connected();
+  telegram.press(value);
+  slack.press(value);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toContain('not known here');
+  await soon(() => saidBySlack().at(-1)).toContain('not known here');
+  expect([await status(), await auditRows()]).toEqual(['pending', []]);
+});
+
+test('an approval that needs more than a button is sent to the page', async () => {
+  await ask({ fields: [{ name: 'why', type: 'string', required: true }] });
+  begin();
+  telegram.press(`approve:${ID}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toContain('fill in the form');
+  expect(await status()).toBe('pending');
+});
+
+test('both are heard again after refusals, refreshes and lost connections', async () => {
+  await ask();
+  telegram.refuseOnce(409, {
+    ok: false,
+    error_code: 409,
+    description: 'Conflict: terminated by other getUpdates request',
+  });
+  telegram.refuseOnce(502, {});
+  const { warnings } = begin();
+  await connected(1);
+  slack.refresh();
+  await connected(2);
+  slack.cut();
+  await connected(3);
+  slack.press(`approve:${ID}`);
+  await becomes('approved');
+  telegram.press(`approve:${ID}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toContain('already approved by slack:U0ADA');
+  expect(warnings.join(' ')).toContain('Conflict');
+  expect(warnings.join(' ')).not.toContain(BOT_TOKEN);
+});
+
+test('what is no envelope of Slack is let pass', async () => {
+  await ask();
+  begin();
+  await connected();
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '{"type":1}',
+    '{"type":"interactive","envelope_id":"e1","payload":null}',
+    '{"envelope_id":"e2","type":"slash_commands","payload":{}}',
+  ])
+    slack.send(text);
+  slack.press(`approve:${ID}`);
+  await becomes('approved');
+  await soon(() => slack.acks.slice(0, 2)).toEqual(['e1', 'e2']);
+});
+
+test('whoever decides, the buttons of the messages that asked go away and the outcome stands in their place', async () => {
+  await ask();
+  begin([
+    sent('telegram', { chat_id: String(CHAT), message_id: '42' }),
+    sent('slack', { channel: SLACK_CHANNEL.id, ts: '1.2' }),
+    sent('email', {}),
+  ]);
+  const by = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
+  await approvals.decide(ID, { verdict: { decision: 'approve', fields: {}, comment: 'fine' }, by });
+  await soon(() => answersOf('editMessageText')).toMatchObject([
+    {
+      chat_id: String(CHAT),
+      message_id: 42,
+      text: 'Restart &lt;b&gt;?\n\nApproved by ada: fine',
+      parse_mode: 'HTML',
+    },
+  ]);
+  expect(answersOf('editMessageText')[0]).not.toHaveProperty('reply_markup');
+  await soon(() => slack.calls.find(({ path }) => path === '/chat.update')?.body).toMatchObject({
+    channel: SLACK_CHANNEL.id,
+    ts: '1.2',
+    blocks: [{ type: 'section', text: { text: 'Restart &lt;b&gt;?\n\nApproved by ada: fine' } }],
+  });
+});

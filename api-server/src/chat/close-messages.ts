@@ -1,0 +1,121 @@
+import type { Approval } from '../approvals/model.ts';
+import { tooLate } from '../approvals/decide.ts';
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
+import { JSON_HEADERS } from '../notify/channel.ts';
+import { MRKDWN } from '../notify/channels/slack.ts';
+import { HTML } from '../notify/channels/telegram.ts';
+import { markUp } from '../notify/fit.ts';
+import type { ConfigSource, Message } from '../notify/message.ts';
+import type { HttpExecutor } from '../runs/executor.ts';
+import { apiOf } from './bots.ts';
+
+/** A message that asked for an approval, as the outbox has it. */
+export interface SentMessage {
+  channel: string;
+  status: string;
+  source: ConfigSource;
+  message: Message;
+  receipt: Record<string, string> | null;
+}
+
+export interface CloseDeps {
+  settings: NotificationsBlock;
+  http: HttpExecutor;
+  messagesOf(approval: Approval): Promise<SentMessage[]>;
+  delay(milliseconds: number, signal: AbortSignal): Promise<unknown>;
+  warn(message: string): void;
+}
+
+const TRY_MS = 10_000;
+const LOOK_AGAIN_MS = 2_000;
+const LOOKS = 8;
+
+/** Takes the buttons off the messages that asked and says what became of it; tried, never relied on: a stale button changes nothing. */
+export async function closeMessages(deps: CloseDeps, approval: Approval, signal: AbortSignal): Promise<void> {
+  const done = new Set<string>();
+  for (let look = 0; look < LOOKS && !signal.aborted; look++) {
+    const messages = await deps.messagesOf(approval);
+    for (const message of messages) {
+      const key = JSON.stringify(message.receipt);
+      if (message.receipt === null || done.has(key)) continue;
+      done.add(key);
+      await close(deps, message, { approval, signal });
+    }
+    // One that is on its way yet is closed once it is there.
+    if (messages.every(({ status }) => status !== 'pending')) return;
+    await deps.delay(LOOK_AGAIN_MS, signal);
+  }
+}
+
+interface Closing {
+  approval: Approval;
+  signal: AbortSignal;
+}
+
+async function close(
+  { settings, http, warn }: CloseDeps,
+  sent: SentMessage,
+  { approval, signal }: Closing,
+): Promise<void> {
+  const text = [...sent.message.text, { kind: 'value' as const, text: `\n\n${endOf(approval)}` }];
+  const call = editOf(settings, sent, { ...sent.message, text, buttons: [] });
+  if (!call) return;
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]);
+  const reply = await http({ ...call, method: 'POST', signal: timed });
+  if (!reply.ok || reply.status >= 400) warn(`the buttons of a message could not be taken off (${sent.channel})`);
+}
+
+function endOf(approval: Approval): string {
+  const sentence = tooLate(approval).replace(/^already /, '');
+  const said = approval.comment === null ? '' : `: ${approval.comment}`;
+  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}${said}`;
+}
+
+type Edit = { url: string; headers: Record<string, string>; body: string } | null;
+
+/** The call that changes the message; null where its token is not the operator's, or the channel changes nothing. */
+function editOf(settings: NotificationsBlock, { channel, source, receipt }: SentMessage, message: Message): Edit {
+  if (receipt === null) return null;
+  const route =
+    source.from === 'route' && Object.hasOwn(settings.routes, source.team) ? settings.routes[source.team] : undefined;
+  if (channel === 'slack') {
+    const own = route?.channel === 'slack' ? { ...settings.slack, ...route.config } : settings.slack;
+    return own?.bot_token
+      ? slackEdit({ token: own.bot_token, api: apiOf(own.api_url, 'https://slack.com/api') }, receipt, message)
+      : null;
+  }
+  if (channel === 'telegram') {
+    const own = route?.channel === 'telegram' ? { ...settings.telegram, ...route.config } : settings.telegram;
+    return own?.bot_token
+      ? telegramEdit({ token: own.bot_token, api: apiOf(own.api_url, 'https://api.telegram.org') }, receipt, message)
+      : null;
+  }
+  return null;
+}
+
+interface Access {
+  token: string;
+  api: string;
+}
+
+function slackEdit({ token, api }: Access, { channel, ts }: Record<string, string>, message: Message): Edit {
+  const text = markUp(message, MRKDWN);
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }];
+  const headers = { ...JSON_HEADERS, authorization: `Bearer ${token}` };
+  return {
+    url: `${api}/chat.update`,
+    headers,
+    body: JSON.stringify({ channel, ts, text: text.slice(0, 300), blocks }),
+  };
+}
+
+function telegramEdit({ token, api }: Access, { chat_id, message_id }: Record<string, string>, message: Message): Edit {
+  const body = {
+    chat_id,
+    message_id: Number(message_id),
+    text: markUp(message, HTML),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  };
+  return { url: `${api}/bot${token}/editMessageText`, headers: JSON_HEADERS, body: JSON.stringify(body) };
+}

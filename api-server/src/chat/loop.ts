@@ -1,0 +1,31 @@
+const FIRST_MS = 500;
+const MOST_MS = 30_000;
+
+/** How one turn ended: go on at once, or wait a growing while; `afterMs` where the other side said how long. */
+export type Turn = { ok: true } | { ok: false; message: string; afterMs?: number };
+
+export interface LoopDeps {
+  /** Resolves early when the signal fires. */
+  delay(milliseconds: number, signal: AbortSignal): Promise<unknown>;
+  warn(message: string): void;
+}
+
+/** Takes turn after turn until the signal fires. The same trouble is told once. */
+export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Promise<Turn>): Promise<void> {
+  let failures = 0;
+  let told = '';
+  while (!signal.aborted) {
+    const result = await turn();
+    if (result.ok) {
+      failures = 0;
+      told = '';
+      continue;
+    }
+    if (signal.aborted) return;
+    if (result.message !== told) deps.warn(result.message);
+    told = result.message;
+    const wait = Math.min(FIRST_MS * 2 ** failures, MOST_MS);
+    failures = Math.min(failures + 1, 10);
+    await deps.delay(Math.max(wait, result.afterMs ?? 0), signal);
+  }
+}
