@@ -29,8 +29,8 @@ const onPostgres = {
   ],
   exclude: ['**/*.sqlite.test.ts'],
   globalSetup: 'api-server/src/store/fixtures/shared-postgres.ts',
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
 };
 
 export default defineConfig({
