@@ -1,13 +1,20 @@
 import { emptySecrets } from './notifications-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** Blocks that are checked but do nothing yet in this version: whoever sets one is told at every start. */
-const WITHOUT_EFFECT = ['observability', 'pricing', 'replay'] as const;
+/** Keys that are checked but do nothing yet in this version: whoever sets one is told at every start. */
+const WITHOUT_EFFECT = ['observability', 'pricing', 'replay', 'calibration.cache_ttl_seconds'] as const;
+
+/** Whether the file has a key, whatever it says. */
+function isWritten(raw: unknown, key: string): boolean {
+  const [head = '', ...rest] = key.split('.');
+  if (typeof raw !== 'object' || raw === null || !(head in raw)) return false;
+  return rest.length === 0 || isWritten((raw as Record<string, unknown>)[head], rest.join('.'));
+}
 
 /** Lines for the start-up log: what is open, deprecated, or written in vain. `raw` is the file before defaults. */
 export function startUpWarnings(raw: unknown, parsed: ConfigFile): string[] {
   const { auth } = parsed;
-  const idle = WITHOUT_EFFECT.filter((key) => typeof raw === 'object' && raw !== null && key in raw);
+  const idle = WITHOUT_EFFECT.filter((key) => isWritten(raw, key));
   const deprecated = (['teams', 'token'] as const).filter((key) => auth[key] !== undefined);
   const warnings = deprecated.map((key) =>
     auth.tokens ? `auth.${key} is ignored because auth.tokens is set` : `auth.${key} is deprecated; use auth.tokens`,
