@@ -17,15 +17,27 @@ export interface SyncOptions extends CommonOptions {
   serviceConfigs: string[];
 }
 
+export interface ManagerOptions extends CommonOptions {
+  serviceConfigs: string[];
+  apiServerUrl: string | null;
+  gatewayUrl: string | null;
+  viewerTokenFile: string | null;
+  invokeTokenFile: string | null;
+  caFile: string | null;
+  leaderElect: boolean;
+}
+
 export type Command =
   | { role: 'help' }
   | { role: 'version' }
   | { role: 'error'; message: string }
-  | { role: 'sync'; options: SyncOptions };
+  | { role: 'sync'; options: SyncOptions }
+  | { role: 'manager'; options: ManagerOptions };
 
 export const HELP = `signalbox controller: puts Kubernetes objects in front of the services
 
 usage: npm run controller -- sync --kinds KINDS --dir DIR --reload-url URL [options]
+       npm run controller -- manager [options]
 
 sync: writes the objects as files and tells the service to reload
   --kinds KINDS               Pipeline, LibraryStep, Agent; separated by commas
@@ -34,6 +46,17 @@ sync: writes the objects as files and tells the service to reload
   --reload-token-file FILE    bearer token of that request
   --service-config FILE       configuration of the service, for what its operator allows; may be given twice
 
+manager: says on every object what became of it
+  --api-server-config FILE    configurations of the services, for what their operator allows
+  --gateway-config FILE
+  --api-server-url URL        the services to ask what they serve; a host with several addresses has a replica
+  --gateway-url URL           behind each. Without one its objects stay Synced=Unknown
+  --viewer-token-file FILE    bearer token for the api-server
+  --invoke-token-file FILE    bearer token for the gateway
+  --ca FILE                   certificates to trust in both
+  --leader-elect=false        for one process alone: take no Lease
+
+both:
   --namespaces a,b            watch these only; all where it is left out
   --host ADDRESS              of /healthz, /readyz and /metrics (127.0.0.1)
   --port N                    of the same; 0, the default, takes a free one
@@ -48,6 +71,14 @@ const OPTIONS = {
   'reload-url': { type: 'string' },
   'reload-token-file': { type: 'string' },
   'service-config': { type: 'string', multiple: true },
+  'api-server-config': { type: 'string' },
+  'gateway-config': { type: 'string' },
+  'api-server-url': { type: 'string' },
+  'gateway-url': { type: 'string' },
+  'viewer-token-file': { type: 'string' },
+  'invoke-token-file': { type: 'string' },
+  ca: { type: 'string' },
+  'leader-elect': { type: 'string' },
   namespaces: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
@@ -64,7 +95,8 @@ export function readCommand(argv: readonly string[]): Command {
     const [role, ...rest] = positionals;
     if (rest.length > 0) return error(`"${rest[0]}" is one word too many`);
     if (role === 'sync') return syncCommand(values);
-    return error('say what to run: sync; --help tells more');
+    if (role === 'manager') return managerCommand(values);
+    return error('say what to run: sync or manager; --help tells more');
   } catch (cause) {
     return error(cause instanceof Error ? cause.message : String(cause));
   }
@@ -97,6 +129,32 @@ function syncCommand(values: Values): Command {
     },
   };
 }
+
+function managerCommand(values: Values): Command {
+  const common = commonOptions(values);
+  if (common === null) return error('--port must be a number from 0 to 65535');
+  const { 'leader-elect': elect = 'true' } = values;
+  if (elect !== 'true' && elect !== 'false') return error('--leader-elect must be true or false');
+  const urls = { apiServerUrl: values['api-server-url'] ?? null, gatewayUrl: values['gateway-url'] ?? null };
+  if (!Object.values(urls).every(isAddress))
+    return error('--api-server-url and --gateway-url must be addresses with http:// or https://');
+  return {
+    role: 'manager',
+    options: {
+      ...common,
+      ...urls,
+      ...filesOf(values),
+      serviceConfigs: [values['api-server-config'], values['gateway-config']].filter((file) => file !== undefined),
+      leaderElect: elect === 'true',
+    },
+  };
+}
+
+const filesOf = (values: Values) => ({
+  viewerTokenFile: values['viewer-token-file'] ?? null,
+  invokeTokenFile: values['invoke-token-file'] ?? null,
+  caFile: values.ca ?? null,
+});
 
 function commonOptions({ namespaces, host = '127.0.0.1', port = '0' }: Values): CommonOptions | null {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return null;

@@ -1,6 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { HELP, readCommand } from './cli.ts';
 import { connectCluster } from './kube/cluster.ts';
+import { startManager } from './manager.ts';
 import { createLog, type Log } from './observability/log.ts';
 import { type Role, startSync } from './sync.ts';
 
@@ -21,6 +22,10 @@ async function main(argv: readonly string[]): Promise<number | null> {
     case 'sync': {
       const log = createLog('sync');
       return run(log, () => startSync(command.options, { log, cluster: connectCluster({ now: Date.now }) }));
+    }
+    case 'manager': {
+      const log = createLog('manager');
+      return run(log, () => startManager(command.options, { log, cluster: connectCluster({ now: Date.now }) }));
     }
     default:
       return command satisfies never;

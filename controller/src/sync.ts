@@ -6,9 +6,9 @@ import { startHealthServer } from './http/health-server.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { createWorld } from './objects/world.ts';
 import type { Log } from './observability/log.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createMetrics } from './observability/metrics.ts';
 import { createCachedPlan } from './plan/cached-plan.ts';
-import type { Verdict } from './plan/plan.ts';
+import { countVerdicts, timedPlan } from './plan/measured-plan.ts';
 import { postReload } from './sync/reload.ts';
 import { syncOnce } from './sync/sync-once.ts';
 import { watchWorld } from './watch-world.ts';
@@ -27,7 +27,7 @@ export interface Role {
 export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps): Promise<Role> {
   const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
   const metrics = createMetrics();
-  const plan = createCachedPlan(readOperator(serviceConfigs));
+  const plan = timedPlan(metrics, createCachedPlan(readOperator(serviceConfigs)));
   const world = createWorld({ kinds, namespaces, now: Date.now });
   const directory = await openManagedDirectory(dir, kinds);
   const failed = (loop: string) => (error: unknown) => {
@@ -53,9 +53,11 @@ export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps
         directory,
         objects: world.objects,
         isGone: world.isGone,
-        plan: timed(metrics, plan),
+        plan,
         report: ({ written, deleted }, verdicts) => {
-          count(metrics, { written, deleted }, verdicts);
+          metrics.filesWritten.inc(written);
+          metrics.filesDeleted.inc(deleted);
+          countVerdicts(metrics, verdicts);
           if (written + deleted > 0) log.info({ written, deleted }, 'files changed');
           // Once after the start too: a crash may have come between a file and its reload.
           if (written + deleted > 0 || !ready) reload.mark();
@@ -85,21 +87,4 @@ export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps
       await health.close();
     },
   };
-}
-
-/** Counts and times what a plan says. */
-function timed<T>({ planSeconds }: Metrics, plan: (input: T) => Verdict[]): (input: T) => Verdict[] {
-  return (input) => {
-    const end = planSeconds.startTimer();
-    const verdicts = plan(input);
-    end();
-    return verdicts;
-  };
-}
-
-function count(metrics: Metrics, applied: { written: number; deleted: number }, verdicts: readonly Verdict[]): void {
-  metrics.filesWritten.inc(applied.written);
-  metrics.filesDeleted.inc(applied.deleted);
-  metrics.objects.reset();
-  for (const { object, accepted } of verdicts) metrics.objects.inc({ kind: object.kind, accepted: String(accepted) });
 }

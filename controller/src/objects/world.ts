@@ -14,6 +14,7 @@ export interface World {
   objects(): CustomObject[] | null;
   /** Whether an object that is absent was really deleted. */
   isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
+  storeOf(object: Pick<CustomObject, 'kind' | 'namespace'>): ScopeStore | undefined;
 }
 
 export interface WorldOptions {
@@ -28,14 +29,14 @@ export function createWorld({ kinds, namespaces, now }: WorldOptions): World {
   const scopes = kinds.flatMap((kind) =>
     wanted.map((namespace) => ({ kind, namespace, store: createScopeStore(now) })),
   );
+  const storeOf: World['storeOf'] = ({ kind, namespace }) =>
+    scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace)?.store;
   return {
     scopes,
+    storeOf,
     objects: () =>
       scopes.every(({ store }) => store.synced()) ? scopes.flatMap(({ store }) => store.objects()) : null,
-    isGone: ({ kind, namespace, uid }) => {
-      const scope = scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace);
-      // A kind that is no longer watched, or a namespace, is not ours to delete in.
-      return scope?.store.isGone(uid) ?? false;
-    },
+    // A kind or a namespace that is no longer watched is not ours to delete in.
+    isGone: (object) => storeOf(object)?.isGone(object.uid) ?? false,
   };
 }

@@ -35,6 +35,14 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
+    leading: new Gauge({ name: 'controller_leading', help: '1 while this process leads', registers }),
+    statusWrites: new Counter({
+      name: 'controller_status_writes_total',
+      help: 'Writes of the status subresource',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    events: new Counter({ name: 'controller_events_total', help: 'Events told', labelNames: ['outcome'], registers }),
     failures: new Counter({
       name: 'controller_failures_total',
       help: 'Runs of a loop that failed and are tried again',

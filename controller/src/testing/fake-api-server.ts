@@ -58,9 +58,10 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const known = objects.get(key);
     if (!known) return void response.writeHead(404).end('{}');
-    const { status } = JSON.parse(Buffer.concat(chunks).toString()) as Stored;
+    const patch = JSON.parse(Buffer.concat(chunks).toString()) as { path: string; value: unknown }[];
+    const status = patch.find(({ path }) => path === '/status')?.value as Record<string, unknown>;
     statusWrites++;
-    put({ ...known, metadata: { ...known.metadata }, status: { ...known.status, ...status } }, 'MODIFIED');
+    put({ ...known, metadata: { ...known.metadata }, status }, 'MODIFIED');
     response.writeHead(200).end(JSON.stringify(objects.get(key)));
   };
   const watch = (response: ServerResponse, kind: string, from: number) => {

@@ -1,0 +1,72 @@
+import type { DefinitionKind } from '@signalbox/crds';
+import { z } from 'zod';
+
+/** What one replica of a service has loaded. */
+export interface ReplicaView {
+  pod: string;
+  /** `Kind name` -> hash. */
+  hashes: ReadonlyMap<string, string>;
+  lastRuns: ReadonlyMap<string, LastRun>;
+  /** Messages of load errors, by `Kind name`. */
+  errors: ReadonlyMap<string, string>;
+}
+
+export interface LastRun {
+  id: string;
+  status: string;
+  triggeredAt: string;
+}
+
+/** All replicas of a service as they answered last; `failed` names those that did not. */
+export type ServiceView =
+  | { asked: false }
+  | { asked: true; replicas: ReplicaView[]; failed: { pod: string; message: string }[] };
+
+export const keyOf = (kind: DefinitionKind, name: string): string => `${kind} ${name}`;
+
+const Definitions = z.looseObject({
+  definitions: z.array(
+    z.looseObject({
+      kind: z.enum(['Pipeline', 'LibraryStep']),
+      name: z.string(),
+      hash: z.string(),
+      last_run: z.looseObject({ id: z.string(), status: z.string(), triggered_at: z.string() }).nullish(),
+    }),
+  ),
+  errors: z
+    .array(
+      z.looseObject({
+        kind: z.enum(['Pipeline', 'LibraryStep', 'Agent']).nullish(),
+        name: z.string().nullish(),
+        msg: z.string(),
+      }),
+    )
+    .default([]),
+});
+
+/** Reads `GET /definitions` of the api-server; null where it makes no sense. */
+export function readDefinitions(pod: string, body: unknown): ReplicaView | null {
+  const parsed = Definitions.safeParse(body);
+  if (!parsed.success) return null;
+  const { definitions, errors } = parsed.data;
+  return {
+    pod,
+    hashes: new Map(definitions.map(({ kind, name, hash }) => [keyOf(kind, name), hash])),
+    lastRuns: new Map(
+      definitions.flatMap(({ kind, name, last_run: run }) =>
+        run ? [[keyOf(kind, name), { id: run.id, status: run.status, triggeredAt: run.triggered_at }] as const] : [],
+      ),
+    ),
+    errors: new Map(errors.flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : []))),
+  };
+}
+
+const Agents = z.looseObject({ agents: z.array(z.looseObject({ name: z.string(), version: z.string() })) });
+
+/** Reads `GET /agents` of the gateway; null where it makes no sense. */
+export function readAgents(pod: string, body: unknown): ReplicaView | null {
+  const parsed = Agents.safeParse(body);
+  if (!parsed.success) return null;
+  const hashes = new Map(parsed.data.agents.map(({ name, version }) => [keyOf('Agent', name), version]));
+  return { pod, hashes, lastRuns: new Map(), errors: new Map() };
+}

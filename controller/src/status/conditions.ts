@@ -1,0 +1,76 @@
+import type { Condition } from '@signalbox/crds';
+import type { CustomObject } from '../objects/custom-object.ts';
+import { keyOf, type ServiceView } from '../observe/service-view.ts';
+import type { Verdict } from '../plan/plan.ts';
+
+export interface Said {
+  type: 'Accepted' | 'Synced' | 'Ready' | 'PromotionReady';
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+}
+
+/** The conditions of an object, in the order in which one follows from the other (Design 7). */
+export function conditionsOf(verdict: Verdict, view: ServiceView): Said[] {
+  const { accepted, reason, message } = verdict;
+  const acceptedIs: Said = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
+  const synced: Said = { type: 'Synced', ...syncedOf(verdict, view) };
+  const ready: Said = { type: 'Ready', ...readyOf(acceptedIs, synced) };
+  return verdict.object.kind === 'Pipeline' ? [acceptedIs, synced, ready, PROMOTION] : [acceptedIs, synced, ready];
+}
+
+/** Its content comes with the readiness verdict of the service. */
+const PROMOTION: Said = {
+  type: 'PromotionReady',
+  status: 'Unknown',
+  reason: 'NotAssessed',
+  message: 'the service has given no verdict on this pipeline',
+};
+
+type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
+
+function syncedOf({ object, served, lostName }: Verdict, view: ServiceView): Outcome {
+  if (lostName) return { status: 'False', reason: 'NameConflict', message: 'another object has this name' };
+  if (!served) return { status: 'False', reason: 'NotAccepted', message: 'there is nothing accepted to serve yet' };
+  if (!view.asked)
+    return { status: 'Unknown', reason: 'NotObserved', message: 'the controller was given no address of the service' };
+  const key = keyOf(object.kind, served.name);
+  const [down] = view.failed;
+  const behind = view.replicas.filter(({ hashes }) => hashes.get(key) !== served.hash);
+  if (behind.length > 0) return behindOf(key, behind, view.replicas.length);
+  if (down) return { status: 'Unknown', reason: 'Unreachable', message: `${down.pod}: ${down.message}` };
+  const all = view.replicas.length === 1 ? 'the service serves' : `all ${view.replicas.length} replicas serve`;
+  const what = served.from === 'spec' ? 'this definition' : 'the definition that was accepted last';
+  return { status: 'True', reason: 'Synced', message: `${all} ${what}` };
+}
+
+function behindOf(
+  key: string,
+  behind: readonly { pod: string; errors: ReadonlyMap<string, string> }[],
+  total: number,
+): Outcome {
+  const refused = behind.find(({ errors }) => errors.has(key));
+  if (refused) return { status: 'False', reason: 'LoadError', message: `${refused.pod}: ${refused.errors.get(key)}` };
+  return { status: 'False', reason: 'OutOfDate', message: `${behind.length} of ${total} replicas do not serve it yet` };
+}
+
+function readyOf(accepted: Said, synced: Said): Outcome {
+  const first =
+    [accepted, synced].find(({ status }) => status === 'False') ?? [synced].find(({ status }) => status === 'Unknown');
+  if (first) return { status: first.status, reason: first.reason, message: first.message };
+  return { status: 'True', reason: 'Ready', message: 'accepted, and served by every replica' };
+}
+
+/** Conditions with their times: one that says the same as before keeps its own. */
+export function timed(
+  said: readonly Said[],
+  before: readonly Condition[],
+  { generation }: CustomObject,
+  now: string,
+): Condition[] {
+  return said.map((one) => {
+    const known = before.find(({ type }) => type === one.type);
+    const since = known?.status === one.status ? known.lastTransitionTime : undefined;
+    return { ...one, observedGeneration: generation, lastTransitionTime: since ?? now };
+  });
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { objectOf } from '../testing/objects.ts';
+import { createStatusWriter, type Wanted } from './status-writer.ts';
+
+const wantedOf = (name: string): Wanted => ({
+  object: objectOf({ name }),
+  status: { conditions: [], replicas: [], contentHash: 'new' },
+});
+
+test('an object whose status is refused waits longer every time, and the others do not wait for it', async () => {
+  let now = 0;
+  const written: string[] = [];
+  const writer = createStatusWriter({
+    write: async ({ name }) => {
+      written.push(name);
+      return name !== 'bad';
+    },
+    tell: () => Promise.resolve(),
+    now: () => now,
+    random: () => 0.5,
+  });
+  const first = await writer.write([wantedOf('bad'), wantedOf('good')]);
+  expect(written).toEqual(['bad', 'good']);
+  expect(first).toBe(200);
+  await writer.write([wantedOf('bad'), wantedOf('other')]);
+  expect(written).toEqual(['bad', 'good', 'other']);
+  now = 200;
+  expect(await writer.write([wantedOf('bad')])).toBe(600);
+  expect(await writer.write([])).toBeNull();
+});
+
+test('a status that is right already is not written', async () => {
+  const writer = createStatusWriter({
+    write: () => Promise.reject(new Error('must not be called')),
+    tell: () => Promise.resolve(),
+    now: () => 0,
+    random: () => 0,
+  });
+  const object = objectOf({ status: { contentHash: 'same' } });
+  expect(await writer.write([{ object, status: { ...object.status } }])).toBeNull();
+});

@@ -1,0 +1,53 @@
+import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import { sameStatus, type Transition, transitions } from './next-status.ts';
+
+export interface WriterDeps {
+  /** Replaces the status of exactly this object; false where that was refused. */
+  write(object: CustomObject, status: ObjectStatus): Promise<boolean>;
+  tell(object: CustomObject, transition: Transition): Promise<void>;
+  now(): number;
+  random(): number;
+}
+
+export interface Wanted {
+  object: CustomObject;
+  status: ObjectStatus;
+}
+
+/** Writes statuses that differ; an object whose write fails waits on its own and keeps no other waiting. */
+export interface StatusWriter {
+  /** Answers when to come again (ms of the same clock), null where all is written. */
+  write(wanted: readonly Wanted[]): Promise<number | null>;
+}
+
+const AT_ONCE = 8;
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 30_000;
+
+export function createStatusWriter({ write, tell, now, random }: WriterDeps): StatusWriter {
+  const failures = new Map<string, { count: number; until: number }>();
+
+  const writeOne = async ({ object, status }: Wanted): Promise<void> => {
+    if (await write(object, status)) {
+      failures.delete(object.uid);
+      for (const transition of transitions(object.status.conditions, status.conditions)) await tell(object, transition);
+      return;
+    }
+    const count = (failures.get(object.uid)?.count ?? 0) + 1;
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count - 1, 10)) * (0.75 + random() / 2);
+    failures.set(object.uid, { count, until: now() + pause });
+  };
+
+  return {
+    write: async (wanted) => {
+      const different = wanted.filter(({ object, status }) => !sameStatus(object.status, status));
+      const known = new Set(different.map(({ object }) => object.uid));
+      for (const uid of failures.keys()) if (!known.has(uid)) failures.delete(uid);
+      const due = different.filter(({ object }) => (failures.get(object.uid)?.until ?? 0) <= now());
+      for (let from = 0; from < due.length; from += AT_ONCE)
+        await Promise.all(due.slice(from, from + AT_ONCE).map(writeOne));
+      const waiting = [...failures.values()].map(({ until }) => until);
+      return waiting.length === 0 ? null : Math.min(...waiting);
+    },
+  };
+}
