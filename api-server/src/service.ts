@@ -83,11 +83,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
-    observe: (_, event) => {
-      const level = event.level === 'info' ? 'debug' : 'warn';
-      if (!logs.runs.isLevelEnabled(level)) return;
-      const { level: _level, msg, seq: _seq, ts: _ts, ...fields } = event;
-      logs.runs[level](fields, msg);
+    observe: (_, { level, msg, seq: _seq, ts: _ts, ...fields }) => {
+      logs.runs[level === 'error' ? 'warn' : level](fields, msg);
     },
   });
   const lanes = createLanes();

@@ -46,7 +46,7 @@ export function createLogs({ level, dir }: LoggingConfig, out: NodeJS.WritableSt
   const plain = { ...OPTIONS, redact: [], level };
   if (dir === null) {
     const log = pino({ ...OPTIONS, level }, out);
-    return { log, runs: pino(plain, out), access: undefined, close: () => Promise.resolve() };
+    return { log, runs: pino(plain, gathered(out)), access: undefined, close: () => Promise.resolve() };
   }
   mkdirSync(dir, { recursive: true });
   const service = openLogFile('service.log', dir);
@@ -57,8 +57,24 @@ export function createLogs({ level, dir }: LoggingConfig, out: NodeJS.WritableSt
   ]);
   return {
     log: pino({ ...OPTIONS, level }, both),
-    runs: pino(plain, both),
+    runs: pino(plain, gathered(both)),
     access: pino({ ...OPTIONS, level: 'info' }, requests),
     close: async () => void (await Promise.all([service.close(), requests.close()])),
+  };
+}
+
+/** The lines of one turn of the event loop leave in one write: under load a run has several lines and a write is most of their cost. */
+function gathered(out: { write(text: string): unknown }): { write(text: string): void } {
+  let waiting = '';
+  return {
+    write: (text) => {
+      if (waiting === '') {
+        setImmediate(() => {
+          out.write(waiting);
+          waiting = '';
+        });
+      }
+      waiting += text;
+    },
   };
 }

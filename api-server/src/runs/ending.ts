@@ -19,7 +19,7 @@ export interface EndingDeps {
   hub: EventHub;
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
-  log: { info(fields: object, msg: string): void; error(fields: object, msg: string): void };
+  log: { error(fields: object, msg: string): void };
 }
 
 /** Pause between tries to store something while the database refuses. */
@@ -79,7 +79,11 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
   const { status, error } = outcome;
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
-  run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, { status });
+  run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, {
+    status,
+    pipeline: run.pipeline.name,
+    duration_seconds: (completedAt - run.triggeredAt) / 1000,
+  });
   const end = deps.store.endRun({
     id: run.id,
     status,
@@ -96,8 +100,6 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
   await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
-  const seconds = (completedAt - run.triggeredAt) / 1000;
-  deps.log.info({ run_id: run.id, pipeline: run.pipeline.name, status, duration_seconds: seconds }, 'run ended');
 }
 
 /** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
