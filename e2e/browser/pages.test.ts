@@ -177,6 +177,9 @@ const PAGES = () => [
   '/ui/steps',
   '/ui/steps/read-machine',
   '/ui/agents',
+  '/ui/schedules',
+  '/ui/tools',
+  `/ui/runs/${runId}?view=log`,
   '/ui/nothing-here',
 ];
 const LOOKS: Look[] = [
