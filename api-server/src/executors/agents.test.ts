@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { AgentBackend } from '../runs/executor.ts';
+import { listAgents } from './agents.ts';
+
+const backend = (name: AgentBackend['name'], list: AgentBackend['list']): AgentBackend => ({
+  name,
+  list,
+  run: () => Promise.reject(new Error('nobody asks')),
+  close: () => undefined,
+});
+const up = (name: AgentBackend['name'], agent: string) =>
+  backend(name, () => Promise.resolve({ ok: true, agents: [{ name: agent, model: 'm' }] }));
+const down = (name: AgentBackend['name'], type: string) =>
+  backend(name, () => Promise.resolve({ ok: false, type, message: 'connection refused', retryable: true }));
+
+test('agents of both backends are merged under their executor', async () => {
+  expect(await listAgents([up('gateway', 'a'), up('external', 'b')])).toEqual({
+    agents: [
+      { name: 'a', executor: 'gateway', model: 'm' },
+      { name: 'b', executor: 'external', model: 'm' },
+    ],
+    errors: {},
+  });
+});
+
+test('a backend that is down contributes no agents and an entry in errors', async () => {
+  expect(await listAgents([down('gateway', 'unreachable'), up('external', 'b')])).toEqual({
+    agents: [{ name: 'b', executor: 'external', model: 'm' }],
+    errors: { gateway: 'connection refused' },
+  });
+  expect(await listAgents([down('external', 'cancelled')])).toEqual({
+    agents: [],
+    errors: { external: 'no answer in time' },
+  });
+});
+
+test('without a backend there is nothing to list', async () => {
+  expect(await listAgents([])).toEqual({ agents: [], errors: {} });
+});

@@ -1,0 +1,55 @@
+import { compileMatch } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
+import type { TriggerContext } from '../runs/model.ts';
+import { resolve } from './resolve.ts';
+
+const loaded = (name: string, match: Record<string, unknown> | null): LoadedPipeline =>
+  ({ name, match: match && compileMatch(match) }) as unknown as LoadedPipeline;
+
+function snapshot(...pipelines: LoadedPipeline[]): Snapshot {
+  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]));
+  return { pipelines, byName, steps: [], stepsByName: new Map(), problems: [], hash: '', loadedAt: 0 };
+}
+
+const context = (more: Partial<TriggerContext> = {}): TriggerContext => ({
+  source: 'alert_router',
+  pipeline: null,
+  severity: 'critical',
+  labels: { service: 'checkout' },
+  annotations: {},
+  summary: null,
+  fingerprint: null,
+  metadata: {},
+  raw: null,
+  receivedAt: 0,
+  ...more,
+});
+const chosen = (set: Snapshot, asked: TriggerContext, team: string | null = null) => {
+  const found = resolve(set, asked, team);
+  return found.ok ? found.pipeline.name : null;
+};
+
+test('the first pipeline in load order whose trigger.match holds wins', () => {
+  const special = loaded('special', { service: 'checkout', severity: 'critical' });
+  const general = loaded('general', { service: 'checkout' });
+  expect(chosen(snapshot(special, general), context())).toBe('special');
+  expect(chosen(snapshot(general, special), context())).toBe('general');
+  expect(chosen(snapshot(special, general), context({ severity: 'info' }))).toBe('general');
+});
+
+test('a context that names its pipeline bypasses matching, and an unknown name does not fall back to it', () => {
+  const set = snapshot(loaded('matching', { service: 'checkout' }), loaded('named', null));
+  expect(chosen(set, context({ pipeline: 'named' }))).toBe('named');
+  expect(chosen(set, context({ pipeline: 'gone' }))).toBeNull();
+});
+
+test('a pipeline without a match is never chosen by matching', () => {
+  expect(chosen(snapshot(loaded('plain', null)), context())).toBeNull();
+});
+
+test('a match may ask for the team of the token', () => {
+  const set = snapshot(loaded('theirs', { team: 'shop' }));
+  expect(chosen(set, context(), 'shop')).toBe('theirs');
+  expect(chosen(set, context(), null)).toBeNull();
+});

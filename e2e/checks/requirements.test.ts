@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+interface Row {
+  section: string;
+  requirement: string;
+  file: string;
+  test: string;
+}
+
+const rows: Row[] = readFileSync(join(ROOT, 'docs/requirements.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, section, requirement, file, name] = /^\| (\d\S*.*?) \| (.*?) \| `(.*?)` \| (.*) \|$/.exec(line) ?? [];
+    return section && requirement && file && name ? [{ section, requirement, file, test: name }] : [];
+  });
+
+/** The text of a test's name in quotes of any kind; a group in a table of cases stands as a key or in the first column. */
+function names(file: string, name: string): boolean {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  return (
+    ["'", '"', '`'].some((quote) => text.includes(`${quote}${name}${quote}`)) ||
+    new RegExp(`GROUPS.*\\b${RegExp.escape(name)}\\b`).test(text)
+  );
+}
+
+test('every requirement of the table has a test of that name', () => {
+  const missing = rows.filter(({ file, test: name }) => !names(file, name));
+  expect(missing).toEqual([]);
+});
+
+test('every section that is asked for stands in the table', () => {
+  const sections = new Set(rows.map(({ section }) => section.split(' ')[0]));
+  expect([...sections].toSorted()).toEqual(['2.13', '3', '4.1', '4.2', '4.3', '4.5', '5', '7', '8']);
+  expect(rows.length).toBeGreaterThan(90);
+});
+
+test.each(['1', '2', '4', '6', '7', '8', '9'])('rule %s of authentication has a row', (rule) => {
+  expect(rows.some(({ section }) => section === `5 rule ${rule}`)).toBe(true);
+});
