@@ -60,6 +60,8 @@ export interface Service {
 
 /** How long runs may go on after SIGTERM; what is left goes on after the next start. */
 const DRAIN_MS = 20_000;
+/** How long the service before may take to let go of a Postgres database. */
+const OWNER_PATIENCE_MS = 30_000;
 const now = () => Date.now();
 
 /** Puts the service together: the only place that knows every part. */
@@ -68,6 +70,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { log } = logs;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
   const opened = await openDatabase({ ...config.database, now, synchronous });
+  const owned = await ownership(config, log);
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const registry = await createRegistry({
     ...definitionFolders(config),
@@ -167,6 +170,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await app.close();
       for (const backend of backends) backend.close();
       await database.close();
+      await owned?.release();
       await logs.close();
     },
   };
@@ -177,6 +181,19 @@ const definitionFolders = (config: Config) => ({
   stepDir: config.stepLibraryDir,
   managedDir: config.managedDir,
 });
+
+/** One service a database: the embedded one has a lock file, Postgres a lock of a session. */
+async function ownership({ database }: Config, log: Logs['log']): Promise<{ release(): Promise<void> } | null> {
+  if ('file' in database) return null;
+  const { ownDatabase } = await import('./store/ownership.ts');
+  return ownDatabase(database.url, {
+    patienceMs: OWNER_PATIENCE_MS,
+    onLost: () => {
+      log.error('another api-server has taken over the database; this one stops');
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+}
 
 function reportProblems(registry: Registry, log: Logs['log']): void {
   for (const { severity, file, line, col, msg } of registry.current().problems) {

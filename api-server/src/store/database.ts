@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Counter } from '../runs/records.ts';
 import type { Eventually, Job } from './group-commit.ts';
-import { openPostgres } from './postgres-database.ts';
 import type { Tables } from './schema.ts';
 import { openSqlite } from './sqlite-database.ts';
 import type { Statement } from './statement.ts';
@@ -48,6 +47,9 @@ export interface DatabaseOptions {
 export type DatabaseLocation = { file: string } | { url: string };
 
 /** Opens the database that the configuration names and brings its schema up to date (Design 8). */
-export function openDatabase(options: DatabaseLocation & DatabaseOptions): Promise<Database> {
-  return 'file' in options ? openSqlite(options) : openPostgres(options);
+export async function openDatabase(options: DatabaseLocation & DatabaseOptions): Promise<Database> {
+  if ('file' in options) return openSqlite(options);
+  // Its client is loaded only where it is used.
+  const { openPostgres } = await import('./postgres-database.ts');
+  return openPostgres(options);
 }
