@@ -7,7 +7,7 @@ const CHECKS: readonly { name: string; command: string; args: readonly string[] 
   { name: 'walls', command: process.execPath, args: ['e2e/checks/walls-self-test.ts'] },
   { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
   { name: 'unused', command: 'knip', args: [] },
-  { name: 'generated', command: process.execPath, args: ['crds/src/cli/generate.ts', '--check'] },
+  { name: 'generated', command: process.execPath, args: ['e2e/checks/generate.ts', '--check'] },
 ];
 
 const AT_ONCE = 2;

@@ -104,7 +104,7 @@ interface Watch {
 }
 
 function listening(name: string, child: ChildProcess, { exited, logs, options }: Watch): Promise<string> {
-  const timeoutMs = options.timeoutMs ?? 20_000;
+  const timeoutMs = options.timeoutMs ?? 60_000;
   const tail = () =>
     logs
       .slice(-20)

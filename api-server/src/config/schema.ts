@@ -75,7 +75,7 @@ export const ConfigFile = block({
     url: text()
       .optional()
       .describe(
-        '`sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`; `sqlite:data/signalbox.db` in the working directory where it is left out',
+        '`sqlite:PATH` for one process at a time, or `postgres://USER:PASSWORD@HOST/DATABASE` (13 or newer; `?sslmode=verify-full&sslrootcert=FILE` for TLS); left out, `data/signalbox.db` in the working directory',
       ),
     auto_migrate: flag()
       .default(true)

@@ -1,33 +1,5 @@
 import type { DefinitionKind } from '../problem.ts';
-
-/** The part of JSON Schema that the contract's schemas use. */
-interface Schema {
-  type?: string | string[];
-  description?: string;
-  default?: unknown;
-  const?: unknown;
-  enum?: unknown[];
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  minItems?: number;
-  maxItems?: number;
-  maxLength?: number;
-  pattern?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  additionalProperties?: Schema | boolean;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-}
-
-interface Row {
-  key: string;
-  type: string;
-  fallback: string;
-  meaning: string;
-}
+import { type Row, rows, same, type Schema, sentence, table, variants } from './key-table.ts';
 
 const INTRO = `# Pipelines, library steps and agents: every key
 
@@ -66,8 +38,6 @@ export function reference(schemas: Record<DefinitionKind, unknown>): string {
   ].join('\n');
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 /** Keys that every shape of a step has. */
 function sharedKeys(shapes: Schema[]): Record<string, Schema> {
   const [first, ...others] = shapes.map(({ properties = {} }) => properties);
@@ -90,13 +60,6 @@ function withoutTwins(shapes: Schema[]): Schema[] {
     ];
   });
 }
-
-const variants = (schema: Schema): Schema[] => {
-  const inner = schema.anyOf ?? schema.oneOf;
-  return inner && inner.every(({ type, anyOf, oneOf }) => type === 'object' || anyOf || oneOf)
-    ? inner.flatMap(variants)
-    : [schema];
-};
 
 function stepSection({ properties = {}, ...schema }: Schema, shared: ReadonlySet<string>): string {
   const { executor, ...keys } = properties;
@@ -122,104 +85,4 @@ function libraryRows(schema: Schema): Row[] {
     return found ? [[key, found] as const] : [];
   });
   return rows({ ...first, properties: Object.fromEntries(own) });
-}
-
-function rows(schema: Schema, prefix = ''): Row[] {
-  const { properties = {}, required = [] } = schema;
-  const told: Schema[] = [];
-  return Object.entries(properties).flatMap(([key, value]) => {
-    const path = `${prefix}${key}`;
-    const needed = required.includes(key);
-    const own: Row = {
-      key: path,
-      type: typeOf(value),
-      fallback: fallback(value, needed),
-      meaning: sentence(value.description ?? ''),
-    };
-    // Siblings of one form, such as the events of notifications, tell their keys once.
-    const repeated = told.some((other) => same({ ...other, description: '' }, { ...value, description: '' }));
-    told.push(value);
-    return repeated ? [own] : [own, ...nested(value, path)];
-  });
-}
-
-function nested(schema: Schema, path: string): Row[] {
-  if (schema.properties) return rows(schema, `${path}.`);
-  const { items } = schema;
-  if (items?.properties) return rows(items, `${path}[].`);
-  const shapes = variants(items ?? schema).filter(({ properties }) => properties);
-  if (shapes.length === 0 || isSteps(shapes)) return [];
-  return merged(shapes.flatMap((shape) => rows(shape, items ? `${path}[].` : `${path}.`)));
-}
-
-/** Alternatives of one place: their keys together, each once, with all its types. */
-function merged(list: Row[]): Row[] {
-  const byKey = new Map<string, Row>();
-  for (const row of list) {
-    const known = byKey.get(row.key);
-    const type = known && known.type !== row.type ? `${known.type} ${row.type}` : row.type;
-    byKey.set(row.key, { ...(known ?? row), type });
-  }
-  return [...byKey.values()];
-}
-
-const isSteps = (shapes: Schema[]): boolean =>
-  shapes.some(({ properties }) => properties?.['executor']?.const !== undefined);
-
-function typeOf(schema: Schema): string {
-  const words = [schema.const ?? schema.enum ?? []].flat();
-  if (words.length > 0) return words.map(code).join(' ');
-  const shapes = variants(schema);
-  if (shapes.length > 1 && isSteps(shapes)) return 'a step';
-  const alternatives = shapes.length > 1 ? shapes : (schema.anyOf ?? schema.oneOf);
-  return alternatives ? [...new Set(alternatives.map(typeOf))].join(' or ') : plainType(schema);
-}
-
-function plainType(schema: Schema): string {
-  switch (schema.type) {
-    case undefined:
-      return 'anything';
-    case 'array':
-      return listType(schema);
-    case 'object':
-      return schema.properties ? 'map of the keys below' : 'map';
-    case 'integer':
-    case 'number':
-      return `${schema.type}${range(schema)}`;
-    default:
-      return [schema.type].flat().map(word).join(' or ');
-  }
-}
-
-const word = (type: string): string => (type === 'string' ? 'text' : type);
-
-function listType({ items, minItems, maxItems }: Schema): string {
-  const of = items ? variants(items) : [];
-  const kind = isSteps(of) ? 'steps' : items ? typeOf(items) : 'anything';
-  const bounds = maxItems === undefined ? '' : `, ${minItems ?? 0} to ${maxItems}`;
-  return `list of ${kind}${bounds}`;
-}
-
-function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
-  const low = exclusiveMinimum === undefined ? minimum : `over ${exclusiveMinimum}`;
-  const bounded = (value: number | string | undefined) =>
-    value !== undefined && Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER;
-  if (bounded(maximum)) return ` ${low ?? ''} to ${String(maximum)}`;
-  return exclusiveMinimum === undefined ? '' : ` ${String(low)}`;
-}
-
-function fallback({ default: value }: Schema, needed: boolean): string {
-  if (value !== undefined && JSON.stringify(value).length < 40) return code(value);
-  return needed && value === undefined ? '**needed**' : '';
-}
-
-const code = (value: unknown): string => `\`${typeof value === 'string' ? value || '""' : JSON.stringify(value)}\``;
-const sentence = (text: string): string => (text ? `${text[0]?.toUpperCase()}${text.slice(1)}` : '');
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-function table(list: Row[]): string {
-  const lines = list.map(
-    ({ key, type, fallback: value, meaning }) => `| \`${key}\` | ${cell(type)} | ${cell(value)} | ${cell(meaning)} |`,
-  );
-  return `${['| key | type | default | meaning |', '| --- | --- | --- | --- |', ...lines].join('\n')}\n`;
 }

@@ -1,0 +1,89 @@
+/** docs/configuration.md, from the schemas that read the configuration files. */
+import { z } from 'zod';
+import { ConfigFile } from '../../api-server/src/config/schema.ts';
+import { rows, type Schema, table } from '../../crds/src/generate/key-table.ts';
+import { GatewayConfig, TOOL_SERVER_SHAPES } from '../../gateway/src/config/schema.ts';
+
+const INTRO = `# Configuration
+
+<!-- Generated from the configuration schemas by \`npm run generate\`. Do not edit. -->
+
+Each service reads one YAML file: \`npm run api-server -- --config FILE\`, \`npm run gateway -- --config FILE\`. Unknown keys, bad values and missing
+files end the start with one line that names the key. Relative paths are relative to the file. \`\${NAME}\` in a string becomes the
+environment's value, or nothing where it is unset; it is replaced after parsing, so a value can never add YAML.
+
+[config/local](../config/local) is a complete pair; \`npm run demo\` runs it. The smallest pair that does something:
+
+\`\`\`yaml
+# api-server.yaml
+pipeline_config_dir: pipelines
+database: { url: "sqlite:signalbox.db" }
+executors:
+  gateway: { url: "ws://127.0.0.1:18780/rpc", rest_url: "http://127.0.0.1:18780", token: "\${GATEWAY_INVOKE_TOKEN}" }
+auth:
+  tokens:
+    - { name: alertmanager, role: webhook, token: "\${WEBHOOK_TOKEN}" }
+    - { name: me, role: admin, token: "\${ADMIN_TOKEN}" }
+\`\`\`
+
+\`\`\`yaml
+# gateway.yaml
+agents_dir: agents
+providers:
+  anthropic: { type: anthropic, api_key: "\${ANTHROPIC_API_KEY}", default: true }
+tool_policy: { default: deny }
+\`\`\`
+
+\`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway mints on its first start. A model name is
+\`PROVIDER/MODEL\`; without a provider it goes to the default one. SIGTERM drains and stops, SIGHUP loads definitions or agents again.
+`;
+
+/** The text of docs/configuration.md; throws and names the keys that say nothing of themselves. */
+export function configReference(): string {
+  return [INTRO, ...service('api-server', ConfigFile), ...service('gateway', GatewayConfig)].join('\n');
+}
+
+/** The keys without a description, as paths; a key below a list is `list[].key`. */
+export function undescribed(schema: z.ZodType): string[] {
+  return rows(written(schema)).flatMap(({ key, meaning }) => (meaning === '' ? [key] : []));
+}
+
+function service(name: string, schema: z.ZodType): string[] {
+  const silent = undescribed(schema);
+  if (silent.length > 0) throw new Error(`${name}: no .describe() on ${silent.join(', ')}`);
+  const blocks = Object.entries(written(schema).properties ?? {});
+  const isBlock = ([, value]: [string, Schema]) => rows({ properties: { value } }).length > 1;
+  const plain = Object.fromEntries(blocks.filter((entry) => !isBlock(entry)));
+  return [
+    `## ${name}\n`,
+    table(rows({ properties: plain })),
+    ...blocks.filter(isBlock).map(([key, value]) => {
+      const [about, ...keys] = rows({ properties: { [key]: value } });
+      return `### ${name}: \`${key}\`\n\n${about?.meaning}.\n\n${table(keys)}`;
+    }),
+  ];
+}
+
+/** What may be written: before values are read from their text forms and blocks are filled with defaults. */
+function written(schema: z.ZodType): Schema {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: seeThrough }) as Schema;
+}
+
+type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
+
+/** Goes behind what reads text forms and fills in defaults, which JSON Schema cannot say by itself. */
+function seeThrough({ zodSchema, jsonSchema }: Parameters<Override>[0]): void {
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema.default = def.defaultValue;
+  if (def.type === 'object')
+    jsonSchema.required = jsonSchema.required?.filter((key) => !z.safeParse(def.shape[key]!, undefined).success);
+  if (def.type !== 'pipe') return;
+  const from = (def.in as z.core.$ZodTypes)._zod.def.type;
+  if (from === 'transform') Object.assign(jsonSchema, { ...inner(def.out), ...jsonSchema });
+  if (from === 'unknown') Object.assign(jsonSchema, { anyOf: TOOL_SERVER_SHAPES.map(inner) });
+}
+
+const inner = (schema: z.core.$ZodType): Schema => {
+  const { $schema: _, ...rest } = written(schema as z.ZodType) as Schema & { $schema?: string };
+  return rest;
+};
