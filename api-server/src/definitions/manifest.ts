@@ -17,7 +17,7 @@ export function toManifest(kind: keyof typeof KINDS, name: string, text: string)
     metadata: { name: objectName },
   });
   if (objectName !== name) spec.items.unshift(manifest.createPair('name', name));
-  if (isMap(manifest.contents)) manifest.contents.items.push(manifest.createPair('spec', spec) as Pair<never, never>);
+  if (isMap(manifest.contents)) manifest.contents.items.push(manifest.createPair<never, never>('spec', spec));
   return manifest.toString({ lineWidth: 0 });
 }
 

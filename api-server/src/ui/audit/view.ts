@@ -84,6 +84,13 @@ function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput
   };
 }
 
+const fields = ({ target = '', actor = '', since = '', until = '' }: Filters) => ({
+  target,
+  actor,
+  since: since.slice(0, 10),
+  until: until.slice(0, 10),
+});
+
 /** The log with its filters and pager; one row may be unfolded (Orchestration 2.12, Design 10). */
 export function auditView(input: AuditInput) {
   const { rows, total, filters } = input;
@@ -96,10 +103,7 @@ export function auditView(input: AuditInput) {
     newer: filters.page > 1 ? goTo(filters.page - 1) : null,
     older: from + rows.length < total ? goTo(filters.page + 1) : null,
     filtered: isFiltered(filters) || filters.page > 1,
-    target: filters.target ?? '',
-    actor: filters.actor ?? '',
-    since: filters.since?.slice(0, 10) ?? '',
-    until: filters.until?.slice(0, 10) ?? '',
+    ...fields(filters),
     selects: [
       select('action', 'Action', ACTIONS, filters),
       select('target_type', 'Target type', TARGETS, filters),
