@@ -75,22 +75,14 @@ type Edit = { url: string; headers: Record<string, string>; body: string } | nul
 
 /** The call that changes the message; null where its token is not the operator's, or the channel changes nothing. */
 function editOf(settings: NotificationsBlock, { channel, source, receipt }: SentMessage, message: Message): Edit {
-  if (receipt === null) return null;
+  const platform = EDITS[channel as keyof typeof EDITS];
+  if (receipt === null || !platform) return null;
   const route =
     source.from === 'route' && Object.hasOwn(settings.routes, source.team) ? settings.routes[source.team] : undefined;
-  if (channel === 'slack') {
-    const own = route?.channel === 'slack' ? { ...settings.slack, ...route.config } : settings.slack;
-    return own?.bot_token
-      ? slackEdit({ token: own.bot_token, api: apiOf(own.api_url, 'https://slack.com/api') }, receipt, message)
-      : null;
-  }
-  if (channel === 'telegram') {
-    const own = route?.channel === 'telegram' ? { ...settings.telegram, ...route.config } : settings.telegram;
-    return own?.bot_token
-      ? telegramEdit({ token: own.bot_token, api: apiOf(own.api_url, 'https://api.telegram.org') }, receipt, message)
-      : null;
-  }
-  return null;
+  const routed = route?.channel === channel ? route.config : {};
+  const own: { bot_token?: string; api_url?: string } = { ...settings[channel as keyof typeof EDITS], ...routed };
+  if (!own.bot_token) return null;
+  return platform.edit({ token: own.bot_token, api: apiOf(own.api_url, platform.api) }, receipt, message);
 }
 
 interface Access {
@@ -119,3 +111,8 @@ function telegramEdit({ token, api }: Access, { chat_id, message_id }: Record<st
   };
   return { url: `${api}/bot${token}/editMessageText`, headers: JSON_HEADERS, body: JSON.stringify(body) };
 }
+
+const EDITS = {
+  slack: { api: 'https://slack.com/api', edit: slackEdit },
+  telegram: { api: 'https://api.telegram.org', edit: telegramEdit },
+};

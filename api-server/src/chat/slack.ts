@@ -62,6 +62,7 @@ interface Listening {
   signal: AbortSignal;
 }
 
+const LOST: Turn = { ok: false, message: 'the connection to Slack was lost' };
 const OFF: Turn = { ok: false, message: 'Slack ended the connection; is Socket Mode switched on?' };
 
 /** One connection to its end. Slack ends each after a while and says so; the next one is opened at once. */
@@ -74,8 +75,8 @@ function listen(deps: SlackDeps, app: SlackApp, { url, signal }: Listening): Pro
     });
     const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
     const stop = () => socket.terminate();
-    let greeted = false;
-    let ending: Turn = { ok: false, message: 'the connection to Slack was lost' };
+    // Who is never greeted has Socket Mode switched off.
+    let ending: Turn = OFF;
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     socket.on('ping', () => silence.refresh());
@@ -89,12 +90,13 @@ function listen(deps: SlackDeps, app: SlackApp, { url, signal }: Listening): Pro
     socket.on('message', (data: Buffer, isBinary) => {
       silence.refresh();
       const envelope = isBinary ? null : readEnvelope(data.toString('utf8'));
-      if (envelope?.type === 'hello') greeted = true;
-      if (envelope?.type === 'disconnect') {
-        ending = envelope.reason === 'link_disabled' || !greeted ? OFF : { ok: true };
+      if (envelope === null) return;
+      if (envelope.type === 'hello') ending = LOST;
+      if (envelope.type === 'disconnect') {
+        ending = ending === OFF || envelope.reason === 'link_disabled' ? OFF : { ok: true };
         socket.close();
       }
-      if (envelope?.envelope_id === undefined) return;
+      if (envelope.envelope_id === undefined) return;
       // Slack asks for this within three seconds and sends again otherwise; a second press changes nothing.
       socket.send(JSON.stringify({ envelope_id: envelope.envelope_id }));
       if (envelope.type === 'interactive') void hear(deps, app, envelope.payload);
