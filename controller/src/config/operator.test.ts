@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readOperator } from './operator.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'operator-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(root, name), text);
+  return join(root, name);
+}
+
+test('what both services allow is one operator, and a silent file takes nothing back', () => {
+  const apiServer = file('api-server.yaml', 'security: { allow_shell_checks: true, pipeline_env: [REPORT_URL] }\n');
+  const gateway = file(
+    'gateway.yaml',
+    'providers: { demo: { type: demo } }\nmcp_servers: { box: { command: node }, kube: { image: tools, port: 80 } }\n',
+  );
+  expect(readOperator([apiServer, gateway])).toEqual({
+    allow_shell_checks: true,
+    pipeline_env: ['REPORT_URL'],
+    providers: ['demo'],
+    mcp_servers: { box: 'process', kube: 'image' },
+  });
+});
+
+test('without a file nothing is known of what is allowed', () => {
+  expect(readOperator([])).toBeUndefined();
+});
+
+test.each([
+  ['broken.yaml', 'security: [', 'broken.yaml'],
+  ['wrong.yaml', 'security: { allow_shell_checks: "yes" }', 'security.allow_shell_checks'],
+])('%s ends the start with its name', (name, text, expected) => {
+  expect(() => readOperator([file(name, text)])).toThrow(expected);
+});
