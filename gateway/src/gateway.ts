@@ -7,6 +7,7 @@ import type { AgentRecord } from './agents/agent-record.ts';
 import { AgentRegistry } from './agents/registry.ts';
 import { validateAgent } from './agents/validate.ts';
 import type { GatewayConfig, ToolServerConfig } from './config/schema.ts';
+import { schedule } from './schedule.ts';
 import { healthOf } from './health.ts';
 import { createApp } from './http/app.ts';
 import { agentRoutes } from './http/routes/agents.ts';
@@ -25,9 +26,10 @@ import { composePods } from './pods/compose-pods.ts';
 import { compilePolicy } from './policy/policy.ts';
 import { createMethods } from './rpc/methods.ts';
 import { RpcServer } from './rpc/rpc-server.ts';
-import { runAgent, type RunAgentDeps } from './runs/run-agent.ts';
+import { runAgent } from './runs/run-agent.ts';
 import { RunService } from './runs/run-service.ts';
 import { createMemoryWatch, readGroupMemory } from './tools/memory-watch.ts';
+import { tracedCall, tracedGenerate } from './runs/traced.ts';
 import { openServer, type ProcessSurroundings } from './tools/open-server.ts';
 import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
 
@@ -114,10 +116,11 @@ export async function startGateway({
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
   };
-  const ask: RunAgentDeps['generate'] = (request, options) => generate(request, options, modelDeps);
+  const ask = tracedGenerate((request, options) => generate(request, options, modelDeps));
+  const tracing = await openTracing(config, version, log);
   const door = {
     decide: policy.decide,
-    call: servers.call.bind(servers),
+    call: tracedCall(servers.call.bind(servers)),
     onCall: (call: Parameters<Metrics['toolCall']>[0]) => metrics.toolCall(call),
     toolTimeoutMs: config.limits.tool_timeout_seconds * 1000,
     resultMaxChars: config.limits.tool_result_max_chars,
@@ -143,6 +146,7 @@ export async function startGateway({
       }),
     limits: runLimits,
     keyedRunsOutliveWatchers: true,
+    startSpan: tracing?.startSpan,
     newId: () => randomUUID(),
     now: Date.now,
     onFinished: ({ agent, status, seconds }) => {
@@ -246,6 +250,7 @@ export async function startGateway({
         pods?.close();
         await Promise.all([rpc.close(), servers.stop()]);
         await app.close();
+        await tracing?.close();
       },
     },
   };
@@ -271,10 +276,12 @@ function serverSpecs(
   });
 }
 
-function schedule(action: () => void, ms: number): () => void {
-  const timer = setTimeout(action, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
+/** Null where tracing is off: then nothing of it is loaded. */
+async function openTracing({ observability: { otel } }: GatewayConfig, version: string, log: Log) {
+  if (!otel.enabled) return null;
+  const { startTracing } = await import('./observability/otel.ts');
+  const { exporter, endpoint, service_name: serviceName } = otel;
+  return startTracing({ exporter, endpoint, serviceName, version, log });
 }
 
 function logTransition(

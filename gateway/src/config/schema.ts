@@ -136,6 +136,18 @@ export const Limits = z.strictObject({
 });
 export type Limits = z.infer<typeof Limits>;
 
+const Otel = z.strictObject({
+  enabled: z.boolean().default(false).describe('Send spans of runs, model calls and tool calls'),
+  exporter: z.enum(['otlp', 'console']).default('otlp').describe('To a collector over HTTP, or as lines of the log'),
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      "Address of the collector, without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
+    ),
+  service_name: z.string().min(1).default('signalbox-gateway').describe('`service.name` of the spans'),
+});
+
 const Addresses = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 
 /** Where agents run. In mode `kubernetes` those that do not say otherwise have a pod of their own. */
@@ -202,5 +214,9 @@ export const GatewayConfig = z.strictObject({
     .describe("What happens when a server's tools are not those of its `tools_hash`"),
   limits: Limits.prefault({}).describe('Limits of agent runs'),
   runtime: Runtime.prefault({}).describe('Where agents run'),
+  observability: z
+    .strictObject({ otel: Otel.prefault({}).describe('Traces with OpenTelemetry') })
+    .prefault({})
+    .describe('What is told beside logs and metrics'),
 });
 export type GatewayConfig = z.infer<typeof GatewayConfig>;

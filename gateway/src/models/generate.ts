@@ -1,6 +1,7 @@
 import { describeFailure, type ModelFailure } from './failure.ts';
 import type { ChatModel, ModelCall, ModelReply } from './model.ts';
 import type { ModelRoute } from './route.ts';
+import type { RunSpan } from '../runs/run-span.ts';
 
 /** A model call with its alternatives, in the order in which they are tried. */
 export interface GenerateRequest {
@@ -10,6 +11,8 @@ export interface GenerateRequest {
 
 export interface GenerateOptions {
   signal: AbortSignal;
+  /** What this call is part of; its context goes on to providers of one's own. */
+  span?: RunSpan | undefined;
   onText?: ((delta: string) => void) | undefined;
   onRetry: (retry: { model: string; provider: string; attempt: number; delay_ms: number; reason: string }) => void;
   onFallback: (fallback: { from: string; to: string; reason: string }) => void;
@@ -124,7 +127,11 @@ async function askOnce(
       reply,
     });
   try {
-    const reply = await model.generate(call, { signal: abort.signal, onText: options.onText });
+    const reply = await model.generate(call, {
+      signal: abort.signal,
+      onText: options.onText,
+      traceparent: options.span?.traceparent,
+    });
     report('ok', reply);
     return { ok: true, reply, route };
   } catch (error) {

@@ -7,6 +7,8 @@ import { usageOf } from './usage.ts';
 export interface Dialect {
   /** Whether a JSON mode may be combined with tools and with objects that have more keys than the schema names. */
   jsonMode: boolean;
+  /** Whether the trace context is sent on: to servers of one's own, not to strangers. */
+  carriesTrace?: boolean;
 }
 
 /** Any AI SDK model object as a `ChatModel`. One request each, no retry: the caller decides about those. */
@@ -40,6 +42,7 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
     ...(call.maxOutputTokens === undefined ? {} : { maxOutputTokens: call.maxOutputTokens }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.thinking === undefined ? {} : { reasoning: call.thinking }),
+    ...(dialect.carriesTrace && options.traceparent ? { headers: { traceparent: options.traceparent } } : {}),
     ...(call.answerSchema && dialect.jsonMode ? { responseFormat: { type: 'json' } } : {}),
   };
 }

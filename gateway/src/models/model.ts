@@ -36,6 +36,7 @@ export interface ModelReply {
 
 export interface ModelCallOptions {
   signal: AbortSignal;
+  traceparent?: string | undefined;
   /** Given when the caller wants text as it comes. */
   onText?: ((delta: string) => void) | undefined;
 }

@@ -79,6 +79,7 @@ export class AnswerPods {
       { models: job.models, call },
       {
         signal: job.signal,
+        span: job.span,
         onText: stream ? (text) => job.emit({ event: 'text', text }) : undefined,
         onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
         onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
@@ -118,6 +119,7 @@ export class AnswerPods {
       signal,
       timeoutMs: this.deps.door.toolTimeoutMs,
       callId: ask.call_id,
+      span: job.span,
     });
     const seconds = (performance.now() - started) / 1000;
     this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: outcome.kind, seconds });

@@ -80,7 +80,7 @@ function paramsOf(job: RunJob, params: AgentRunParams): AgentRunParams {
     trace: { stream: job.streamText, tool_result_max_chars: job.traceResultMaxChars },
     ...(job.contract ? { output_schema: job.contract.schema } : {}),
     ...(params.metadata ? { metadata: params.metadata } : {}),
-    ...(params._meta ? { _meta: params._meta } : {}),
+    ...(job.span.traceparent ? { _meta: { traceparent: job.span.traceparent } } : {}),
   };
 }
 

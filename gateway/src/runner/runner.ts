@@ -10,6 +10,7 @@ import { createMethods } from '../rpc/methods.ts';
 import type { RpcReply } from '../rpc/connection.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Run, RunWatcher } from '../runs/run.ts';
+import { schedule } from '../schedule.ts';
 import { runAgent, type RunJob } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
 import { gatewayOf } from './ask-gateway.ts';
@@ -163,10 +164,4 @@ function recordOf({ agent }: RunnerConfiguration): AgentRecord {
 
 function summaryOf({ name, version, config }: AgentRecord) {
   return { name, model: config.model, description: config.description, tags: config.tags, version };
-}
-
-function schedule(action: () => void, ms: number): () => void {
-  const timer = setTimeout(action, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
 }

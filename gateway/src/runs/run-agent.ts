@@ -5,6 +5,7 @@ import type { Generated, GenerateOptions, GenerateRequest } from '../models/gene
 import type { ModelCall, ModelContent, ModelPrompt, ModelReply, ModelUsage } from '../models/model.ts';
 import type { AnswerContract } from './answer-contract.ts';
 import type { EmitRunEvent } from './run-event.ts';
+import type { RunSpan } from './run-span.ts';
 import { RunAborted, type RunFailureType, type RunOutcome } from './run-outcome.ts';
 import { callTool, type DoorDeps, type RequestedCall } from './tool-door.ts';
 import type { ToolOffer } from './tool-offer.ts';
@@ -31,6 +32,7 @@ export interface RunJob {
   /** Aborts at the run's deadline and when it is cancelled. */
   signal: AbortSignal;
   emit: EmitRunEvent;
+  span: RunSpan;
 }
 
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
@@ -104,6 +106,7 @@ class AgentRun {
       { models: job.models, call: this.callOf() },
       {
         signal: job.signal,
+        span: job.span,
         onText: job.streamText ? (text) => job.emit({ event: 'text', text }) : undefined,
         onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
         onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
@@ -209,9 +212,9 @@ class AgentRun {
     if (indexInTurn >= MAX_CALLS_PER_TURN)
       return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;
-    const { agent, offer, signal, emit } = this.job;
+    const { agent, offer, signal, emit, span } = this.job;
     const requested: RequestedCall = { id: call.toolCallId, name: call.toolName, input: call.input };
-    return callTool(requested, { agent: agent.name, offer, signal, emit, trace: this.trace }, this.deps.door);
+    return callTool(requested, { agent: agent.name, offer, signal, emit, span, trace: this.trace }, this.deps.door);
   }
 
   private complete(text: string, finish: string, output: Record<string, unknown> | null): RunOutcome {

@@ -8,6 +8,7 @@ import { type FinishedRun, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
 import { RunAborted, type RunFailure, type RunOutcome } from './run-outcome.ts';
 import { RunQueue, type Ticket } from './run-queue.ts';
+import { carryOn, type RunSpan, type StartSpan } from './run-span.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
@@ -27,6 +28,8 @@ export interface RunServiceDeps {
   newId: (params: AgentRunParams) => string;
   now: () => number;
   onFinished: (run: { agent: string; status: string; seconds: number; outcome: FinishedRun }) => void;
+  /** Absent: nothing is recorded, and a context is carried on. */
+  startSpan?: StartSpan | undefined;
   onBug: (error: unknown, runId: string) => void;
 }
 
@@ -191,7 +194,15 @@ export class RunService {
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
     if (down.length > 0) return failure('tool_unavailable', `tool servers that do not run: ${down.join(', ')}`, true);
-    return this.deps.perform(this.jobOf(run, prepared), run);
+    const job = this.jobOf(run, prepared);
+    try {
+      const outcome = await this.deps.perform(job, run);
+      job.span.end(spanAttributes(outcome), outcome.ok ? null : outcome.type);
+      return outcome;
+    } catch (error) {
+      job.span.end({}, signal.aborted ? 'cancelled' : 'internal');
+      throw error;
+    }
   }
 
   private jobOf(run: Run, { agent, contract }: Prepared): RunJob {
@@ -208,7 +219,21 @@ export class RunService {
       traceResultMaxChars: params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS,
       signal: run.signal(),
       emit: (event) => run.emit(event),
+      span: this.startSpan(run, agent),
     };
+  }
+
+  private startSpan(run: Run, agent: AgentRecord): RunSpan {
+    const { _meta, metadata } = run.params;
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': agent.name,
+      'gen_ai.agent.version': agent.version,
+      'signalbox.run_id': metadata?.run_id,
+      'signalbox.pipeline': metadata?.pipeline,
+      'signalbox.step': metadata?.step_name,
+    };
+    return (this.deps.startSpan ?? carryOn)(`invoke_agent ${agent.name}`, attributes, _meta?.traceparent);
   }
 
   /** The caller's time covers the queue as well; the agent's own limit is a second one. */
@@ -245,6 +270,16 @@ interface Prepared {
   ok: true;
   agent: AgentRecord;
   contract: AnswerContract | null;
+}
+
+function spanAttributes(outcome: RunOutcome) {
+  const used = outcome.ok ? outcome.result : outcome.partial;
+  return {
+    'gen_ai.provider.name': used.provider ?? undefined,
+    'gen_ai.response.model': used.model ?? undefined,
+    'gen_ai.usage.input_tokens': used.usage?.input_tokens,
+    'gen_ai.usage.output_tokens': used.usage?.output_tokens,
+  };
 }
 
 function failure(type: RunFailure['type'], message: string, retryable: boolean): RunFailure {

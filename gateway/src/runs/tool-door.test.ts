@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
 import { callTool, type DoorContext, type DoorDeps } from './tool-door.ts';
 import { offerTools, type OfferableTool } from './tool-offer.ts';
+import { carryOn } from './run-span.ts';
 import { Trace } from './trace.ts';
 
 const TOOLS: OfferableTool[] = ['get_pod', 'delete_pod', 'Delete_Pod', 'delete__pod', 'exec'].map((name) => ({
@@ -41,6 +42,7 @@ function door(
     agent: 'a',
     offer,
     signal: new AbortController().signal,
+    span: carryOn('', {}, undefined),
     emit: () => {},
     trace: new Trace(100),
   };

@@ -2,6 +2,7 @@ import type { ToolApprovalResult } from '@signalbox/crds';
 import type { PolicyCall, PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
+import type { RunSpan } from './run-span.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
 import type { Trace } from './trace.ts';
 
@@ -52,6 +53,7 @@ export interface DoorContext {
   agent: string;
   offer: ToolOffer;
   signal: AbortSignal;
+  span: RunSpan;
   emit: EmitRunEvent;
   trace: Trace;
 }
@@ -92,6 +94,7 @@ async function dispatch(
     signal: context.signal,
     timeoutMs: deps.toolTimeoutMs,
     callId: call.call_id,
+    span: context.span,
   });
   const durationMs = performance.now() - started;
   deps.onCall({

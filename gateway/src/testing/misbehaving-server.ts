@@ -29,6 +29,7 @@ const TOOLS = [
   'stderr-flood',
   'change-storm',
   'stop-reading',
+  'meta',
 ];
 const traits = process.argv.slice(2);
 let tools = TOOLS;
@@ -46,7 +47,8 @@ const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonr
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 type Request = { id: number; method: string; params: Record<string, unknown> };
 
-const acts: Record<string, (id: number, input: Record<string, unknown>) => unknown> = {
+const acts: Record<string, (id: number, input: Record<string, unknown>, meta: unknown) => unknown> = {
+  meta: (id, _, meta) => send({ id, result: text(JSON.stringify(meta ?? null)) }),
   ok: (id, input) => send({ id, result: text(JSON.stringify({ got: input, pid: process.pid })) }),
   exit: () => process.exit(7),
   hang: () => {},
@@ -130,7 +132,11 @@ function answer({ id, method, params }: Request): unknown {
         },
       });
     case 'tools/call':
-      return acts[String(params['name'])]?.(id, (params['arguments'] ?? {}) as Record<string, unknown>);
+      return acts[String(params['name'])]?.(
+        id,
+        (params['arguments'] ?? {}) as Record<string, unknown>,
+        params['_meta'],
+      );
     default:
       return null;
   }

@@ -84,11 +84,12 @@ async function listTools(client: Client): Promise<ToolDefinition[]> {
 async function callTool(
   client: Client,
   { tool, input }: { tool: string; input: Record<string, unknown> },
-  { signal, timeoutMs }: ToolCallOptions,
+  { signal, timeoutMs, span }: ToolCallOptions,
 ): Promise<ToolOutcome> {
+  const context = span?.traceparent ? { _meta: { traceparent: span.traceparent } } : {};
   try {
     const result = await client.request(
-      { method: 'tools/call', params: { name: tool, arguments: input } },
+      { method: 'tools/call', params: { name: tool, arguments: input, ...context } },
       CallToolResultSchema,
       {
         signal,

@@ -58,7 +58,10 @@ async function running(all: ToolServers, ...names: string[]): Promise<void> {
 }
 
 const call = (all: ToolServers, server: string, tool: string, input: Record<string, unknown> = {}) =>
-  all.call(server, tool, input, { signal: new AbortController().signal, timeoutMs: SLOW_TOOLS.has(tool) ? 100 : 10_000 });
+  all.call(server, tool, input, {
+    signal: new AbortController().signal,
+    timeoutMs: SLOW_TOOLS.has(tool) ? 100 : 10_000,
+  });
 const viewOf = (all: ToolServers, name: string) => all.views().find((view) => view.name === name);
 
 async function freePort(): Promise<string> {
@@ -296,7 +299,7 @@ describe('pinning', () => {
     let reports = 0;
     const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], 'warn', () => (reports += 1));
     await running(all, 'other');
-    expect(all.tools().length + all.tools().length).toBe(44);
+    expect(all.tools().length + all.tools().length).toBe(46);
     expect(reports).toBe(1);
   });
 });

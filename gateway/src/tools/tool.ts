@@ -1,3 +1,5 @@
+import type { RunSpan } from '../runs/run-span.ts';
+
 /** One tool as its server describes it. */
 export interface ToolDefinition {
   name: string;
@@ -29,6 +31,8 @@ export interface ToolCallOptions {
   timeoutMs: number;
   /** The model's id of the call, by which an approval was given. */
   callId?: string | undefined;
+  /** What this call is part of; its context goes on to the server. */
+  span?: RunSpan | undefined;
 }
 
 /** An open session with one tool server. `closed` resolves once, with the reason, when it ends by itself or by `close`. */

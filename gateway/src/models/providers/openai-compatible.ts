@@ -4,7 +4,7 @@ import type { ModelProvider } from '../model.ts';
 import type { ProviderSettings } from './index.ts';
 
 /** Any server that speaks Chat Completions; `base_url` ends before `/chat/completions`. */
-export function openOpenAiCompatible(settings: ProviderSettings): ModelProvider {
+export function openOpenAiCompatible(settings: ProviderSettings, carriesTrace = true): ModelProvider {
   const provider = createOpenAICompatible({
     name: settings.name,
     baseURL: settings.baseUrl ?? '',
@@ -13,5 +13,5 @@ export function openOpenAiCompatible(settings: ProviderSettings): ModelProvider 
     fetch: settings.fetch,
     includeUsage: true,
   });
-  return { model: (id) => chatModelOf(provider.chatModel(id), { jsonMode: false }) };
+  return { model: (id) => chatModelOf(provider.chatModel(id), { jsonMode: false, carriesTrace }) };
 }

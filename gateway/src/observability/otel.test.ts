@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { DIALECTS } from '../testing/dialects.ts';
+import { startFakeModelServer } from '../testing/fake-model-server.ts';
+import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+import { until } from '../testing/until.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;
+interface Attribute {
+  key: string;
+  value: Record<string, unknown>;
+}
+interface WireSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  attributes: Attribute[];
+}
+
+const closing: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+/** Takes OTLP over HTTP with JSON and keeps the spans. */
+async function startCollector() {
+  const spans: WireSpan[] = [];
+  let service = '';
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = JSON.parse(String(Buffer.concat(chunks)));
+      for (const { resource, scopeSpans } of body.resourceSpans) {
+        service = JSON.stringify(resource.attributes);
+        for (const scope of scopeSpans) spans.push(...scope.spans);
+      }
+      response.end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, service: () => service };
+}
+
+async function traced(
+  otel: object,
+): Promise<{ gateway: TestGateway; models: Awaited<ReturnType<typeof startFakeModelServer>> }> {
+  const dialect = DIALECTS['openai_compatible']!;
+  const models = await startFakeModelServer([
+    dialect.toolCall({ name: 'here__meta', input: {} }),
+    dialect.text('done'),
+  ]);
+  closing.push(models.close);
+  const gateway = await startTestGateway({
+    agents: { a: { config: { model: 'own/m-1', tools: ['here'] } } },
+    config: {
+      providers: { own: { type: 'openai_compatible', base_url: `${models.url}/v1`, default: true } },
+      mcp_servers: { here: { command: process.execPath, args: [MISBEHAVING] } },
+      observability: { otel },
+    },
+  });
+  closing.push(gateway.close);
+  await until(async () => (await gateway.http('GET', '/mcp/servers')).body.servers[0].running, 40_000);
+  return { gateway, models };
+}
+
+const run = async (gateway: TestGateway) =>
+  (await gateway.rpc()).call('agent.run', { agent: 'a', input: 'x', _meta: { traceparent: TRACEPARENT } });
+
+test('a run, its model calls and its tool calls are spans of the caller’s trace', async () => {
+  const collector = await startCollector();
+  const { gateway, models } = await traced({ enabled: true, endpoint: collector.url, service_name: 'gw' });
+  const answer = await run(gateway);
+  expect(answer.result).toMatchObject({ text: 'done' });
+  await until(() => collector.spans.length === 4);
+  const named = (name: string) => collector.spans.filter((span) => span.name === name);
+  const [agent] = named('invoke_agent a');
+  expect(agent).toMatchObject({ traceId: TRACE_ID, parentSpanId: 'b7ad6b7169203331' });
+  const chats = named('chat own/m-1');
+  const [tool] = named('execute_tool meta');
+  expect(chats).toHaveLength(2);
+  for (const span of [...chats, tool]) expect(span).toMatchObject({ traceId: TRACE_ID, parentSpanId: agent?.spanId });
+  const attributes = Object.fromEntries(chats[0]!.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+  expect(attributes).toMatchObject({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'own',
+    'gen_ai.request.model': 'own/m-1',
+    'gen_ai.response.model': 'm-dated',
+    'gen_ai.usage.input_tokens': 100,
+    'gen_ai.usage.output_tokens': 20,
+  });
+  expect(collector.service()).toContain('gw');
+  const traceparent = String(models.requests[0]?.headers['traceparent']);
+  expect(chats.map(({ spanId }) => `00-${TRACE_ID}-${spanId}-01`)).toContain(traceparent);
+  expect(JSON.stringify(models.requests[1]?.body)).toContain(`00-${TRACE_ID}-${tool?.spanId}-01`);
+});
+
+test('without tracing the caller’s context is carried on as it is', async () => {
+  const { gateway, models } = await traced({});
+  await run(gateway);
+  expect(models.requests[0]?.headers['traceparent']).toBe(TRACEPARENT);
+  expect(JSON.stringify(models.requests[1]?.body)).toContain(TRACEPARENT);
+});

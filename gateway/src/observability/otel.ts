@@ -1,0 +1,99 @@
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { RunSpan, SpanAttributes, StartSpan } from '../runs/run-span.ts';
+import type { Log } from './log.ts';
+
+export interface OtelOptions {
+  exporter: 'otlp' | 'console';
+  /** Of the collector, up to and without `/v1/traces`. */
+  endpoint: string | undefined;
+  serviceName: string;
+  version: string;
+  log: Log;
+}
+export interface Tracing {
+  startSpan: StartSpan;
+  /** Sends what is left. */
+  close: () => Promise<void>;
+}
+
+const CLOSE_TIMEOUT_MS = 5000;
+
+/** Tracing with OpenTelemetry. Only imported where the configuration asks for it: nobody else pays for the SDK. */
+export function startTracing({ exporter, endpoint, serviceName, version, log }: OtelOptions): Tracing {
+  const sink = exporter === 'console' ? logExporter(log) : otlpExporter(endpoint);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
+    spanProcessors: [new BatchSpanProcessor({ exporter: sink, scheduledDelayMillis: 1000 })],
+  });
+  const tracer = provider.getTracer('signalbox-gateway', version);
+  return {
+    startSpan: (name, attributes, traceparent) => {
+      const parent = parentOf(traceparent);
+      return wrap(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER, attributes: defined(attributes) }, parent));
+    },
+    close: () =>
+      Promise.race([provider.shutdown(), new Promise<void>((end) => setTimeout(end, CLOSE_TIMEOUT_MS).unref())]),
+  };
+}
+
+function otlpExporter(endpoint: string | undefined): SpanExporter {
+  return new OTLPTraceExporter(endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+}
+
+function wrap(tracer: Tracer, span: Span): RunSpan {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return {
+    traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+    child: (name, attributes) => {
+      const options = { kind: SpanKind.CLIENT, attributes: defined(attributes) };
+      return wrap(tracer, tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, span)));
+    },
+    end: (attributes = {}, error = null) => {
+      span.setAttributes(defined(attributes));
+      if (error !== null) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+function parentOf(traceparent: string | undefined): Context {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  if (!traceId || !spanId || !flags) return ROOT_CONTEXT;
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return trace.setSpanContext(ROOT_CONTEXT, parent);
+}
+
+function defined(attributes: SpanAttributes): Attributes {
+  return attributes as Attributes;
+}
+
+/** Spans as lines of the log, for looking at them without a collector. */
+function logExporter(log: Log): SpanExporter {
+  return {
+    export: (spans, done) => {
+      for (const span of spans) {
+        const { traceId, spanId } = span.spanContext();
+        const ids = { trace_id: traceId, span_id: spanId, parent_span_id: span.parentSpanContext?.spanId };
+        const [seconds, nanoseconds] = span.duration;
+        const duration_ms = seconds * 1000 + nanoseconds / 1e6;
+        log.info({ name: span.name, ...ids, duration_ms, attributes: span.attributes }, 'span');
+      }
+      done({ code: 0 });
+    },
+    shutdown: () => Promise.resolve(),
+  };
+}
