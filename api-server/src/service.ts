@@ -298,8 +298,9 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     listAudit: (filter, page) => listAudit(db, filter, page),
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,
-    pages: (app, auth) =>
+    pages: (app, auth, apiDescription) =>
       registerPages(app, {
+        apiDescription,
         ...pageStore({ database, definitions: registry.current, now }),
         ...pageApprovals(approvals),
         ...pageOperations({ operations, audit, now }),

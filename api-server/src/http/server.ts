@@ -9,6 +9,7 @@ import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './gua
 import { createLoginThrottle } from './login-throttle.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './page-auth.ts';
+import { describeApi } from './openapi.ts';
 import { createProxyTrust } from './proxy.ts';
 import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
@@ -57,7 +58,10 @@ export async function createServer(
   });
   for (const route of routes) addRoute(app, route, { guard, auth });
   const { pages } = deps;
-  if (pages) await app.register((scope) => uiScope(scope, auth, pages));
+  if (pages) {
+    const description = describeApi(routes, deps.version);
+    await app.register((scope) => uiScope(scope, auth, (ui) => pages(ui, auth, description)));
+  }
   return app;
 }
 

@@ -4,7 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteRole } from './caller.ts';
 import { csrfRefused, hasCredentials, type PageAuth } from './page-auth.ts';
 
-export type RegisterPages = (app: FastifyInstance, auth: PageAuth) => Promise<void>;
+/** `description` is what `/openapi.json` answers. */
+export type RegisterPages = (
+  app: FastifyInstance,
+  auth: PageAuth,
+  description: Record<string, unknown>,
+) => Promise<void>;
 
 /** Pages that need no session, and posts that need no more than one. Every other post needs an operator. */
 const ROLES: Record<string, RouteRole> = {
@@ -18,7 +23,11 @@ const ROLES: Record<string, RouteRole> = {
  * Everything under `/ui`: a session or a bearer token, CSRF on every post, people sent to the login page
  * (Orchestration 5, rules 6 to 8). It holds whatever the pages themselves check.
  */
-export async function uiScope(app: FastifyInstance, auth: PageAuth, pages: RegisterPages): Promise<void> {
+export async function uiScope(
+  app: FastifyInstance,
+  auth: PageAuth,
+  pages: (app: FastifyInstance, auth: PageAuth) => Promise<void>,
+): Promise<void> {
   await app.register(formbody, { bodyLimit: 64 * 1024 });
   app.addHook('onRequest', async (request, reply) => {
     const role = roleOf(request);

@@ -144,6 +144,8 @@ export interface AgentList {
 export interface PageDeps {
   auth: PageAuth;
   version: string;
+  /** The OpenAPI description of the routes, for `/ui/docs`. */
+  apiDescription?: Record<string, unknown>;
   /** Display label only (Orchestration 2.13). */
   currency: string;
   now(): number;

@@ -72,7 +72,10 @@ export function sendPage(
   const { assets, render, deps } = context;
   const viewer = deps.auth.viewer(request);
   const theme = themeOf(request.headers.cookie);
-  const shared = { csrf: viewer?.csrf ?? '', paths: { theme: paths.theme(), logout: paths.logout() } };
+  const shared = {
+    csrf: viewer?.csrf ?? '',
+    paths: { theme: paths.theme(), logout: paths.logout(), docs: paths.docs() },
+  };
   const groups = rail(page.nav);
   const body = render(page.template, { ...page.model, ...shared });
   const html = render('layout', {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { registerApi } from './api/route.ts';
 import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
@@ -88,6 +89,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);
+      registerApi(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
     });
   });

@@ -36,6 +36,7 @@ export const paths = {
   agents: () => '/ui/agents',
   tools: () => '/ui/tools',
   schedules: () => '/ui/schedules',
+  docs: () => '/ui/docs',
   audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };
 
