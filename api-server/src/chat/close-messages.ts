@@ -79,10 +79,15 @@ function editOf(settings: NotificationsBlock, { channel, source, receipt }: Sent
   if (receipt === null || !platform) return null;
   const route =
     source.from === 'route' && Object.hasOwn(settings.routes, source.team) ? settings.routes[source.team] : undefined;
-  const routed = route?.channel === channel ? route.config : {};
-  const own: { bot_token?: string; api_url?: string } = { ...settings[channel as keyof typeof EDITS], ...routed };
+  const routed: Reach = route?.channel === channel ? (route.config as Reach) : {};
+  const own: Reach = { ...settings[channel as keyof typeof EDITS], ...routed };
   if (!own.bot_token) return null;
   return platform.edit({ token: own.bot_token, api: apiOf(own.api_url, platform.api) }, receipt, message);
+}
+
+interface Reach {
+  bot_token?: string | undefined;
+  api_url?: string | undefined;
 }
 
 interface Access {
