@@ -11,6 +11,7 @@ import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
 import { renewTls } from './http/tls.ts';
+import { takeIn } from './intake-wiring.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { wireNotifications } from './notify-wiring.ts';
@@ -19,25 +20,22 @@ import { createCapacity, type Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import { createEventHub, type EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
-import { newId } from './runs/ids.ts';
-import { createLanes, laneOf, type Lanes } from './runs/lanes.ts';
-import { createTexts, type Texts } from './runs/texts.ts';
+import { createLanes } from './runs/lanes.ts';
+import { createTexts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { rerun } from './rerun-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
 import { insertAudit, listAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
-import { openDatabase, type Database, type Tx } from './store/database.ts';
+import { openDatabase, type Database } from './store/database.ts';
 import { readEvents } from './store/event-writes.ts';
 import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
-import { countRunning, keptDefinitions } from './store/interrupted.ts';
+import { countRunning } from './store/interrupted.ts';
 import { listRuns } from './store/list-runs.ts';
-import { insertPrior } from './store/prior-steps.ts';
 import { checkRollUps } from './store/roll-up-check.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
-import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
 import { watchWrites } from './store/watch-writes.ts';
-import { dedupWindow, intake, type IntakeDeps } from './triggers/intake.ts';
+import { dedupWindow, intake } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
 import { registerPages } from './ui/pages.ts';
@@ -207,47 +205,6 @@ async function reportShortfalls({ db }: Database, log: Logs['log']): Promise<voi
   for (const { metric, labels, rolledUp, counted } of shortfalls ?? []) {
     log.error({ metric, labels, rolled_up: rolledUp, counted }, 'a roll-up is behind its rows');
   }
-}
-
-interface IntakeParts {
-  database: Database;
-  capacity: Capacity;
-  lanes: Lanes;
-  texts: Texts;
-  engine: Engine;
-}
-
-async function takeIn(
-  { dedup, concurrency }: Config,
-  { database, capacity, lanes, texts, engine }: IntakeParts,
-): Promise<IntakeDeps<Tx>> {
-  const kept = await keptDefinitions(database.db);
-  return {
-    write: (job) => database.write(job),
-    findDuplicate,
-    insertRun,
-    keepDefinition: async (tx, { hash, name, config }) => {
-      if (!kept.has(hash))
-        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
-    },
-    definitionKept: (hash) => void kept.add(hash),
-    insertPrior: (tx, runId, { pipeline, prior }) =>
-      insertPrior(tx, prior ?? [], {
-        runId,
-        pipelineName: pipeline.name,
-        stage: pipeline.config.stage,
-        newId,
-        now: now(),
-      }),
-    capacity,
-    lanes,
-    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
-    maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
-    dedup,
-    now,
-    newId,
-    begin: engine.begin,
-  };
 }
 
 interface RouteParts {

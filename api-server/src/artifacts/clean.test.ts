@@ -54,7 +54,7 @@ test('retention runs every day at 02:00', async () => {
 
 test('a task that fails keeps no other from running', async () => {
   const task = vi.fn(() => Promise.resolve(1));
-  const fails = () => Promise.reject(new Error('disk'));
+  const fails = (): Promise<number> => Promise.reject(new Error('disk'));
   await runDaily({
     tasks: new Map([
       ['first', fails],

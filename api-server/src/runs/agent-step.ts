@@ -170,7 +170,10 @@ interface CallSite {
   asked: Promise<unknown>[];
 }
 
-function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt, over, asked }: CallSite): AgentCall['onApproval'] {
+function approvalsOf(
+  { approvals, now }: AgentStepDeps,
+  { site, attempt, over, asked }: CallSite,
+): AgentCall['onApproval'] {
   if (!approvals) return undefined;
   const deadline = now() + attempt.timeoutMs;
   const signal = AbortSignal.any([attempt.signal, over]);

@@ -82,12 +82,10 @@ test('nobody decides before the step is over: denied', async () => {
 });
 
 test('an agent that gives up takes its question back', async () => {
-  const impatient: Script = ({ onApproval }) => {
+  const impatient: Script = async ({ onApproval }) => {
     void onApproval?.(REQUEST);
-    return expect
-      .poll(async () => (await pending()).length, { timeout: 10_000 })
-      .toBe(1)
-      .then(() => sure(0.9));
+    await expect.poll(async () => (await pending()).length, { timeout: 10_000 }).toBe(1);
+    return sure(0.9);
   };
   await make({ pipelines: [PIPELINE], agents: { fixer: impatient } });
   expect((await world.run('p')).run.status).toBe('completed');

@@ -11,7 +11,16 @@ export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRu
   const rows = await db
     .selectFrom('runs')
     .innerJoin('definitions', 'definitions.hash', 'runs.definition_hash')
-    .select(['runs.id', 'runs.status', 'runs.context', 'runs.raw', 'runs.team', 'runs.stage', 'runs.triggered_at', 'runs.parent_run_id'])
+    .select([
+      'runs.id',
+      'runs.status',
+      'runs.context',
+      'runs.raw',
+      'runs.team',
+      'runs.stage',
+      'runs.triggered_at',
+      'runs.parent_run_id',
+    ])
     .select('definitions.body')
     .where('runs.status', 'in', ['queued', 'running', 'interrupted'])
     .orderBy('runs.seq')

@@ -1,0 +1,55 @@
+import type { Config } from './config/config.ts';
+import type { Capacity } from './runs/capacity.ts';
+import type { Engine } from './runs/engine.ts';
+import { newId } from './runs/ids.ts';
+import { laneOf, type Lanes } from './runs/lanes.ts';
+import type { Texts } from './runs/texts.ts';
+import type { Database, Tx } from './store/database.ts';
+import { keptDefinitions } from './store/interrupted.ts';
+import { insertPrior } from './store/prior-steps.ts';
+import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
+import type { IntakeDeps } from './triggers/intake.ts';
+
+const now = () => Date.now();
+
+export interface IntakeParts {
+  database: Database;
+  capacity: Capacity;
+  lanes: Lanes;
+  texts: Texts;
+  engine: Engine;
+}
+
+/** Gives intake its transaction, its places and the engine that runs begin in. */
+export async function takeIn(
+  { dedup, concurrency }: Config,
+  { database, capacity, lanes, texts, engine }: IntakeParts,
+): Promise<IntakeDeps<Tx>> {
+  const kept = await keptDefinitions(database.db);
+  return {
+    write: (job) => database.write(job),
+    findDuplicate,
+    insertRun,
+    keepDefinition: async (tx, { hash, name, config }) => {
+      if (!kept.has(hash))
+        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+    },
+    definitionKept: (hash) => void kept.add(hash),
+    insertPrior: (tx, runId, { pipeline, prior }) =>
+      insertPrior(tx, prior ?? [], {
+        runId,
+        pipelineName: pipeline.name,
+        stage: pipeline.config.stage,
+        newId,
+        now: now(),
+      }),
+    capacity,
+    lanes,
+    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
+    maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
+    dedup,
+    now,
+    newId,
+    begin: engine.begin,
+  };
+}
