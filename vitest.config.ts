@@ -52,7 +52,6 @@ export default defineConfig({
       },
       { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
-      { test: { name: 'control-plane', include: ['e2e/control-plane/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'faults', include: ['e2e/{bench,crash,faults,gateway,shim}/**/*.test.ts'], ...acrossProcesses } },
     ],
   },
