@@ -56,12 +56,12 @@ async function p99(service: Target, { load, seconds, progress }: BenchContext, w
 
 /** Starts a new long run whenever one has ended, until told to stop. */
 function keepBusy(service: Target, round: number): () => Promise<void> {
-  let going = true;
+  const ending = new AbortController();
   const one = async (lane: number) => {
     const connection = await HttpConnection.open(`${service.process.url}/webhook?source=generic`, WEBHOOK_TOKEN);
     // Deduplicated while the run before is in progress: the key names the lane, so a lane has one run at a time.
     const body = JSON.stringify({ pipeline: 'long', idempotency_key: `${round}-${lane}`, summary: 'bench' });
-    while (going) {
+    while (!ending.signal.aborted) {
       await connection.post(body);
       await wait(5);
     }
@@ -69,7 +69,7 @@ function keepBusy(service: Target, round: number): () => Promise<void> {
   };
   const lanes = Array.from({ length: RUNS }, (_, lane) => one(lane));
   return async () => {
-    going = false;
+    ending.abort();
     await Promise.all(lanes);
     await drained(service);
   };

@@ -136,7 +136,7 @@ export const ENVIRONMENT_READERS = [
   '*/src/main.ts',
   '**/testing/**',
   '**/*.test.ts',
-  '**/{start,runner}.mjs',
+  '**/{start,runner,backup}.mjs',
   'crds/src/cli/**',
   'e2e/**',
   'config/local/**',

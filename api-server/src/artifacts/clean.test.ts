@@ -41,7 +41,7 @@ test('a folder that does not exist yet is clean', async () => {
 
 test('retention runs every day at 02:00', async () => {
   vi.useFakeTimers({ now: new Date(2026, 10, 21, 1, 59, 0) });
-  const task = vi.fn(() => Promise.resolve(0));
+  const task = vi.fn<() => Promise<number>>(() => Promise.resolve(0));
   const daily = startDaily({ tasks: new Map([['artifacts', task]]), log: quiet });
   await vi.advanceTimersByTimeAsync(59_000);
   expect(task).toHaveBeenCalledTimes(0);
@@ -53,7 +53,7 @@ test('retention runs every day at 02:00', async () => {
 });
 
 test('a task that fails keeps no other from running', async () => {
-  const task = vi.fn(() => Promise.resolve(1));
+  const task = vi.fn<() => Promise<number>>(() => Promise.resolve(1));
   const fails = (): Promise<number> => Promise.reject(new Error('disk'));
   await runDaily({
     tasks: new Map([

@@ -115,9 +115,7 @@ const HOSTILE_WORLD = {
     tools: [{ server: HOSTILE, name: HOSTILE, description: HOSTILE, input_schema: { [HOSTILE]: HOSTILE } }],
     policy: {
       default: HOSTILE,
-      rules: [
-        { action: HOSTILE, server: HOSTILE, tool: null, agent: HOSTILE, input_regex: HOSTILE, reason: HOSTILE },
-      ],
+      rules: [{ action: HOSTILE, server: HOSTILE, tool: null, agent: HOSTILE, input_regex: HOSTILE, reason: HOSTILE }],
     },
   },
 };
@@ -240,7 +238,9 @@ test('an artifact is a download of text, whatever an agent wrote and however it 
   const name = '../x";\r\n<b>.html';
   const artifacts = { [`${id} triage ${name}`]: '<script>alert(1)</script>' };
   const { get } = await pagesWith({ details: [runDetail()], artifacts });
-  const { statusCode, headers, body } = await get(`/ui/runs/${id}/artifacts?${new URLSearchParams({ step: 'triage', name })}`);
+  const { statusCode, headers, body } = await get(
+    `/ui/runs/${id}/artifacts?${new URLSearchParams({ step: 'triage', name })}`,
+  );
   expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
   expect(headers).toMatchObject({
     'content-type': 'text/plain; charset=utf-8',
@@ -273,7 +273,13 @@ test('a rerun tells what it repeats, a sub-run is linked both ways', async () =>
   ];
   const run = runDetail({ rerun_of: 'the-original', parent_run_id: 'the-parent', children: [child], steps });
   const { body } = await (await pagesWith({ details: [run] })).get(`/ui/runs/${run.id}?step=inspect`);
-  for (const part of ['/ui/runs/the-original', '1 result taken over', 'Taken over', '/ui/runs/the-parent', 'started by inspect'])
+  for (const part of [
+    '/ui/runs/the-original',
+    '1 result taken over',
+    'Taken over',
+    '/ui/runs/the-parent',
+    'started by inspect',
+  ])
     expect(body).toContain(part);
   expect(body.match(/href="\/ui\/runs\/the-child"/g)).toHaveLength(2);
 });

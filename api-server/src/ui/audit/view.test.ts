@@ -19,15 +19,31 @@ const ROW: AuditLine = {
   prior_yaml: 'name: checkout\nstage: testing\n',
   request_id: 'r-1',
 };
-const entry = (text: string): DefinitionEntry => ({ name: 'checkout', file: 'checkout.yaml', text, hash: 'h', config: {} });
+const entry = (text: string): DefinitionEntry => ({
+  name: 'checkout',
+  file: 'checkout.yaml',
+  text,
+  hash: 'h',
+  config: {},
+});
 const definitions = (text?: string): Definitions => ({
   pipelines: text === undefined ? [] : [entry(text)],
   steps: [],
   problems: [],
   loadedAt: 0,
 });
-const view = (row: AuditLine, { open = null as number | null, text = undefined as string | undefined, query = {} } = {}) =>
-  auditView({ rows: [row], total: 1, filters: readFilters(query), open, definitions: definitions(text), now: Date.parse('2026-11-21T12:00:00Z') });
+const view = (
+  row: AuditLine,
+  { open = null as number | null, text = undefined as string | undefined, query = {} } = {},
+) =>
+  auditView({
+    rows: [row],
+    total: 1,
+    filters: readFilters(query),
+    open,
+    definitions: definitions(text),
+    now: Date.parse('2026-11-21T12:00:00Z'),
+  });
 
 test('a row with the YAML before unfolds by an address that keeps the filters', () => {
   const [row] = view(ROW, { query: { actor: 'ada', page: '1' } }).rows;
@@ -59,7 +75,9 @@ test('what was refused or failed looks like it', () => {
 });
 
 test('filters that make no sense are left out', () => {
-  expect(readFilters({ since: 'yesterday', until: '2026-11-21', role: ' admin ', page: '-1', other: 'x', actor: ['a'] })).toEqual({
+  expect(
+    readFilters({ since: 'yesterday', until: '2026-11-21', role: ' admin ', page: '-1', other: 'x', actor: ['a'] }),
+  ).toEqual({
     until: '2026-11-21',
     role: 'admin',
     page: 1,

@@ -57,7 +57,10 @@ function priorView(row: AuditLine, prior: string, definitions: Definitions) {
     gone: present === undefined,
     same: present?.text === prior,
     diff: lines === null || lines.length === 0 ? null : lines,
-    lines: prior.replace(/\n$/, '').split('\n').map((text, index) => ({ number: index + 1, text })),
+    lines: prior
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text, index) => ({ number: index + 1, text })),
     href: targetPath(row, definitions),
     target: row.target,
   };

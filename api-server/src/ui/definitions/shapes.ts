@@ -32,7 +32,8 @@ function extrasOf(entry: Config): string[] {
 
 function partsOf(entry: Config): string[] {
   const { parallel, fan_out: fanOut } = entry;
-  if (parallel !== undefined) return ['parallel', branchCount(list(object(parallel)['steps']).length), joinOf(parallel)];
+  if (parallel !== undefined)
+    return ['parallel', branchCount(list(object(parallel)['steps']).length), joinOf(parallel)];
   if (fanOut !== undefined) return [`fan-out over ${text(object(fanOut)['over'])}`, joinOf(fanOut)];
   return [text(entry['executor']), text(entry['agent'] ?? entry['pipeline'] ?? entry['url'])];
 }

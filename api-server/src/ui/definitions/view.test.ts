@@ -108,7 +108,15 @@ test('shapes, schedule and limits are told in words', () => {
 });
 
 test('load problems stand under their file, errors first', () => {
-  const problem = { severity: 'warning' as const, kind: 'Pipeline', name: 'x', file: 'x.yaml', loc: [], msg: 'odd', line: 3 };
+  const problem = {
+    severity: 'warning' as const,
+    kind: 'Pipeline',
+    name: 'x',
+    file: 'x.yaml',
+    loc: [],
+    msg: 'odd',
+    line: 3,
+  };
   const problems = [problem, { ...problem, file: 'y.yaml' }, { ...problem, severity: 'error' as const, msg: 'bad' }];
   expect(pipelinesView({ ...definitions, problems }, NOW).problems).toMatchObject([
     { file: 'x.yaml', rows: [{ word: 'Error', place: '3' }, { word: 'Warning' }] },

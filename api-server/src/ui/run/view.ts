@@ -136,7 +136,13 @@ export function runView(input: RunInput) {
       hrefOf,
       layout: input.layout,
     }),
-    waterfall: waterfallView(inOrder(run.steps), { from: run.triggered_at, to: run.completed_at, now, chosen: name, hrefOf }),
+    waterfall: waterfallView(inOrder(run.steps), {
+      from: run.triggered_at,
+      to: run.completed_at,
+      now,
+      chosen: name,
+      hrefOf,
+    }),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
     views: [
