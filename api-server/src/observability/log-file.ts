@@ -6,7 +6,7 @@ export const KEPT_LOG_FILES = 5;
 
 const RETRY_MS = 1_000;
 /** What waits for a slow disk; further lines are left out of the file. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 export interface LogFile {
   write(line: string): void;
