@@ -3,7 +3,7 @@ import { connectionSettings, openSession, type Session } from './postgres-connec
 
 const LIMITS = { statement: 5_000, lock: 5_000 };
 /** Any number that nobody else takes as an advisory lock. */
-const OWNER_LOCK = '7165218850271234420';
+const OWNER_LOCK = '7165218850271234477';
 const RETRY_MS = 250;
 const LOOK_MS = 5_000;
 
