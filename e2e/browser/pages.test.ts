@@ -68,7 +68,7 @@ test('a step is chosen by its box; its tabs are addresses that can be shared', a
   await page.goto(`/ui/runs/${runId}`);
   await page.locator('.graph a', { hasText: 'observe' }).click();
   await page.locator('#step h2', { hasText: 'observe' }).waitFor();
-  await page.locator('.tabs a', { hasText: 'Prompt' }).click();
+  await page.locator('#step .tabs a', { hasText: 'Prompt' }).click();
   await page.waitForURL(/step=observe&tab=prompt/);
   await page.locator('#step pre.text').waitFor();
   await page.reload();
@@ -80,7 +80,7 @@ test('a step is chosen by its box; its tabs are addresses that can be shared', a
     ['Log', '.log'],
     ['Cost', '.pairs'],
   ] as const) {
-    await page.locator('.tabs a', { hasText: tab }).click();
+    await page.locator('#step .tabs a', { hasText: tab }).click();
     await page.locator(`#step ${content}`).first().waitFor();
   }
   await page.goBack();
