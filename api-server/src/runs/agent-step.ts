@@ -138,9 +138,7 @@ async function call(
   attempt: Attempt & { input: string },
 ): Promise<AgentReply | Failure> {
   const { run, name } = site;
-  const over = new AbortController();
-  const asked: Promise<unknown>[] = [];
-  const onApproval = approvalsOf(deps, { site, attempt, over: over.signal, asked });
+  const questions = approvalsOf(deps, { site, attempt });
   const reply = await deps.backend.run({
     agent: step.agent,
     model: step.model,
@@ -155,32 +153,42 @@ async function call(
     signal: attempt.signal,
     onEvent: (event, fields) =>
       run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
-    ...(onApproval ? { onApproval } : {}),
+    ...(questions ? { onApproval: questions.ask } : {}),
   });
-  // Whatever is still asked is asked no more.
-  over.abort();
-  await Promise.allSettled(asked);
+  await questions?.close();
   return reply;
 }
 
 interface CallSite {
   site: Site;
   attempt: Attempt;
-  over: AbortSignal;
-  asked: Promise<unknown>[];
 }
 
-function approvalsOf(
-  { approvals, now }: AgentStepDeps,
-  { site, attempt, over, asked }: CallSite,
-): AgentCall['onApproval'] {
+interface Questions {
+  ask: NonNullable<AgentCall['onApproval']>;
+  /** Whatever is still asked is asked no more. */
+  close(): Promise<void>;
+}
+
+/** Most calls ask nobody, so the signal that ends the questions is made with the first one. */
+function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt }: CallSite): Questions | undefined {
   if (!approvals) return undefined;
   const deadline = now() + attempt.timeoutMs;
-  const signal = AbortSignal.any([attempt.signal, over]);
-  return (request) => {
-    const decision = askForTool(approvals, { site, signal, store: attempt.store, deadline, now: now() }, request);
-    asked.push(decision);
-    return decision;
+  const asked: Promise<unknown>[] = [];
+  let over: AbortController | null = null;
+  return {
+    ask: (request) => {
+      over ??= new AbortController();
+      const signal = AbortSignal.any([attempt.signal, over.signal]);
+      const decision = askForTool(approvals, { site, signal, store: attempt.store, deadline, now: now() }, request);
+      asked.push(decision);
+      return decision;
+    },
+    close: async () => {
+      if (over === null) return;
+      over.abort();
+      await Promise.allSettled(asked);
+    },
   };
 }
 
