@@ -1,7 +1,7 @@
 import type { Check } from '@signalbox/crds';
 import type { HttpExecutor, Failure } from './executor.ts';
 import type { CheckResult } from './model.ts';
-import { renderJson, renderText, type PipelineEnv, type Rendering } from './rendering.ts';
+import { renderJson, renderText, requestHeaders, type PipelineEnv, type Rendering } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import type { Begun } from './step-rows.ts';
 import type { Texts } from './texts.ts';
@@ -107,8 +107,7 @@ async function observeUrl(
   const payload = renderJson(check.payload ?? null, rendering);
   if (!payload.ok) return payload;
   const body = payload.value === null ? null : JSON.stringify(payload.value);
-  const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
-  const sent = { ...type, ...(headers.value as Record<string, string>) };
+  const sent = requestHeaders(headers.value, body);
   const reply = await deps.http({ url: url.value, method: check.method, headers: sent, body, signal });
   if (!reply.ok) return reply;
   const response = { status: reply.status, headers: reply.headers, body: parsed(reply.body) };

@@ -198,6 +198,14 @@ test('a name that the operator did not list fails the step, and so does a privat
   expect((await world.run('p')).step('close').error?.type).toBe('egress_refused');
 });
 
+test("an author's content type takes the place of ours in a check's request", async () => {
+  const headers = 'headers: {Content-Type: text/plain}, method: POST, payload: hi';
+  const check = `    deterministic_checks: [{type: webhook, name: c, url: "${base}/typed", ${headers}}]\n`;
+  await make({ pipelines: [text(check)], agents: { look: () => sure(0.9) } });
+  expect((await world.run('p')).step('look').deterministicPassed).toBe(true);
+  expect(seen.at(-1)).toMatchObject({ url: '/typed', headers: { 'content-type': 'text/plain' } });
+});
+
 test('on_failure.webhook is called once when a step has failed', async () => {
   const before = seen.length;
   await make({

@@ -1,5 +1,5 @@
 import type { HttpExecutor } from './executor.ts';
-import { renderJson, renderText, type PipelineEnv, type Rendering } from './rendering.ts';
+import { renderJson, renderText, requestHeaders, type PipelineEnv, type Rendering } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import type { Site, StepError } from './step-rows.ts';
 import type { Texts } from './texts.ts';
@@ -34,11 +34,12 @@ export async function callFailureWebhook(
       `on_failure.webhook was not called: ${problem && !problem.ok ? problem.message : ''}`,
     );
   }
+  const body = JSON.stringify(payload.value);
   const reply = await deps.http({
     url: url.value,
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(headers.value as Record<string, string>) },
-    body: JSON.stringify(payload.value),
+    headers: requestHeaders(headers.value, body),
+    body,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const outcome = reply.ok ? `answered ${reply.status}` : `failed: ${deps.env.mask(reply.message)}`;

@@ -54,8 +54,12 @@ interface Question {
   raw: RawResponse;
 }
 
-function questionOf({ run, step: any, name }: Site, raw: RawResponse, { id, startedAt }: Attempt['step']): Approval {
-  const step = any as AnyHumanStep;
+function questionOf(
+  { run, step: declared, name }: Site,
+  raw: RawResponse,
+  { id, startedAt }: Attempt['step'],
+): Approval {
+  const step = declared as AnyHumanStep;
   return {
     id,
     runId: run.id,

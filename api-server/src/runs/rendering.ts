@@ -84,3 +84,10 @@ function collect<T>(results: Rendered<T>[]): Rendered<T[]> {
   }
   return { ok: true, value: values };
 }
+
+/** Header names in lower case, so that an author's own content type takes the place of ours and never stands beside it. */
+export function requestHeaders(headers: unknown, body: string | null): Record<string, string> {
+  const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
+  const own = Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...type, ...Object.fromEntries(own) };
+}

@@ -1,5 +1,5 @@
 import type { Failure, HttpCall, HttpExecutor, HttpReply } from './executor.ts';
-import { renderJson, renderText, type PipelineEnv, type Rendering } from './rendering.ts';
+import { renderJson, renderText, requestHeaders, type PipelineEnv, type Rendering } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import { noFacts, type Answer, type Attempt, type CallFacts, type Performed, type StepKind } from './step-kind.ts';
 import type { AnyStep, Site } from './step-rows.ts';
@@ -34,9 +34,9 @@ type Request = Omit<HttpCall, 'signal'>;
 
 function renderRequest(
   deps: WebhookStepDeps,
-  { run, step: any, locals }: Site,
+  { run, step: declared, locals }: Site,
 ): { ok: true; value: Request } | Failure {
-  const step = any as Extract<AnyStep, { executor: 'webhook' }>;
+  const step = declared as Extract<AnyStep, { executor: 'webhook' }>;
   const rendering: Rendering = { texts: deps.texts, env: deps.env, values: runValues(run, deps.now(), locals) };
   const url = renderText(step.url, rendering, encodeURIComponent);
   if (!url.ok) return url;
@@ -45,14 +45,9 @@ function renderRequest(
   const payload = renderJson(step.payload ?? null, rendering);
   if (!payload.ok) return payload;
   const body = bodyOf(payload.value, step.method);
-  const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
-  const lowered = Object.entries(headers.value as Record<string, string>).map(([name, value]) => [
-    name.toLowerCase(),
-    value,
-  ]);
   return {
     ok: true,
-    value: { url: url.value, method: step.method, headers: { ...type, ...Object.fromEntries(lowered) }, body },
+    value: { url: url.value, method: step.method, headers: requestHeaders(headers.value, body), body },
   };
 }
 
