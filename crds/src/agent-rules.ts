@@ -21,7 +21,11 @@ export function checkAgent(agent: Agent, soul: string | undefined, gateway: Gate
   ];
 }
 
-const emptySoul: Finding = { severity: 'warning', loc: [], msg: 'has no soul.md, so the model gets no instructions' };
+const emptySoul: Finding = {
+  severity: 'warning',
+  loc: [],
+  msg: 'has no soul (as a file: soul.md), so the model gets no instructions',
+};
 
 function models(agent: Agent, { providers }: GatewayRules): Finding[] {
   if (!providers) return [];

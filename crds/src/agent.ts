@@ -12,18 +12,18 @@ export const ToolPattern = z
 
 export const AgentLimits = z.strictObject({
   max_iterations: z.number().int().min(1).max(200).optional().describe('turns of the model'),
-  timeout_seconds: z.number().int().min(1).max(86_400).optional(),
-  max_total_tokens: z.number().int().positive().optional(),
-  max_tool_calls: z.number().int().nonnegative().optional(),
+  timeout_seconds: z.number().int().min(1).max(86_400).optional().describe('for a whole run of the agent'),
+  max_total_tokens: z.number().int().positive().optional().describe('input and output of all turns together'),
+  max_tool_calls: z.number().int().nonnegative().optional().describe('of one run; 0 forbids them'),
 });
 export type AgentLimits = z.infer<typeof AgentLimits>;
 
-const Quantities = z.record(z.string(), z.union([z.string(), z.number()]));
+const Quantities = z.record(z.string(), z.union([z.string(), z.number()])).describe('cpu and memory, as in a pod');
 
 /** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
 export const AgentRuntime = z.strictObject({
-  mode: z.enum(['process', 'kubernetes']).optional(),
-  replicas: z.number().int().min(0).max(100).optional(),
+  mode: z.enum(['process', 'kubernetes']).optional().describe('in the process of the gateway, or in a pod of its own'),
+  replicas: z.number().int().min(0).max(100).optional().describe('pods that share the runs'),
   resources: z
     .strictObject({ requests: Quantities.optional(), limits: Quantities.optional() })
     .optional()
@@ -38,15 +38,15 @@ export const Agent = z.strictObject({
   model: ModelName.describe('"provider/model", or a bare name for the default provider'),
   model_fallbacks: z.array(ModelName).max(8).default([]).describe('tried in order when the model cannot answer'),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().describe('of one answer'),
-  temperature: z.number().min(0).max(2).optional(),
-  thinking_level: z.enum(['off', 'low', 'medium', 'high']).optional(),
-  tools: z.array(ToolPattern).max(64).default([]),
-  limits: AgentLimits.default({}),
+  temperature: z.number().min(0).max(2).optional().describe('randomness of the model; its own default where left out'),
+  thinking_level: z.enum(['off', 'low', 'medium', 'high']).optional().describe('how long the model may think first'),
+  tools: z.array(ToolPattern).max(64).default([]).describe('"server" or "server/glob" of what it may call'),
+  limits: AgentLimits.default({}).describe("of one run, where they differ from the gateway's"),
   output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
   read_only: z.boolean().default(false).describe('only tools that call themselves read-only'),
   require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),
   tags: Tags.default([]).describe('for people'),
-  runtime: AgentRuntime.default({}),
+  runtime: AgentRuntime.default({}).describe('where it runs'),
 });
 export type Agent = z.infer<typeof Agent>;
 

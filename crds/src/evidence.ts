@@ -34,7 +34,7 @@ export const Verifier = z
     when: ExpressionText.optional().describe('CEL; verifies only where it is true'),
     model: Model.optional().describe("instead of the agent's own model"),
     prompt_template: TemplateText.optional().describe("instead of the mode's own prompt"),
-    timeout_seconds: StepSeconds.default(120),
+    timeout_seconds: StepSeconds.default(120).describe('seconds it may take'),
   })
   .refine((verifier) => verifier.veto_floor === undefined || verifier.combination_strategy === 'veto', {
     path: ['veto_floor'],
@@ -49,18 +49,18 @@ export const Grounding = z.strictObject({
   enforce: z.boolean().default(false).describe('true: trust is never above the score'),
   model: Model.optional().describe("instead of the agent's own model"),
   prompt_template: TemplateText.optional().describe('instead of the built-in prompt'),
-  timeout_seconds: StepSeconds.default(120),
+  timeout_seconds: StepSeconds.default(120).describe('seconds it may take'),
 });
 export type Grounding = z.infer<typeof Grounding>;
 
 const checkBase = {
   name: DefinitionName.describe('unique in its step'),
-  timeout_seconds: StepSeconds.max(600).default(30),
+  timeout_seconds: StepSeconds.max(600).default(30).describe('seconds it may take'),
 };
 
 /** Runs `sh -c run` with only `env` and PATH; `run` is never a template. Needs `security.allow_shell_checks`. */
 export const ShellCheck = z.strictObject({
-  type: z.literal('shell'),
+  type: z.literal('shell').describe('what kind of check it is'),
   ...checkBase,
   run: z.string().min(1).max(8192).describe('shell text, taken literally'),
   env: z
@@ -72,11 +72,11 @@ export const ShellCheck = z.strictObject({
 export type ShellCheck = z.infer<typeof ShellCheck>;
 
 export const WebhookCheck = z.strictObject({
-  type: z.literal('webhook'),
+  type: z.literal('webhook').describe('what kind of check it is'),
   ...checkBase,
-  method: z.enum(['GET', 'POST']).default('GET'),
+  method: z.enum(['GET', 'POST']).default('GET').describe('of the request'),
   url: UrlTemplate.describe('template; ${ENV} names must be allowed by the operator'),
-  headers: Headers.default({}),
+  headers: Headers.default({}).describe('of the request; templates and ${ENV} as in url'),
   payload: Payload.optional().describe('request body; POST only'),
   expect: ExpressionText.default('response.status >= 200 && response.status < 300').describe(
     'CEL over response {status, headers, body} and the context',
@@ -113,16 +113,16 @@ export type Calibration = z.infer<typeof Calibration>;
 /** Asks again with the earlier answer until the confidence is reached. */
 export const LoopUntil = z.strictObject({
   confidence: Ratio.describe('stop as soon as this is reached'),
-  max_iterations: z.number().int().min(1).max(10).default(3),
+  max_iterations: z.number().int().min(1).max(10).default(3).describe('times it asks at most'),
 });
 export type LoopUntil = z.infer<typeof LoopUntil>;
 
 export const Retry = z
   .strictObject({
     attempts: z.number().int().min(1).max(10).default(3).describe('all attempts, the first included'),
-    backoff: z.enum(['fixed', 'exponential']).default('exponential'),
-    delay_seconds: z.number().min(0).max(3600).default(2),
-    max_delay_seconds: z.number().min(0).max(3600).default(30),
+    backoff: z.enum(['fixed', 'exponential']).default('exponential').describe('whether the pause doubles'),
+    delay_seconds: z.number().min(0).max(3600).default(2).describe('pause before the second attempt'),
+    max_delay_seconds: z.number().min(0).max(3600).default(30).describe('longest pause'),
   })
   .describe('tries again after an error of the backend');
 export type Retry = z.infer<typeof Retry>;
@@ -148,17 +148,20 @@ export type OnFailure = z.infer<typeof OnFailure>;
 
 export const HumanField = z
   .strictObject({
-    name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a word'),
-    type: z.enum(['string', 'integer', 'number', 'boolean']).default('string'),
-    description: Text.optional(),
-    required: z.boolean().default(false),
+    name: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a word')
+      .describe('its key in the output'),
+    type: z.enum(['string', 'integer', 'number', 'boolean']).default('string').describe('what may be entered'),
+    description: Text.optional().describe('for the person who fills it in'),
+    required: z.boolean().default(false).describe('an approval needs it'),
     options: z
       .array(z.union([z.string(), z.number()]))
       .min(1)
       .max(50)
       .optional()
       .describe('the only values that may be chosen'),
-    default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+    default: z.union([z.string(), z.number(), z.boolean()]).optional().describe('what stands in the form at first'),
   })
   .superRefine((field, context) => {
     if (field.default !== undefined && !hasType(field.default, field.type))

@@ -152,13 +152,13 @@ function binary(op: string, [left, right]: [ASTNode, ASTNode], scope: Scope): un
     case 'in':
       return contains(b, a, scope);
     case '<':
-      return compare(a, b) < 0;
+      return compare(op, a, b) < 0;
     case '<=':
-      return compare(a, b) <= 0;
+      return compare(op, a, b) <= 0;
     case '>':
-      return compare(a, b) > 0;
+      return compare(op, a, b) > 0;
     case '>=':
-      return compare(a, b) >= 0;
+      return compare(op, a, b) >= 0;
     default:
       return arithmetic(op, a, b, scope);
   }

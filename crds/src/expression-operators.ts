@@ -69,13 +69,13 @@ function moment(ms: number): Date {
   return date;
 }
 
-/** Negative, zero or positive, as `<` and its like need it; NaN compares false with everything. */
-export function compare(a: unknown, b: unknown): number {
+/** Negative, zero or positive, as `op` needs it; NaN compares false with everything. */
+export function compare(op: '<' | '<=' | '>' | '>=', a: unknown, b: unknown): number {
   if (typeof a === 'bigint' && typeof b === 'bigint') return order(a, b);
   if (typeof a === 'string' && typeof b === 'string') return order(a, b);
   const left = magnitude(a);
   const right = magnitude(b);
-  if (left === null || right === null || left.kind !== right.kind) throw mismatch('<', a, b);
+  if (left === null || right === null || left.kind !== right.kind) throw mismatch(op, a, b);
   return order(left.value, right.value);
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { issueWords } from './issue-words.ts';
 import type { Finding, Loc } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -21,7 +22,7 @@ function flatten(issues: readonly Issue[], base: Loc, input: unknown): Finding[]
 
 function describe(issue: Issue, value: unknown): string {
   if (value === undefined && issue.code !== 'custom') return 'is required';
-  return issue.message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '');
+  return issueWords(issue);
 }
 
 const EXECUTORS = 'gateway, external, human, webhook or pipeline';

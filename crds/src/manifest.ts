@@ -16,17 +16,37 @@ export const Condition = z.looseObject({
 });
 export type Condition = z.infer<typeof Condition>;
 
+const ReportedObject = ObjectReference.extend({
+  conditions: z.array(Condition).default([]),
+  replicas: z.array(z.looseObject({ pod: z.string(), hash: z.string().nullable() })).default([]),
+});
+
 /** `manifest.json` beside the synced files: who owns which file, the state of the objects, where the agents answer (Design 7). */
 export const SyncManifest = z.looseObject({
   files: z
     .record(z.string(), ObjectReference.extend({ uid: z.string(), generation: z.number().int(), hash: z.string() }))
     .describe('path below the directory -> the object it was written from'),
-  objects: z.array(
-    ObjectReference.extend({
-      conditions: z.array(Condition).default([]),
-      replicas: z.array(z.looseObject({ pod: z.string(), hash: z.string().nullable() })).default([]),
-    }),
-  ),
+  objects: z.array(ReportedObject),
   agents: z.record(z.string(), z.string()).describe('definition name -> address of its Service'),
 });
 export type SyncManifest = z.infer<typeof SyncManifest>;
+
+/** An object with what was written for it; `definition` and `hash` are null where nothing was. */
+export const SyncedObject = ReportedObject.extend({
+  definition: z.string().nullable().describe('name that the services know it by'),
+  hash: z.string().nullable().describe('of the definition that was written'),
+});
+export type SyncedObject = z.infer<typeof SyncedObject>;
+
+/** The objects of a manifest, each with its definition; those of an agent's two files are one. */
+export function syncedObjects({ files, objects }: SyncManifest): SyncedObject[] {
+  const keyOf = ({ kind, namespace, name }: ObjectReference) => `${kind} ${namespace} ${name}`;
+  const written = new Map(Object.entries(files).map(([path, file]) => [keyOf(file), { path, hash: file.hash }]));
+  return objects.map((object) => {
+    const file = written.get(keyOf(object));
+    return { ...object, definition: file ? definitionOf(file.path) : null, hash: file?.hash ?? null };
+  });
+}
+
+/** `pipelines/NAME.yaml`, `steps/NAME.yaml`, `agents/NAME/soul.md`. */
+const definitionOf = (path: string): string | null => path.split('/')[1]?.replace(/\.yaml$/, '') ?? null;

@@ -68,10 +68,10 @@ export const Pipeline = z
       .describe('constants for templates and expressions'),
     concurrency: Concurrency.optional().describe('how many of its runs may run at a time'),
     budget: Budget.optional().describe('what one run may spend; then it escalates'),
-    durable: Durable.default({ on_interrupted: 'rerun' }),
+    durable: Durable.default({ on_interrupted: 'rerun' }).describe('what a restart of the service means for its runs'),
     timeout_seconds: RunSeconds.optional().describe('for the whole run'),
     readiness: Readiness.optional().describe('evidence needed to leave testing'),
-    notifications: Notifications.optional(),
+    notifications: Notifications.optional().describe('who is told of what its runs come to'),
     steps: z.array(Step).min(1).max(LIMITS.entries),
   })
   .superRefine((pipeline, context) => {

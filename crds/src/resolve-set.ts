@@ -9,6 +9,7 @@ import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
 import { Pipeline } from './pipeline.ts';
 import { executorPlaces, placesOf } from './places.ts';
 import type { Finding, Loc, Problem } from './problem.ts';
+import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 
@@ -62,24 +63,42 @@ export interface ResolvedSet {
   problems: Problem[];
 }
 
-interface Checked<T> {
-  definition: Definition;
+interface Sound<T> {
   config: T;
   body: Body;
+  hash: string;
   uses: string[];
+}
+
+interface Checked<T> extends Sound<T> {
+  definition: Definition;
+}
+
+/** What all checks of one call share. */
+interface Resolving {
+  memo: ResolveMemo;
+  problems: Problem[];
+  operator: Operator | undefined;
+  options: LanguageOptions;
+  /** The operator's rules as a text: another one makes what is remembered void. */
+  rules: string;
 }
 
 /**
  * The one rule by which services, controller and command line read a set of definitions (Orchestration 4.5, Design 3 and 7):
- * a definition with an error is left out and named in `problems`, and never keeps another from loading. Total: never throws.
+ * a definition with an error is left out and named in `problems`, and never keeps another from loading. Who resolves again
+ * and again gives the same memo each time. Total: never throws.
  */
-export function resolveSet(input: SetInput): ResolvedSet {
+export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMemo()): ResolvedSet {
+  const { operator, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
-  const options = languageOptions(input.operator);
-  const steps = checkSteps(readSources('LibraryStep', input.steps, problems), options, problems);
-  const agents = checkAgents(readSources('Agent', input.agents ?? [], problems), input.operator, problems);
-  const definitions = readSources('Pipeline', input.pipelines, problems);
-  const pipelines = checkPipelines(definitions, finder(steps, problems), options, problems);
+  const options = languageOptions(operator);
+  const to: Resolving = { memo, problems, operator, options, rules: JSON.stringify(operator ?? null) };
+  memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
+  const steps = checkSteps(readSources('LibraryStep', input.steps, to), to);
+  const agents = checkAgents(readSources('Agent', agentSources, to), to);
+  const definitions = readSources('Pipeline', input.pipelines, to);
+  const pipelines = checkPipelines(definitions, finder(steps, problems), to);
   const sound = withoutBrokenCalls(pipelines, definitions, problems);
   if (input.agents) problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, agents, problems)));
   return {
@@ -109,34 +128,70 @@ function accept(definition: Definition, findings: readonly Finding[], problems: 
   return findings.every(({ severity }) => severity === 'warning');
 }
 
-function checkSteps(
-  definitions: readonly Definition[],
-  options: LanguageOptions,
-  problems: Problem[],
-): Checked<LibraryStep>[] {
-  return definitions.flatMap((definition) => {
-    const parsed = LibraryStep.safeParse(definition.body);
-    const findings = parsed.success
-      ? checkPlaces(executorPlaces(parsed.data, []), options)
-      : findingsOf(parsed.error, definition.body);
-    const ok = accept(definition, findings, problems);
-    return ok && parsed.success ? [{ definition, config: parsed.data, body: definition.body, uses: [] }] : [];
+/** What the checks of one definition came to, and what it was that they looked at. */
+interface Outcome<T> {
+  seen: { body: Body; soul: string | undefined; rules: string; found: ReadonlyMap<string, ReturnType<FindStep>> };
+  sound: Sound<T> | null;
+  problems: Problem[];
+}
+
+interface Check<T> {
+  find: FindStep;
+  /** Answers null for `sound` where the schema refuses; findings say why. */
+  look(definition: Definition, find: FindStep): { findings: Finding[]; sound: Sound<T> | null };
+}
+
+/** Checks every definition that is not remembered with the same text, steps and rules; those with an error are left out. */
+function checkAll<T>(definitions: readonly Definition[], { find, look }: Check<T>, to: Resolving): Checked<T>[] {
+  return definitions.flatMap((definition): Checked<T>[] => {
+    const { kind, source, body } = definition;
+    const isCurrent = ({ seen }: Outcome<T>) =>
+      seen.body === body &&
+      seen.soul === source.soul &&
+      seen.rules === to.rules &&
+      [...seen.found].every(([name, found]) => sameFound(found, find(name)));
+    const { sound, problems } = to.memo.recall(`check ${kind} ${source.file}`, isCurrent, (): Outcome<T> => {
+      const found = new Map<string, ReturnType<FindStep>>();
+      const remembering: FindStep = (name) => {
+        const step = find(name);
+        found.set(name, step);
+        return step;
+      };
+      const looked = look(definition, remembering);
+      const own: Problem[] = [];
+      const ok = accept(definition, looked.findings, own);
+      const seen = { body, soul: source.soul, rules: to.rules, found };
+      return { seen, sound: ok ? looked.sound : null, problems: own };
+    });
+    to.problems.push(...problems);
+    return sound ? [{ definition, ...sound }] : [];
   });
 }
 
-function checkAgents(
-  definitions: readonly Definition[],
-  operator: Operator | undefined,
-  problems: Problem[],
-): Checked<Agent>[] {
-  return definitions.flatMap((definition) => {
-    const parsed = Agent.safeParse(definition.body);
-    const findings = parsed.success
-      ? checkAgent(parsed.data, definition.source.soul, operator)
-      : findingsOf(parsed.error, definition.body);
-    const ok = accept(definition, findings, problems);
-    return ok && parsed.success ? [{ definition, config: parsed.data, body: definition.body, uses: [] }] : [];
-  });
+function sameFound(a: ReturnType<FindStep>, b: ReturnType<FindStep>): boolean {
+  return typeof a === 'object' && typeof b === 'object' ? a.body === b.body : a === b;
+}
+
+const findNone: FindStep = () => 'missing';
+
+function checkSteps(definitions: readonly Definition[], to: Resolving): Checked<LibraryStep>[] {
+  const look = ({ body }: Definition) => {
+    const parsed = LibraryStep.safeParse(body);
+    if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
+    const findings = checkPlaces(executorPlaces(parsed.data, []), to.options);
+    return { findings, sound: { config: parsed.data, body, hash: contentHash(body), uses: [] } };
+  };
+  return checkAll(definitions, { find: findNone, look }, to);
+}
+
+function checkAgents(definitions: readonly Definition[], to: Resolving): Checked<Agent>[] {
+  const look = ({ body, source }: Definition) => {
+    const parsed = Agent.safeParse(body);
+    if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
+    const findings = checkAgent(parsed.data, source.soul, to.operator);
+    return { findings, sound: { config: parsed.data, body, hash: agentVersion(body, source.soul ?? ''), uses: [] } };
+  };
+  return checkAll(definitions, { find: findNone, look }, to);
 }
 
 function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Problem[]): FindStep {
@@ -145,25 +200,18 @@ function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Probl
   return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : 'missing');
 }
 
-function checkPipelines(
-  definitions: readonly Definition[],
-  find: FindStep,
-  options: LanguageOptions,
-  problems: Problem[],
-): Checked<Pipeline>[] {
-  return definitions.flatMap((definition) => {
-    const { body, uses, findings } = expandUses(definition.body, find);
+function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Checked<Pipeline>[] {
+  const look = (definition: Definition, findStep: FindStep) => {
+    const { body, uses, findings } = expandUses(definition.body, findStep);
     const parsed = Pipeline.safeParse(body);
     const more = parsed.success
-      ? pipelineFindings(parsed.data, definition.body, options)
+      ? pipelineFindings(parsed.data, definition.body, to.options)
       : findingsOf(parsed.error, body);
-    const ok = accept(
-      definition,
-      [...findings, ...more.filter(({ loc }) => !findings.some((known) => isBelow(loc, known.loc)))],
-      problems,
-    );
-    return ok && parsed.success ? [{ definition, config: parsed.data, body, uses }] : [];
-  });
+    const rest = more.filter(({ loc }) => !findings.some((known) => isBelow(loc, known.loc)));
+    const sound = parsed.success ? { config: parsed.data, body, hash: contentHash(body), uses } : null;
+    return { findings: [...findings, ...rest], sound };
+  };
+  return checkAll(definitions, { find, look }, to);
 }
 
 /** An entry whose `use:` or shape is wrong is named once: what else seems wrong in it follows from that. */
@@ -199,17 +247,17 @@ function agentWarnings(
   return unknownAgents(config, known).map((finding) => toProblem(definition, finding));
 }
 
-function toPipeline({ definition, config, body, uses }: Checked<Pipeline>): ResolvedPipeline {
+function toPipeline({ definition, config, body, hash, uses }: Checked<Pipeline>): ResolvedPipeline {
   const { file, text } = definition.source;
-  return { name: config.name, file, text, config, body, hash: contentHash(body), uses };
+  return { name: config.name, file, text, config, body, hash, uses };
 }
 
-function toStep({ definition, config, body }: Checked<LibraryStep>): ResolvedStep {
+function toStep({ definition, config, body, hash }: Checked<LibraryStep>): ResolvedStep {
   const { file, text } = definition.source;
-  return { name: config.name, file, text, config, body, hash: contentHash(body) };
+  return { name: config.name, file, text, config, body, hash };
 }
 
-function toAgent({ definition, config, body }: Checked<Agent>): ResolvedAgent {
+function toAgent({ definition, config, body, hash }: Checked<Agent>): ResolvedAgent {
   const { file, text, soul = '' } = definition.source;
-  return { name: config.name, file, text, soul, config, body, version: agentVersion(body, soul) };
+  return { name: config.name, file, text, soul, config, body, version: hash };
 }

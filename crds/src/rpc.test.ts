@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AgentEvent, AgentRunParams } from './agent-run.ts';
-import { decodeFrame, MAX_FRAME_BYTES, RPC_ERRORS, rpcError } from './rpc.ts';
+import { decodeFrame, MAX_FRAME_BYTES, RPC_ERRORS, rpcError, RpcRequest } from './rpc.ts';
 
 test('a request, a notification and a response are told apart', () => {
   expect(decodeFrame('{"jsonrpc":"2.0","id":1,"method":"ping"}')).toMatchObject({ ok: true, kind: 'request' });
@@ -53,6 +53,34 @@ test('any frame is decoded or answered, never thrown at', () => {
       const decoded = decodeFrame(text);
       if (!decoded.ok) expect(decoded.error.code).toBeLessThan(0);
     }),
+  );
+});
+
+test('the check of a request by hand agrees with its schema', () => {
+  const any = [fc.integer(), fc.double(), fc.string({ maxLength: 300 }), fc.constant(null), fc.constant({})];
+  const fields = fc.record(
+    {
+      jsonrpc: fc.constantFrom('2.0', '2.0', '1.0', 2),
+      id: fc.oneof(...any),
+      method: fc.oneof(
+        fc.constant('ping'),
+        fc.string({ maxLength: 120 }),
+        fc.string({ minLength: 90, maxLength: 110 }),
+        ...any,
+      ),
+      params: fc.jsonValue(),
+    },
+    { requiredKeys: ['method'] },
+  );
+  fc.assert(
+    fc.property(fields, (message) => {
+      const text = JSON.stringify(message);
+      const schema = RpcRequest.safeParse(JSON.parse(text));
+      const decoded = decodeFrame(text);
+      expect(decoded.ok).toBe(schema.success);
+      if (decoded.ok) expect(decoded.message).toEqual(schema.data);
+    }),
+    { numRuns: 500 },
   );
 });
 

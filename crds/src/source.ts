@@ -1,6 +1,7 @@
-import type { DefinitionKind, Finding, Problem } from './problem.ts';
+import type { DefinitionKind, Finding, Loc, Problem } from './problem.ts';
 import { isName } from './names.ts';
-import { type Locate, parseYaml } from './yaml.ts';
+import type { ResolveMemo } from './resolve-memo.ts';
+import { type Locate, parseYaml, type Position } from './yaml.ts';
 
 /** One definition file; `soul` is the text beside an agent's configuration. */
 export interface Source {
@@ -22,33 +23,52 @@ export interface Definition {
 }
 
 /** Reads sources by precedence and byte order of their files, so that a result depends on the set only. */
-export function readSources(kind: DefinitionKind, sources: readonly Source[], problems: Problem[]): Definition[] {
+export function readSources(
+  kind: DefinitionKind,
+  sources: readonly Source[],
+  { memo, problems }: { memo: ResolveMemo; problems: Problem[] },
+): Definition[] {
   const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
-  const definitions = sorted.flatMap((source) => readSource(kind, source, problems) ?? []);
+  const definitions = sorted.flatMap((source): Definition[] => {
+    const { text, file } = source;
+    const known = memo.recall(
+      `read ${kind} ${file}`,
+      (read: Read) => read.text === text,
+      () => readSource(kind, source),
+    );
+    problems.push(...known.problems);
+    return known.body
+      ? [{ kind, source, name: known.name, body: known.body, locate: (loc) => locateAgain(text, loc) }]
+      : [];
+  });
   return withoutRepeats(definitions, problems);
 }
 
-function readSource(kind: DefinitionKind, source: Source, problems: Problem[]): Definition | null {
-  const about = { kind, name: null, file: source.file, severity: 'error' as const };
-  const parsed = parseYaml(source.text);
-  if (!parsed.ok) {
-    problems.push(...parsed.problems.map((problem) => ({ ...about, ...problem, reason: problem.reason })));
-    return null;
-  }
-  const { value, locate } = parsed;
+interface Read {
+  text: string;
+  name: string | null;
+  body: Record<string, unknown> | null;
+  problems: Problem[];
+}
+
+function readSource(kind: DefinitionKind, { file, text }: Source): Read {
+  const about = { kind, name: null, file, severity: 'error' as const };
+  const refused = (problems: Problem[]): Read => ({ text, name: null, body: null, problems });
+  const parsed = parseYaml(text);
+  if (!parsed.ok) return refused(parsed.problems.map((problem) => ({ ...about, ...problem })));
+  const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.push({
-      ...about,
-      loc: [],
-      msg: value === null ? 'the file is empty' : 'must be a map of keys',
-      reason: 'invalid',
-      line: 1,
-      col: 1,
-    });
-    return null;
+    const msg = value === null ? 'the file is empty' : 'must be a map of keys';
+    return refused([{ ...about, loc: [], msg, reason: 'invalid', line: 1, col: 1 }]);
   }
   const body = value as Record<string, unknown>;
-  return { kind, source, name: isName(body['name']) ? body['name'] : null, body, locate };
+  return { text, name: isName(body['name']) ? body['name'] : null, body, problems: [] };
+}
+
+/** Parsed again for the few places that are asked for: a syntax tree is ten times its text. */
+function locateAgain(text: string, loc: Loc): Position | null {
+  const parsed = parseYaml(text);
+  return parsed.ok ? parsed.locate(loc) : null;
 }
 
 /** The same name twice: the first file keeps it, the later one is an error (Design 8). */
@@ -85,6 +105,11 @@ export function toProblem(definition: Definition, finding: Finding): Problem {
   };
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** The order of UTF-8 bytes; that of JavaScript's own comparison unless a character is beyond its first 65,536. */
 export function byteOrder(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (a === b) return 0;
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : 1;
 }

@@ -80,11 +80,11 @@ const webhook = {
 
 /** What a sub-run's context gets over its parent's; strings are templates. */
 export const SubContext = z.strictObject({
-  team: TemplateText.optional(),
-  summary: TemplateText.optional(),
-  severity: Severity.optional(),
-  labels: Labels.optional(),
-  metadata: JsonObject.optional(),
+  team: TemplateText.optional().describe('whom the sub-run is attributed to'),
+  summary: TemplateText.optional().describe('Handlebars text; what the sub-run is about'),
+  severity: Severity.optional().describe('of the sub-run'),
+  labels: Labels.optional().describe("over the parent's, label by label; values are Handlebars texts"),
+  metadata: JsonObject.optional().describe("over the parent's, key by key"),
 });
 export type SubContext = z.infer<typeof SubContext>;
 
@@ -159,7 +159,7 @@ export const ParallelStep = z.strictObject({
       join: Join.default('all_must_pass').describe(
         'trust of the group: all_must_pass takes the lowest, any_must_pass the highest',
       ),
-      steps: z.array(BranchStep).min(1).max(LIMITS.branches),
+      steps: z.array(BranchStep).min(1).max(LIMITS.branches).describe('one executor step each'),
     })
     .describe('branches that run at the same time'),
   ...groupCommon,
@@ -187,9 +187,12 @@ export const FanOut = z.strictObject({
     .max(LIMITS.fanOutItems)
     .default(50)
     .describe('a longer list is an error of the step'),
-  max_parallel: z.number().int().min(1).max(LIMITS.fanOutParallel).default(4),
+  max_parallel: z.number().int().min(1).max(LIMITS.fanOutParallel).default(4).describe('branches at a time'),
   on_empty: z.enum(['complete', 'skip', 'abort']).default('complete').describe('what an empty list means for the step'),
-  join: z.enum(['all_must_pass', 'any_must_pass']).default('all_must_pass'),
+  join: z
+    .enum(['all_must_pass', 'any_must_pass'])
+    .default('all_must_pass')
+    .describe('trust of the group: all_must_pass takes the lowest, any_must_pass the highest'),
   step: ItemStep.describe('runs once an item'),
 });
 export type FanOut = z.infer<typeof FanOut>;

@@ -141,7 +141,7 @@ function each(parts: BlockParts): Piece {
     const keys = keysOf(value);
     if (keys.length === 0) return nothing(parts, value, frame, output);
     keys.forEach((key, index) => {
-      output.iterate();
+      output.iterate(parts.path);
       const item = follow(value, [String(key)], output.root);
       const loop = { index, key, first: index === 0, last: index === keys.length - 1 };
       parts.inside({ value: item, parent: frame, loop, names: loopNames(parts.names, item, key) }, output);

@@ -1,5 +1,5 @@
 import { ownValue, stepValue } from './lookup.ts';
-import type { RenderFault } from './template.ts';
+import type { RenderFault } from './template-model.ts';
 
 /** Bounds of one rendering, which is synchronous (Design 3). */
 const MAX_ITERATIONS = 100_000;
@@ -26,6 +26,10 @@ export class Output {
   readonly missing = new Set<string>();
   readonly root: unknown;
   fault: { reason: RenderFault; msg: string } | null = null;
+  /** The value that put in the most. */
+  largest: { path: string; chars: number } | null = null;
+  /** What is written or repeated just now. */
+  private doing: string | null = null;
   private iterations = 0;
   private visits = 0;
 
@@ -40,9 +44,11 @@ export class Output {
 
   value(value: unknown, path: string): void {
     this.visit();
+    this.doing = path;
     if (value === undefined) this.missing.add(path);
     const text = textOf(value);
     if (text === '') return;
+    if (text.length > (this.largest?.chars ?? 0)) this.largest = { path, chars: text.length };
     const start = this.text.length;
     this.append(text);
     this.spans.push([start, this.text.length]);
@@ -53,14 +59,19 @@ export class Output {
       this.stop('too_many_iterations', `the template does more than ${MAX_VISITS} things`);
   }
 
-  iterate(): void {
+  iterate(path: string): void {
+    this.doing = `#each ${path}`;
     if (++this.iterations > MAX_ITERATIONS)
       this.stop('too_many_iterations', `the template repeats more than ${MAX_ITERATIONS} times`);
   }
 
   stop(reason: RenderFault, msg: string): never {
-    this.fault = { reason, msg };
+    this.fault = { reason, msg: this.placed(msg) };
     throw new RenderStop(msg);
+  }
+
+  placed(msg: string): string {
+    return this.doing === null ? msg : `${msg}, at {{${this.doing}}}`;
   }
 
   private append(text: string): void {
@@ -77,7 +88,8 @@ export function renderProgram(program: Piece, context: Readonly<Record<string, u
     if (output.text.length > MAX_OUTPUT / 3 && Buffer.byteLength(output.text) > MAX_OUTPUT)
       output.fault = { reason: 'too_large', msg: 'the rendered text is larger than 1 MiB' };
   } catch (error) {
-    if (!(error instanceof RenderStop)) output.fault = { reason: 'failed', msg: 'a value cannot be written as text' };
+    if (!(error instanceof RenderStop))
+      output.fault = { reason: 'failed', msg: output.placed('a value cannot be written as text') };
   }
   return output;
 }

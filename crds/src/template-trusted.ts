@@ -1,5 +1,6 @@
-import Handlebars from 'handlebars';
-import type { CompiledTemplate, Rendered } from './template.ts';
+import type Handlebars from 'handlebars';
+import { handlebars } from './handlebars.ts';
+import type { CompiledTemplate, Rendered } from './template-model.ts';
 
 const MAX_OUTPUT = 1024 * 1024;
 const MAX_ITERATIONS = 100_000;
@@ -11,7 +12,7 @@ class TooMany extends Error {}
  * fail. Own properties only, no escaping, bounded output and bounded `each` as in the sandbox; no spans and no missing paths.
  */
 export function renderTrusted(source: string): CompiledTemplate {
-  const engine = Handlebars.create();
+  const engine = handlebars.create();
   const render = engine.compile(source, { noEscape: true });
   engine.precompile(source);
   return { ok: true, template: { source, render: (context) => run(engine, render, context) } };
@@ -22,7 +23,7 @@ function run(engine: typeof Handlebars, render: Handlebars.TemplateDelegate, con
     const text = render(context, { helpers: { each: boundedEach(engine) } });
     if (Buffer.byteLength(text) > MAX_OUTPUT)
       return { ok: false, reason: 'too_large', msg: 'the rendered text is larger than 1 MiB' };
-    return { ok: true, text, missing: [], spans: [] };
+    return { ok: true, text, missing: [], spans: [], largest: null };
   } catch (error) {
     if (error instanceof TooMany) return { ok: false, reason: 'too_many_iterations', msg: error.message };
     return { ok: false, reason: 'failed', msg: error instanceof Error ? error.message : 'cannot be rendered' };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileTemplate, type Rendered } from './template.ts';
+import { compileTemplate } from './template.ts';
+import type { Rendered } from './template-model.ts';
 
 const context = {
   summary: 'Errors <b>& more</b>',

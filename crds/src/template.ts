@@ -1,21 +1,8 @@
-import Handlebars from 'handlebars';
+import { handlebars } from './handlebars.ts';
 import { compileProgram } from './template-compile.ts';
+import type { CompiledTemplate, Rendered } from './template-model.ts';
 import { type Output, renderProgram } from './template-render.ts';
 import { renderTrusted } from './template-trusted.ts';
-
-export interface Template {
-  source: string;
-  /** Pure and repeatable; values are put in as they are and never rendered again. */
-  render: (context: Readonly<Record<string, unknown>>) => Rendered;
-}
-/** `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values. */
-export type Rendered =
-  | { ok: true; text: string; missing: string[]; spans: [number, number][] }
-  | { ok: false; reason: RenderFault; msg: string };
-export type RenderFault = 'too_large' | 'too_many_iterations' | 'failed';
-export type CompiledTemplate =
-  | { ok: true; template: Template }
-  | { ok: false; msg: string; loc?: { line: number; col: number } };
 
 const MAX_SOURCE = 64 * 1024;
 const MAX_NESTING = 32;
@@ -42,7 +29,7 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
   if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` };
   if (isTooNested(source)) return { ok: false, msg: `blocks may be nested ${MAX_NESTING} deep, ${MAX_BLOCKS} in all` };
   try {
-    const compiled = compileProgram(Handlebars.parse(source));
+    const compiled = compileProgram(handlebars.parse(source));
     if (compiled.ok)
       return { ok: true, template: { source, render: (context) => rendered(renderProgram(compiled.render, context)) } };
     if (options.sandbox) return compiled;
@@ -54,7 +41,8 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
 
 function rendered(output: Output): Rendered {
   if (output.fault) return { ok: false, ...output.fault };
-  return { ok: true, text: output.text, missing: [...output.missing], spans: output.spans };
+  const { text, missing, spans, largest } = output;
+  return { ok: true, text, missing: [...missing], spans, largest };
 }
 
 const UNEXPECTED: Record<string, string> = {

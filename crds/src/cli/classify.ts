@@ -1,6 +1,6 @@
 import type { DefinitionKind, Loc, Problem } from '../problem.ts';
 import type { Source } from '../source.ts';
-import { parseYaml, type Position, type YamlProblem } from '../yaml.ts';
+import { parseYaml, type Position } from '../yaml.ts';
 import { type DocumentText, splitDocuments } from './documents.ts';
 
 export interface FoundFile {
@@ -26,7 +26,7 @@ const API_GROUP = 'signalbox.dev/';
 /** Tells what each document of a file is: a definition, an object of Kubernetes, or something else. */
 export function classify(file: FoundFile): Found[] {
   const documents = splitDocuments(file.text);
-  if (documents.length === 0) return [{ skipped: 'empty', path: file.path }];
+  if (documents.length === 0) return [noMap(file, { text: file.text, line: 0 }, 'empty')];
   return documents.map((document, index) =>
     classifyDocument(file, document, documents.length > 1 ? `${file.path}#${index + 1}` : file.path),
   );
@@ -38,13 +38,21 @@ function classifyDocument(file: FoundFile, document: DocumentText, id: string): 
   const parsed = parseYaml(document.text);
   if (!parsed.ok) return unreadable(file, document, parsed.problems[0]);
   const body = parsed.value;
-  if (!isMap(body)) return { skipped: 'no map of keys', path: file.path };
+  if (!isMap(body)) return noMap(file, document, 'no map of keys');
   const at = (loc: Loc): Position | null => below(parsed.locate(loc), document.line);
   const isObject = typeof body['apiVersion'] === 'string' && typeof body['kind'] === 'string';
   return isObject ? fromObject(body, { file, id, at }) : fromBody(body, { file, id, document });
 }
 
-function unreadable(file: FoundFile, document: DocumentText, problem: YamlProblem | undefined): Found {
+type Unreadable = Pick<Problem, 'loc' | 'msg' | 'line' | 'col' | 'reason'>;
+
+/** In a folder of definitions the services refuse what is no map; elsewhere it may be anybody's file. */
+function noMap(file: FoundFile, document: DocumentText, what: string): Found {
+  if (kindByFolder(file.path) === null) return { skipped: what, path: file.path };
+  return unreadable(file, document, { loc: [], msg: `no definition: ${what}`, line: 1, col: 1, reason: 'invalid' });
+}
+
+function unreadable(file: FoundFile, document: DocumentText, problem: Unreadable | undefined): Found {
   const { loc = [], msg = 'cannot be read', line = 1, col = 1, reason = 'syntax' } = problem ?? {};
   const place = { loc, line: line + document.line, col };
   return {

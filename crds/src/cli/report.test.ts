@@ -17,7 +17,7 @@ test('a sound folder is counted', () => {
   expect(report([step, pipeline, agent])).toEqual({
     definitions: 3,
     errors: 0,
-    lines: ['3 definitions read: 1 pipelines, 1 library steps and 1 agents are sound; 0 errors, 0 warnings'],
+    lines: ['3 definitions read: 1 pipeline, 1 library step and 1 agent are sound; 0 errors, 0 warnings'],
   });
 });
 
@@ -82,6 +82,18 @@ test('what is no definition is skipped with a word', () => {
       expect.any(String),
     ],
   });
+});
+
+test('in a folder of definitions what is no map is an error, as it is for the services', () => {
+  const { lines, errors } = report([
+    { path: 'pipelines/empty.yaml', text: '' },
+    { path: 'steps/list.yaml', text: '- a\n' },
+  ]);
+  expect(lines.slice(0, 2)).toEqual([
+    'pipelines/empty.yaml:1:1: error: no definition: empty',
+    'steps/list.yaml:1:1: error: no definition: no map of keys',
+  ]);
+  expect(errors).toBe(2);
 });
 
 test('any files are reported on and never thrown at', () => {

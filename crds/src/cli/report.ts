@@ -53,6 +53,9 @@ function toLine({ file, line = 1, col = 1, severity, loc, msg }: Problem): strin
 }
 
 function summary(set: ResolvedSet, definitions: number, errors: number, warnings: number): string {
-  const sound = `${set.pipelines.length} pipelines, ${set.steps.length} library steps and ${set.agents.length} agents are sound`;
-  return `${definitions} definitions read: ${sound}; ${errors} errors, ${warnings} warnings`;
+  const { pipelines, steps, agents } = set;
+  const sound = `${counted(pipelines.length, 'pipeline')}, ${counted(steps.length, 'library step')} and ${counted(agents.length, 'agent')} are sound`;
+  return `${counted(definitions, 'definition')} read: ${sound}; ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
 }
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

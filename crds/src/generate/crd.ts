@@ -21,6 +21,7 @@ interface KindInfo {
   plural: string;
   short: string;
   description: string;
+  spec: string;
   columns: Column[];
   rules: Rule[];
 }
@@ -47,8 +48,9 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     plural: 'pipelines',
     short: 'sbp',
     description: 'Pipeline says which alerts start a run, and the steps of that run with the evidence they must leave.',
+    spec: 'The definition; name may be left out, metadata.name stands in for it.',
     columns: [
-      { name: 'Stage', type: 'string', jsonPath: '.spec.stage' },
+      { name: 'Stage', type: 'string', jsonPath: '.status.stage' },
       condition('Ready'),
       condition('Synced'),
       { name: 'Last run', type: 'date', jsonPath: '.status.lastRun.triggeredAt' },
@@ -61,6 +63,7 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     plural: 'librarysteps',
     short: 'sbs',
     description: 'LibraryStep is one step that pipelines take over with use:, setting what they want otherwise.',
+    spec: 'One executor step; name may be left out, metadata.name stands in for it.',
     columns: [
       { name: 'Executor', type: 'string', jsonPath: '.spec.executor' },
       condition('Ready'),
@@ -75,6 +78,7 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     short: 'sba',
     description:
       'Agent is a model, its instructions and the tools it may call; it runs in a pod of its own unless spec.runtime.mode is process.',
+    spec: 'The keys of agent.yaml, and soul: the instructions.',
     columns: [
       { name: 'Model', type: 'string', jsonPath: '.spec.model' },
       condition('Ready'),
@@ -85,7 +89,10 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     ],
     rules: [
       nameRule(50, ', because objects made for it carry it in their names'),
-      { rule: "!self.metadata.name.contains('.')", message: 'metadata.name must be one label, without dots' },
+      {
+        rule: "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+        message: 'metadata.name must be one label that begins with a letter, without dots',
+      },
     ],
   },
 };
@@ -132,7 +139,7 @@ function definition(kind: DefinitionKind, spec: Schema): Schema {
 }
 
 function root(kind: DefinitionKind, spec: Schema): Schema {
-  const { description, rules } = KINDS[kind];
+  const { description, rules, spec: about } = KINDS[kind];
   return {
     type: 'object',
     description,
@@ -141,7 +148,7 @@ function root(kind: DefinitionKind, spec: Schema): Schema {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec,
+      spec: { description: about, ...spec },
       status: statusSchema(),
     },
     ...(rules.length > 0 ? { 'x-kubernetes-validations': rules } : {}),

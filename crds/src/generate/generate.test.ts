@@ -157,3 +157,17 @@ test('the reference has every shape, needed keys and defaults, and says shared k
   expect(text).toContain('| `deterministic_checks[].type` | `shell` `webhook` | **needed** |');
   expect(text.match(/^\| `when` /gm)).toHaveLength(1);
 });
+
+test('kubectl explain has a sentence for every field', () => {
+  const bare: string[] = [];
+  const walk = (schema: Schema, path: string): void => {
+    for (const [name, child] of Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)) {
+      if (typeof child['description'] !== 'string') bare.push(`${path}.${name}`);
+      walk(child, `${path}.${name}`);
+    }
+    if (schema['items']) walk(schema['items'] as Schema, path);
+  };
+  for (const [kind, crd] of Object.entries(crds)) walk(schemaOf(crd), kind);
+  const standard = /^\w+\.(apiVersion|kind|metadata)$/;
+  expect(bare.filter((path) => !standard.test(path))).toEqual([]);
+});

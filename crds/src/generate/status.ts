@@ -12,9 +12,9 @@ const condition: Schema = {
   required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   properties: {
     type: text('Accepted, Synced, Ready or PromotionReady'),
-    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
-    observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
-    lastTransitionTime: { type: 'string', format: 'date-time' },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'], description: 'whether it holds' },
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0, description: 'the generation it speaks of' },
+    lastTransitionTime: { type: 'string', format: 'date-time', description: 'since when the status is what it is' },
     reason: text('one word for programs'),
     message: text('a sentence for people, with what to do next'),
   },
@@ -44,7 +44,7 @@ export function statusSchema(): Schema {
     properties: {
       id: text('id of the run'),
       status: text('its status'),
-      triggeredAt: { type: 'string', format: 'date-time' },
+      triggeredAt: { type: 'string', format: 'date-time', description: 'when it was asked for' },
     },
   };
   return {
@@ -63,6 +63,7 @@ export function statusSchema(): Schema {
         'Accepted: spec is sound. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.',
       ),
       lastRun,
+      stage: text('stage at which it is served: the default counts, and the readiness gate (Pipeline only)'),
       promoted: {
         type: 'boolean',
         description: 'The readiness verdict was ready once under the annotation signalbox.dev/readiness-gate: enforce.',

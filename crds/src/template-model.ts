@@ -1,0 +1,22 @@
+export interface Template {
+  source: string;
+  /** Pure and repeatable; values are put in as they are and never rendered again. */
+  render: (context: Readonly<Record<string, unknown>>) => Rendered;
+}
+/**
+ * `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values;
+ * `largest`: the value that put in the most. All empty without the sandbox.
+ */
+export type Rendered =
+  | {
+      ok: true;
+      text: string;
+      missing: string[];
+      spans: [number, number][];
+      largest: { path: string; chars: number } | null;
+    }
+  | { ok: false; reason: RenderFault; msg: string };
+export type RenderFault = 'too_large' | 'too_many_iterations' | 'failed';
+export type CompiledTemplate =
+  | { ok: true; template: Template }
+  | { ok: false; msg: string; loc?: { line: number; col: number } };
