@@ -32,6 +32,7 @@ export interface AuditFilter {
   role?: string;
   action?: string;
   targetType?: string;
+  /** A name, or a run's id: then also what was decided and done within that run. */
   target?: string;
   since?: number;
   until?: number;
@@ -59,7 +60,7 @@ export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
 
 type Query = SelectQueryBuilder<Tables, 'audit', object>;
 
-const EQUAL = { actor: 'actor', role: 'role', action: 'action', targetType: 'target_type', target: 'target' } as const;
+const EQUAL = { actor: 'actor', role: 'role', action: 'action', targetType: 'target_type' } as const;
 
 function filtered(db: Kysely<Tables>, filter: AuditFilter): Query {
   let query: Query = db.selectFrom('audit');
@@ -67,6 +68,8 @@ function filtered(db: Kysely<Tables>, filter: AuditFilter): Query {
     const value = filter[key as keyof typeof EQUAL];
     if (value !== undefined) query = query.where(column, '=', value);
   }
+  const { target } = filter;
+  if (target !== undefined) query = query.where((is) => is.or([is('target', '=', target), is('run_id', '=', target)]));
   if (filter.since !== undefined) query = query.where('ts', '>=', filter.since);
   if (filter.until !== undefined) query = query.where('ts', '<', filter.until);
   return query;

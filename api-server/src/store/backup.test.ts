@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backUp } from './backup.ts';
 import { addCounters, readCounters } from './counters.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './open-database.ts';
 
 test('a backup made while the service writes opens as a database of its own', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-backup-'));

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { binOf } from '../runs/calibrated-means.ts';
 import type { CalibrationQuery } from '../runs/evidence.ts';
 import type { Tables } from './schema.ts';
 
@@ -18,8 +19,7 @@ export async function calibratedMean(
   query: CalibrationQuery,
   { nMin, binWidth }: CalibrationRule,
 ): Promise<number | null> {
-  const bins = Math.round(1 / binWidth);
-  const bin = Math.min(Math.floor(query.confidence * bins + 1e-9), bins - 1);
+  const { bin, bins } = binOf(query.confidence, binWidth);
   const last = bin === bins - 1;
   const outcome = sql<string | null>`coalesce(step_feedback.outcome,
     case when step_executions.deterministic_passed = 0 then 'incorrect' end, run_feedback.outcome)`;

@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely';
 import type { Counter } from '../runs/records.ts';
 import type { Eventually, Job } from './group-commit.ts';
 import type { Tables } from './schema.ts';
-import { openSqlite } from './sqlite-database.ts';
 import type { Statement } from './statement.ts';
 
 export type { Eventually };
@@ -18,6 +17,13 @@ export interface Tx {
    * concluded takes one first: in Postgres other processes write at the same time.
    */
   lock(name: string): Eventually<void>;
+  /**
+   * Under which epoch this process writes; null where it shares its database with nobody. In Postgres the transaction
+   * has seen that this epoch still holds, and keeps it from ending before the transaction does (Design 8).
+   */
+  readonly epoch: number | null;
+  /** Says a word to all processes that share the database, once this transaction is stored. */
+  tell(word: string): Eventually<void>;
   /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
   count(counter: Counter): Eventually<void>;
 }
@@ -31,8 +37,12 @@ export interface Database {
    * unique index refuses the row for good, and with what the job threw.
    */
   write<T>(job: Job<Tx, T>): Promise<T>;
+  /** From now on writes are made under this epoch, and refused once it is over; `none` refuses them all. Postgres only. */
+  writeAs?(epoch: number | 'none'): void;
   /** Whether the last contact worked; asking while it did not, or long after, makes a new one. */
   healthy(): boolean;
+  /** False once the embedded file was deleted or replaced: nothing is written then. Always true for a server. */
+  fileInPlace(): boolean;
   close(): Promise<void>;
 }
 
@@ -41,15 +51,9 @@ export interface DatabaseOptions {
   now: () => number;
   /** Anything but FULL may lose accepted webhooks at a power cut; for the test that shows it. */
   synchronous?: 'FULL' | 'NORMAL';
+  /** False lets writes pass after others have taken over; for the test that shows it. */
+  fenced?: boolean;
 }
 
 /** `file`: absolute path of the embedded database; its folder is created. `url`: a Postgres server. */
 export type DatabaseLocation = { file: string } | { url: string };
-
-/** Opens the database that the configuration names and brings its schema up to date (Design 8). */
-export async function openDatabase(options: DatabaseLocation & DatabaseOptions): Promise<Database> {
-  if ('file' in options) return openSqlite(options);
-  // Its client is loaded only where it is used.
-  const { openPostgres } = await import('./postgres-database.ts');
-  return openPostgres(options);
-}

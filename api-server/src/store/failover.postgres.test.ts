@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { addCounters, readCounters } from './counters.ts';
 import type { Database } from './database.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './open-database.ts';
 import { startCutProxy } from './fixtures/cut-proxy.ts';
 import { type Intake, intakeOn } from './fixtures/intake-on.ts';
 import { startPostgres, type PostgresServer } from './fixtures/postgres-server.ts';

@@ -8,6 +8,9 @@ export type Fault = 'job' | 'again' | 'conflict' | 'lost' | 'unavailable';
 /** Thrown where waiting for a lock could end in a deadlock. */
 export class LockBusy extends Error {}
 
+/** Other processes have taken over what this one had: it writes nothing any more under its epoch. */
+export class Fenced extends Error {}
+
 /** The connection ended under a statement, whatever the client's own words for it are. */
 export class ConnectionLost extends Error {}
 
@@ -64,6 +67,7 @@ const BY_CLASS: Readonly<Record<string, Fault>> = {
 export function postgresFault(error: unknown): Fault {
   if (error instanceof LockBusy) return 'again';
   if (error instanceof ConnectionLost) return 'lost';
+  if (error instanceof Fenced) return 'unavailable';
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return 'job';
   return BY_STATE[error.code] ?? BY_CLASS[error.code.slice(0, 2)] ?? 'job';
 }

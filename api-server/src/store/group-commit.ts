@@ -205,6 +205,7 @@ function answerOf({ fault, error }: Failure): unknown {
       return new AppError('unavailable', 'the database is busy; nothing was stored, try again', { cause: error });
     case 'lost':
     case 'unavailable':
+      if (error instanceof AppError) return error;
       return new AppError('unavailable', 'the database does not accept writes; nothing was stored', { cause: error });
     default:
       return fault satisfies never;

@@ -6,8 +6,8 @@ import { readEvents } from './event-writes.ts';
 import { toStep } from './run-detail.ts';
 import type { Tables } from './schema.ts';
 
-/** Runs that had not ended when their process did, oldest first, with all they need to go on. */
-export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRun[]> {
+/** Runs that had not ended when their process did, oldest first, with all they need to go on; of `ids`, where they are given. */
+export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[]): Promise<InterruptedRun[]> {
   const rows = await db
     .selectFrom('runs')
     .innerJoin('definitions', 'definitions.hash', 'runs.definition_hash')
@@ -20,9 +20,11 @@ export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRu
       'runs.stage',
       'runs.triggered_at',
       'runs.parent_run_id',
+      'runs.owner',
     ])
     .select('definitions.body')
     .where('runs.status', 'in', ['queued', 'running', 'interrupted'])
+    .$if(ids !== undefined, (some) => some.where('runs.id', 'in', ids ?? []))
     .orderBy('runs.seq')
     .execute();
   const found: InterruptedRun[] = [];
@@ -37,6 +39,7 @@ export async function readInterrupted(db: Kysely<Tables>): Promise<InterruptedRu
     found.push({
       id: row.id,
       parentRunId: row.parent_run_id,
+      owner: row.owner,
       status: row.status as RunStatus,
       pipeline: JSON.parse(row.body) as Pipeline,
       context: { ...context, raw: row.raw === null ? null : (JSON.parse(row.raw) as unknown) },

@@ -2,6 +2,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Outcome, Run, RunStatus, Stage } from '../runs/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from './dialect.ts';
 import type { RunRow, Tables } from './schema.ts';
+import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
 export interface RunFilter {
@@ -54,8 +55,9 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
   const last = rows.length > page.limit ? shown.at(-1) : undefined;
   const counted = await countUpTo(db, filter, MAX_COUNTED + 1);
   const current = await currentSteps(db, shown);
+  const waiting = await waitingChildren(db, shown);
   return {
-    runs: shown.map((row) => toRun(row, current.get(row.id) ?? null)),
+    runs: shown.map((row) => toRun(asWaiting(row, waiting), current.get(row.id) ?? null)),
     total: Math.min(counted, MAX_COUNTED),
     totalIsLowerBound: counted > MAX_COUNTED,
     next: last?.seq ?? null,
@@ -96,7 +98,7 @@ export const RUN_COLUMNS = [
   MARK,
 ] as const;
 
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key'> & {
+export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 'owner'> & {
   seq: number;
   feedback_outcome: string | null;
 };

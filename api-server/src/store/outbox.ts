@@ -3,9 +3,10 @@ import type { Kysely } from 'kysely';
 import type { ConfigSource, Message, Notification } from '../notify/message.ts';
 import type { Outbox } from '../notify/sender.ts';
 import type { Claimed, Settlement } from '../notify/settle.ts';
-import type { RunEvent } from '../runs/model.ts';
+import { isTerminal, type RunEvent, type RunStatus } from '../runs/model.ts';
 import { addCounters } from './counters.ts';
 import type { Database, Tx } from './database.ts';
+import { dialectOf } from './dialect.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from './schema.ts';
@@ -55,15 +56,17 @@ export async function insertNotifications(tx: Tx, notifications: readonly Notifi
   }
 }
 
-const dueRows = statement<{ now: number; limit: number }, NotificationRow>((db, slot) =>
-  db
+const dueRows = statement<{ now: number; limit: number }, NotificationRow>((db, slot) => {
+  const due = db
     .selectFrom('notifications')
     .selectAll()
     .where('status', '=', 'pending')
     .where('due_at', '<=', slot.now)
     .orderBy('due_at')
-    .limit(slot.limit),
-);
+    .limit(slot.limit);
+  // What another process is just taking is not waited for.
+  return dialectOf(db).name === 'postgres' ? due.forUpdate().skipLocked() : due;
+});
 
 const claimRow = statement<{ id: string; due_at: number; until: number }>((db, slot) =>
   db
@@ -160,8 +163,10 @@ const lastEvents = statement<{ run_id: string }, { events: string; status: strin
 
 /** Adds a line after the last one of a run that has ended; the log of one that goes on is its engine's alone. */
 async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'seq'>): Promise<void> {
+  // Other processes add lines too, and each line is after the last one.
+  await tx.lock(`log ${runId}`);
   const [last] = await tx.all(lastEvents, { run_id: runId });
-  if (!last || ['queued', 'running', 'interrupted'].includes(last.status)) return;
+  if (!last || !isTerminal(last.status as RunStatus)) return;
   const seq = ((JSON.parse(last.events) as RunEvent[]).at(-1)?.seq ?? 0) + 1;
   await appendEvents(tx, runId, [{ seq, ...event } as RunEvent]);
 }

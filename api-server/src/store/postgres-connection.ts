@@ -15,6 +15,8 @@ import type { Tables } from './schema.ts';
 export interface Limits {
   statement: number;
   lock: number;
+  /** How long a transaction may stand still; as long as a statement where nothing is said. */
+  idle?: number;
 }
 
 const CONNECT_MS = 3_000;
@@ -42,7 +44,7 @@ export function connectionSettings(url: string, limits: Limits): pg.ClientConfig
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: limits.statement,
     lock_timeout: limits.lock,
-    idle_in_transaction_session_timeout: limits.statement,
+    idle_in_transaction_session_timeout: limits.idle ?? limits.statement,
     ...(limits.statement > 0 ? { query_timeout: limits.statement + ANSWER_GRACE_MS } : {}),
   };
 }
@@ -68,14 +70,15 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** Rejects with `ConnectionLost`, or with what the server says against it. */
-export async function openSession(settings: pg.ClientConfig): Promise<Session> {
+/** Rejects with `ConnectionLost`, or with what the server says against it; `heard` is told what comes of LISTEN. */
+export async function openSession(settings: pg.ClientConfig, heard?: (word: string) => void): Promise<Session> {
   const client = new pg.Client(settings);
   let alive = true;
   const gone = () => void (alive = false);
   // Without a listener a failover would end the process.
   client.on('error', gone);
   client.on('end', gone);
+  if (heard) client.on('notification', ({ payload }) => heard(payload ?? ''));
   try {
     await client.connect();
   } catch (error) {

@@ -21,7 +21,8 @@ import { createWriter } from './postgres-writer.ts';
 
 const READERS = 8;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
-const WRITE_LIMITS = { statement: 15_000, lock: 5_000 };
+/** Who stands still in the middle of a transaction keeps others from taking over until the server ends it: before a lease is over. */
+const WRITE_LIMITS = { statement: 15_000, lock: 5_000, idle: 5_000 };
 /** Migrations may rebuild tables; a second replica waits as long as the first needs. */
 const MIGRATION_LIMITS = { statement: 0, lock: 0 };
 /** Any number that nobody else takes as an advisory lock. */
@@ -43,6 +44,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   pool.on('error', () => undefined);
   const closing = new AbortController();
   const writer = createWriter({
+    fenced: options.fenced ?? true,
     connect: () => openSession(connectionSettings(options.url, WRITE_LIMITS)),
     outcome: (transactionId) => outcomeOf(pool, transactionId, closing.signal),
   });
@@ -50,6 +52,8 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
     write: (job) => commits.write(job),
+    fileInPlace: () => true,
+    writeAs: writer.writeAs,
     healthy: createHealth(commits, { now: options.now, trustedMs: TRUSTED_MS }),
     close: async () => {
       closing.abort();

@@ -1,12 +1,14 @@
 import type { Counter } from '../runs/records.ts';
 import type { Tx } from './database.ts';
 import { postgres } from './dialect.ts';
-import { CommitInDoubt, ConnectionLost, LockBusy, type Outcome } from './faults.ts';
+import { CommitInDoubt, ConnectionLost, Fenced, LockBusy, type Outcome } from './faults.ts';
 import type { Company, Transactions } from './group-commit.ts';
 import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
 export interface WriterDeps {
+  /** Whether an epoch that is over keeps its process from writing. */
+  fenced: boolean;
   connect(): Promise<Session>;
   /** Asks until it knows whether the transaction took effect. */
   outcome(transactionId: string): Promise<Outcome>;
@@ -14,6 +16,7 @@ export interface WriterDeps {
 
 /** One connection that writes, opened again when it is lost. */
 export interface Writer extends Transactions<Tx> {
+  writeAs(epoch: number | 'none'): void;
   close(): Promise<void>;
 }
 
@@ -21,6 +24,8 @@ const CONNECTIONS_TRIED = 3;
 
 /** Every transaction shares this lock; one that must be alone has it for itself. Any number that nobody else takes. */
 const COMPANY_LOCK = '7165218850271234420';
+/** The word of `Tx.tell` goes to whoever listens here. */
+export const CHANNEL = 'signalbox';
 /** Names the transaction at once, so that a commit without an answer can be asked for later. */
 const NAME = 'SELECT pg_current_xact_id()::text AS id';
 const BEGIN: Readonly<Record<Company, string>> = {
@@ -30,9 +35,15 @@ const BEGIN: Readonly<Record<Company, string>> = {
 const ADD_SUMS = `INSERT INTO counters (metric, labels, value) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
   ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`;
 
+/** Nobody may end the epoch before this transaction does: who takes over waits for it, or finds it gone. */
+const epochHolds = (epoch: number): string => `; SELECT epoch FROM replicas WHERE epoch = ${epoch} FOR KEY SHARE`;
+
 export function createWriter(deps: WriterDeps): Writer {
   let session: Session | null = null;
   let transactionId = '';
+  let epoch: number | 'none' | null = null;
+  /** The epoch that the current transaction has seen. */
+  let seen: number | null = null;
   let locks = new Set<string>();
   let sums = new Map<string, Counter>();
 
@@ -47,7 +58,11 @@ export function createWriter(deps: WriterDeps): Writer {
   };
 
   const name = async (company: Company): Promise<string> => {
-    const [, , named] = (await send({ text: BEGIN[company] })) as unknown as [Answer, Answer, Answer];
+    if (epoch === 'none') throw new Fenced('this process has lost its place among those that share the database');
+    seen = epoch;
+    const text = `${BEGIN[company]}${seen === null ? '' : epochHolds(seen)}`;
+    const [, , named, held] = (await send({ text })) as unknown as [Answer, Answer, Answer, Answer?];
+    if (held?.rows.length === 0 && deps.fenced) throw new Fenced('other processes have taken over from this one');
     return (named.rows[0] as { id: string }).id;
   };
   /** A connection may be found dead only when it is used; where no new one is to be had, nothing begins. */
@@ -78,6 +93,11 @@ export function createWriter(deps: WriterDeps): Writer {
       if (!alone && !(rows[0] as { taken: boolean } | undefined)?.taken) throw new LockBusy(name);
       locks.add(name);
     },
+    get epoch() {
+      return seen;
+    },
+    tell: async (word) =>
+      void (await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, word], name: 'tell' })),
     count: (counter) => {
       const key = `${counter.metric}\n${JSON.stringify(counter.labels)}`;
       const value = (sums.get(key)?.value ?? 0) + counter.value;
@@ -87,6 +107,7 @@ export function createWriter(deps: WriterDeps): Writer {
 
   return {
     tx,
+    writeAs: (next) => void (epoch = next),
     faultOf: postgres.faultOf,
     begin: async (company) => {
       locks = new Set();

@@ -1,3 +1,4 @@
+import { ACTIVE_RUN_STATUSES } from '../runs/model.ts';
 import type { Database } from './database.ts';
 
 const BATCH = 500;
@@ -12,7 +13,7 @@ export async function pruneRuns(database: Database, days: number, now: number): 
       .selectFrom('runs')
       .select('id')
       .where('completed_at', '<', before)
-      .where('status', 'not in', ['queued', 'running', 'interrupted'])
+      .where('status', 'not in', ACTIVE_RUN_STATUSES)
       .limit(BATCH)
       .execute();
     if (old.length === 0) return removed;

@@ -9,9 +9,11 @@ import type {
   StepStatus,
   TrustReport,
 } from '../runs/model.ts';
+import { spentBy } from '../runs/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { currentSteps, RUN_COLUMNS, toRun } from './list-runs.ts';
 import type { StepRow, Tables } from './schema.ts';
+import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */
 export interface RunDetail {
@@ -23,7 +25,11 @@ export interface RunDetail {
   feedback: RunFeedback | null;
   stepFeedback: ReadonlyMap<string, StepFeedback>;
   children: Run[];
+  /** Runs that repeat this one, the newest first, at most `MAX_RERUNS`. */
+  reruns: Run[];
 }
+
+const MAX_RERUNS = 50;
 
 /** Null for an unknown run. */
 export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: boolean }): Promise<RunDetail | null> {
@@ -34,7 +40,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     .where('id', '=', id)
     .executeTakeFirst();
   if (!row) return null;
-  const [steps, marks, children, current] = await Promise.all([
+  const [steps, marks, children, reruns, current] = await Promise.all([
     db
       .selectFrom('step_executions')
       .selectAll()
@@ -44,18 +50,32 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
       .execute(),
     feedbackOfRun(db, id),
     db.selectFrom('runs').select(RUN_COLUMNS).where('parent_run_id', '=', id).orderBy('seq').execute(),
+    db
+      .selectFrom('runs')
+      .select(RUN_COLUMNS)
+      .where('rerun_of', '=', id)
+      .orderBy('seq', 'desc')
+      .limit(MAX_RERUNS)
+      .execute(),
     currentSteps(db, [row]),
   ]);
+  const executed = steps.map(toStep);
+  const waiting = await waitingChildren(db, [row, ...children]);
   return {
-    run: toRun(row, current.get(id) ?? null),
+    run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
     context: JSON.parse(row.context) as Record<string, unknown>,
     ...(include.raw ? { raw: json(row.raw ?? null) } : {}),
-    steps: steps.map(toStep),
+    steps: executed,
     feedback: marks.run,
     stepFeedback: marks.steps,
-    children: children.map((child) => toRun(child, null)),
+    children: children.map((child) => toRun(asWaiting(child, waiting), null)),
+    reruns: reruns.map((again) => toRun(again, null)),
   };
 }
+
+/** The row of a run says what it spent only once it has ended. */
+const live = (run: Run, steps: readonly StepExecution[]): Run =>
+  run.completedAt === null ? { ...run, ...spentBy(steps) } : run;
 
 /** The status of a run, or null where there is none: what a stream and a mark need to know. */
 export async function findRun(db: Kysely<Tables>, id: string): Promise<Run | null> {

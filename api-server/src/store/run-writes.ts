@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
+import { ACTIVE_RUN_STATUSES } from '../runs/model.ts';
 import type { Tx } from './database.ts';
 import { statement } from './statement.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../runs/records.ts';
-
-const LIVE = ['queued', 'running', 'interrupted'];
 
 const findDuplicateRow = statement<
   { pipeline: string; key: string; since: number },
@@ -14,7 +13,7 @@ const findDuplicateRow = statement<
     .select(['id', 'status', 'triggered_at'])
     .where('dedup_key', '=', slot.key)
     .where('pipeline_name', '=', slot.pipeline)
-    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', LIVE)])),
+    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', ACTIVE_RUN_STATUSES)])),
 );
 
 /** The longest key that an index takes as it is. */
@@ -37,36 +36,49 @@ export async function findDuplicate(
   // Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them.
   const rows = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
   const row =
-    rows.find(({ status }) => LIVE.includes(status)) ?? rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
+    rows.find(({ status }) => (ACTIVE_RUN_STATUSES as readonly string[]).includes(status)) ??
+    rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
-const insertRunRow = statement<NewRunRecord>((db, slot) =>
-  db.insertInto('runs').values({
-    id: slot.id,
-    pipeline_name: slot.pipeline_name,
-    definition_hash: slot.definition_hash,
-    source: slot.source,
-    status: slot.status,
-    team: slot.team,
-    stage: slot.stage,
-    severity: slot.severity,
-    summary: slot.summary,
-    triggered_at: slot.triggered_at,
-    fingerprint: slot.fingerprint,
-    dedup_key: slot.dedup_key,
-    parent_run_id: slot.parent_run_id,
-    rerun_of: slot.rerun_of,
-    input_tokens: 0,
-    output_tokens: 0,
-    unpriced_steps: 0,
-    context: slot.context,
-    raw: slot.raw,
-  }),
+const rowOf = (slot: NewRunRecord) => ({
+  id: slot.id,
+  pipeline_name: slot.pipeline_name,
+  definition_hash: slot.definition_hash,
+  source: slot.source,
+  status: slot.status,
+  team: slot.team,
+  stage: slot.stage,
+  severity: slot.severity,
+  summary: slot.summary,
+  triggered_at: slot.triggered_at,
+  fingerprint: slot.fingerprint,
+  dedup_key: slot.dedup_key,
+  parent_run_id: slot.parent_run_id,
+  rerun_of: slot.rerun_of,
+  input_tokens: 0,
+  output_tokens: 0,
+  unpriced_steps: 0,
+  context: slot.context,
+  raw: slot.raw,
+});
+
+const insertRunRow = statement<NewRunRecord>((db, slot) => db.insertInto('runs').values(rowOf(slot)));
+const insertOwnedRow = statement<NewRunRecord & { owner: number | null }>((db, slot) =>
+  db.insertInto('runs').values({ ...rowOf(slot), owner: slot.owner }),
 );
 
-export async function insertRun(tx: Tx, row: NewRunRecord): Promise<void> {
-  await tx.run(insertRunRow, { ...row, dedup_key: row.dedup_key === null ? null : indexed(row.dedup_key) });
+/** Answers whose the run is. Where several processes share the database, one that waits is nobody's: it goes to the first with room. */
+export async function insertRun(tx: Tx, given: NewRunRecord): Promise<number | null> {
+  const row = { ...given, dedup_key: given.dedup_key === null ? null : indexed(given.dedup_key) };
+  if (tx.epoch === null) {
+    await tx.run(insertRunRow, row);
+    return null;
+  }
+  const owner = row.status === 'queued' ? null : tx.epoch;
+  await tx.run(insertOwnedRow, { ...row, owner });
+  if (owner === null) await tx.tell('work');
+  return owner;
 }
 
 const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>(
@@ -102,7 +114,7 @@ const endRunRow = statement<RunEndRecord>((db, slot) =>
       unpriced_steps: slot.unpriced_steps,
     })
     .where('id', '=', slot.id)
-    .where('status', 'in', LIVE),
+    .where('status', 'in', ACTIVE_RUN_STATUSES),
 );
 
 /** True when this call ended the run; false when it had ended before. */
@@ -111,7 +123,11 @@ export async function endRun(tx: Tx, end: RunEndRecord): Promise<boolean> {
 }
 
 const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
-  db.updateTable('runs').set({ status: slot.status }).where('id', '=', slot.id).where('status', 'in', LIVE),
+  db
+    .updateTable('runs')
+    .set({ status: slot.status })
+    .where('id', '=', slot.id)
+    .where('status', 'in', ACTIVE_RUN_STATUSES),
 );
 
 /** Moves a run between live statuses; false when it has ended. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tx } from './database.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
@@ -32,6 +32,21 @@ export async function noteLook(tx: Tx, at: number): Promise<void> {
 export async function lastLook(db: Kysely<Tables>): Promise<number | null> {
   const row = await db.selectFrom('marks').select('value').where('name', '=', LOOK).executeTakeFirst();
   return row ? row.value : null;
+}
+
+const moveMark = statement<{ name: string }>((db, slot) =>
+  db
+    .insertInto('marks')
+    .values({ name: slot.name, value: 1 })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet((row) => ({ value: sql`${row.ref('marks.value')} + 1` })),
+    ),
+);
+
+/** Tells all processes that share the database to read their definitions again. */
+export async function spreadDefinitions(tx: Tx): Promise<void> {
+  await tx.run(moveMark, { name: 'definitions' });
+  await tx.tell('look');
 }
 
 /** Fires older than this can no longer be asked for. */

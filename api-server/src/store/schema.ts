@@ -39,6 +39,14 @@ export interface Tables {
   schedule_fires: { pipeline_name: string; fire_at: number };
   /** Single numbers that outlive a process, by name. */
   marks: { name: string; value: number };
+  /** Processes that share a Postgres database; `epoch` grows and is never used twice. */
+  replicas: { epoch: Generated<number>; name: string; expires_at: number };
+  /** Runs that are to be cancelled by whoever has them. */
+  cancellations: { run_id: string; asked_by: string };
+  /** Runs of a lane: `entered` is 1 for those that have one of its `places`, 0 for those that wait. */
+  lane_places: { run_id: string; lane: string; places: number; entered: number };
+  /** Where artifacts have no folder. */
+  artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
   schema_migrations: { id: string; applied_at: number };
 }
 
@@ -111,6 +119,8 @@ export interface RunRow {
   context: string;
   /** The delivery as it came, JSON. */
   raw: string | null;
+  /** The epoch of the replica that has the run; null for nobody, and in the embedded database. */
+  owner: number | null;
 }
 
 export interface StepRow {

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { AppError } from '@signalbox/crds';
 import { bumpCounter } from './counters.ts';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { sqlite } from './dialect.ts';
+import { fileInPlace } from './file-in-place.ts';
 import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
@@ -12,7 +14,6 @@ import { compile, type Compiled, type Statement } from './statement.ts';
 
 /** Opens the embedded database: one process at a time, WAL, synchronous FULL read back (Design 8). */
 export async function openSqlite(options: DatabaseOptions & { file: string }): Promise<Database> {
-  mkdirSync(dirname(options.file), { recursive: true });
   const lock = takeLock(options.file);
   const writer = openConnection(options.file, { readOnly: false });
   try {
@@ -24,12 +25,14 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     throw error;
   }
   const reader = openConnection(options.file, { readOnly: true });
-  const commits = new GroupCommit<Tx>(transactionsOn(writer));
+  const inPlace = fileInPlace(options.file, options.now);
+  const commits = new GroupCommit<Tx>(transactionsOn(writer, inPlace));
   return {
     db: reader.kysely,
     write: (job) => commits.write(job),
     // A file that nobody writes to does not fall ill.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
+    fileInPlace: inPlace,
     close: async () => {
       await commits.drained();
       await reader.kysely.destroy();
@@ -52,7 +55,7 @@ function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): v
 
 /** The lock is an open exclusive transaction on a file beside the database: it ends with the process, however that ends. */
 function takeLock(file: string): DatabaseSync {
-  const lock = new DatabaseSync(`${file}.lock`);
+  const lock = openLock(file);
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
     return lock;
@@ -62,13 +65,28 @@ function takeLock(file: string): DatabaseSync {
   }
 }
 
+function openLock(file: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return new DatabaseSync(`${file}.lock`);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`database.url: ${dirname(file)} must be a folder that this user may write to (${reason})`, {
+      cause,
+    });
+  }
+}
+
+const GONE = 'the database file was deleted or replaced; put it back, or restart the service';
+
 /** Roll-ups of a transaction are summed in memory and written once, with its commit. */
-function transactionsOn(writer: SqliteConnection): Transactions<Tx> {
+function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Transactions<Tx> {
   const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
   const statements = statementsOn(writer);
   const sums = new Map<string, { metric: string; labels: string; value: number }>();
   return {
     begin: () => {
+      if (!inPlace()) throw new AppError('unavailable', GONE);
       sums.clear();
       begin.run();
     },
@@ -82,6 +100,8 @@ function transactionsOn(writer: SqliteConnection): Transactions<Tx> {
       ...statements,
       // The only writing connection holds the whole database already.
       lock: () => undefined,
+      epoch: null,
+      tell: () => undefined,
       count: ({ metric, labels: list, value }) => {
         const labels = JSON.stringify(list);
         const key = `${metric}\n${labels}`;

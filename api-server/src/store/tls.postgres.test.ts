@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestAuthority, type TestAuthority } from '../http/fixtures/certificates.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './open-database.ts';
 import { type PostgresServer, startPostgres } from './fixtures/postgres-server.ts';
 import { connectionSettings, openSession } from './postgres-connection.ts';
 

@@ -32,6 +32,8 @@ function watched(tx: Tx, changed: Set<string>): Tx {
     db: tx.db.withPlugin(noting(changed)),
     all: (query, input) => tx.all(query, input),
     lock: (name) => tx.lock(name),
+    epoch: tx.epoch,
+    tell: (word) => tx.tell(word),
     count: (counter) => tx.count(counter),
     run: (query, input) => {
       const key = query as Statement<never, unknown>;

@@ -3,6 +3,8 @@ import { initial } from './0001-initial.ts';
 import { notifications } from './0002-notifications.ts';
 import { schedules } from './0004-schedules.ts';
 import { approvals } from './0003-approvals.ts';
+import { reruns } from './0005-reruns.ts';
+import { replicas } from './0006-replicas.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -22,4 +24,6 @@ export const migrations: readonly Migration[] = [
   { id: '0002-notifications', up: notifications },
   { id: '0003-approvals', up: approvals },
   { id: '0004-schedules', up: schedules },
+  { id: '0005-reruns', up: reruns },
+  { id: '0006-replicas', up: replicas },
 ];

@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs';
+
+/** How long an answer holds. */
+const LOOK_EVERY_MS = 2000;
+
+/**
+ * Tells whether a path still leads to the file that is there now. An open file can be deleted or replaced under a process
+ * that goes on writing to it, and what it writes is gone with its end.
+ */
+export function fileInPlace(path: string, now: () => number): () => boolean {
+  const opened = identity(path);
+  let answer = true;
+  let lookedAt = now();
+  return () => {
+    if (now() - lookedAt >= LOOK_EVERY_MS) {
+      lookedAt = now();
+      answer = identity(path) === opened;
+    }
+    return answer;
+  };
+}
+
+/** Null where there is no such file, or none that can be reached. */
+function identity(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}/${ino}`;
+  } catch {
+    return null;
+  }
+}
