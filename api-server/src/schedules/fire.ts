@@ -1,6 +1,9 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import type { Lane, Lanes } from '../runs/lanes.ts';
+import type { Lanes } from '../runs/lanes.ts';
+import type { Lane } from '../runs/lane.ts';
 import type { TriggerContext } from '../runs/model.ts';
+import type { SharedQueue } from '../triggers/intake-deps.ts';
+import { joinSharedLane } from '../triggers/shared-queue.ts';
 import { newRunRow, type NewRun } from '../runs/new-run.ts';
 import type { NewRunRecord } from '../runs/records.ts';
 
@@ -9,8 +12,10 @@ export interface FireDeps<Tx> {
   /** False when this fire was taken before, by whatever process. */
   takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean>;
   keepDefinition(tx: Tx, pipeline: LoadedPipeline): Promise<void>;
-  insertRun(tx: Tx, row: NewRunRecord): Promise<void>;
+  insertRun(tx: Tx, row: NewRunRecord): Promise<unknown>;
   lanes: Lanes;
+  /** Places in lanes where several processes share the database. */
+  shared?: Pick<SharedQueue<Tx>, 'laneIsOpen' | 'place' | 'makeRoom'>;
   laneOf(pipeline: LoadedPipeline, context: TriggerContext): Lane | null;
   now(): number;
   newId(now: number): string;
@@ -27,9 +32,13 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
   if (pipeline.config.suspend) return { started: false, reason: 'suspended' };
   const run = scheduledRun(deps, pipeline, at);
   const { lane } = run;
-  const refused = lane?.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id);
+  let refused = !deps.shared && lane?.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id);
   const taken = await deps
-    .write((tx) => store(deps, tx, { run, at, refused }))
+    .write(async (tx) => {
+      const open = lane !== null && deps.shared ? await deps.shared.laneIsOpen(tx, lane) : null;
+      if (open !== null) refused = !open && lane?.onLimit === 'reject';
+      return store(deps, tx, { run, at, refused, open });
+    })
     .catch((error: unknown) => {
       if (lane) deps.lanes.leave(lane, run.id);
       throw error;
@@ -47,9 +56,11 @@ interface Scheduled {
   at: number;
   /** The fire is used up, and no run comes of it. */
   refused: boolean;
+  /** What a lane said that processes share; null where there is none. */
+  open: boolean | null;
 }
 
-async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused }: Scheduled): Promise<boolean> {
+async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused, open }: Scheduled): Promise<boolean> {
   const { pipeline, context, team, id, triggeredAt } = run;
   if (!(await deps.takeFire(tx, pipeline.name, at))) return false;
   if (refused) return true;
@@ -58,6 +69,8 @@ async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused }: Sched
     tx,
     newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'queued', now: triggeredAt }),
   );
+  const { lane } = run;
+  if (deps.shared) await joinSharedLane(deps.shared, tx, { runId: id, lane, open, entered: open === true });
   return true;
 }
 
@@ -72,6 +85,7 @@ function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: numb
     stage: pipeline.config.stage,
     triggeredAt: now,
     lane: deps.laneOf(pipeline, context),
+    owner: null,
     prior: [],
   };
 }

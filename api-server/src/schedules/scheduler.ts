@@ -23,7 +23,7 @@ export interface ListedSchedule {
 }
 
 export interface Scheduler {
-  /** Starts what was missed and may still start, then looks every second. */
+  /** Starts what was missed and may still start, then looks every second, or every five while there are none. */
   start(): Promise<void>;
   /** One look; the timer's own, for tests with a clock of their own. */
   look(): Promise<void>;
@@ -32,6 +32,8 @@ export interface Scheduler {
 }
 
 const LOOK_MS = 1_000;
+/** While no definition has a schedule: the first fire of one that comes with a reload may be this late. */
+const NONE_LOOK_MS = 5_000;
 /** A look that comes later than this was not a look but a sleep: what fell into it was missed. */
 const LATE_MS = 60_000;
 const NOTE_MS = 15_000;
@@ -62,6 +64,16 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     noted = now;
     await deps.noteLook(now);
   };
+  const later = () => {
+    timer = setTimeout(
+      () => {
+        looking = looking.then(guarded);
+        later();
+      },
+      scheduled().length > 0 ? LOOK_MS : NONE_LOOK_MS,
+    );
+    timer.unref();
+  };
   const guarded = () =>
     look().catch((error: unknown) =>
       deps.log.warn({ err: error }, 'schedules could not be looked at; next try in a second'),
@@ -72,10 +84,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     start: async () => {
       const last = await deps.lastLook();
       if (last !== null) looked = Math.max(last, deps.now() - deps.catchUpSeconds * 1000);
-      timer = setInterval(() => {
-        looking = looking.then(guarded);
-      }, LOOK_MS);
-      timer.unref();
+      later();
       looking = guarded();
       await looking;
     },
@@ -91,7 +100,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         };
       }),
     stop: async () => {
-      if (timer) clearInterval(timer);
+      if (timer) clearTimeout(timer);
       await looking;
     },
   };

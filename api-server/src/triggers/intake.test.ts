@@ -11,7 +11,9 @@ import type { Database, Tx } from '../store/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/list-runs.ts';
 import { endRun, findDuplicate, insertRun, keepDefinition } from '../store/run-writes.ts';
-import { intake, type IntakeDeps } from './intake.ts';
+import { intake, roomFor } from './intake.ts';
+import type { IntakeDeps } from './intake-deps.ts';
+import type { Verdict } from './model.ts';
 
 let site: TestDatabase;
 let database: Database;
@@ -29,7 +31,9 @@ afterEach(async () => {
   await site.remove();
 });
 
-function deps(over: { maxRuns?: number; maxQueued?: number; dedup?: boolean } = {}): IntakeDeps<Tx> {
+function deps(
+  over: { maxRuns?: number; maxQueued?: number; maxInLanes?: number; dedup?: boolean } = {},
+): IntakeDeps<Tx> {
   const texts = createTexts({ sandbox: true });
   return {
     write: (job) => database.write(job),
@@ -42,6 +46,7 @@ function deps(over: { maxRuns?: number; maxQueued?: number; dedup?: boolean } = 
     lanes: createLanes(),
     laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
     maxQueued: over.maxQueued ?? 0,
+    maxInLanes: over.maxInLanes ?? 100,
     dedup: { enabled: over.dedup ?? true, windowSeconds: 300 },
     now: () => clock,
     newId,
@@ -139,6 +144,17 @@ test("a window of the pipeline wins over the service's", async () => {
   expect((await intake(shared, one('k', short)))[0]?.status).toBe('accepted');
 });
 
+test('a run keeps the stage that its pipeline had when it was triggered', async () => {
+  const shared = deps();
+  await intake(shared, one('a', pipeline('stage: testing')));
+  await intake(shared, one('b', pipeline('stage: production')));
+  const { runs } = await listRuns(database.db, {}, { limit: 50, offset: 0 });
+  expect(runs.map(({ fingerprint, stage }) => [fingerprint, stage])).toEqual([
+    ['b', 'production'],
+    ['a', 'testing'],
+  ]);
+});
+
 test('at capacity a new delivery is refused, and a repeat is still a repeat', async () => {
   const shared = deps({ maxRuns: 1 });
   await intake(shared, one('k'));
@@ -161,6 +177,39 @@ test('a delivery of several alerts gets in as a whole or not at all', async () =
   ]);
   expect(shared.capacity.active()).toBe(0);
   expect((await intake(shared, three.slice(0, 2))).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
+});
+
+/** What a refused delivery says, and is told in its 429. */
+const messageOf = ([verdict]: Verdict[]) => (verdict?.status === 'at_capacity' ? verdict.message : verdict?.status);
+
+test('a refusal says what is missing: slots, more slots than there are, places to wait, or a place in the pipeline', async () => {
+  const shared = deps({ maxRuns: 2 });
+  const three = [one('a'), one('b'), one('c')].flat();
+  expect(messageOf(await intake(shared, three))).toMatch(
+    /needs 3 slots at once and the service has 2: raise .*max_runs/,
+  );
+  await intake(shared, one('first'));
+  expect(messageOf(await intake(shared, three.slice(0, 2)))).toMatch(/needs 2 slots at once and 1 of 2 are free/);
+  await intake(shared, one('second'));
+  expect(messageOf(await intake(shared, one('third')))).toBe(
+    'every slot is taken (concurrency.max_runs is 2); try again later',
+  );
+
+  const queueing = deps({ maxRuns: 1, maxQueued: 1 });
+  const atOnce = await Promise.all(['runs', 'waits', 'late'].map((key) => intake(queueing, one(key))));
+  expect(atOnce.map(messageOf).at(-1)).toMatch(/every slot is taken .*, and too many runs wait already/);
+
+  const lane = pipeline('concurrency: {limit: 1, on_limit: reject}');
+  const free = deps();
+  await intake(free, one('in-lane', lane));
+  expect(messageOf(await intake(free, one('next', lane)))).toMatch(/pipeline "p" lets 1 of its runs run at a time/);
+
+  const waiting = deps({ maxInLanes: 0 });
+  const patient = pipeline('concurrency: {limit: 1, on_limit: queue}');
+  await intake(waiting, one('patient', patient));
+  expect(messageOf(await intake(waiting, one('after', patient)))).toMatch(
+    /too many runs wait .* in their own pipelines/,
+  );
 });
 
 test('twins within one delivery are one run', async () => {
@@ -196,4 +245,44 @@ test.each([
   expect((await deliver('cart'))[0]?.status).toBe(status);
   expect((await deliver('shop'))[0]?.status).toBe('accepted');
   expect(shared.capacity.active()).toBe(2);
+});
+
+test('of what comes at the same moment no more waits than may wait', async () => {
+  const shared = deps({ maxRuns: 1, maxQueued: 3 });
+  const verdicts = (await Promise.all(Array.from({ length: 20 }, (_, at) => intake(shared, one(`k${at}`))))).flat();
+  const count = (wanted: string) => verdicts.filter(({ status }) => status === wanted).length;
+  expect([count('accepted'), count('queued'), count('at_capacity')]).toEqual([1, 3, 16]);
+  expect(shared.capacity.announced()).toBe(0);
+});
+
+test('the queue of a lane is bounded too', async () => {
+  const shared = deps({ maxInLanes: 2 });
+  const limited = pipeline('concurrency: {limit: 1, on_limit: queue}');
+  const verdicts = (
+    await Promise.all(Array.from({ length: 10 }, (_, at) => intake(shared, one(`k${at}`, limited))))
+  ).flat();
+  const count = (wanted: string) => verdicts.filter(({ status }) => status === wanted).length;
+  expect([count('accepted'), count('queued'), count('at_capacity')]).toEqual([1, 2, 7]);
+  expect(await stored()).toBe(3);
+});
+
+test('a twin of what was refused is refused with it and names no run that is not there', async () => {
+  const shared = deps({ maxRuns: 1 });
+  await intake(shared, one('first'));
+  const verdicts = await intake(shared, [...one('a'), ...one('a')]);
+  expect(verdicts.map(({ status }) => status)).toEqual(['at_capacity', 'at_capacity']);
+});
+
+test.each<[string, Parameters<typeof deps>[0], string, string[]]>([
+  ['a free slot', { maxRuns: 2 }, '', ['accepted']],
+  ['no slot and no queue', { maxRuns: 1 }, '', ['at_capacity']],
+  ['no slot and a queue', { maxRuns: 1, maxQueued: 1 }, '', ['queued']],
+  ['a full lane that queues', { maxRuns: 2 }, 'concurrency: {limit: 1, on_limit: queue}', ['queued']],
+  ['a full lane that rejects', { maxRuns: 2 }, 'concurrency: {limit: 1, on_limit: reject}', ['at_capacity']],
+])('a dry run says what a delivery becomes, and so it does: %s', async (_, limits, more, expected) => {
+  const shared = deps(limits);
+  const limited = pipeline(more);
+  await intake(shared, one('first', limited));
+  expect([roomFor(shared, one('next', limited)[0]!)]).toEqual(expected);
+  expect((await intake(shared, one('next', limited))).map(({ status }) => status)).toEqual(expected);
 });

@@ -1,36 +1,25 @@
-import type { Capacity } from '../runs/capacity.ts';
-import type { Lane, Lanes } from '../runs/lanes.ts';
-import { newRunRow, type NewRun, type RunRequest } from '../runs/new-run.ts';
-import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/records.ts';
+import type { Lane } from '../runs/lane.ts';
+import { newRunRow, type RunRequest } from '../runs/new-run.ts';
+import type { DuplicateRun } from '../runs/records.ts';
+import type { IntakeDeps } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
+import { noPlace, noRoom } from './no-room.ts';
+import { joinSharedLane, lookElsewhere } from './shared-queue.ts';
 
-export interface IntakeDeps<Tx> {
-  /** One transaction, durable when it resolves; the job may run twice. */
-  write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
-  findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
-  insertRun(tx: Tx, row: NewRunRecord): Promise<void>;
-  /** Keeps the pipeline's resolved body under its hash. */
-  keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
-  /** Told once a delivery's definitions are durable, so that they are not written again. */
-  definitionKept(hash: string): void;
-  /** The results that a rerun starts with. */
-  insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
-  capacity: Capacity;
-  lanes: Lanes;
-  /** The lane of the pipeline's `concurrency`, or null. */
-  laneOf(request: Omit<RunRequest, 'dedupKey'>): Lane | null;
-  /** Zero where `concurrency.on_full` is `reject`. */
-  maxQueued: number;
-  dedup: { enabled: boolean; windowSeconds: number };
-  now(): number;
-  newId(now: number): string;
-  /** Called once the row is durable; a queued run waits for its slot first. */
-  begin(run: NewRun, state: 'running' | 'queued'): void;
+interface Plan {
+  request: RunRequest;
+  id: string;
+  duplicate: DuplicateRun | null;
+  /** The earlier context of the same delivery that has the same fingerprint. */
+  twin: Plan | null;
+  lane: Lane | null;
+  owner: number | null;
+  /** Whether the lane has a place, by what all processes have stored; null where this process has the lane to itself. */
+  open: boolean | null;
 }
-
-type Plan = { request: RunRequest; id: string; duplicate: DuplicateRun | null; lane: Lane | null };
 type Room = 'running' | 'queued' | 'none' | 'lane_full';
-type Admission = { plans: Plan[]; rooms: Room[] };
+/** Null is the room of a duplicate: it needs none. */
+type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
 
 /**
  * Known, running stage and not suspended: what is left is duplicate, capacity, row (Design 4), in one transaction.
@@ -44,19 +33,25 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
   try {
     admission = await deps.write(async (tx) => {
       const plans = await planAll(deps, tx, keyed, now);
-      const rooms = slots.reserve(plans);
+      const elsewhere = deps.shared ? await lookElsewhere(deps.shared, tx, { plans, capacity: deps.capacity }) : 0;
+      const rooms = slots.reserve(plans, elsewhere);
       for (const [index, plan] of plans.entries()) {
         const room = rooms[index];
-        if (!plan.duplicate && (room === 'running' || room === 'queued'))
-          await store(deps, plan, { tx, status: room, now });
+        if (room === 'running' || room === 'queued') await store(deps, plan, { tx, status: room, now });
       }
-      return { plans, rooms };
+      return { plans, rooms, elsewhere };
     });
   } catch (error) {
     slots.giveBack();
     throw error;
   }
-  return admission.plans.map((plan, index) => conclude(deps, plan, admission.rooms[index] as Room, now));
+  const { plans, rooms, elsewhere } = admission;
+  const outside = rooms.filter((room) => room === 'none').length;
+  const verdicts = plans.map((plan) =>
+    conclude(deps, plan, { room: rooms[plans.indexOf(plan.twin ?? plan)] ?? null, outside, elsewhere, now }),
+  );
+  slots.settle();
+  return verdicts;
 }
 
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
@@ -70,15 +65,26 @@ function dedupKey(
 }
 
 async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: number): Promise<Plan[]> {
-  const seen = new Map<string, DuplicateRun>();
+  const seen = new Map<string, Plan>();
   const plans: Plan[] = [];
   for (const request of requests) {
     const { dedupKey: key, pipeline } = request;
     const id = deps.newId(now);
-    const twin = `${pipeline.name}\n${key}`;
-    const known = key === null ? null : (seen.get(twin) ?? (await suppressing(deps, tx, { pipeline, key, now })));
-    if (!known) seen.set(twin, { id, status: 'running', triggeredAt: now });
-    plans.push({ request, id, duplicate: known, lane: known ? null : deps.laneOf(request) });
+    const name = `${pipeline.name}\n${key}`;
+    const twin = key === null ? null : (seen.get(name) ?? null);
+    const known = key === null || twin ? null : await suppressing(deps, tx, { pipeline, key, now });
+    const duplicate = twin ? (twin.duplicate ?? { id: twin.id, status: 'running', triggeredAt: now }) : known;
+    const plan = {
+      request,
+      id,
+      duplicate,
+      twin,
+      lane: duplicate ? null : deps.laneOf(request),
+      owner: null,
+      open: null,
+    };
+    if (!twin) seen.set(name, plan);
+    plans.push(plan);
   }
   return plans;
 }
@@ -110,36 +116,75 @@ export function dedupWindow<Tx>(
     : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
-/** Holds slots and places in lanes for the runs of one delivery; a job that runs twice starts over. */
-function reservation({ capacity, lanes, maxQueued }: Pick<IntakeDeps<never>, 'capacity' | 'lanes' | 'maxQueued'>) {
+type Reserving = Pick<IntakeDeps<never>, 'capacity' | 'lanes' | 'maxQueued' | 'maxInLanes'>;
+
+/** What a new run would find now, for a dry run. */
+export function roomFor(
+  { capacity, lanes, laneOf, maxQueued, maxInLanes }: Reserving & Pick<IntakeDeps<never>, 'laneOf'>,
+  request: Omit<RunRequest, 'dedupKey'>,
+): 'accepted' | 'queued' | 'at_capacity' {
+  const lane = laneOf(request);
+  const waits = lane !== null && lanes.full(lane);
+  const waiting = capacity.waiting() + capacity.announced() + lanes.waiting();
+  if (waits && lane.onLimit === 'reject') return 'at_capacity';
+  if (capacity.active() < capacity.max && !waits) return 'accepted';
+  return waiting < (capacity.active() < capacity.max ? maxInLanes : maxQueued) ? 'queued' : 'at_capacity';
+}
+
+/** Holds slots, places in lanes and places to wait for the runs of one delivery; a job that runs twice starts over. */
+function reservation({ capacity, lanes, maxQueued, maxInLanes }: Reserving) {
   let held = 0;
+  let announced = 0;
+  let elsewhere = 0;
   const places: { lane: Lane; id: string }[] = [];
+  const settle = () => {
+    capacity.announce(-announced);
+    announced = 0;
+  };
   const giveBack = () => {
     for (; held > 0; held -= 1) capacity.release();
     for (const { lane, id } of places.splice(0)) lanes.leave(lane, id);
+    settle();
   };
-  const inLane = ({ lane, id, duplicate }: Plan): Room => {
-    if (duplicate || lane === null) return 'running';
+  const inLane = ({ lane, id, duplicate, open }: Plan): Room | null => {
+    if (duplicate) return null;
+    if (lane === null) return 'running';
+    if (open !== null) return open ? 'running' : lane.onLimit === 'reject' ? 'lane_full' : 'queued';
     if (lanes.tryTake(lane, id)) {
       places.push({ lane, id });
       return 'running';
     }
     return lane.onLimit === 'reject' ? 'lane_full' : 'queued';
   };
+  const count = (rooms: readonly (Room | null)[], wanted: Room) => rooms.filter((room) => room === wanted).length;
+  /** Nobody waits in vain: what came in the same moment counts before it is in a queue. */
+  const mayWait = (more: number, max: number): boolean => {
+    const waiting = elsewhere + capacity.waiting() + capacity.announced() + lanes.waiting();
+    if (more > 0 && waiting + more > max) return false;
+    announced = more;
+    capacity.announce(more);
+    return true;
+  };
   return {
-    reserve: (plans: Plan[]): Room[] => {
+    reserve: (plans: Plan[], waitingElsewhere: number): (Room | null)[] => {
       giveBack();
+      elsewhere = waitingElsewhere;
       const rooms = plans.map(inLane);
-      const wanted = plans.filter(({ duplicate }, index) => !duplicate && rooms[index] === 'running').length;
+      const queued = count(rooms, 'queued');
+      const wanted = count(rooms, 'running');
       if (capacity.tryTake(wanted)) {
         held = wanted;
-        return rooms;
+        if (mayWait(queued, maxInLanes)) return rooms;
+        giveBack();
+        return rooms.map((room) => room && 'none');
       }
       giveBack();
-      const room: Room = capacity.waiting() + wanted <= maxQueued ? 'queued' : 'none';
-      return rooms.map((one) => (one === 'running' ? room : one));
+      const room: Room = mayWait(wanted + queued, maxQueued) ? 'queued' : 'none';
+      return rooms.map((one) => (one === 'running' || one === 'queued' ? room : one));
     },
     giveBack,
+    /** What was stored is on its way into its queue. */
+    settle,
   };
 }
 
@@ -149,49 +194,68 @@ interface Writing<Tx> {
   now: number;
 }
 
-async function store<Tx>(deps: IntakeDeps<Tx>, { request, id }: Plan, { tx, status, now }: Writing<Tx>): Promise<void> {
+async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: Writing<Tx>): Promise<void> {
+  const { request, id } = plan;
   await deps.keepDefinition(tx, request.pipeline);
-  await deps.insertRun(tx, newRunRow(request, { id, status, now }));
+  plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }));
   if (request.prior?.length) await deps.insertPrior?.(tx, id, request);
+  const { lane, open } = plan;
+  if (deps.shared) await joinSharedLane(deps.shared, tx, { runId: id, lane, open, entered: status === 'running' });
 }
 
-function conclude(
-  deps: Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept'>,
-  { request, id, duplicate, lane }: Plan,
-  room: Room,
-  now: number,
-): Verdict {
-  const { pipeline, context, team } = request;
-  const named = {
-    source: context.source,
-    pipeline: pipeline.name,
-    severity: context.severity,
-    summary: context.summary,
-  };
+type Concluding = Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept' | 'maxQueued'>;
+
+interface Found {
+  room: Room | null;
+  /** How many runs of the delivery found no room. */
+  outside: number;
+  /** Runs that wait for whichever process has room. */
+  elsewhere: number;
+  now: number;
+}
+
+function conclude(deps: Concluding, plan: Plan, { room, outside, elsewhere, now }: Found): Verdict {
+  const { pipeline, context } = plan.request;
+  const { source, severity, summary } = context;
+  const named = { source, pipeline: pipeline.name, severity, summary };
+  // A twin of what was refused is refused with it.
+  if (room === 'none') return refused(deps, outside);
+  if (room === 'lane_full') return refusedByLane(plan);
+  const { duplicate } = plan;
   if (duplicate) {
     const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
     return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
   }
-  const { capacity } = deps;
-  if (room === 'none') {
-    return {
-      status: 'at_capacity',
-      activeRuns: capacity.active(),
-      maxConcurrentRuns: capacity.max,
-      retryAfterSeconds: 5,
-    };
-  }
-  if (room === 'lane_full') {
-    const limit = lane?.limit ?? 0;
-    return { status: 'at_capacity', activeRuns: limit, maxConcurrentRuns: limit, retryAfterSeconds: 5 };
-  }
-  deps.definitionKept(pipeline.hash);
-  const position = capacity.waiting() + 1;
-  deps.begin(
-    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, prior: request.prior ?? [] },
-    room,
-  );
+  const position = elsewhere + deps.capacity.waiting() + 1;
+  begin(deps, plan, room ?? 'running', now);
   return room === 'queued'
-    ? { status: 'queued', runId: id, ...named, position }
-    : { status: 'accepted', runId: id, ...named };
+    ? { status: 'queued', runId: plan.id, ...named, position }
+    : { status: 'accepted', runId: plan.id, ...named };
+}
+
+function refused({ capacity, maxQueued }: Concluding, wanted: number): Verdict {
+  const [active, max] = [capacity.active(), capacity.max];
+  return atCapacity(active, max, noRoom({ active, max, wanted, maxQueued }));
+}
+
+function refusedByLane({ request, lane }: Plan): Verdict {
+  const limit = lane?.limit ?? 0;
+  return atCapacity(limit, limit, noPlace(request.pipeline.name, limit));
+}
+
+const atCapacity = (activeRuns: number, maxConcurrentRuns: number, message: string): Verdict => ({
+  status: 'at_capacity',
+  message,
+  activeRuns,
+  maxConcurrentRuns,
+  retryAfterSeconds: 5,
+});
+
+function begin(deps: Concluding, { request, id, lane, owner }: Plan, state: 'running' | 'queued', now: number): void {
+  const { pipeline, context, team, prior = [] } = request;
+  deps.definitionKept(pipeline.hash);
+  deps.begin(
+    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, owner, prior },
+    state,
+  );
 }

@@ -1,3 +1,4 @@
+import type { FirstPrompt } from './first-prompt.ts';
 import type { Stage, TriggerContext } from '../runs/model.ts';
 
 /** A delivery as the route hands it over; `body` is parsed JSON within the size and depth bounds. */
@@ -7,6 +8,8 @@ export interface Delivery {
   strategy: string | null;
   allowTesting: boolean;
   dryRun: boolean;
+  /** Set by a dry run that also asks for the first prompt. */
+  withPrompt?: true;
   /** Team of the webhook token; null for unattributed tokens and manual runs. */
   team: string | null;
   /** Set for manual runs: the pipeline is forced, and an unknown one is not_found instead of no_pipeline. */
@@ -27,7 +30,7 @@ export type Verdict =
   | (Named & { status: 'deduplicated'; runId: string; reason: string })
   | { status: 'skipped_testing'; pipeline: string; reason: string }
   | { status: 'suspended'; pipeline: string; reason: string }
-  | { status: 'at_capacity'; activeRuns: number; maxConcurrentRuns: number; retryAfterSeconds: number }
+  | { status: 'at_capacity'; message: string; activeRuns: number; maxConcurrentRuns: number; retryAfterSeconds: number }
   | { status: 'no_pipeline'; message: string }
   | { status: 'unavailable'; message: string };
 
@@ -38,8 +41,13 @@ export interface Preview {
   stage: Stage | null;
   fingerprint: string | null;
   would: Verdict['status'];
+  /** Why no run would start; null where one would, or where `would` says all. */
+  reason: string | null;
+  /** Whether the window or an active run would suppress it, even where it would be refused for another reason first. */
   dedup: { duplicate: boolean; runId: string | null };
   context: Omit<TriggerContext, 'raw'>;
+  /** Undefined unless asked for; null where no step has a prompt or no pipeline was found. */
+  prompt?: FirstPrompt | null;
 }
 
 /** The answer to a delivery: one verdict, several for `strategy=per_alert`, previews, or a refusal. */

@@ -1,9 +1,12 @@
+import { notLoaded } from '../definitions/not-loaded.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/model.ts';
 import type { RunRequest } from '../runs/new-run.ts';
+import type { FirstPrompt } from './first-prompt.ts';
 import type { Delivery, Preview, Receipt, Verdict } from './model.ts';
 import { resolve } from './resolve.ts';
-import { sources, type Parsed } from './sources/index.ts';
+import { sources } from './sources/index.ts';
+import type { Parsed } from './sources/source.ts';
 
 export interface ReceiveDeps {
   definitions(): Snapshot;
@@ -12,11 +15,18 @@ export interface ReceiveDeps {
   intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
   /** What `intake` would find, without storing anything. */
   peekDuplicate(request: Omit<RunRequest, 'dedupKey'>): Promise<string | null>;
-  hasRoom(): boolean;
+  roomFor(request: Omit<RunRequest, 'dedupKey'>): Room | Promise<Room>;
+  firstPrompt(request: Omit<RunRequest, 'dedupKey'>): FirstPrompt | null;
   now(): number;
 }
 
-type Decision = { go: true; request: Omit<RunRequest, 'dedupKey'> } | { go: false; verdict: Verdict };
+type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped_testing' }>;
+/** `request` of a refusal is what would run otherwise; null where no pipeline was found. */
+type Room = 'accepted' | 'queued' | 'at_capacity';
+
+type Decision =
+  | { go: true; request: Omit<RunRequest, 'dedupKey'> }
+  | { go: false; verdict: Refusal; request: Omit<RunRequest, 'dedupKey'> | null };
 
 /** Everything between an authenticated, parsed delivery and its answer (Design 4). */
 export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
@@ -24,10 +34,16 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
   const parsed = parse(deps, delivery);
   if (!parsed.ok) return { kind: 'invalid', message: parsed.message, errors: parsed.errors };
   const { contexts } = parsed;
-  const unknown = delivery.forcedPipeline && !deps.definitions().byName.has(delivery.forcedPipeline);
-  if (unknown) return { kind: 'unknown_pipeline', message: `no pipeline is named "${delivery.forcedPipeline}"` };
+  const { forcedPipeline: forced } = delivery;
+  if (forced !== undefined && !deps.definitions().byName.has(forced))
+    return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
   const decisions = contexts.map((context) => decide(deps.definitions(), context, delivery));
-  if (delivery.dryRun) return { kind: 'previews', previews: await previewAll(deps, contexts, decisions) };
+  if (delivery.dryRun) {
+    const previews = decisions.map((decision, index) =>
+      preview(deps, delivery, contexts[index] as TriggerContext, decision),
+    );
+    return { kind: 'previews', previews: await Promise.all(previews) };
+  }
   const admitted = await deps.intake(decisions.flatMap((decision) => (decision.go ? [decision.request] : [])));
   const verdicts = decisions.map((decision) => (decision.go ? (admitted.shift() as Verdict) : decision.verdict));
   const [first] = verdicts;
@@ -51,43 +67,44 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
 /** The rules that need no database, in the order in which they speak: known, suspended, stage. */
 function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery): Decision {
   const resolution = resolve(snapshot, context, delivery.team);
-  if (!resolution.ok) return { go: false, verdict: { status: 'no_pipeline', message: resolution.message } };
+  if (!resolution.ok)
+    return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
   const { pipeline } = resolution;
+  const request = { pipeline, context, team: delivery.team };
   if (pipeline.config.suspend) {
     const reason = 'the pipeline is suspended; resume it to accept triggers';
-    return { go: false, verdict: { status: 'suspended', pipeline: pipeline.name, reason } };
+    return { go: false, verdict: { status: 'suspended', pipeline: pipeline.name, reason }, request };
   }
   if (pipeline.config.stage === 'testing' && !delivery.allowTesting) {
     const reason = 'the pipeline is in stage testing; add allow_testing=true to run it';
-    return { go: false, verdict: { status: 'skipped_testing', pipeline: pipeline.name, reason } };
+    return { go: false, verdict: { status: 'skipped_testing', pipeline: pipeline.name, reason }, request };
   }
-  return { go: true, request: { pipeline, context, team: delivery.team } };
+  return { go: true, request };
 }
 
-function previewAll(deps: ReceiveDeps, contexts: TriggerContext[], decisions: Decision[]): Promise<Preview[]> {
-  return Promise.all(
-    decisions.map(async (decision, index): Promise<Preview> => {
-      const { raw: _, ...context } = contexts[index] as TriggerContext;
-      const pipeline = decision.go ? decision.request.pipeline : null;
-      const runId = decision.go ? await deps.peekDuplicate(decision.request) : null;
-      const would = decision.go ? expected(deps, runId) : decision.verdict.status;
-      return {
-        status: 'dry_run',
-        pipeline: pipeline?.name ?? context.pipeline,
-        stage: pipeline?.config.stage ?? null,
-        fingerprint: context.fingerprint,
-        would,
-        dedup: { duplicate: runId !== null, runId },
-        context,
-      };
-    }),
-  );
+/** What would become of one context; a pipeline that would not start it now is shown as if it did. */
+async function preview(
+  deps: ReceiveDeps,
+  { withPrompt }: Delivery,
+  { raw: _, ...context }: TriggerContext,
+  decision: Decision,
+): Promise<Preview> {
+  const { request } = decision;
+  const runId = request && (await deps.peekDuplicate(request));
+  const common = {
+    status: 'dry_run' as const,
+    pipeline: request?.pipeline.name ?? context.pipeline,
+    stage: request?.pipeline.config.stage ?? null,
+    fingerprint: context.fingerprint,
+    dedup: { duplicate: runId !== null, runId },
+    context,
+    ...(withPrompt && { prompt: request && deps.firstPrompt(request) }),
+  };
+  if (!decision.go) return { ...common, would: decision.verdict.status, reason: reasonOf(decision.verdict) };
+  return { ...common, would: runId === null ? await deps.roomFor(decision.request) : 'deduplicated', reason: null };
 }
 
-const expected = (deps: ReceiveDeps, duplicate: string | null): Verdict['status'] => {
-  if (duplicate !== null) return 'deduplicated';
-  return deps.hasRoom() ? 'accepted' : 'at_capacity';
-};
+const reasonOf = (verdict: Refusal): string => (verdict.status === 'no_pipeline' ? verdict.message : verdict.reason);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

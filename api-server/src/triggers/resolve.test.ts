@@ -44,6 +44,18 @@ test('a context that names its pipeline bypasses matching, and an unknown name d
   expect(chosen(set, context({ pipeline: 'gone' }))).toBeNull();
 });
 
+test('a refusal tells a pipeline that nobody wrote from one that is broken, and what to do where nothing matches', () => {
+  const problem = { severity: 'error' as const, kind: 'Pipeline' as const, file: 'f.yaml', loc: [], msg: 'bad' };
+  const set = { ...snapshot(), problems: [{ ...problem, name: 'broken', reason: 'invalid' as const }] };
+  const why = (pipeline: string | null) => {
+    const found = resolve(set, context({ pipeline }), null);
+    return found.ok ? '' : found.message;
+  };
+  expect(why('gone')).toBe('no pipeline is named "gone"');
+  expect(why('broken')).toBe('pipeline "broken" did not load; GET /definitions says why');
+  expect(why(null)).toMatch(/^no pipeline matches this delivery; .*dry_run=true/);
+});
+
 test('a pipeline without a match is never chosen by matching', () => {
   expect(chosen(snapshot(loaded('plain', null)), context())).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { shortHash } from '@signalbox/crds';
 import { z } from 'zod';
 import type { TriggerContext } from '../../runs/model.ts';
-import type { ParseOptions, Source } from './index.ts';
+import type { ParseOptions, Source } from './source.ts';
 import { refused } from './problems.ts';
 
 /** Alertmanager says numbers and booleans as strings; other senders do not. */
@@ -152,6 +152,7 @@ function toContext(payload: Payload, subject: Subject, raw: unknown, receivedAt:
 export const alertRouter: Source = {
   name: 'alert_router',
   namesPipeline: false,
+  payload: Payload,
   parse: (body, options: ParseOptions) => {
     const strategy = Strategy.safeParse(options.strategy);
     if (!strategy.success) {

@@ -1,6 +1,6 @@
 import { DefinitionName } from '@signalbox/crds';
 import { z } from 'zod';
-import type { Source } from './index.ts';
+import type { Source } from './source.ts';
 import { refused } from './problems.ts';
 
 /** The generic payload (Orchestration 2.5); keys beyond it are ignored. */
@@ -17,6 +17,7 @@ export type GenericPayload = z.infer<typeof GenericPayload>;
 export const generic: Source = {
   name: 'generic',
   namesPipeline: true,
+  payload: GenericPayload,
   parse: (body, { receivedAt }) => {
     const parsed = GenericPayload.safeParse(body);
     if (!parsed.success) return refused('generic', parsed.error);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sources, type Parsed } from './index.ts';
+import { sources } from './index.ts';
+import type { Parsed } from './source.ts';
 
 const parse = (source: string, body: unknown, strategy: string | null = null): Parsed => {
   const parser = sources.get(source);

@@ -1,0 +1,117 @@
+import { compileMatch, resolveSet } from '@signalbox/crds';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LoadedPipeline } from '../definitions/snapshot.ts';
+import { newId } from '../runs/ids.ts';
+import { createLanes, laneOf } from '../runs/lanes.ts';
+import type { NewRun } from '../runs/new-run.ts';
+import { createTexts } from '../runs/texts.ts';
+import type { Database, Tx } from '../store/database.ts';
+import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
+import { listRuns } from '../store/list-runs.ts';
+import { insertRun, keepDefinition } from '../store/run-writes.ts';
+import { pruneFires, takeFire } from '../store/schedules.ts';
+import { fire, type FireDeps } from './fire.ts';
+
+const AT = Date.parse('2026-11-23T06:00:00Z');
+let site: TestDatabase;
+let database: Database;
+let begun: NewRun[];
+
+beforeEach(async () => {
+  site = await newTestDatabase();
+  database = await site.open({ now: () => AT });
+  begun = [];
+});
+afterEach(async () => {
+  await database.close();
+  await site.remove();
+});
+
+function deps(over: Partial<FireDeps<Tx>> = {}): FireDeps<Tx> {
+  const texts = createTexts({ sandbox: true });
+  return {
+    write: (job) => database.write(job),
+    takeFire,
+    keepDefinition: (tx, { hash, name, config }) =>
+      keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
+    insertRun,
+    lanes: createLanes(),
+    laneOf: (of, context) => laneOf(texts, { pipeline: of.config, context, team: null }),
+    now: () => AT + 250,
+    newId,
+    begin: (run) => void begun.push(run),
+    ...over,
+  };
+}
+
+function pipeline(more = ''): LoadedPipeline {
+  const schedule =
+    'schedule: {cron: "0 6 * * *", summary: Morning sweep, severity: info, labels: {service: shop}, team: payments}';
+  const text = `name: sweep\n${schedule}\n${more}\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: hi}]`;
+  const [found] = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [] }).pipelines;
+  if (!found) throw new Error('the pipeline of the test is not valid');
+  return { ...found, match: compileMatch({}) };
+}
+const stored = async () => (await listRuns(database.db, {}, { limit: 50, offset: 0 })).runs;
+
+test('a scheduled run has the team, summary, severity and labels of its schedule block', async () => {
+  const fired = await fire(deps(), pipeline(), AT);
+  expect(await stored()).toMatchObject([
+    {
+      source: 'schedule',
+      team: 'payments',
+      summary: 'Morning sweep',
+      severity: 'info',
+      status: 'queued',
+      stage: 'testing',
+    },
+  ]);
+  expect(begun).toMatchObject([
+    { context: { labels: { service: 'shop' }, metadata: { scheduled_for: '2026-11-23T06:00:00.000Z' } } },
+  ]);
+  expect(fired).toEqual({ started: true, runId: begun[0]?.id });
+});
+
+test('of sixteen who fire the same time at once, one starts a run', async () => {
+  const shared = deps();
+  const fired = await Promise.all(Array.from({ length: 16 }, () => fire(shared, pipeline(), AT)));
+  expect(fired.filter(({ started }) => started)).toHaveLength(1);
+  expect(fired).toContainEqual({ started: false, reason: 'taken' });
+  expect(await stored()).toHaveLength(1);
+  expect(begun).toHaveLength(1);
+});
+
+test('after a restart a fire that was taken stays taken, the next one does not', async () => {
+  await fire(deps(), pipeline(), AT);
+  await database.close();
+  database = await site.open({ now: () => AT });
+  expect((await fire(deps(), pipeline(), AT)).started).toBe(false);
+  expect((await fire(deps(), pipeline(), AT + 86_400_000)).started).toBe(true);
+});
+
+test('a fire whose run cannot be stored is not taken', async () => {
+  const broken = deps({ insertRun: () => Promise.reject(new Error('disk')) });
+  await expect(fire(broken, pipeline(), AT)).rejects.toThrow('disk');
+  expect(begun).toEqual([]);
+  expect((await fire(deps(), pipeline(), AT)).started).toBe(true);
+});
+
+test('a suspended pipeline does not run by the clock', async () => {
+  expect(await fire(deps(), pipeline('suspend: true'), AT)).toEqual({ started: false, reason: 'suspended' });
+  expect(await stored()).toEqual([]);
+});
+
+test('a full limit that rejects uses the fire up; one that queues waits', async () => {
+  const shared = deps();
+  const rejecting = pipeline('concurrency: {limit: 1, on_limit: reject}');
+  expect((await fire(shared, rejecting, AT)).started).toBe(true);
+  expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'limit' });
+  expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'taken' });
+  expect((await fire(shared, pipeline('concurrency: {limit: 1, on_limit: queue}'), AT + 120_000)).started).toBe(true);
+});
+
+test('old fires are forgotten', async () => {
+  await fire(deps(), pipeline(), AT);
+  await database.write((tx) => pruneFires(tx, AT + 1));
+  expect((await fire(deps(), pipeline(), AT)).started).toBe(true);
+});

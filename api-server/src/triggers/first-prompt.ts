@@ -1,0 +1,37 @@
+import { isFanOut, isParallel, type Step } from '@signalbox/crds';
+import type { RunRequest } from '../runs/new-run.ts';
+import { runValues } from '../runs/run-values.ts';
+import type { Texts } from '../runs/texts.ts';
+
+/** The prompt of the first step that has one, as a new run would render it; `error` where it cannot be rendered. */
+export interface FirstPrompt {
+  step: string;
+  text: string | null;
+  missing: string[];
+  error: string | null;
+}
+
+/** What a run would ask first, without a run (Design 4): it has no id and no results yet. Null where nobody is asked. */
+export function firstPrompt(
+  texts: Texts,
+  { pipeline, context, team }: Omit<RunRequest, 'dedupKey'>,
+  now: number,
+): FirstPrompt | null {
+  const [found] = pipeline.config.steps.flatMap(promptsOf);
+  if (!found) return null;
+  const nothing = { step: found.step, text: null, missing: [] };
+  const compiled = texts.template(found.template);
+  if (!compiled.ok) return { ...nothing, error: compiled.msg };
+  const { stage } = pipeline.config;
+  const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new Map() };
+  const rendered = compiled.template.render(runValues(run, now));
+  if (!rendered.ok) return { ...nothing, error: rendered.msg };
+  return { step: found.step, text: rendered.text, missing: rendered.missing, error: null };
+}
+
+/** A fan-out's items are known only when it runs. */
+function promptsOf(step: Step): { step: string; template: string }[] {
+  if (isParallel(step)) return step.parallel.steps.flatMap(promptsOf);
+  if (isFanOut(step) || !('prompt_template' in step)) return [];
+  return [{ step: step.name, template: step.prompt_template }];
+}

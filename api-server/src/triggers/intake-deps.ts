@@ -1,0 +1,46 @@
+import type { Capacity } from '../runs/capacity.ts';
+import type { Lane } from '../runs/lane.ts';
+import type { Lanes } from '../runs/lanes.ts';
+import type { NewRun, RunRequest } from '../runs/new-run.ts';
+import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/records.ts';
+
+/** What the intake needs of the store, the engine and the clock. */
+export interface IntakeDeps<Tx> {
+  /** One transaction, durable when it resolves; the job may run twice. */
+  write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
+  findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
+  /** Answers whose the run is. */
+  insertRun(tx: Tx, row: NewRunRecord): Promise<number | null>;
+  /** Keeps the pipeline's resolved body under its hash. */
+  keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
+  /** Told once a delivery's definitions are durable, so that they are not written again. */
+  definitionKept(hash: string): void;
+  /** The results that a rerun starts with. */
+  insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
+  capacity: Capacity;
+  lanes: Lanes;
+  /** The lane of the pipeline's `concurrency`, or null. */
+  laneOf(request: Omit<RunRequest, 'dedupKey'>): Lane | null;
+  /** Runs that may wait for a slot; zero where `concurrency.on_full` is `reject`. */
+  maxQueued: number;
+  /** Runs that may wait for a place in their pipeline's own `concurrency`. */
+  maxInLanes: number;
+  dedup: { enabled: boolean; windowSeconds: number };
+  now(): number;
+  newId(now: number): string;
+  /** What several processes that share the database have together; absent where this one has all. */
+  shared?: SharedQueue<Tx>;
+  /** Called once the row is durable; a queued run waits for its slot first. */
+  begin(run: NewRun, state: 'running' | 'queued'): void;
+}
+
+/** Runs that wait and places in lanes, as the store has them: for whichever process has room (Design 8). */
+export interface SharedQueue<Tx> {
+  /** Runs that nobody has yet. */
+  waiting(tx: Tx): Promise<number>;
+  /** Whether the lane has a place when `also` more runs are in it; nobody else decides until the transaction ends. */
+  laneIsOpen(tx: Tx, lane: Lane, also?: number): Promise<boolean>;
+  place(tx: Tx, lane: Lane, placing: { runId: string; entered: boolean }): Promise<void>;
+  /** For a run that waits in a lane where the newest wins. */
+  makeRoom(tx: Tx, lane: Lane, runId: string): Promise<void>;
+}
