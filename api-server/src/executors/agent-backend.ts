@@ -1,4 +1,5 @@
 import { AgentRunResult, AgentsList, ToolApprovalParams } from '@signalbox/crds';
+import { TakenOver } from '../runs/active-run.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/executor.ts';
 import type { RpcClient } from './rpc-client.ts';
 
@@ -20,6 +21,8 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
           if (!QUIET.has(event)) call.onEvent(event, shown(fields));
         },
         onRequest: (method, params) => (method === 'tool.request_approval' ? approve(call, params) : null),
+        // The same key is asked for by the process that took the run over.
+        outlives: () => call.signal.reason instanceof TakenOver,
         cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
       });
       return answer.ok ? toReply(name, answer.result) : answer;
@@ -69,6 +72,7 @@ const runParams = (call: AgentCall): Record<string, unknown> => ({
   idempotency_key: call.idempotencyKey,
   metadata: { run_id: call.runId, pipeline: call.pipeline, step_name: call.stepName, team: call.team },
   trace: { stream: true, tool_result_max_chars: TRACE_RESULT_CHARS },
+  ...(call.trace && { _meta: call.trace }),
 });
 
 const malformed = (name: string, method: string): Failure => ({
@@ -93,6 +97,7 @@ function toReply(name: string, result: unknown): AgentReply | Failure {
     usage: data.usage && { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
     iterations: data.iterations,
     toolCalls: data.tool_calls,
+    durationMs: data.duration_ms,
     trace: data.trace,
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { gatewayTools } from './gateway-rest.ts';
+import { gatewayObjects, gatewayTools } from './gateway-rest.ts';
 
 async function gateway(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -74,4 +74,16 @@ test('one that is down, and one that never answers, are told apart', async () =>
   expect(await ask('http://127.0.0.1:1')).toMatchObject({ message: 'Nothing listens at executors.gateway.rest_url.' });
   const silent = await gateway(() => undefined);
   expect(await ask(silent)).toMatchObject({ message: 'It gave no answer within 3 seconds.' });
+});
+
+test('the state of the objects of agents comes from the gateway too, null where no controller manages any', async () => {
+  const object = { kind: 'Agent', namespace: 'a', name: 'triage', definition: 'triage', hash: 'abc', conditions: [] };
+  let objects: unknown = [object];
+  const url = await gateway((_request, response) => void response.end(JSON.stringify({ objects })));
+  const asked = () => gatewayObjects({ restUrl: url, token: 'invoke', ca: null })();
+  expect(await asked()).toEqual({ kind: 'found', objects: [{ ...object, replicas: [] }] });
+  objects = null;
+  expect(await asked()).toEqual({ kind: 'found', objects: null });
+  objects = 'nonsense';
+  expect(await asked()).toMatchObject({ kind: 'unreachable' });
 });

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { SyncedObject } from '@signalbox/crds';
 import { z } from 'zod';
 
 export interface GatewayRestOptions {
@@ -44,29 +45,45 @@ const Policy = z.object({
   ),
 });
 
+const Managed = z.object({ objects: z.array(SyncedObject).nullable() });
+
+/** Why the gateway could not be asked. */
+type NotAsked = { kind: 'not_configured' } | { kind: 'unreachable'; message: string };
+export type ListedObjects = { kind: 'found'; objects: SyncedObject[] | null } | NotAsked;
 export type ListedTools =
   | ({ kind: 'found'; policy: z.infer<typeof Policy> } & z.infer<typeof Servers> & z.infer<typeof Tools>)
-  | { kind: 'not_configured' }
-  | { kind: 'unreachable'; message: string };
+  | NotAsked;
 
 /** Asks the gateway for its tool servers, tools and policy (Gateway 4, Design 6); waits three seconds at most. */
-export function gatewayTools(options: GatewayRestOptions | null): () => Promise<ListedTools> {
-  return async () => {
-    if (!options?.restUrl) return { kind: 'not_configured' };
-    const ask = await client(options.restUrl, options);
-    try {
-      const [{ servers }, { tools }, policy] = await Promise.all([
-        ask('/mcp/servers', Servers),
-        ask('/mcp/tools', Tools),
-        ask('/tool-policy', Policy),
-      ]);
-      return { kind: 'found', servers, tools, policy };
-    } catch (error) {
-      return { kind: 'unreachable', message: explain(error) };
-    } finally {
-      await ask.close();
-    }
-  };
+export const gatewayTools = (options: GatewayRestOptions | null) => (): Promise<ListedTools> =>
+  askGateway(options, async (ask) => {
+    const [{ servers }, { tools }, policy] = await Promise.all([
+      ask('/mcp/servers', Servers),
+      ask('/mcp/tools', Tools),
+      ask('/tool-policy', Policy),
+    ]);
+    return { kind: 'found', servers, tools, policy };
+  });
+
+/** Asks the gateway for the state of the objects that its agents come from (Design 7); null where no controller manages any. */
+export const gatewayObjects = (options: GatewayRestOptions | null) => (): Promise<ListedObjects> =>
+  askGateway(options, async (ask) => ({ kind: 'found', ...(await ask('/managed-agents', Managed)) }));
+
+type Ask = <S extends z.ZodType>(path: string, schema: S) => Promise<z.output<S>>;
+
+async function askGateway<Found>(
+  options: GatewayRestOptions | null,
+  question: (ask: Ask) => Promise<Found>,
+): Promise<Found | NotAsked> {
+  if (!options?.restUrl) return { kind: 'not_configured' };
+  const ask = await client(options.restUrl, options);
+  try {
+    return await question(ask);
+  } catch (error) {
+    return { kind: 'unreachable', message: explain(error) };
+  } finally {
+    await ask.close();
+  }
 }
 
 /** The library is loaded with the first question: most services start without ever needing it. */
@@ -74,7 +91,7 @@ async function client(base: string, { token, ca }: GatewayRestOptions) {
   const { Agent, request } = await import('undici');
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS, ...(ca ? { ca: await readFile(ca, 'utf8') } : {}) } });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const ask = async <S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>> => {
+  const ask: Ask = async (path, schema) => {
     const url = `${base.replace(/\/$/, '')}${path}`;
     const headers = { authorization: `Bearer ${token}` };
     const { statusCode, body } = await request(url, { dispatcher: agent, headers, signal });

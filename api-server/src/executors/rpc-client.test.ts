@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { agentBackend } from './agent-backend.ts';
 import { WebSocketRpc } from './rpc-client.ts';
@@ -47,6 +50,19 @@ const client = (token: string) =>
 const say = (socket: WebSocket, message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
 const call = (more: object = {}) =>
   rpc.call({ method: 'm', params: { a: 1 }, signal: open, repeatable: true, ...more });
+
+test('a call whose time is over before there was a connection says why there is none', async () => {
+  const { port } = http.address() as AddressInfo;
+  await new Promise((resolve) => http.close(resolve));
+  expect(await call({ repeatable: false })).toMatchObject({ type: 'unavailable' });
+  const controller = new AbortController();
+  const calling = call({ signal: controller.signal });
+  controller.abort();
+  expect(await calling).toMatchObject({
+    type: 'unavailable',
+    message: `ws://127.0.0.1:${port}/rpc cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}`,
+  });
+});
 
 test('answers find their calls, whatever their order', async () => {
   answer = ({ id }, socket) => {
@@ -104,6 +120,15 @@ test('aborting tells the backend and settles the call', async () => {
   await expect.poll(() => received.map(({ frame }) => frame.method)).toEqual(['m', 'agent.cancel']);
 });
 
+test('aborting a call that somebody else still wants settles it and does not cancel it', async () => {
+  const stop = new AbortController();
+  answer = ({ id }, socket) => (stop.signal.aborted ? say(socket, { id, result: 'fine' }) : stop.abort());
+  const cancel = { method: 'agent.cancel', params: { idempotency_key: 'k' } };
+  expect(await call({ signal: stop.signal, cancel, outlives: () => true })).toMatchObject({ type: 'cancelled' });
+  expect(await call()).toMatchObject({ ok: true });
+  expect(received.map(({ frame }) => frame.method)).toEqual(['m', 'm']);
+});
+
 test.each([
   ['no JSON', '{'],
   ['a batch', '[]'],
@@ -134,4 +159,17 @@ test('an answer that does not fit the protocol is a failure of the agent call', 
     onEvent: () => undefined,
   });
   expect(reply).toMatchObject({ ok: false, type: 'malformed_answer' });
+});
+
+test('a certificate file that is gone for the moment ends nothing: the call goes out once it is there again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-ca-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const ca = join(folder, 'ca.crt');
+  const { port } = http.address() as AddressInfo;
+  const late = new WebSocketRpc({ url: `ws://127.0.0.1:${port}/rpc`, token: 'good', ca });
+  onTestFinished(() => late.close());
+  answer = ({ id }, socket) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: 'pong' }));
+  const answered = late.call({ method: 'ping', params: {}, signal: open, repeatable: true });
+  writeFileSync(ca, '');
+  expect(await answered).toEqual({ ok: true, result: 'pong' });
 });

@@ -19,6 +19,8 @@ export interface Call {
   onEvent?(event: string, fields: Record<string, unknown>): void;
   /** Answers a request of the backend that is about this call; null for any other. */
   onRequest?(method: string, params: unknown): Promise<unknown> | null;
+  /** Whether the call is still wanted, by somebody else, when the signal aborts. */
+  outlives?(): boolean;
   /** Sent once when the signal aborts. */
   cancel?: { method: string; params: Record<string, unknown> };
 }
@@ -46,6 +48,8 @@ export class WebSocketRpc implements RpcClient {
   #ready = false;
   #closed = false;
   #failures = 0;
+  /** Why the last connection ended, or did not come about. */
+  #reason = 'no connection yet';
   #reconnect: NodeJS.Timeout | null = null;
   #nextId = 1;
   #open = new Map<number, Open>();
@@ -89,7 +93,16 @@ export class WebSocketRpc implements RpcClient {
 
   #connect(): void {
     if (this.#socket || this.#closed || this.#reconnect) return;
-    this.#socket = openSocket(this.#options, {
+    try {
+      this.#socket = this.#openSocket();
+    } catch (error) {
+      // The file of the CA is read each time, and may be gone for the moment.
+      this.#lost(error instanceof Error ? error.message : String(error), null);
+    }
+  }
+
+  #openSocket() {
+    return openSocket(this.#options, {
       open: () => {
         this.#ready = true;
         this.#failures = 0;
@@ -144,21 +157,29 @@ export class WebSocketRpc implements RpcClient {
     const open = this.#open.get(id);
     if (!open) return;
     const { cancel } = open.call;
-    if (cancel && this.#ready) {
+    if (cancel && this.#ready && !open.call.outlives?.()) {
       this.#socket?.send(
         JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
       );
     }
-    open.settle({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
+    // Who ran out of time before there was a connection should hear of the connection.
+    open.settle(
+      this.#ready ? { ok: false, type: 'cancelled', message: 'stopped', retryable: false } : this.#unreached(),
+    );
   }
 
   #giveUp(id: number): void {
-    if (!this.#ready) this.#open.get(id)?.settle(unavailable(`${this.#options.url} cannot be reached`));
+    if (!this.#ready) this.#open.get(id)?.settle(this.#unreached());
+  }
+
+  #unreached(): Failure {
+    return unavailable(`${this.#options.url} cannot be reached: ${this.#reason}`);
   }
 
   #lost(reason: string, refused: number | null): void {
     this.#socket = null;
     this.#ready = false;
+    this.#reason = reason;
     if (isRefusal(refused)) return this.#failAll({ ...unavailable(reason), type: 'unauthorized', retryable: false });
     for (const open of this.#open.values()) if (!open.call.repeatable) open.settle(unavailable(reason));
     if (this.#closed || this.#open.size === 0) return;

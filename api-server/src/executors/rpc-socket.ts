@@ -49,8 +49,9 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
     request.destroy();
     socket.terminate();
   });
-  socket.on('error', (error) => {
-    if (refused === null) reason = error.message;
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    // Where a name has several addresses and none answers, only the code says why.
+    if (refused === null) reason = error.message || (error.code ?? error.name);
   });
   socket.on('close', () => {
     clearTimeout(silence);

@@ -26,8 +26,38 @@ test('a line says when, how grave and what, and no secret', () => {
       level: 'warn',
       msg: 'careful',
       pipeline: 'checkout',
-      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      service: 'api-server',
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     }),
+  ]);
+});
+
+test('an event of a run is one line, an error of it a warning, and nothing below the level', async () => {
+  const out = new PassThrough();
+  const logs = createLogs({ level: 'warn', dir: null }, out);
+  const event = {
+    seq: 3,
+    ts: '2026-11-21T10:00:00.000Z',
+    run_id: 'r1',
+    event: 'step_failed',
+    msg: 'why',
+    step_name: 'a',
+  };
+  logs.event({ ...event, level: 'info' });
+  logs.event({ ...event, level: 'error' });
+  logs.event({ ...event, level: 'warn', msg: 'other' });
+  await new Promise((resolve) => setImmediate(resolve));
+  const line = {
+    level: 'warn',
+    ts: event.ts,
+    service: 'api-server',
+    event: 'step_failed',
+    run_id: 'r1',
+    step_name: 'a',
+  };
+  expect(linesOf(String(out.read()))).toEqual([
+    { ...line, msg: 'why' },
+    { ...line, msg: 'other' },
   ]);
 });
 

@@ -10,6 +10,8 @@ const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =
     readCounters: () => Promise.resolve(stored),
     runsInProgress: () => Promise.resolve(2),
     approvalsPending: () => pending,
+    teamBudgets: { shop: 10, idle: 5 },
+    now: () => Date.parse('2026-11-30T23:59:59Z'),
     sources: ['generic'],
   });
 
@@ -118,4 +120,20 @@ test('no line and no family stands twice', async () => {
   const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));
   expect(new Set(types).size).toBe(types.length);
   expect(text.endsWith('\n')).toBe(true);
+});
+
+test('team_budget_ratio: this month over the budget, for teams that have one', async () => {
+  const spent = (team: string, month: string, value: number) => ({
+    metric: 'team_spend',
+    labels: [team, month],
+    value,
+  });
+  const text = await metricsOf([
+    spent('shop', '2026-10', 100),
+    spent('shop', '2026-11', 2.5),
+    spent('other', '2026-11', 9),
+  ]).render();
+  const lines = text.split('\n').filter((line) => line.startsWith('service_team_'));
+  expect(lines).toEqual(['service_team_budget_ratio{team="shop"} 0.25', 'service_team_budget_ratio{team="idle"} 0']);
+  expect(text).not.toContain('team_spend');
 });

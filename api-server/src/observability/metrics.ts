@@ -1,14 +1,18 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { type Family, renderFamilies } from './exposition.ts';
 import { storedFamilies, type StoredValue } from './stored-families.ts';
+import { teamBudgetRatio } from './team-budgets.ts';
 
 export interface MetricsDeps {
   /** The roll-ups, read once a scrape. */
   readCounters(): Promise<StoredValue[]>;
   /** Production runs that have begun and not ended. */
   runsInProgress(): Promise<number>;
-  /** Approvals that wait in this process, by team; an empty name for those without one. */
-  approvalsPending(): ReadonlyMap<string, number>;
+  /** Approvals that wait, by team; an empty name for those without one. */
+  approvalsPending(): ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
+  /** Monthly budgets by team; none where nothing is priced. */
+  teamBudgets: Readonly<Record<string, number>>;
+  now(): number;
   /** Names of the webhook sources; whatever else a caller asks for counts as `unknown`. */
   sources: readonly string[];
 }
@@ -21,8 +25,7 @@ export interface Metrics {
 
 /** The text of `/metrics`: roll-ups of the store, what only this process knows, and process health (Orchestration 6). */
 export function createMetrics(deps: MetricsDeps): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+  const processHealth = lazyProcessHealth();
   const failures = new Map<string, number>([
     ['missing', 0],
     ['invalid', 0],
@@ -31,13 +34,15 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const deliveries = new Map<string, Map<string, number>>();
   return {
     render: async () => {
-      const [stored, health, inProgress] = await Promise.all([
+      const [stored, health, inProgress, pending] = await Promise.all([
         deps.readCounters(),
-        registry.metrics(),
+        processHealth(),
         deps.runsInProgress(),
+        deps.approvalsPending(),
       ]);
-      const own = ownFamilies({ inProgress, pending: deps.approvalsPending(), failures, deliveries });
-      return renderFamilies([...storedFamilies(stored), ...own]) + health;
+      const own = ownFamilies({ inProgress, pending, failures, deliveries });
+      const budgets = teamBudgetRatio(stored, deps.teamBudgets, deps.now());
+      return renderFamilies([...storedFamilies(stored), ...own, budgets]) + health;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
     countDelivery: (asked, outcome) => {
@@ -46,6 +51,18 @@ export function createMetrics(deps: MetricsDeps): Metrics {
       deliveries.set(source, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
     },
   };
+}
+
+/** The library is loaded with the first scrape, not at the start: a tenth of the start's time and of its memory. */
+function lazyProcessHealth(): () => Promise<string> {
+  let registry: Promise<Registry> | undefined;
+  const load = async (): Promise<Registry> => {
+    const client = await import('prom-client');
+    const made = new client.Registry();
+    client.collectDefaultMetrics({ register: made, eventLoopMonitoringPrecision: 100 });
+    return made;
+  };
+  return async () => (await (registry ??= load())).metrics();
 }
 
 interface OwnValues {
@@ -66,7 +83,7 @@ function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): 
     },
     {
       name: 'service_human_approvals_pending',
-      help: 'Approvals that wait in this process',
+      help: 'Approvals that wait',
       type: 'gauge',
       samples: [...waiting].map(([team, value]) => ({ labels: [['team', team]], value })),
     },

@@ -1,6 +1,7 @@
 import type { ActiveRun } from './active-run.ts';
 import type { EventHub } from './events.ts';
 import type { NewRun } from './new-run.ts';
+import { NO_SPAN } from './span.ts';
 import { stepView } from './step-view.ts';
 
 /** A run at its beginning. */
@@ -16,16 +17,18 @@ export function activate(
     team: fresh.team,
     stage: fresh.stage,
     triggeredAt: fresh.triggeredAt,
+    owner: fresh.owner,
     controller: new AbortController(),
     journal: hub.open(fresh.id, []),
     results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(),
     pending: [],
-    totals: { inputTokens: 0, outputTokens: 0, unpricedSteps: 0 },
+    totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0 },
     slot,
     depth,
     lane,
     log: {},
+    span: NO_SPAN,
     trust: null,
     threshold: null,
   };

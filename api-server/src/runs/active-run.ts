@@ -1,8 +1,9 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Journal } from './events.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane } from './lane.ts';
 import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
 import type { Write } from './records.ts';
+import type { Span } from './span.ts';
 
 /** What later steps see of an ended one, in templates and expressions. */
 export interface StepView {
@@ -23,6 +24,8 @@ export interface ActiveRun {
   readonly stage: Stage;
   readonly triggeredAt: number;
   readonly controller: AbortController;
+  /** The epoch under which this process has the run: what it writes of it is stored under no other. */
+  readonly owner: number | null;
   readonly journal: Journal;
   /** Ended steps by name, in the order of their end. */
   readonly results: Map<string, StepView>;
@@ -30,7 +33,7 @@ export interface ActiveRun {
   readonly inFlight: Map<string, StepExecution>;
   /** Writes that wait for the next transaction of this run. */
   readonly pending: Write[];
-  readonly totals: { inputTokens: number; outputTokens: number; unpricedSteps: number };
+  readonly totals: { inputTokens: number; outputTokens: number; cost: number | null; unpricedSteps: number };
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile (Design 4). */
   readonly slot: Slot;
   /** The lane of its pipeline's `concurrency`. */
@@ -39,6 +42,8 @@ export interface ActiveRun {
   readonly depth: number;
   /** Writes the log of a run that has nothing else to write. */
   readonly log: { timer?: NodeJS.Timeout };
+  /** The root of the run's trace. */
+  span: Span;
   trust: number | null;
   threshold: number | null;
 }
@@ -55,6 +60,13 @@ export class Stopped extends Error {
   constructor(why: Stopped['why'], message: string) {
     super(message);
     this.why = why;
+  }
+}
+
+/** A shutdown after which another process goes on with the run at once: what it asked for is still wanted. */
+export class TakenOver extends Stopped {
+  constructor() {
+    super('shutdown', 'another process has the run');
   }
 }
 

@@ -1,10 +1,12 @@
 import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
+import { askAgent } from './model-call.ts';
+import { noteMissing } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import { askForTool, type ToolApprovals } from './tool-approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from './step-kind.ts';
-import type { AnyStep, Site } from './step-rows.ts';
+import type { AnyStep, Site } from './site.ts';
 import type { Texts } from './texts.ts';
 
 type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
@@ -53,7 +55,7 @@ function hashOf(step: AnyAgentStep): string {
 const templateFailure = (message: string): Failure => ({
   ok: false,
   type: 'template_failed',
-  message,
+  message: `prompt_template: ${message}`,
   retryable: false,
 });
 
@@ -68,12 +70,11 @@ export function renderPrompt(
   const rendered = compiled.template.render(runValues(run, deps.now(), locals));
   if (!rendered.ok) return templateFailure(rendered.msg);
   if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
-    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes`);
+    const { largest } = rendered;
+    const most = largest ? `; most of it is {{${largest.path}}}, ${largest.chars} characters` : '';
+    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes${most}`);
   }
-  for (const value of rendered.missing) {
-    const message = `the prompt names a value that is not there: ${value}`;
-    run.journal.add('warn', 'template_missing_value', message, { step_name: name, value });
-  }
+  rendered.missing.forEach(noteMissing('the prompt', { run, name }));
   return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
 }
 
@@ -114,7 +115,7 @@ async function repair(
   });
   const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
-  if (!again.ok) return again;
+  if (!again.ok) return { ...again, facts: toFacts(question.raw, [reply]) };
   const facts = toFacts(question.raw, [reply, again]);
   const parsed = parseAnswer(again.output ?? extractJson(again.text), question.step.output_schema);
   return parsed.ok ? { ok: true, answer: toAnswer(parsed.answer), facts } : invalid(parsed.errors, facts);
@@ -139,7 +140,7 @@ async function call(
 ): Promise<AgentReply | Failure> {
   const { run, name } = site;
   const questions = approvalsOf(deps, { site, attempt });
-  const reply = await deps.backend.run({
+  const reply = await askAgent(deps.backend, attempt.span, {
     agent: step.agent,
     model: step.model,
     input: attempt.input,

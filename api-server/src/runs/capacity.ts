@@ -4,16 +4,23 @@ export interface Capacity {
   active(): number;
   /** Runs that wait for a slot. */
   waiting(): number;
+  /** Adds to the runs that are stored and about to wait; a negative number takes them away again. */
+  announce(count: number): void;
+  announced(): number;
   /** Takes `count` slots or none. */
   tryTake(count?: number): boolean;
   release(): void;
+  /** Calls whenever a slot is free that nobody here waits for. */
+  onRoom(listener: () => void): void;
   /** Resolves with a slot, in the order of the calls; rejects when the signal aborts first. */
   take(signal: AbortSignal): Promise<void>;
 }
 
 export function createCapacity(max: number): Capacity {
   let taken = 0;
+  let announced = 0;
   const waiting: (() => void)[] = [];
+  let freed = () => {};
   const tryTake = (count = 1) => {
     if (taken + count > max) return false;
     taken += count;
@@ -23,12 +30,16 @@ export function createCapacity(max: number): Capacity {
     max,
     active: () => taken,
     waiting: () => waiting.length,
+    announce: (count) => void (announced += count),
+    announced: () => announced,
     tryTake,
     release: () => {
       const next = waiting.shift();
-      if (next) next();
-      else taken -= 1;
+      if (next) return next();
+      taken -= 1;
+      freed();
     },
+    onRoom: (listener) => void (freed = listener),
     take: (signal) =>
       new Promise<void>((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason as Error);

@@ -1,7 +1,8 @@
 import type { Check } from '@signalbox/crds';
 import type { HttpExecutor, Failure } from './executor.ts';
 import type { CheckResult } from './model.ts';
-import { renderJson, renderText, requestHeaders, type PipelineEnv, type Rendering } from './rendering.ts';
+import { noteMissing, renderJson, type PipelineEnv, type Rendering } from './rendering.ts';
+import { parseBody, renderRequest } from './request.ts';
 import { runValues } from './run-values.ts';
 import type { Begun } from './step-rows.ts';
 import type { Texts } from './texts.ts';
@@ -41,7 +42,11 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   if (forbidden)
     return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
-  const checks = await Promise.all(declared.map((check) => runCheck(deps, check, { values, signal: subject.signal })));
+  const checks = await Promise.all(
+    declared.map((check) =>
+      runCheck(deps, check, { values, signal: subject.signal, missing: noteMissing(`check ${check.name}`, begun) }),
+    ),
+  );
   for (const { name: check, passed, detail } of checks) {
     const message = passed ? `check ${check} passed` : `check ${check} failed: ${detail}`;
     run.journal.add(passed ? 'info' : 'warn', 'check_ran', message, { step_name: name, check, passed });
@@ -49,8 +54,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   return { ok: true, checks };
 }
 
-interface CheckScope {
-  values: Record<string, unknown>;
+interface CheckScope extends Pick<Rendering, 'values' | 'missing'> {
   signal: AbortSignal;
 }
 
@@ -65,7 +69,7 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     return { ...about, passed: false, detail };
   }
   const compiled = deps.texts.expression(check.expect);
-  if (!compiled.ok) return { ...about, passed: false, detail: compiled.msg };
+  if (!compiled.ok) return { ...about, passed: false, detail: `${check.expect}: ${compiled.msg}` };
   const result = compiled.expression.evaluate({ ...scope.values, ...seen.values });
   if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
   return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
@@ -75,10 +79,10 @@ type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Fail
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-async function observe(deps: CheckDeps, check: Check, { values, signal }: CheckScope): Promise<Seen> {
-  const rendering: Rendering = { texts: deps.texts, env: deps.env, values };
+async function observe(deps: CheckDeps, check: Check, { values, missing, signal }: CheckScope): Promise<Seen> {
+  const rendering: Rendering = { texts: deps.texts, env: deps.env, values, missing };
   if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
-  const env = renderJson(check.env, { ...rendering, env: noEnv(deps.env) });
+  const env = renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;
   if (!deps.shell)
     return { ok: false, type: 'shell_not_allowed', message: 'shell checks are not allowed', retryable: false };
@@ -100,24 +104,10 @@ async function observeUrl(
   check: Extract<Check, { type: 'webhook' }>,
   { rendering, signal }: { rendering: Rendering; signal: AbortSignal },
 ): Promise<Seen> {
-  const url = renderText(check.url, rendering, encodeURIComponent);
-  if (!url.ok) return url;
-  const headers = renderJson(check.headers, rendering);
-  if (!headers.ok) return headers;
-  const payload = renderJson(check.payload ?? null, rendering);
-  if (!payload.ok) return payload;
-  const body = payload.value === null ? null : JSON.stringify(payload.value);
-  const sent = requestHeaders(headers.value, body);
-  const reply = await deps.http({ url: url.value, method: check.method, headers: sent, body, signal });
+  const request = renderRequest(check, rendering);
+  if (!request.ok) return request;
+  const reply = await deps.http({ ...request.value, signal });
   if (!reply.ok) return reply;
-  const response = { status: reply.status, headers: reply.headers, body: parsed(reply.body) };
+  const response = { status: reply.status, headers: reply.headers, body: parseBody(reply.body) };
   return { ok: true, values: { response }, detail: `status ${reply.status}` };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

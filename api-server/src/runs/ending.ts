@@ -12,8 +12,8 @@ export interface EndingDeps {
     appendEvents(runId: string, events: RunEvent[]): Write;
     addCounters(counters: Counter[]): Write;
   };
-  /** One durable transaction; rejects with `unavailable` when nothing was stored. */
-  persist(writes: Write[]): Promise<void>;
+  /** One durable transaction; rejects with `unavailable` when nothing was stored, and with `Stopped` where another process has the run. */
+  persist(run: Pick<ActiveRun, 'owner'>, writes: Write[]): Promise<void>;
   /** Further writes of the transaction that ends a run, such as its notifications. */
   endWrites(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): Write[];
   hub: EventHub;
@@ -58,13 +58,13 @@ function logWrite(deps: EndingDeps, run: ActiveRun): Write | null {
 /** A log that cannot be stored now waits for the next write of its run. */
 async function writeLog(deps: EndingDeps, run: ActiveRun): Promise<void> {
   const write = logWrite(deps, run);
-  if (write) await deps.persist([write]).catch(() => run.pending.push(write));
+  if (write) await deps.persist(run, [write]).catch(() => run.pending.push(write));
 }
 
 /** False while the database takes no writes; throws when the service stops meanwhile, and what is a fault of ours. */
 async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<boolean> {
   try {
-    await deps.persist(writes);
+    await deps.persist(run, writes);
     return true;
   } catch (error) {
     if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
@@ -94,12 +94,13 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     threshold: run.threshold,
     input_tokens: run.totals.inputTokens,
     output_tokens: run.totals.outputTokens,
-    cost: null,
+    cost: run.totals.cost,
     unpriced_steps: run.totals.unpricedSteps,
   });
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
   await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
+  run.span.end({ 'service.run.status': status }, status === 'failed' ? 'failed' : null);
 }
 
 /** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
@@ -107,6 +108,7 @@ export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): 
   clearTimeout(run.log.timer);
   if (error instanceof Stopped && error.why === 'shutdown') {
     await writeLog(deps, run);
+    run.span.end({}, 'shutdown');
     return deps.hub.drop(run.id);
   }
   deps.log.error({ run_id: run.id, err: error }, 'run failed by an internal error');
@@ -115,6 +117,7 @@ export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): 
     await finish(deps, run, { status: 'failed', error: { step: null, message } });
   } catch (second) {
     deps.log.error({ run_id: run.id, err: second }, 'the end of a run could not be stored');
+    run.span.end({}, 'internal');
     deps.hub.drop(run.id);
   }
 }

@@ -7,12 +7,14 @@ import type { Config } from '../config/config.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { wireEngine, type EngineParts } from '../engine-wiring.ts';
 import { readFailpoints } from '../failpoints.ts';
+import type { Tracing } from '../observability/otel.ts';
 import type { Database } from '../store/database.ts';
 import { readEvents } from '../store/event-writes.ts';
 import { newTestDatabase } from '../store/fixtures/test-database.ts';
 import { insertRun, keepDefinition } from '../store/run-writes.ts';
 import { findRun, runDetail, type RunDetail } from '../store/run-detail.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
+import { type ModelPrice, priceList } from './cost.ts';
 import { createLanes } from './lanes.ts';
 import { createTexts } from './texts.ts';
 import type { Engine } from './engine.ts';
@@ -37,7 +39,7 @@ export interface World {
   pipelines: Map<string, LoadedPipeline>;
   /** Starts a run of the named pipeline and waits for its end. */
   run(pipeline: string, context?: Partial<TriggerContext>): Promise<Ended>;
-  start(pipeline: string, context?: Partial<TriggerContext>): Promise<string>;
+  start(pipeline: string, context?: Partial<TriggerContext>, state?: 'running' | 'queued'): Promise<string>;
   ended(runId: string): Promise<Ended>;
   /** A second engine on the same database, as after a restart. */
   restart(): Promise<void>;
@@ -56,6 +58,9 @@ export interface WorldOptions {
   allowShell?: boolean;
   egressAllow?: string[];
   maxRuns?: number;
+  pricing?: ModelPrice[];
+  artifactsDir?: string;
+  tracing?: Pick<Tracing, 'run' | 'event'>;
 }
 
 export const CONTEXT: TriggerContext = {
@@ -90,6 +95,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       readStored: (id, after) => readEvents(database.db, id, after),
       now: Date.now,
       observe: () => undefined,
+      ...(options.tracing && { trace: options.tracing.event }),
     });
     const approvals = createApprovals({ database, announce: () => [], now: Date.now });
     const capacity = createCapacity(options.maxRuns ?? 10);
@@ -102,10 +108,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       hub,
       capacity,
       approvals,
+      priceOf: priceList(options.pricing ?? []),
       lanes: createLanes(),
       texts: createTexts({ sandbox: true }),
       backends: [backend],
       registry: { current: () => ({ byName: pipelines }) },
+      traceRun: options.tracing?.run,
     } as unknown as EngineParts);
     return { database, hub, engine, approvals, capacity };
   };
@@ -121,8 +129,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     };
     return { ...detail, step, events: events.map(({ event }) => event) };
   };
-  const start = (pipeline: string, context: Partial<TriggerContext> = {}) =>
-    begin(world, pipeline, { ...CONTEXT, ...context });
+  const start: World['start'] = (pipeline, context = {}, state = 'running') =>
+    begin(world, { pipeline, state }, { ...CONTEXT, ...context });
   return Object.assign(world, {
     start,
     ended,
@@ -153,9 +161,12 @@ function load(texts: string[]): Map<string, LoadedPipeline> {
   return new Map(set.pipelines.map((pipeline) => [pipeline.name, { ...pipeline, match: compileMatch({}) }]));
 }
 
-function configOf({ allowShell = false, egressAllow = [] }: WorldOptions, folder: string): Partial<Config> {
+function configOf(
+  { allowShell = false, egressAllow = [], artifactsDir }: WorldOptions,
+  folder: string,
+): Partial<Config> {
   return {
-    artifacts: { dir: join(folder, 'artifacts'), retentionDays: 7 },
+    artifacts: { dir: artifactsDir ?? join(folder, 'artifacts'), retentionDays: 7 },
     calibration: { nMin: 2, binWidth: 0.1, cacheTtlSeconds: 0 },
     security: { allowShellChecks: allowShell, templateSandbox: true, pipelineEnv: ['ALLOWED'], egressAllow },
   };
@@ -187,6 +198,7 @@ const reply = (answer: Record<string, unknown>): AgentReply => ({
   usage: { inputTokens: 10, outputTokens: 5 },
   iterations: 1,
   toolCalls: 0,
+  durationMs: 7,
   trace: [],
 });
 
@@ -205,7 +217,11 @@ export const hang: Script = ({ signal }) =>
     );
   });
 
-async function begin(world: World, name: string, context: TriggerContext): Promise<string> {
+async function begin(
+  world: World,
+  { pipeline: name, state }: { pipeline: string; state: 'running' | 'queued' },
+  context: TriggerContext,
+): Promise<string> {
   const pipeline = world.pipelines.get(name);
   if (!pipeline) throw new Error(`no pipeline ${name}`);
   const now = Date.now();
@@ -218,14 +234,21 @@ async function begin(world: World, name: string, context: TriggerContext): Promi
       body: JSON.stringify(pipeline.config),
       stored_at: now,
     });
-    await insertRun(
-      tx,
-      newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: 'running', now }),
-    );
+    await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: state, now }));
   });
   world.engine.begin(
-    { id, pipeline, context, team: 'payments', stage: pipeline.config.stage, triggeredAt: now, lane: null, prior: [] },
-    'running',
+    {
+      id,
+      pipeline,
+      context,
+      team: 'payments',
+      stage: pipeline.config.stage,
+      triggeredAt: now,
+      lane: null,
+      owner: null,
+      prior: [],
+    },
+    state,
   );
   return id;
 }

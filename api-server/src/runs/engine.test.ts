@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { readCounters } from '../store/counters.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 
 let world: World;
@@ -97,6 +98,13 @@ test('a failed step ends the run unless on_failure says continue', async () => {
   ]);
 });
 
+test('a queued run says that it waits, and that it begins', async () => {
+  await make({ pipelines: [pipeline(ask('one'))], agents: { one: () => sure(0.9) } });
+  const { events, run } = await world.ended(await world.start('p', {}, 'queued'));
+  expect(run.status).toBe('completed');
+  expect(events.slice(0, 3)).toEqual(['run_queued', 'run_started', 'step_started']);
+});
+
 test('when skips on false and on a missing value, and a type error fails the step', async () => {
   const steps =
     ask('one', ', when: \'labels.service == "other"\'') +
@@ -109,7 +117,10 @@ test('when skips on false and on a missing value, and a type error fails the ste
     'skipped',
     'failed',
   ]);
-  expect(run.step('three').error?.type).toBe('expression_failed');
+  expect(run.step('three').error).toEqual({
+    type: 'expression_failed',
+    message: 'when: a string > an integer has no meaning, in severity > 3',
+  });
   expect(run.events).toContain('expression_missing_value');
   expect(world.calls).toHaveLength(0);
 });
@@ -162,6 +173,28 @@ test('after a restart ended steps are not asked again and the one in flight is, 
   expect(run.events).toEqual(expect.arrayContaining(['run_resumed', 'step_resumed']));
 });
 
+test('a resumed production run is counted, once a restart', async () => {
+  await make({
+    pipelines: [
+      pipeline(ask('one')),
+      pipeline(ask('one')).replace('name: p', 'name: q').replace('production', 'testing'),
+    ],
+    agents: { one: hang },
+  });
+  await world.start('p');
+  await world.start('q');
+  await expect.poll(() => world.calls.length).toBe(2);
+  for (const asked of [4, 6]) {
+    await world.restart();
+    await world.engine.resume();
+    await expect.poll(() => world.calls.length).toBe(asked);
+  }
+  const counters = await readCounters(world.database.db);
+  expect(counters.filter(({ metric }) => metric === 'runs_resumed_total')).toEqual([
+    { metric: 'runs_resumed_total', labels: ['p'], value: 2 },
+  ]);
+});
+
 test('durable.on_interrupted: escalate does not ask again', async () => {
   await make({ pipelines: [pipeline(ask('one'), 'durable: {on_interrupted: escalate}')], agents: { one: hang } });
   const id = await world.start('p');
@@ -200,10 +233,34 @@ test('a step that takes too long fails as timeout', async () => {
   expect((await world.run('p')).step('one').error).toMatchObject({ type: 'timeout' });
 });
 
+test('a step whose time is over while its backend cannot be reached says so', async () => {
+  const message = 'ws://gateway:18780/rpc cannot be reached: connect ECONNREFUSED';
+  const unreachable: Script = ({ signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve({ ok: false, type: 'unavailable', message, retryable: true }));
+    });
+  await make({ pipelines: [pipeline(ask('one', ', timeout_seconds: 1'))], agents: { one: unreachable } });
+  expect((await world.run('p')).step('one').error).toEqual({
+    type: 'timeout',
+    message: `no answer within 1 s: ${message}`,
+  });
+});
+
 test('the whole run has a time of its own', async () => {
   await make({ pipelines: [pipeline(ask('one'), 'timeout_seconds: 1')], agents: { one: hang } });
   expect((await world.run('p')).run).toMatchObject({
     status: 'failed',
     error: { message: 'the run took longer than 1 s' },
   });
+});
+
+test('a folder that takes no artifacts costs the artifacts and not the run', async () => {
+  await make({
+    pipelines: [pipeline(ask('one'))],
+    agents: { one: () => sure(0.9, { artifacts: { 'report.md': 'text' } }) },
+    artifactsDir: '/dev/null/artifacts',
+  });
+  const run = await world.run('p');
+  expect(run.run.status).toBe('completed');
+  expect(run.events).toContain('artifact_left_out');
 });

@@ -1,30 +1,43 @@
 import { activate } from './activate.ts';
-import { stopReason, Stopped, type ActiveRun, type Slot } from './active-run.ts';
+import { stopReason, Stopped, TakenOver, type ActiveRun, type Slot } from './active-run.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { joinLane, laneOf, type Lanes } from './lanes.ts';
+import { isTerminal, type RunStatus } from './model.ts';
 import type { NewRun } from './new-run.ts';
 import type { Write } from './records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import { runSequence } from './sequence.ts';
 import type { StepDeps } from './step.ts';
+import { createStarts } from './starts.ts';
+import type { TraceRun } from './span.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
 export interface EngineDeps
-  extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome'> {
+  extends
+    Omit<EndingDeps, 'now' | 'delay'>,
+    Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush'>;
   setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
   readInterrupted(): Promise<InterruptedRun[]>;
+  /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
+  cancelElsewhere?(runId: string, by: string): Promise<boolean>;
   /** What is stored of a run that is not active here. */
   readStatus(runId: string): Promise<string | null>;
   capacity: Capacity;
   lanes: Lanes;
+  /** Begins the trace of a run; absent where nothing is traced. */
+  traceRun?: TraceRun;
 }
 
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
   /** Takes up what an earlier process left; resolves with the number once all are on their way. */
   resume(): Promise<number>;
+  /** Takes up runs that were stored before; one that this process still has goes first. */
+  takeUp(runs: InterruptedRun[]): Promise<void>;
+  /** Stops all runs where they are, without a word in the store: somebody else has them, or will. */
+  letGo(): Promise<void>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
   runChild: SubRuns['run'];
   /** Waits for runs to end, at most `milliseconds`; the rest stop where they are and are resumed at the next start. */
@@ -33,6 +46,8 @@ export interface Engine {
 
 /** How long a cancellation waits for the stored end before it answers. */
 const CANCEL_WAIT_MS = 5_000;
+
+const CANCEL_LOOK_MS = 100;
 
 interface Held {
   run: ActiveRun;
@@ -51,6 +66,8 @@ export function createEngine(deps: EngineDeps): Engine {
       .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => held.delete(run.id));
     held.set(run.id, { run, ended });
+    // What begins after the drain is somebody else's.
+    if (shutdown.signal.aborted) run.controller.abort(new Stopped('shutdown', 'the service stops'));
     return ended;
   };
 
@@ -65,8 +82,8 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   };
 
-  /** Waits for a slot first; a run that is cancelled meanwhile ends without one. */
-  const executeLater = async (run: ActiveRun) => {
+  /** Waits for a slot first; a run that is cancelled meanwhile ends without one. `status` is what is stored of it. */
+  const executeLater = async (run: ActiveRun, status: string) => {
     try {
       if (run.lane) await joinLane({ lanes: deps.lanes, cancel }, run.lane, run);
       await run.slot.takeAgain(run.controller.signal);
@@ -76,13 +93,27 @@ export function createEngine(deps: EngineDeps): Engine {
       if (stopped.why === 'shutdown') throw stopped;
       return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message } });
     }
+    if (status === 'queued') say(run, 'run_started', 'started');
     run.pending.push(deps.setLiveStatus(run.id, 'running'));
     return execute(run);
   };
 
+  /** A run that is not active here: of another process, or ended. */
+  const cancelStored = async (runId: string, by: string) => {
+    if ((await deps.readStatus(runId)) === null) return 'not_found';
+    if (!(await deps.cancelElsewhere?.(runId, by))) return 'ended';
+    for (let waited = 0; waited < CANCEL_WAIT_MS; waited += CANCEL_LOOK_MS) {
+      const status = await deps.readStatus(runId);
+      if (status === 'cancelled') return 'cancelled';
+      if (status === null || isTerminal(status as RunStatus)) return 'ended';
+      await deps.step.delay(CANCEL_LOOK_MS, shutdown.signal);
+    }
+    return 'cancelled';
+  };
+
   const cancel = async (runId: string, by: string) => {
     const found = held.get(runId);
-    if (!found) return (await deps.readStatus(runId)) === null ? 'not_found' : 'ended';
+    if (!found) return cancelStored(runId, by);
     found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
     // A database that takes no writes now keeps the end waiting, not who asked for it.
     await Promise.race([found.ended, deps.step.delay(CANCEL_WAIT_MS, shutdown.signal)]);
@@ -107,10 +138,12 @@ export function createEngine(deps: EngineDeps): Engine {
       now: deps.step.now(),
       slot: slotOf(deps.capacity, false),
       depth: 1,
-      lane: laneOf(deps.step.texts, stored),
+      // A place in a lane that processes share was taken with the claim.
+      lane: deps.enterShared ? null : laneOf(deps.step.texts, stored),
     });
+    traced(deps, restored.run);
     const work = restored.go
-      ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run))
+      ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run, stored.status))
       : (run: ActiveRun) => finish(ending, run, restored.outcome);
     void hold(restored.run, work);
     return restored.go;
@@ -123,6 +156,29 @@ export function createEngine(deps: EngineDeps): Engine {
     void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
   };
 
+  const takeUpAll = async (found: InterruptedRun[]) => {
+    await Promise.all(found.flatMap(({ id }) => held.get(id)?.ended ?? []));
+    const going = new Set<string>();
+    // Parents come before their children: they are older.
+    for (const stored of found) {
+      const { id, parentRunId } = stored;
+      if (parentRunId === null ? resumeOne(stored) : going.has(parentRunId)) going.add(id);
+      else if (parentRunId !== null) endOrphan(stored);
+    }
+    subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
+  };
+
+  const letGo = async (why: Stopped) => {
+    for (const { run } of held.values()) run.controller.abort(why);
+    await Promise.allSettled([...held.values()].map(({ ended }) => ended));
+  };
+
+  const starts = createStarts({ now: deps.step.now, nextTurn: setImmediate });
+  const executeSoon = async (run: ActiveRun) => {
+    await starts.turn();
+    return execute(run);
+  };
+
   return {
     begin: (fresh, state) => {
       const run = activate(deps.hub, fresh, {
@@ -130,33 +186,37 @@ export function createEngine(deps: EngineDeps): Engine {
         depth: 1,
         lane: fresh.lane,
       });
-      const [event, word] = state === 'queued' ? ['run_queued', 'waits for a slot'] : ['run_started', 'started'];
-      const said = { pipeline: fresh.pipeline.name, source: fresh.context.source };
-      run.journal.add('info', event, `run of ${fresh.pipeline.name} ${word}`, said);
-      void hold(run, state === 'queued' ? executeLater : execute);
+      traced(deps, run);
+      if (state === 'queued') {
+        say(run, 'run_queued', 'waits for its turn');
+        void hold(run, () => executeLater(run, state));
+      } else {
+        say(run, 'run_started', 'started');
+        void hold(run, executeSoon);
+      }
     },
     resume: async () => {
       const found = await deps.readInterrupted();
-      const going = new Set<string>();
-      // Parents come before their children: they are older.
-      for (const stored of found) {
-        const { id, parentRunId } = stored;
-        if (parentRunId === null ? resumeOne(stored) : going.has(parentRunId)) going.add(id);
-        else if (parentRunId !== null) endOrphan(stored);
-      }
-      subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
+      await takeUpAll(found);
       return found.filter(({ parentRunId }) => parentRunId === null).length;
     },
+    takeUp: takeUpAll,
+    letGo: () => letGo(new TakenOver()),
     cancel,
     runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
       await Promise.race([all(), deps.step.delay(milliseconds, shutdown.signal)]);
-      for (const { run } of held.values()) run.controller.abort(new Stopped('shutdown', 'the service stops'));
+      const stopping = letGo(new Stopped('shutdown', 'the service stops'));
       shutdown.abort();
-      await all();
+      await stopping;
     },
   };
+}
+
+/** Gives a run its trace before anything happens to it. */
+function traced({ traceRun }: Pick<EngineDeps, 'traceRun'>, run: ActiveRun): void {
+  if (traceRun) run.span = traceRun(run);
 }
 
 /** A slot of the process's capacity, held from the start or not. Giving back twice gives back once. */
@@ -184,6 +244,11 @@ function runTimer({ pipeline, controller, triggeredAt }: ActiveRun): NodeJS.Time
   const left = Math.max(0, triggeredAt + seconds * 1000 - Date.now());
   const expire = () => controller.abort(new Stopped('run_timeout', `the run took longer than ${seconds} s`));
   return setTimeout(expire, left);
+}
+
+function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {
+  const said = { pipeline: pipeline.name, source: context.source };
+  journal.add('info', event, `run of ${pipeline.name} ${word}`, said);
 }
 
 /** Notes a resumed run before it goes on. */

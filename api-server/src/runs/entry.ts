@@ -1,17 +1,34 @@
-import { isFanOut, isParallel, type Step } from '@signalbox/crds';
+import { type FanOutStep, isFanOut, isParallel, type ParallelStep, type Step } from '@signalbox/crds';
 import type { ActiveRun } from './active-run.ts';
+import { callFailureWebhook } from './failure-webhook.ts';
 import { runFanOut } from './fan-out.ts';
 import { failGroup } from './group.ts';
 import { runParallel } from './parallel.ts';
 import { runStep, type StepDeps, type StepOutcome } from './step.ts';
+import { holdSlot } from './shared-slot.ts';
 import { noteSkip } from './step-notes.ts';
 import { evaluateWhen } from './when.ts';
 
 /** Runs one entry of a pipeline, whatever its shape (Design 3). */
 export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
   if (!isParallel(step) && !isFanOut(step)) {
-    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {} });
+    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {}, span: run.span });
   }
+  const outcome = await runGroup(deps, run, step, index);
+  // The last branch may have ended without a slot; a run that ends here needs none, a sub-run's parent may go on.
+  if (outcome.status === 'completed' || outcome.status === 'failed' || run.depth > 1)
+    await holdSlot(run.slot, run.controller.signal);
+  if (outcome.status === 'failed' && outcome.error)
+    await callFailureWebhook(deps, { run, step, name: step.name, locals: {} }, outcome.error);
+  return outcome;
+}
+
+async function runGroup(
+  deps: StepDeps,
+  run: ActiveRun,
+  step: ParallelStep | FanOutStep,
+  index: number,
+): Promise<StepOutcome> {
   const executor = isParallel(step) ? 'parallel' : 'fan_out';
   const condition = evaluateWhen(deps, { run, name: step.name }, step.when);
   if (condition === 'skip') return skipGroup(deps, { run, step, index, executor });

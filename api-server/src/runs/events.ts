@@ -24,6 +24,8 @@ export interface EventHub {
   close(runId: string, status: TerminalRunStatus): void;
   /** Forgets the run without an end: it goes on after a restart. */
   drop(runId: string): void;
+  /** Whether this process has the run. */
+  isLive(runId: string): boolean;
   subscribe(runId: string, listener: Listener): () => void;
   history(runId: string, afterSeq: number): Promise<RunEvent[]>;
 }
@@ -31,8 +33,10 @@ export interface EventHub {
 export interface EventHubDeps {
   readStored(runId: string, afterSeq: number): Promise<RunEvent[]>;
   now(): number;
-  /** Receives every event, for the service log and traces. */
+  /** Receives every event once it may be told, for the service log. */
   observe(runId: string, event: RunEvent): void;
+  /** Receives every event at once, for traces, which are no promise to anybody. */
+  trace?(runId: string, event: RunEvent): void;
 }
 
 interface Live {
@@ -75,6 +79,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
           };
           run.events.push(entry);
           run.unsaved.push(entry);
+          deps.trace?.(runId, entry);
           if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);
           else tell(runId, entry);
         },
@@ -94,6 +99,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
     drop: (runId) => {
       live.delete(runId);
     },
+    isLive: (runId) => live.has(runId),
     subscribe: (runId, listener) => {
       const known = listeners.get(runId) ?? new Set();
       listeners.set(runId, known.add(listener));

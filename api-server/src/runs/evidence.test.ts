@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readCounters } from '../store/counters.ts';
+import { readEvents } from '../store/event-writes.ts';
 import { markRun } from '../store/feedback.ts';
 import { createWorld, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 
@@ -192,10 +194,59 @@ test("a webhook step sends its rendered payload with the operator's values, whic
 test('a name that the operator did not list fails the step, and so does a private address', async () => {
   const steps = (url: string) => `name: p\nsteps:\n  - {name: close, executor: webhook, url: "${url}"}\n`;
   await make({ pipelines: [steps(`${base}/\${HOME}`)], agents: {} });
-  expect((await world.run('p')).step('close').error?.type).toBe('env_not_allowed');
+  expect((await world.run('p')).step('close').error).toEqual({
+    type: 'env_not_allowed',
+    message: 'url: ${HOME} is not listed in security.pipeline_env',
+  });
   await world.close();
   await make({ pipelines: [steps('http://169.254.169.254/latest')], agents: {}, egressAllow: [] });
   expect((await world.run('p')).step('close').error?.type).toBe('egress_refused');
+});
+
+const LARGE = 'x'.repeat(600_000);
+
+test.each([
+  [
+    'payload: {a: [{text: "{{summary}} and {{metadata.more}}"}]}',
+    'payload.a[0].text: the rendered text is larger than 1 MiB, at {{metadata.more}}',
+  ],
+  [
+    'headers: {X-All: "{{#each metadata.list}}{{#each ../metadata.list}}{{/each}}{{/each}}"}',
+    'headers.X-All: the template repeats more than 100000 times, at {{#each ../metadata.list}}',
+  ],
+])('a template that fails names its key and its expression: %s', async (own, message) => {
+  const list = Array.from({ length: 400 }, () => 1);
+  await make({
+    pipelines: [`name: p\nsteps:\n  - {name: close, executor: webhook, url: "${base}/x", method: POST, ${own}}\n`],
+    agents: {},
+  });
+  const run = await world.run('p', { summary: LARGE, metadata: { more: LARGE, list } });
+  expect(run.step('close').error).toEqual({ type: 'template_failed', message });
+});
+
+test('a second opinion whose own prompt or condition fails says so, and is asked all the same', async () => {
+  const verifier = `    verifier: {agent: reviewer, when: 'summary > 3', prompt_template: "{{metadata.more}}{{metadata.more}}"}\n`;
+  await make({ pipelines: [text(verifier)], agents: { look: () => sure(0.9), reviewer: () => sure(0.8) } });
+  const { run, events } = await world.run('p', { metadata: { more: LARGE } });
+  expect(run.status).toBe('completed');
+  expect(events).toEqual(expect.arrayContaining(['expression_failed', 'template_failed', 'verifier_ran']));
+  const [asked] = world.calls.filter(({ agent }) => agent === 'reviewer');
+  expect(asked?.input).toBe('Task checkout');
+  const noted = await readEvents(world.database.db, run.id, 0);
+  expect(noted.flatMap(({ event, msg }) => (event.endsWith('_failed') ? [msg] : []))).toEqual([
+    'verifier.when: a string > an integer has no meaning, in summary > 3; the verifier is asked',
+    'verifier.prompt_template: the rendered text is larger than 1 MiB, at {{metadata.more}}; the built-in prompt is used',
+  ]);
+});
+
+test('a prompt that is too large names the value that makes it so', async () => {
+  await make({ pipelines: [text('').replace('{{labels.service}}', '{{severity}} {{metadata.more}}')], agents: {} });
+  const { error } = (await world.run('p', { metadata: { more: LARGE } })).step('look');
+  expect(error).toEqual({
+    type: 'template_failed',
+    message:
+      'prompt_template: the rendered prompt is larger than 262144 bytes; most of it is {{metadata.more}}, 600000 characters',
+  });
 });
 
 test("an author's content type takes the place of ours in a check's request", async () => {
@@ -216,4 +267,75 @@ test('on_failure.webhook is called once when a step has failed', async () => {
   expect(run.run.status).toBe('completed');
   expect(seen.slice(before).map(({ url }) => url)).toEqual(['/ops']);
   expect(JSON.parse(seen.at(-1)?.body ?? '{}')).toMatchObject({ step_name: 'look', error: { type: 'unavailable' } });
+});
+
+test('what went wrong reaches on_failure.webhook to the letter, whatever it looks like', async () => {
+  const message = 'see {{labels.service}}, ${ALLOWED} and ${HOME}';
+  await make({
+    pipelines: [text(`    on_failure: {policy: continue, webhook: {url: "${base}/letter"}}\n`)],
+    agents: { look: () => ({ ok: false, type: 'broken', message, retryable: false }) },
+  });
+  await world.run('p');
+  expect(seen.at(-1)?.url).toBe('/letter');
+  expect(JSON.parse(seen.at(-1)?.body ?? '{}')).toMatchObject({ error: { type: 'broken', message } });
+});
+
+test('a group that fails calls its on_failure.webhook too', async () => {
+  const branch = (name: string) => `{name: ${name}, executor: gateway, agent: look, prompt_template: x}`;
+  const hook = `on_failure: {policy: continue, webhook: {url: "${base}/group"}}`;
+  const parallel = `name: p\nsteps:\n  - {name: both, parallel: {steps: [${branch('l')}, ${branch('r')}]}, ${hook}}\n`;
+  const item = '{executor: gateway, agent: look, prompt_template: x}';
+  const fanOut = `name: q\nsteps:\n  - {name: each, fan_out: {over: summary, step: ${item}}, ${hook}}\n`;
+  await make({ pipelines: [parallel, fanOut], agents: { look: down } });
+  for (const [pipeline, step, type] of [
+    ['p', 'both', 'branch'],
+    ['q', 'each', 'fan_out_failed'],
+  ]) {
+    const before = seen.length;
+    expect((await world.run(pipeline ?? '')).run.status).toBe('completed');
+    expect(seen.slice(before).map(({ url }) => url)).toEqual(['/group']);
+    expect(JSON.parse(seen.at(-1)?.body ?? '{}')).toMatchObject({ step_name: step, error: { type } });
+  }
+});
+
+test('a value that a request names and that is not there is rendered as nothing, and noted', async () => {
+  const payload = '{id: "{{steps.nobody.output.id}}", at: "{{labels.nowhere}}"}';
+  await make({
+    pipelines: [`name: p\nsteps:\n  - {name: close, executor: webhook, url: "${base}/gone", payload: ${payload}}\n`],
+    agents: {},
+  });
+  const { run, events } = await world.run('p');
+  expect([run.status, seen.at(-1)?.body]).toEqual(['completed', '{"id":"","at":""}']);
+  expect(events.filter((event) => event === 'template_missing_value')).toHaveLength(2);
+});
+
+test('what a production step leaves in the metrics: its end, time, tokens, verifier, grounding and checks', async () => {
+  const more = `    model: p/asked
+    verifier: {agent: reviewer}
+    grounding: {agent: judge}
+    deterministic_checks: [{type: webhook, name: c, url: "${base}/", expect: 'false'}]
+`;
+  await make({
+    pipelines: [text(more)],
+    agents: { look: () => sure(0.9), reviewer: () => sure(0.6), judge: () => sure(1, { score: 0.35 }) },
+  });
+  expect((await world.run('p')).run.status).toBe('escalated');
+  const who = ['p', 'look', 'gateway', 'look', 'm', 'p'];
+  const asked = ['p', 'look', 'look', 'm', 'p'];
+  const counters = await readCounters(world.database.db);
+  const counted = Object.fromEntries(
+    counters.map(({ metric, labels, value }) => [`${metric} ${labels.join()}`, value]),
+  );
+  expect(counted).toMatchObject({
+    'pipeline_runs_total p,escalated': 1,
+    [`pipeline_steps_total ${[...who, 'escalated'].join()}`]: 1,
+    [`pipeline_step_duration_seconds ${[...who, '1'].join()}`]: 1,
+    [`pipeline_tokens_total ${['payments', ...who, 'input'].join()}`]: 10,
+    [`pipeline_tokens_total ${['payments', ...who, 'output'].join()}`]: 5,
+    'verifier_runs_total reviewer': 1,
+    'verifier_overrides_total reviewer': 1,
+    [`step_grounding_score ${[...asked, '0.4'].join()}`]: 1,
+    [`step_grounding_score_sum ${asked.join()}`]: 0.35,
+    'step_deterministic_check_total p,look,failed': 1,
+  });
 });

@@ -1,3 +1,5 @@
+import type { TraceContext } from './span.ts';
+
 /** An expected failure of a call; `retryable` says whether the same call may work later. */
 export interface Failure {
   ok: false;
@@ -20,6 +22,8 @@ export interface AgentCall {
   stepName: string;
   team: string | null;
   signal: AbortSignal;
+  /** W3C trace context of the call; absent where nothing is traced. */
+  trace?: TraceContext;
   onEvent(event: string, fields: Record<string, unknown>): void;
   /** The agent wants to call a tool that a person must allow; absent where nobody can be asked. */
   onApproval?(request: ToolRequest): Promise<ToolDecision>;
@@ -54,6 +58,8 @@ export interface AgentReply {
   usage: { inputTokens: number; outputTokens: number } | null;
   iterations: number;
   toolCalls: number;
+  /** How long the backend says it took. */
+  durationMs: number | null;
   trace: unknown[];
 }
 

@@ -20,11 +20,11 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
   const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? evaluateList(deps, run, step);
   if (!Array.isArray(listed)) return failGroup(deps, group, listed);
   // The list is stored with the row: a resumed fan-out goes on with the items it began with.
-  const begun = await beginGroup(deps, { ...group, raw: { items: listed } });
+  const begun = await beginGroup(deps, { ...group, raw: { items: listed } }, listed.length);
   if (listed.length === 0) return empty(deps, begun);
-  const branches = listed.map((item, at) => branch(run, step, { item, at, total: listed.length, index }));
-  await runBranches(deps, begun, branches, step.fan_out.max_parallel);
-  return endGroup(deps, begun, branches);
+  const branches = listed.map((item, at) => branch(begun, step, { item, at, total: listed.length, index }));
+  const errors = await runBranches(deps, begun, branches, step.fan_out.max_parallel);
+  return endGroup(deps, begun, branches, errors);
 }
 
 const failure = (message: string): Failure => ({ ok: false, type: 'fan_out_failed', message, retryable: false });
@@ -35,10 +35,10 @@ function evaluateList(
   { fan_out: { over, max_items: max } }: FanOutStep,
 ): unknown[] | Failure {
   const compiled = deps.texts.expression(over);
-  if (!compiled.ok) return failure(`over: ${compiled.msg}`);
+  if (!compiled.ok) return failure(`over: ${compiled.msg}, in ${over}`);
   const result = compiled.expression.evaluate(runValues(run, deps.now()));
-  if (!result.ok) return failure(`over: ${result.msg}`);
-  if (!Array.isArray(result.value)) return failure('over does not yield a list');
+  if (!result.ok) return failure(`over: ${result.msg}, in ${over}`);
+  if (!Array.isArray(result.value)) return failure(`over does not yield a list: ${over}`);
   if (result.value.length > max) return failure(`over yields ${result.value.length} items, max_items is ${max}`);
   return result.value;
 }
@@ -50,9 +50,13 @@ interface Item {
   index: number;
 }
 
-function branch(run: ActiveRun, { name, fan_out: { as, step } }: FanOutStep, { item, at, total, index }: Item): Branch {
+function branch(
+  { run, span }: BegunGroup,
+  { name, fan_out: { as, step } }: FanOutStep,
+  { item, at, total, index }: Item,
+): Branch {
   const locals = { [as]: item, fan_out: { index: at, total, item } };
-  return { site: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals }, weight: 1 };
+  return { site: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals, span }, weight: 1 };
 }
 
 const ON_EMPTY = { complete: 'completed', skip: 'skipped', abort: 'aborted' } as const;

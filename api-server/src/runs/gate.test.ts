@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { effectiveConfidence, gate, trustOf, type Evidence } from './gate.ts';
 
 const NONE: Evidence = { confidence: null, verifier: null, calibrated: null, grounding: null, checksPassed: null };
-const rule = { threshold: 0.75, onLow: 'escalate' as const };
+const rule = { threshold: 0.75, onLow: 'escalate' as const, confidenceOf: 'the agent' };
 
 test.each<[string, Partial<Evidence>, number | null]>([
   ['the confidence alone', { confidence: 0.9 }, 0.9],

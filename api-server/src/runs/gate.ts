@@ -12,6 +12,8 @@ export interface Evidence {
 export interface GateRule {
   threshold: number;
   onLow: 'escalate' | 'abort' | 'proceed';
+  /** Where the confidence comes from, in words. */
+  confidenceOf: string;
 }
 
 /** The lower of two numbers where both are there. */
@@ -55,13 +57,16 @@ function signalsOf({ confidence, verifier, calibrated, grounding, checksPassed }
 
 const NEXT = { escalate: 'the run is escalated', abort: 'the run is aborted', proceed: 'the run goes on all the same' };
 
-function explain(evidence: Evidence, trust: number, { threshold, onLow }: GateRule): string {
-  const compared = `${show(trust)} against ${show(threshold)}`;
-  if (trust >= threshold) return `Passed: trust ${compared}, set by ${decisive(evidence, trust)}.`;
-  return `Not passed: trust ${compared}, set by ${decisive(evidence, trust)}; ${NEXT[onLow]}.`;
+function explain(evidence: Evidence, trust: number, { threshold, onLow, confidenceOf }: GateRule): string {
+  const compared = `${show(trust)} against ${show(threshold)}, set by ${decisive(evidence, trust) ?? confidenceOf}`;
+  return trust >= threshold ? `Passed: trust ${compared}.` : `Not passed: trust ${compared}; ${NEXT[onLow]}.`;
 }
 
-function decisive({ confidence, verifier, calibrated, grounding, checksPassed }: Evidence, trust: number): string {
+/** The signal that made the trust what it is; null where it is the confidence itself. */
+function decisive(
+  { confidence, verifier, calibrated, grounding, checksPassed }: Evidence,
+  trust: number,
+): string | null {
   const sources: [boolean, string][] = [
     [checksPassed === false, 'a failed check'],
     [grounding !== null && grounding.enforced && grounding.score === trust, 'grounding'],
@@ -71,7 +76,7 @@ function decisive({ confidence, verifier, calibrated, grounding, checksPassed }:
     ],
     [verifier === trust && verifier !== confidence, 'the verifier'],
   ];
-  return sources.find(([decides]) => decides)?.[1] ?? "the agent's own confidence";
+  return sources.find(([decides]) => decides)?.[1] ?? null;
 }
 
 const show = (value: number): string => value.toFixed(2);

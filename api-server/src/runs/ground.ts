@@ -27,13 +27,14 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
   if (!grounding) return null;
   const material = materialOf(subject);
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
-  const opinion = await secondOpinion(deps.backends, begun, {
+  const own = { part: 'grounding' as const, template: grounding.prompt_template, values };
+  const opinion = await secondOpinion(deps, begun, {
+    part: 'grounding',
     executor: grounding.executor,
     agent: grounding.agent,
     model: grounding.model,
-    input: renderOr(deps.texts, grounding.prompt_template, values, builtIn(subject, material)),
+    input: renderOr(deps.texts, begun, own, builtIn(subject, material)),
     schema: SCORE_SCHEMA,
-    idempotencyKey: `${run.id}/${name}/${begun.iteration}/${begun.attempt}/grounding`,
     timeoutMs: grounding.timeout_seconds * 1000,
     signal: subject.signal,
     score: ({ output }) => (typeof output['score'] === 'number' ? output['score'] : null),

@@ -5,8 +5,11 @@ import { gate, type Evidence } from './gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepStatus, TrustReport } from './model.ts';
 import type { StepStartRecord } from './records.ts';
+import { holdSlot, shareSlot } from './shared-slot.ts';
+import type { Span } from './span.ts';
 import { runStep, type StepDeps, type StepOutcome } from './step.ts';
-import { endRecord, type Site, type StepError } from './step-rows.ts';
+import { endRecord, type StepError } from './step-rows.ts';
+import type { Site } from './site.ts';
 
 /** An entry of several branches, as the engine sees it. */
 export interface Group {
@@ -25,10 +28,11 @@ export interface Branch {
 
 export interface BegunGroup extends Group {
   row: StepStartRecord;
+  span: Span;
 }
 
 /** Stores the row of the group before any branch begins; a resumed group has its row already. */
-export async function beginGroup(deps: StepDeps, group: Group): Promise<BegunGroup> {
+export async function beginGroup(deps: StepDeps, group: Group, branches: number): Promise<BegunGroup> {
   const { run, step, index, executor, raw } = group;
   const earlier = run.inFlight.get(step.name);
   const at = earlier?.startedAt ?? deps.now();
@@ -52,14 +56,23 @@ export async function beginGroup(deps: StepDeps, group: Group): Promise<BegunGro
     attempts: 1,
     raw_response: raw ? JSON.stringify(raw) : null,
   };
+  const span = run.span.child(`${executor}: ${step.name}`, {
+    'service.span.kind': executor,
+    'service.step.name': step.name,
+    'service.join_strategy': group.join,
+    'service.branch_count': branches,
+  });
   const word = earlier ? 'goes on' : 'started';
   run.journal.add('info', earlier ? 'step_resumed' : 'step_started', `${step.name} ${word}`, {
     step_name: step.name,
     executor,
   });
   await deps.flush(run, [deps.store.insertStep(row)]);
-  return { ...group, row };
+  return { ...group, row, span };
 }
+
+/** Why branches ended as they did, by their names; those that ended before a restart are not in it. */
+export type BranchErrors = ReadonlyMap<string, StepError>;
 
 /** Runs the branches, at most `limit` at a time, within the group's own time. Ended ones of an earlier start do not run again. */
 export async function runBranches(
@@ -67,20 +80,31 @@ export async function runBranches(
   { run, step }: BegunGroup,
   branches: Branch[],
   limit: number,
-): Promise<void> {
+): Promise<BranchErrors> {
+  const errors = new Map<string, StepError>();
   const timeout = groupTimer(run, step.timeout_seconds);
+  const shared = shareSlot(run.slot);
   const waiting = branches.filter(({ site }) => !run.results.has(site.name));
   const worker = async () => {
     const { signal } = timeout.run.controller;
-    for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
-      await runStep(deps, { ...next.site, run: timeout.run });
-      await deps.flush(run, []);
+    const { slot, leave } = shared.join();
+    const own = Object.create(timeout.run, { slot: { value: slot } }) as ActiveRun;
+    try {
+      for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+        await holdSlot(slot, signal);
+        const { error } = await runStep(deps, { ...next.site, run: own });
+        if (error) errors.set(next.site.name, error);
+        await deps.flush(run, []);
+      }
+    } finally {
+      leave();
     }
   };
   try {
     const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, waiting.length) }, worker));
     const surprise = ended.find(({ status }) => status === 'rejected');
     if (surprise?.status === 'rejected') throw surprise.reason;
+    return errors;
   } finally {
     timeout.stop();
   }
@@ -93,7 +117,8 @@ function groupTimer(run: ActiveRun, seconds: number | undefined): { run: ActiveR
   const follow = () => controller.abort(run.controller.signal.reason);
   const expire = () => controller.abort(new Stopped('step_timeout', `the group took longer than ${seconds} s`));
   const timer = setTimeout(expire, seconds * 1000);
-  run.controller.signal.addEventListener('abort', follow, { once: true });
+  if (run.controller.signal.aborted) follow();
+  else run.controller.signal.addEventListener('abort', follow, { once: true });
   const within = Object.create(run, { controller: { value: controller } }) as ActiveRun;
   const stop = () => {
     clearTimeout(timer);
@@ -105,8 +130,15 @@ function groupTimer(run: ActiveRun, seconds: number | undefined): { run: ActiveR
 /** Ends of a branch that end its group, the gravest first. */
 const GRAVE: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
 
+const why = (error: StepError | undefined): string => (error === undefined ? '' : `: ${error.message}`);
+
+function firstOf(errors: BranchErrors): string {
+  const [first] = errors;
+  return first === undefined ? '' : `; ${first[0]}${why(first[1])}`;
+}
+
 /** Joins what the branches brought and compares it with the group's threshold. */
-export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[]): StepOutcome {
+export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], errors: BranchErrors): StepOutcome {
   const { run } = group;
   const stopped = stopReason(run.controller.signal);
   if (stopped?.why === 'shutdown') throw stopped;
@@ -123,7 +155,7 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[]):
     const culprit = results.find(({ view }) => view?.status === grave)?.name ?? '';
     return closeGroup(deps, group, {
       status: grave,
-      error: { type: 'branch', message: `branch ${culprit} was ${grave}` },
+      error: { type: 'branch', message: `branch ${culprit} was ${grave}${why(errors.get(culprit))}` },
       trust: null,
     });
   }
@@ -133,7 +165,7 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[]):
   if (ran.length > 0 && ran.every(({ view }) => hasFailed(view))) {
     return closeGroup(deps, group, {
       status: 'failed',
-      error: { type: 'branch', message: 'all branches failed' },
+      error: { type: 'branch', message: `all branches failed${firstOf(errors)}` },
       trust: null,
     });
   }
@@ -149,11 +181,14 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 
 function judge(deps: StepDeps, group: BegunGroup, trust: number | null, count: number): StepOutcome {
   const { step } = group;
-  const report = gate(evidenceOf(trust), { threshold: step.confidence_threshold, onLow: step.on_low_confidence });
-  const sentence = report.sentence.replace("the agent's own confidence", `${group.join} over ${count} branches`);
+  const report = gate(evidenceOf(trust), {
+    threshold: step.confidence_threshold,
+    onLow: step.on_low_confidence,
+    confidenceOf: `${group.join} over ${count} branches`,
+  });
   const status = AFTER_GATE[report.action];
-  const error = status === 'completed' ? null : { type: 'gate', message: sentence };
-  return closeGroup(deps, group, { status, error, trust, report: { ...report, sentence } });
+  const error = status === 'completed' ? null : { type: 'gate', message: report.sentence };
+  return closeGroup(deps, group, { status, error, trust, report });
 }
 
 interface Closing {
@@ -184,7 +219,8 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
     artifacts: [],
   };
   const ending = { status, error, report, answer, evidence: evidenceOf(trust) };
-  run.pending.push(deps.store.endStep(endRecord({ row, attempt: 1 }, ending, deps.now())));
+  run.pending.push(deps.store.endStep(endRecord({ row, attempt: 1, costs: [] }, ending, deps.now())));
+  group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
   return { status, error };
 }
 
@@ -219,7 +255,7 @@ function fanOutNames(run: ActiveRun, name: string): string[] {
 
 /** A group that cannot begin: its condition or its list is at fault. */
 export async function failGroup(deps: StepDeps, group: Group, failure: Failure): Promise<StepOutcome> {
-  const begun = await beginGroup(deps, group);
+  const begun = await beginGroup(deps, group, 0);
   return closeGroup(deps, begun, {
     status: 'failed',
     error: { type: failure.type, message: failure.message },

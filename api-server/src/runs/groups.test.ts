@@ -35,7 +35,20 @@ test('when all branches fail the group fails', async () => {
   await make({ pipelines: [group('any_must_pass', branch('a') + branch('b'))], agents: { a: failure, b: failure } });
   expect((await world.run('p')).run).toMatchObject({
     status: 'failed',
-    error: { step: 'gather', message: 'all branches failed' },
+    error: { step: 'gather', message: expect.stringMatching(/^all branches failed; [ab]: broken$/) },
+  });
+});
+
+test('a group that a branch ends says which one, and why', async () => {
+  const message = 'the budget is spent';
+  const spent: Script = () => ({ ok: false, type: 'budget', message, retryable: false, ends: 'escalated' });
+  await make({
+    pipelines: [group('any_must_pass', branch('a') + branch('b'))],
+    agents: { a: () => sure(0.9), b: spent },
+  });
+  expect((await world.run('p')).run).toMatchObject({
+    status: 'escalated',
+    error: { step: 'gather', message: 'branch b was escalated: the budget is spent' },
   });
 });
 
@@ -145,7 +158,11 @@ const PARENT =
 test("a sub-pipeline is a run of its own, in the team that was named, and its last trust is the step's", async () => {
   await make({ pipelines: [PARENT, CHILD], agents: { work: () => sure(0.8) } });
   const run = await world.run('p');
-  expect(run.step('call')).toMatchObject({ status: 'completed', primaryConfidence: 0.8 });
+  expect(run.step('call')).toMatchObject({
+    status: 'completed',
+    primaryConfidence: 0.8,
+    trustReport: { sentence: 'Passed: trust 0.80 against 0.50, set by the last gate of the sub-run.' },
+  });
   const [child] = run.children;
   expect(child).toMatchObject({
     pipelineName: 'child',
@@ -164,6 +181,13 @@ test('a sub-run inherits the team, and testing runs start only testing runs', as
   );
   await make({ pipelines: [parent, CHILD], agents: { work: () => sure(0.8) } });
   expect((await world.run('p')).children[0]).toMatchObject({ team: 'payments', stage: 'testing' });
+});
+
+test('a suspended pipeline is not started by a step either', async () => {
+  await make({ pipelines: [PARENT, `${CHILD}suspend: true\n`], agents: { work: () => sure(0.8) } });
+  const run = await world.run('p');
+  expect(run.step('call')).toMatchObject({ status: 'failed', error: { type: 'suspended' } });
+  expect(run.children).toEqual([]);
 });
 
 test('what a sub-run ends as, its step and run end as', async () => {

@@ -82,7 +82,7 @@ test('an approval completes the step with confidence 1 and the fields as its out
       actor: 'ada',
       actor_kind: 'token',
       role: 'operator',
-      action: 'approval.approve',
+      action: 'approve',
       run_id: id,
       outcome: 'approved',
     },
@@ -230,17 +230,51 @@ test('runs that wait for people leave the slots to others, and take one again to
   expect((await world.ended(first)).run.status).toBe('completed');
 });
 
-test('a branch of a group that waits keeps the slot, and its answer counts in the join', async () => {
-  const group = `  - name: both\n    parallel:\n      steps:\n        - {name: look, executor: gateway, agent: act, prompt_template: x}\n        - {name: approve, executor: human, timeout_seconds: 60, prompt_template: "Sure?"}\n`;
-  await make({ pipelines: [pipeline(group)], agents, maxRuns: 1 });
+const branch = (name: string, more: string) => `        - {name: ${name}, ${more}}\n`;
+const question = 'executor: human, timeout_seconds: 60, prompt_template: "Sure?"';
+const groupOf = (...branches: string[]) => `  - name: both\n    parallel:\n      steps:\n${branches.join('')}`;
+
+test('a group that only waits for people gives its slot back, and takes one again with the first answer', async () => {
+  const group = groupOf(
+    branch('look', 'executor: gateway, agent: act, prompt_template: x'),
+    branch('one', question),
+    branch('two', question),
+  );
+  await make({ pipelines: [pipeline(group + after)], agents, maxRuns: 1 });
   world.capacity.tryTake();
   const id = await world.start('p');
-  const [question] = await waiting();
+  const asked = await waiting(2);
+  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  // Both answers at once take one slot between them, and wait for it like anybody else.
+  world.capacity.tryTake();
+  await Promise.all(asked.map((one) => approve(one.id)));
+  await expect.poll(() => world.capacity.waiting(), { timeout: 10_000 }).toBe(1);
+  expect(world.calls).toHaveLength(1);
+  world.capacity.release();
+  const run = await world.ended(id);
+  expect([run.run.status, run.step('both').status, run.run.waitingOn]).toEqual(['completed', 'completed', null]);
+  expect(run.step('both').trustReport?.trust).toBe(0.9);
+  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+});
+
+test('a branch that works keeps the slot of its group, and a rejection needs none to end the run', async () => {
+  const release = Promise.withResolvers<void>();
+  const slow = { act: () => release.promise.then(() => sure(0.9)) };
+  const group = groupOf(
+    branch('look', 'executor: gateway, agent: act, prompt_template: x'),
+    branch('approve', question),
+  );
+  await make({ pipelines: [pipeline(group)], agents: slow, maxRuns: 1 });
+  world.capacity.tryTake();
+  const id = await world.start('p');
+  const [asked] = await waiting();
   await held();
   expect(world.capacity.active()).toBe(1);
-  await approve(question!.id);
-  const run = await world.ended(id);
-  expect([run.run.status, run.run.trust, run.run.waitingOn]).toEqual(['completed', 0.9, null]);
+  release.resolve();
+  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  world.capacity.tryTake();
+  await reject(asked!.id);
+  expect((await world.ended(id)).run.status).toBe('aborted');
 });
 
 test('a testing run counts in no metric', async () => {

@@ -1,12 +1,13 @@
 import type { HumanField } from '@signalbox/crds';
 import { defaultsOf } from '../approvals/fields.ts';
 import type { Approval, FieldValues } from '../approvals/model.ts';
-import { type ActiveRun, stopReason } from './active-run.ts';
+import type { ActiveRun } from './active-run.ts';
 import { renderPrompt } from './agent-step.ts';
 import type { RawResponse } from './model.ts';
 import type { Write } from './records.ts';
+import { holdSlot } from './shared-slot.ts';
 import { type Answer, type Attempt, noFacts, type Performed, type StepKind } from './step-kind.ts';
-import type { AnyStep, Site } from './step-rows.ts';
+import type { AnyStep, Site } from './site.ts';
 import type { Texts } from './texts.ts';
 
 export interface HumanStepDeps {
@@ -89,14 +90,13 @@ function noteQuestion({ run, name }: Site, { id, expiresAt }: Approval): void {
 
 async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
   const { site, step, raw } = question;
-  const { run, name, kind } = site;
-  const giveBack = kind === 'step';
-  if (giveBack) run.slot.giveBack();
+  const { run, name } = site;
+  run.slot.giveBack();
   const closed = await deps.approvals.answer(questionOf(site, raw, attempt.step), attempt);
   const performed = toPerformed(question, closed);
   noteEnd(site, closed);
   await attempt.store(deps.approvals.goesOn(run));
-  if (giveBack && goesOn(performed, site, step)) await takeAgain(run, attempt.signal);
+  if (goesOn(performed, site, step)) await holdSlot(run.slot, attempt.signal);
   return attempt.signal.aborted
     ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
     : performed;
@@ -107,14 +107,6 @@ const goesOn = (performed: Performed, { run }: Site, { on_failure: policy }: Any
   performed.ok ||
   run.depth > 1 ||
   (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
-
-async function takeAgain(run: ActiveRun, signal: AbortSignal): Promise<void> {
-  try {
-    await run.slot.takeAgain(signal);
-  } catch (error) {
-    if (stopReason(signal) === null) throw error;
-  }
-}
 
 function noteEnd({ run, name }: Site, { id, status, decidedBy, comment }: Approval): void {
   const fields = { step_name: name, approval_id: id };

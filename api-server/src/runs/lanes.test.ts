@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCapacity } from './capacity.ts';
-import { createLanes, type Lane } from './lanes.ts';
+import { createLanes } from './lanes.ts';
+import type { Lane } from './lane.ts';
 
 const lane: Lane = { key: 'p\n', limit: 1, onLimit: 'queue' };
 const open = new AbortController().signal;

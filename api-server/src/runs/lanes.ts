@@ -1,15 +1,8 @@
-import type { Concurrency } from '@signalbox/crds';
+import type { Lane } from './lane.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { stopReason, type ActiveRun } from './active-run.ts';
 import type { TriggerContext } from './model.ts';
 import type { Texts } from './texts.ts';
-
-/** Runs of one pipeline, or of one key of it, that share a limit (Design 3, `concurrency`). */
-export interface Lane {
-  key: string;
-  limit: number;
-  onLimit: Concurrency['on_limit'];
-}
 
 export interface Lanes {
   tryTake(lane: Lane, runId: string): boolean;
@@ -19,6 +12,10 @@ export interface Lanes {
   leave(lane: Lane, runId: string): void;
   /** The run that has been in the lane the longest. */
   oldest(lane: Lane): string | undefined;
+  /** Whether a run would have to wait, or go. */
+  full(lane: Lane): boolean;
+  /** Runs that wait, in all lanes together. */
+  waiting(): number;
 }
 
 interface Waiter {
@@ -33,6 +30,7 @@ interface Occupied {
 
 export function createLanes(): Lanes {
   const lanes = new Map<string, Occupied>();
+  let waitingRuns = 0;
   const occupied = ({ key }: Lane): Occupied => {
     const known = lanes.get(key) ?? { inside: new Set(), waiting: [] };
     lanes.set(key, known);
@@ -55,17 +53,20 @@ export function createLanes(): Lanes {
         const here = occupied(lane);
         const leave = () => {
           here.waiting.splice(here.waiting.indexOf(waiter), 1);
+          waitingRuns -= 1;
           resolve(false);
         };
         const waiter: Waiter = {
           runId,
           enter: () => {
             signal.removeEventListener('abort', leave);
+            waitingRuns -= 1;
             here.inside.add(runId);
             resolve(true);
           },
         };
         here.waiting.push(waiter);
+        waitingRuns += 1;
         if (signal.aborted) leave();
         else signal.addEventListener('abort', leave, { once: true });
       });
@@ -75,7 +76,12 @@ export function createLanes(): Lanes {
       if (here.inside.delete(runId)) here.waiting.shift()?.enter();
       tidy(lane, here);
     },
-    oldest: (lane) => occupied(lane).inside.values().next().value,
+    oldest: (lane) => lanes.get(lane.key)?.inside.values().next().value,
+    full: ({ key, limit }) => {
+      const here = lanes.get(key);
+      return here !== undefined && (here.inside.size >= limit || here.waiting.length > 0);
+    },
+    waiting: () => waitingRuns,
   };
 }
 

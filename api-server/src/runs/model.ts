@@ -65,6 +65,7 @@ export interface Run {
   fingerprint: string | null;
   parentRunId: string | null;
   rerunOf: string | null;
+  /** `human`, or `run:<id>` of the sub-run that waits. */
   waitingOn: string | null;
   currentStep: string | null;
   error: RunError | null;
@@ -96,6 +97,8 @@ export interface TrustReport {
   passed: boolean | null;
   action: 'pass' | 'escalate' | 'abort' | 'proceed';
   sentence: string;
+  /** Of everything that was asked for this step, in currency units; null = unpriced. */
+  cost?: number | null;
 }
 
 /** What a verifier or a grounding judge said of a step's answer. */
@@ -108,6 +111,18 @@ export interface SecondOpinion {
   inputTokens: number | null;
   outputTokens: number | null;
   error?: string;
+}
+
+/** What one agent used and cost for a step; a null cost is unpriced. */
+export interface CostPart {
+  part: 'answer' | 'verifier' | 'grounding';
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cost: number | null;
+  source: string | null;
 }
 
 /** The outcome of one deterministic check. */
@@ -139,6 +154,8 @@ export interface RawResponse {
   grounding?: SecondOpinion;
   /** Set in a rerun: the execution that this result was taken from, and how that ended. */
   loaded?: { stepId: string; status: StepStatus };
+  /** Who used what, where more than the step's own agent was asked or prices are known. */
+  costs?: CostPart[];
   /** Answers of earlier iterations of `loop_until`. */
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
 }

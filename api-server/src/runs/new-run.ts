@@ -1,5 +1,5 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane } from './lane.ts';
 import type { Stage, StepExecution, TriggerContext } from './model.ts';
 import type { NewRunRecord } from './records.ts';
 
@@ -22,6 +22,8 @@ export interface NewRun {
   stage: Stage;
   triggeredAt: number;
   lane: Lane | null;
+  /** The epoch of the replica that has the run; null where the database is not shared. */
+  owner: number | null;
   prior: readonly StepExecution[];
 }
 

@@ -11,11 +11,11 @@ export async function runParallel(
   index: number,
 ): Promise<StepOutcome> {
   const group: Group = { run, step, index, executor: 'parallel', join: step.parallel.join, raw: null };
-  const begun = await beginGroup(deps, group);
+  const begun = await beginGroup(deps, group, step.parallel.steps.length);
   const branches = step.parallel.steps.map((branch): Branch => ({
-    site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {} },
+    site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {}, span: begun.span },
     weight: branch.weight,
   }));
-  await runBranches(deps, begun, branches, branches.length);
-  return endGroup(deps, begun, branches);
+  const errors = await runBranches(deps, begun, branches, branches.length);
+  return endGroup(deps, begun, branches, errors);
 }

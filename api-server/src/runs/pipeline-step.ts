@@ -1,9 +1,9 @@
 import type { SubContext } from '@signalbox/crds';
 import type { Failure } from './executor.ts';
-import { renderJson } from './rendering.ts';
+import { noteMissing, renderJson } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import { noFacts, type Performed, type StepKind } from './step-kind.ts';
-import type { AnyStep, Site } from './step-rows.ts';
+import type { AnyStep, Site } from './site.ts';
 import type { ChildOutcome, SubRuns } from './sub-run.ts';
 import type { Texts } from './texts.ts';
 
@@ -31,15 +31,13 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         perform: async ({ signal }) => {
           const request = {
             parent: site.run,
-            branch: site.kind !== 'step',
             stepName: site.name,
             pipeline: step.pipeline,
             context: context.value,
             signal,
           };
           const child = await deps.runChild(request);
-          if ('missing' in child)
-            return { ok: false, type: 'missing_pipeline', message: child.missing, retryable: false };
+          if ('refused' in child) return { ok: false, ...child.refused, retryable: false };
           return toPerformed(child);
         },
       };
@@ -52,11 +50,17 @@ const NO_ENV = { verbatim: true, valueOf: () => undefined, mask: (text: string) 
 
 function renderContext(
   deps: PipelineStepDeps,
-  { run, locals }: Site,
+  { run, name, locals }: Site,
   step: AnyPipelineStep,
 ): { ok: true; value: SubContext } | Failure {
   const values = runValues(run, deps.now(), locals);
-  const rendered = renderJson(step.context ?? {}, { texts: deps.texts, env: NO_ENV, values });
+  const rendered = renderJson(step.context ?? {}, {
+    texts: deps.texts,
+    env: NO_ENV,
+    values,
+    field: 'context',
+    missing: noteMissing('the context', { run, name }),
+  });
   return rendered.ok ? { ok: true, value: rendered.value as SubContext } : rendered;
 }
 

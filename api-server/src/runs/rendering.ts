@@ -1,3 +1,4 @@
+import type { ActiveRun } from './active-run.ts';
 import type { Failure } from './executor.ts';
 import type { Texts } from './texts.ts';
 
@@ -15,6 +16,10 @@ export interface Rendering {
   texts: Texts;
   env: PipelineEnv;
   values: Record<string, unknown>;
+  /** The author's key that holds the text; every failure names it. */
+  field?: string;
+  /** Told of every value that a template names and that is not there: it is rendered as nothing. */
+  missing?: (value: string) => void;
 }
 
 type Rendered<T> = { ok: true; value: T } | Failure;
@@ -22,6 +27,15 @@ type Rendered<T> = { ok: true; value: T } | Failure;
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const failure = (type: string, message: string): Failure => ({ ok: false, type, message, retryable: false });
+
+/** Notes in the run's log what a template of a step could not find (Design 3). */
+export const noteMissing =
+  (what: string, { run, name }: { run: Pick<ActiveRun, 'journal'>; name: string }) =>
+  (value: string): void =>
+    run.journal.add('warn', 'template_missing_value', `${what} names a value that is not there: ${value}`, {
+      step_name: name,
+      value,
+    });
 
 /** Puts the operator's values into the author's literal text; a value is never read as a template. */
 export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
@@ -36,18 +50,27 @@ export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
   return failure('env_not_allowed', `\${${refused as string}} is not listed in security.pipeline_env`);
 }
 
+/** The same for what stands under a key. */
+export const within = (rendering: Rendering, key: string | number): Rendering => {
+  const { field } = rendering;
+  if (field === undefined) return { ...rendering, field: String(key) };
+  return { ...rendering, field: typeof key === 'number' ? `${field}[${key}]` : `${field}.${key}` };
+};
+
 /** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
 export function renderText(
   source: string,
-  { texts, env, values }: Rendering,
+  { texts, env, values, missing, field }: Rendering,
   encode?: (value: string) => string,
 ): Rendered<string> {
+  const named = (message: string) => (field === undefined ? message : `${field}: ${message}`);
   const expanded = expandEnv(source, env);
-  if (!expanded.ok) return expanded;
+  if (!expanded.ok) return { ...expanded, message: named(expanded.message) };
   const compiled = encode ? texts.strict(expanded.value) : texts.template(expanded.value);
-  if (!compiled.ok) return failure('template_failed', compiled.msg);
+  if (!compiled.ok) return failure('template_failed', named(compiled.msg));
   const rendered = compiled.template.render(values);
-  if (!rendered.ok) return failure('template_failed', rendered.msg);
+  if (!rendered.ok) return failure('template_failed', named(rendered.msg));
+  if (missing) for (const value of rendered.missing) missing(value);
   return { ok: true, value: encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text };
 }
 
@@ -68,10 +91,10 @@ function encodeSpans(
 /** Renders every string of a JSON value; keys stay as written. */
 export function renderJson(value: unknown, rendering: Rendering): Rendered<unknown> {
   if (typeof value === 'string') return renderText(value, rendering);
-  if (Array.isArray(value)) return collect(value.map((item) => renderJson(item, rendering)));
+  if (Array.isArray(value)) return collect(value.map((item, at) => renderJson(item, within(rendering, at))));
   if (typeof value !== 'object' || value === null) return { ok: true, value };
   const keys = Object.keys(value);
-  const rendered = collect(Object.values(value).map((item) => renderJson(item, rendering)));
+  const rendered = collect(Object.entries(value).map(([key, item]) => renderJson(item, within(rendering, key))));
   if (!rendered.ok) return rendered;
   return { ok: true, value: Object.fromEntries(keys.map((key, index) => [key, rendered.value[index]])) };
 }
@@ -83,11 +106,4 @@ function collect<T>(results: Rendered<T>[]): Rendered<T[]> {
     values.push(result.value);
   }
   return { ok: true, value: values };
-}
-
-/** Header names in lower case, so that an author's own content type takes the place of ours and never stands beside it. */
-export function requestHeaders(headers: unknown, body: string | null): Record<string, string> {
-  const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
-  const own = Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
-  return { ...type, ...Object.fromEntries(own) };
 }

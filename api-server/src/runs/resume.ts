@@ -1,7 +1,9 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { ActiveRun, Slot } from './active-run.ts';
 import type { EventHub } from './events.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane } from './lane.ts';
+import { spentBy } from './cost.ts';
+import { NO_SPAN } from './span.ts';
 import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from './model.ts';
 
@@ -10,6 +12,8 @@ export interface InterruptedRun {
   id: string;
   /** Set for sub-runs, which their parents take up. */
   parentRunId: string | null;
+  /** The epoch of the replica that has the run; null where the database is not shared. */
+  owner: number | null;
   status: RunStatus;
   /** The resolved body the run began with. */
   pipeline: Pipeline;
@@ -68,21 +72,16 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
     team: stored.team,
     stage: stored.stage,
     triggeredAt: stored.triggeredAt,
+    owner: stored.owner,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
     results: new Map(ended.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
-    totals: {
-      inputTokens: sum(ended, ({ inputTokens }) => inputTokens),
-      outputTokens: sum(ended, ({ outputTokens }) => outputTokens),
-      unpricedSteps: ended.filter(({ inputTokens, cost }) => inputTokens !== null && cost === null).length,
-    },
+    totals: spentBy(ended),
     log: {},
+    span: NO_SPAN,
     trust: gated?.trustReport?.trust ?? null,
     threshold: gated?.trustReport?.threshold ?? null,
   };
 }
-
-const sum = (steps: StepExecution[], pick: (step: StepExecution) => number | null): number =>
-  steps.reduce((total, step) => total + (pick(step) ?? 0), 0);

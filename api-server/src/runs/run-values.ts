@@ -1,9 +1,12 @@
 import { templateName } from '@signalbox/crds';
 import type { ActiveRun, StepView } from './active-run.ts';
 
+/** What of a run templates and expressions may see. */
+export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;
+
 /** The names that templates and expressions see (Design 3); context names win over metadata's. */
 export function runValues(
-  run: ActiveRun,
+  run: SeenRun,
   now: number,
   locals: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {

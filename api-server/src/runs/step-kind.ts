@@ -1,7 +1,8 @@
 import type { Failure } from './executor.ts';
 import type { RawResponse, StepStatus } from './model.ts';
 import type { StepStartRecord, Write } from './records.ts';
-import type { Site } from './step-rows.ts';
+import type { Span } from './span.ts';
+import type { Site } from './site.ts';
 
 /** What a step answered, whoever was asked; a null confidence passes no gate and fails none. */
 export interface Answer {
@@ -55,6 +56,8 @@ export interface Attempt {
   previous: Answer | null;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Of the step. */
+  span: Span;
   /** The stored step; `startedAt` is milliseconds, and of the first start where the step goes on after a restart. */
   step: { id: string; startedAt: number };
   /** Stores what the run has pending and these, durably. */

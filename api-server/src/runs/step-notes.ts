@@ -13,7 +13,7 @@ const LEVELS = {
 const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
 
 /** What a run keeps in memory of an ended step, and the line in its log. */
-export function noteEnd({ run, name, kind }: Begun, ending: Ending): void {
+export function noteEnd({ run, name, kind, costs }: Begun, ending: Ending): void {
   const { status, answer = NO_RESULT, report = null } = ending;
   run.results.set(name, {
     status,
@@ -25,7 +25,7 @@ export function noteEnd({ run, name, kind }: Begun, ending: Ending): void {
   });
   const gated = kind === 'step' && report !== null && report.passed !== null;
   if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
-  countTokens(run, ending);
+  if (costs.some(({ cost }) => cost === null)) run.totals.unpricedSteps += 1;
   noteLine(run, name, { ...ending, word: kind === 'step' ? `step_${status}` : `branch_${status}` });
 }
 
@@ -42,13 +42,6 @@ function noteLine(
     threshold: report ? report.threshold : null,
     ...(error ? { error_type: error.type } : {}),
   });
-}
-
-function countTokens({ totals }: ActiveRun, { facts }: Ending): void {
-  if (!facts || (facts.inputTokens === null && facts.outputTokens === null)) return;
-  totals.inputTokens += facts.inputTokens ?? 0;
-  totals.outputTokens += facts.outputTokens ?? 0;
-  totals.unpricedSteps += 1;
 }
 
 /** A step that did not run leaves an empty result, so that later templates find its name. */

@@ -1,30 +1,18 @@
-import type { ExecutorStep, ItemStep } from '@signalbox/crds';
-import type { ActiveRun } from './active-run.ts';
 import { effectiveConfidence, type Evidence } from './gate.ts';
-import type { CheckResult, RawResponse, StepKind as RowKind, StepStatus, TrustReport } from './model.ts';
+import { costCounters, stepCost } from './cost.ts';
+import type { CheckResult, CostPart, RawResponse, StepStatus, TrustReport } from './model.ts';
 import type { Counter, StepEndRecord, StepStartRecord } from './records.ts';
 import { stepCounters } from './rollups.ts';
+import type { Site } from './site.ts';
 import { noFacts, type Answer, type CallFacts, type Prepared } from './step-kind.ts';
-
-/** A step of any executor, whether it has a name of its own or is an item of a fan-out. */
-export type AnyStep = ExecutorStep | ItemStep;
-
-/** Where a step stands: its run, its definition, its name in this run, the index of its entry. */
-export interface Site {
-  run: ActiveRun;
-  step: AnyStep;
-  name: string;
-  index: number;
-  kind: Extract<RowKind, 'step' | 'branch' | 'fan_out_branch'>;
-  /** Further names for templates and expressions, such as a fan-out's item. */
-  locals: Readonly<Record<string, unknown>>;
-}
 
 /** A step whose row is stored. */
 export interface Begun extends Site {
   row: StepStartRecord;
   attempt: number;
   iteration: number;
+  /** What was asked for it so far. */
+  costs: CostPart[];
 }
 
 export interface StepError {
@@ -100,22 +88,23 @@ const list = (values: readonly unknown[] | undefined): string | null =>
 
 /** What the end of a step changes in its row. */
 export function endRecord(
-  begun: Pick<Begun, 'row' | 'attempt'>,
+  begun: Pick<Begun, 'row' | 'attempt' | 'costs'>,
   ending: EndingOfAny,
   completedAt: number,
 ): StepEndRecord {
   const { facts = NO_FACTS, answer = NO_ANSWER, error, checks } = ending;
+  const spent = stepCost(begun.costs);
   return {
     id: begun.row.id,
     model: facts.model ?? begun.row.model,
     provider: facts.provider,
     status: ending.status,
-    ...evidenceColumns(ending),
+    ...evidenceColumns(ending, spent.cost),
     agent_version: facts.agentVersion,
-    input_tokens: facts.inputTokens,
-    output_tokens: facts.outputTokens,
-    cost: null,
-    cost_source: null,
+    input_tokens: spent.inputTokens,
+    output_tokens: spent.outputTokens,
+    cost: spent.cost,
+    cost_source: spent.source,
     completed_at: completedAt,
     attempts: begun.attempt,
     error_type: error && error.type,
@@ -125,11 +114,16 @@ export function endRecord(
     artifacts: list(answer.artifacts),
     next_step_context: text(answer.nextStepContext),
     output: text(answer.output),
-    raw_response: ending.facts ? JSON.stringify({ ...facts.raw, ...ending.raw }) : begun.row.raw_response,
+    raw_response: ending.facts
+      ? JSON.stringify({ ...facts.raw, ...ending.raw, ...costsOf(begun) })
+      : begun.row.raw_response,
   };
 }
 
-function evidenceColumns({ evidence = NO_EVIDENCE, report }: Pick<Ending, 'evidence' | 'report'>) {
+const costsOf = ({ costs }: Pick<Begun, 'costs'>): Pick<RawResponse, 'costs'> =>
+  costs.length > 1 || costs.some(({ cost }) => cost !== null) ? { costs } : {};
+
+function evidenceColumns({ evidence = NO_EVIDENCE, report }: Pick<Ending, 'evidence' | 'report'>, cost: number | null) {
   const { confidence, verifier, grounding, checksPassed } = evidence;
   return {
     primary_confidence: confidence,
@@ -137,14 +131,15 @@ function evidenceColumns({ evidence = NO_EVIDENCE, report }: Pick<Ending, 'evide
     effective_confidence: effectiveConfidence(evidence),
     grounding_score: grounding && grounding.score,
     deterministic_passed: checksPassed === null ? null : Number(checksPassed),
-    trust_report: text(report),
+    trust_report: report ? JSON.stringify({ ...report, cost }) : null,
   };
 }
 
 /** What the end of a step adds to the metrics. */
-export function endCounters({ run, name, row }: Begun, ending: Ending, completedAt: number): Counter[] {
+export function endCounters({ run, name, row, costs }: Begun, ending: Ending, completedAt: number): Counter[] {
   const { facts = NO_FACTS, evidence = NO_EVIDENCE, status } = ending;
-  return stepCounters({
+  const { inputTokens, outputTokens } = stepCost(costs);
+  const counters = stepCounters({
     stage: run.stage,
     team: run.team,
     pipeline: run.pipeline.name,
@@ -155,9 +150,11 @@ export function endCounters({ run, name, row }: Begun, ending: Ending, completed
     provider: facts.provider,
     status,
     durationSeconds: (completedAt - row.started_at) / 1000,
-    inputTokens: facts.inputTokens,
-    outputTokens: facts.outputTokens,
+    inputTokens,
+    outputTokens,
     grounding: evidence.grounding && evidence.grounding.score,
     checksPassed: evidence.checksPassed,
   });
+  if (run.stage !== 'production') return counters;
+  return [...counters, ...costCounters({ pipeline: run.pipeline.name, team: run.team, at: completedAt }, costs)];
 }

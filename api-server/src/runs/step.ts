@@ -1,6 +1,7 @@
 import type { Failure } from './executor.ts';
 import { stopReason, type Stopped, type ActiveRun } from './active-run.ts';
 import { overBudget } from './budget.ts';
+import { spend } from './cost.ts';
 import { gatherEvidence, type EvidenceDeps } from './evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { gate, type GateRule } from './gate.ts';
@@ -8,18 +9,11 @@ import type { RawResponse, StepStatus } from './model.ts';
 import type { Counter, StepStore, Write } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
+import { endSpan, startSpan } from './step-span.ts';
 import { stepClock, type StepClock } from './step-clock.ts';
 import type { Answer, Performed, Prepared, StepKind } from './step-kind.ts';
-import {
-  endCounters,
-  endRecord,
-  startRecord,
-  type AnyStep,
-  type Begun,
-  type Ending,
-  type Site,
-  type StepError,
-} from './step-rows.ts';
+import { endCounters, endRecord, startRecord, type Begun, type Ending, type StepError } from './step-rows.ts';
+import type { AnyStep, Site } from './site.ts';
 import { evaluateWhen } from './when.ts';
 
 export interface StepDeps extends EvidenceDeps {
@@ -71,9 +65,10 @@ async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Pro
     : firstTime(deps);
   const row = startRecord(site, { id, at, attempt, prepared, status: 'running' });
   const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
+  const span = startSpan(site, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  return { ...site, row, attempt, iteration: 1 };
+  return { ...site, row, attempt, iteration: 1, costs: [], span };
 }
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
@@ -90,15 +85,15 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
     const before: NonNullable<RawResponse['iterationsBefore']> = [];
     for (;;) {
       const performed = await attempts(deps, begun, { prepared, clock, previous });
+      countUse(deps, begun, performed);
       const stopped = stopReason(clock.signal);
-      if (stopped) return await interrupted(deps, begun, stopped);
+      if (stopped) return await interrupted(deps, begun, stopped, performed);
       if (!performed.ok) return await failed(deps, begun, performed);
       if (before.length > 0) performed.facts.raw.iterationsBefore = before;
       if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, clock });
       before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
       previous = performed.answer;
       begun.iteration += 1;
-      countUsage(begun.run, performed);
       const message = `${begun.name} is ${performed.answer.confidence} sure and looks again`;
       begun.run.journal.add('info', 'step_iteration', message, { step_name: begun.name, iteration: begun.iteration });
     }
@@ -107,16 +102,17 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   }
 }
 
+/** What an iteration used is spent, whether or not its answer is the last or fits. */
+function countUse({ priceOf }: StepDeps, begun: Begun, { facts }: Performed): void {
+  if (!facts) return;
+  const { model, provider, inputTokens, outputTokens } = facts;
+  spend(priceOf, begun, { part: 'answer', agent: begun.row.agent, model, provider, inputTokens, outputTokens });
+}
+
 function asksAgain({ step, iteration, run }: Begun, { confidence, proceed }: Answer): boolean {
   const loop = 'loop_until' in step ? step.loop_until : undefined;
   if (!loop || confidence === null || !proceed || overBudget(run) !== null) return false;
   return confidence < loop.confidence && iteration < loop.max_iterations;
-}
-
-/** Tokens of an iteration whose answer is not the last are the run's all the same. */
-function countUsage(run: ActiveRun, { facts }: Extract<Performed, { ok: true }>): void {
-  run.totals.inputTokens += facts.inputTokens ?? 0;
-  run.totals.outputTokens += facts.outputTokens ?? 0;
 }
 
 interface Asking {
@@ -136,6 +132,7 @@ async function attempts(deps: StepDeps, begun: Begun, { prepared, clock, previou
       previous,
       timeoutMs: clock.left(),
       signal: clock.signal,
+      span: begun.span,
       step: { id: begun.row.id, startedAt: begun.row.started_at },
       store: (writes) => deps.flush(run, writes),
     });
@@ -164,19 +161,35 @@ async function backOff(deps: StepDeps, begun: Begun, { failure, wait, signal }: 
   await deps.delay(delayMs, signal);
 }
 
-async function interrupted(deps: StepDeps, begun: Begun, stopped: Stopped): Promise<StepOutcome> {
+/** Ends a step that was stopped from outside; `performed` is what it had come to by then. */
+async function interrupted(
+  deps: StepDeps,
+  begun: Begun,
+  stopped: Stopped,
+  performed?: Performed,
+): Promise<StepOutcome> {
   switch (stopped.why) {
     case 'shutdown':
+      begun.span.end({}, 'shutdown');
       throw stopped;
     case 'cancelled':
       return ended(deps, begun, { status: 'cancelled', error: { type: 'cancelled', message: stopped.message } });
     case 'run_timeout':
     case 'step_timeout':
-      return failed(deps, begun, { ok: false, type: 'timeout', message: stopped.message, retryable: false });
+      return failed(deps, begun, {
+        ok: false,
+        type: 'timeout',
+        message: stopped.message + unreached(performed),
+        retryable: false,
+      });
     default:
       return stopped.why satisfies never;
   }
 }
+
+/** No answer in time and nobody to answer are different troubles. */
+const unreached = (performed: Performed | undefined): string =>
+  performed?.ok === false && performed.type === 'unavailable' ? `: ${performed.message}` : '';
 
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
@@ -238,7 +251,11 @@ async function answered(deps: StepDeps, begun: Begun, { performed, clock }: Answ
 /** A branch is weighed in its group's join; its own threshold is evidence and acts on nothing. */
 function gateRule({ step, kind }: Begun): GateRule | null {
   if (!('confidence_threshold' in step)) return null;
-  return { threshold: step.confidence_threshold, onLow: kind === 'step' ? step.on_low_confidence : 'proceed' };
+  return {
+    threshold: step.confidence_threshold,
+    onLow: kind === 'step' ? step.on_low_confidence : 'proceed',
+    confidenceOf: step.executor === 'pipeline' ? 'the last gate of the sub-run' : "the agent's own confidence",
+  };
 }
 
 /** Notes the end in the run, and in the same breath hands over the writes of the row with its roll-ups. */
@@ -248,6 +265,7 @@ function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = [
   const row = deps.store.endStep(endRecord(begun, ending, completedAt));
   const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
   begun.run.pending.push(row, counters);
+  endSpan(begun.span, ending);
   return { status: ending.status, error: ending.error };
 }
 

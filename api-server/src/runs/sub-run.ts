@@ -6,11 +6,13 @@ import { Stopped, stopReason, type ActiveRun, type Slot } from './active-run.ts'
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from './events.ts';
 import { joinLane, laneOf, type Lanes } from './lanes.ts';
+import type { Lane } from './lane.ts';
 import type { TriggerContext } from './model.ts';
 import { newRunRow } from './new-run.ts';
 import type { NewRunRecord, Write } from './records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
+import type { TraceRun } from './span.ts';
 import type { Texts } from './texts.ts';
 
 /** What became of a sub-run, for the step that started it. */
@@ -32,14 +34,15 @@ export interface SubRunDeps extends EndingDeps {
   execute(run: ActiveRun): Promise<RunOutcome>;
   newSlot(parent: ActiveRun): Slot;
   lanes: Lanes;
+  /** One try to enter a lane that several processes share; throws `Stopped` where another process has the run. */
+  enterShared?(run: ActiveRun, lane: Lane): Promise<boolean>;
   texts: Texts;
   cancel(runId: string, by: string): unknown;
+  traceRun?: TraceRun;
 }
 
 export interface ChildRequest {
   parent: ActiveRun;
-  /** True for one of several branches: the others work on in the parent's slot, so nobody gives it back. */
-  branch: boolean;
   stepName: string;
   pipeline: string;
   /** Rendered; what it leaves out comes from the parent. */
@@ -47,13 +50,16 @@ export interface ChildRequest {
   signal: AbortSignal;
 }
 
+/** Why no sub-run began. */
+export interface Refused {
+  refused: { type: string; message: string };
+}
+
 export interface SubRuns {
-  run(request: ChildRequest): Promise<ChildOutcome | { missing: string }>;
+  run(request: ChildRequest): Promise<ChildOutcome | Refused>;
   /** Sub-runs of an earlier process; their parents ask for them again. */
   remember(children: InterruptedRun[]): void;
 }
-
-const KEPT: Slot = { giveBack: () => undefined, takeAgain: () => Promise.resolve() };
 
 /** Deepest level of sub-runs (Design 3); loading refuses more, reloads in between could still make it. */
 const MAX_DEPTH = 5;
@@ -71,7 +77,7 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
       if (known) return known;
       const child = await childRun(deps, request, { id, stored: interrupted.get(id) });
       interrupted.delete(id);
-      return 'missing' in child ? child : supervise(deps, request, child);
+      return 'refused' in child ? child : supervise(deps, request, child);
     },
   };
 }
@@ -91,20 +97,24 @@ async function childRun(
   deps: SubRunDeps,
   request: ChildRequest,
   { id, stored }: Existing,
-): Promise<ActiveRun | { missing: string }> {
+): Promise<ActiveRun | Refused> {
   const { parent } = request;
-  const place = { slot: request.branch ? KEPT : deps.newSlot(parent), depth: parent.depth + 1 };
+  const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
   if (stored) {
     const lane = laneOf(deps.texts, stored);
     const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
+    if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
     restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
     return restored.run;
   }
   const pipeline = deps.pipelineNamed(request.pipeline);
-  if (!pipeline) return { missing: `no pipeline is named "${request.pipeline}"` };
-  if (place.depth > MAX_DEPTH) return { missing: `sub-pipelines go ${MAX_DEPTH} deep and no deeper` };
+  if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
+  if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
+  if (place.depth > MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
   return create(deps, request, { id, pipeline, ...place });
 }
+
+const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });
 
 interface Fresh extends Pick<ActiveRun, 'slot' | 'depth'> {
   id: string;
@@ -119,13 +129,14 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
   // What a testing run starts is no evidence of production.
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
-  await deps.persist([deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
+  await deps.persist(parent, [deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
   const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
   const run = activate(
     deps.hub,
-    { id, pipeline, context, team, stage, triggeredAt: now, lane, prior: [] },
+    { id, pipeline, context, team, stage, triggeredAt: now, lane, owner: parent.owner, prior: [] },
     { ...place, lane },
   );
+  if (deps.traceRun) run.span = deps.traceRun(run);
   run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, {
     parent_run_id: parent.id,
   });
@@ -150,11 +161,9 @@ function childContext(context: TriggerContext, over: SubContext, pipeline: strin
 async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
   const { lane } = run;
   if (!lane) return deps.execute(run);
+  if (deps.enterShared) return inSharedLane(deps, run, lane);
   if (lane.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id)) {
-    return {
-      status: 'failed',
-      error: { step: null, message: `${lane.limit} runs of this pipeline run already` },
-    };
+    return laneFull(lane);
   }
   try {
     await joinLane(deps, lane, run);
@@ -165,6 +174,26 @@ async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
     return { status: 'cancelled', error: { step: null, message: stopped.message } };
   } finally {
     deps.lanes.leave(lane, run.id);
+  }
+}
+
+const laneFull = ({ limit }: Lane): RunOutcome => ({
+  status: 'failed',
+  error: { step: null, message: `${limit} runs of this pipeline run already` },
+});
+
+const LOOK_MS = 500;
+
+/** As `inLane`, by what the store says; the place ends with the run. */
+async function inSharedLane(deps: SubRunDeps, run: ActiveRun, lane: Lane): Promise<RunOutcome> {
+  const { signal } = run.controller;
+  for (;;) {
+    if (await deps.enterShared?.(run, lane)) return deps.execute(run);
+    if (lane.onLimit === 'reject') return laneFull(lane);
+    await deps.delay(LOOK_MS, signal);
+    const stopped = stopReason(signal);
+    if (stopped?.why === 'cancelled') return { status: 'cancelled', error: { step: null, message: stopped.message } };
+    if (stopped) throw stopped;
   }
 }
 

@@ -4,7 +4,7 @@ import type { ActiveRun } from './active-run.ts';
 import type { ToolDecision, ToolRequest } from './executor.ts';
 import type { Write } from './records.ts';
 import type { Attempt } from './step-kind.ts';
-import type { Site } from './step-rows.ts';
+import type { Site } from './site.ts';
 
 export interface ToolApprovals {
   ask(run: ActiveRun, approval: Approval): Write[];

@@ -1,13 +1,16 @@
 import type { Verifier } from '@signalbox/crds';
 import type { RawResponse, SecondOpinion } from './model.ts';
+import { noteMissing } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
+import type { PriceOf } from './cost.ts';
 import type { Answer } from './step-kind.ts';
 import type { Begun } from './step-rows.ts';
 import type { Texts } from './texts.ts';
 
 export interface OpinionDeps {
   backends: Backends;
+  priceOf: PriceOf;
   texts: Texts;
   now(): number;
 }
@@ -36,13 +39,14 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   if (!verifier || subject.answer.confidence === null) return null;
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   if (!holds(deps, begun, verifier, values)) return null;
-  const input = renderOr(deps.texts, verifier.prompt_template, values, builtIn(verifier, subject));
-  const opinion = await secondOpinion(deps.backends, begun, {
+  const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
+  const input = renderOr(deps.texts, begun, own, builtIn(verifier, subject));
+  const opinion = await secondOpinion(deps, begun, {
+    part: 'verifier',
     executor: verifier.executor,
     agent: verifier.agent,
     model: verifier.model,
     input,
-    idempotencyKey: `${run.id}/${name}/${begun.iteration}/${begun.attempt}/verifier`,
     timeoutMs: verifier.timeout_seconds * 1000,
     signal: subject.signal,
     score: ({ confidence }) => confidence,
@@ -68,22 +72,29 @@ function holds(deps: OpinionDeps, { run, name }: Begun, verifier: Verifier, valu
   const result = compiled.ok ? compiled.expression.evaluate(values) : null;
   if (result?.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
-  run.journal.add('warn', 'expression_failed', `verifier.when cannot be evaluated; the verifier is asked`, {
-    step_name: name,
-  });
+  const why = `${(compiled.ok ? result : compiled)?.msg}, in ${verifier.when}`;
+  run.journal.add('warn', 'expression_failed', `verifier.when: ${why}; the verifier is asked`, { step_name: name });
   return true;
 }
 
-export function renderOr(
-  texts: Texts,
-  template: string | undefined,
-  values: Record<string, unknown>,
-  otherwise: string,
-): string {
-  if (template === undefined) return otherwise;
+interface OwnPrompt {
+  part: 'verifier' | 'grounding';
+  template: string | undefined;
+  values: Record<string, unknown>;
+}
+
+/** The author's prompt for a second agent; the built-in one where there is none, or, with a word in the log, where it fails. */
+export function renderOr(texts: Texts, begun: Begun, { part, template, values }: OwnPrompt, builtInPrompt: string) {
+  if (template === undefined) return builtInPrompt;
   const compiled = texts.template(template);
-  const rendered = compiled.ok ? compiled.template.render(values) : null;
-  return rendered?.ok ? rendered.text : otherwise;
+  const rendered = compiled.ok ? compiled.template.render(values) : compiled;
+  if (!rendered.ok) {
+    const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;
+    begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });
+    return builtInPrompt;
+  }
+  rendered.missing.forEach(noteMissing(`the prompt of ${part}`, begun));
+  return rendered.text;
 }
 
 function builtIn({ mode }: Verifier, { answer, raw }: Subject): string {

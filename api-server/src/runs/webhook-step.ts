@@ -1,8 +1,9 @@
-import type { Failure, HttpCall, HttpExecutor, HttpReply } from './executor.ts';
-import { renderJson, renderText, requestHeaders, type PipelineEnv, type Rendering } from './rendering.ts';
+import type { HttpCall, HttpExecutor, HttpReply } from './executor.ts';
+import { noteMissing, type PipelineEnv } from './rendering.ts';
+import { parseBody, renderRequest } from './request.ts';
 import { runValues } from './run-values.ts';
 import { noFacts, type Answer, type Attempt, type CallFacts, type Performed, type StepKind } from './step-kind.ts';
-import type { AnyStep, Site } from './step-rows.ts';
+import type { AnyStep } from './site.ts';
 import type { Texts } from './texts.ts';
 
 export interface WebhookStepDeps {
@@ -16,7 +17,10 @@ export interface WebhookStepDeps {
 export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
     prepare: (site) => {
-      const request = renderRequest(deps, site);
+      const step = site.step as Extract<AnyStep, { executor: 'webhook' }>;
+      const values = runValues(site.run, deps.now(), site.locals);
+      const missing = noteMissing('the request', site);
+      const request = renderRequest(step, { texts: deps.texts, env: deps.env, values, missing });
       if (!request.ok) return request;
       return {
         ok: true,
@@ -31,30 +35,6 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
 }
 
 type Request = Omit<HttpCall, 'signal'>;
-
-function renderRequest(
-  deps: WebhookStepDeps,
-  { run, step: declared, locals }: Site,
-): { ok: true; value: Request } | Failure {
-  const step = declared as Extract<AnyStep, { executor: 'webhook' }>;
-  const rendering: Rendering = { texts: deps.texts, env: deps.env, values: runValues(run, deps.now(), locals) };
-  const url = renderText(step.url, rendering, encodeURIComponent);
-  if (!url.ok) return url;
-  const headers = renderJson(step.headers, rendering);
-  if (!headers.ok) return headers;
-  const payload = renderJson(step.payload ?? null, rendering);
-  if (!payload.ok) return payload;
-  const body = bodyOf(payload.value, step.method);
-  return {
-    ok: true,
-    value: { url: url.value, method: step.method, headers: requestHeaders(headers.value, body), body },
-  };
-}
-
-function bodyOf(payload: unknown, method: string): string | null {
-  if (payload === null || method === 'GET' || method === 'HEAD') return null;
-  return typeof payload === 'string' ? payload : JSON.stringify(payload);
-}
 
 async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
@@ -76,14 +56,6 @@ function toAnswer(reply: HttpReply, env: PipelineEnv): Answer {
     proceedReason: null,
     artifacts: [],
   };
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 const toFacts = (reply: HttpReply, env: PipelineEnv): CallFacts =>

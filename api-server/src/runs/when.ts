@@ -3,10 +3,10 @@ import type { Failure } from './executor.ts';
 import { runValues } from './run-values.ts';
 import type { Texts } from './texts.ts';
 
-const failure = (msg: string): Failure => ({
+const failure = (msg: string, source: string): Failure => ({
   ok: false,
   type: 'expression_failed',
-  message: `when: ${msg}`,
+  message: `when: ${msg}, in ${source}`,
   retryable: false,
 });
 
@@ -24,11 +24,11 @@ export function evaluateWhen(
 ): 'run' | 'skip' | Failure {
   if (when === undefined) return 'run';
   const compiled = texts.expression(when);
-  if (!compiled.ok) return failure(compiled.msg);
+  if (!compiled.ok) return failure(compiled.msg, when);
   const result = compiled.expression.evaluate(runValues(run, now(), locals));
   if (result.ok) return result.value === true ? 'run' : 'skip';
-  if (result.reason !== 'missing') return failure(result.msg);
-  const message = `when names a value that is not there: ${result.msg}`;
+  if (result.reason !== 'missing') return failure(result.msg, when);
+  const message = `when: ${result.msg}, in ${when}; the step is skipped`;
   run.journal.add('warn', 'expression_missing_value', message, { step_name: name });
   return 'skip';
 }

@@ -1,0 +1,26 @@
+import type { ServiceRoutesDeps } from '../http/routes/service.ts';
+
+type Readiness = ReturnType<ServiceRoutesDeps['readiness']>;
+
+interface Log {
+  error(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+}
+
+/** Passes readiness on, and puts every change of it into the log: a probe's answer is seldom kept. A drain says so itself. */
+export function watchReadiness(read: () => Readiness, log: Log): () => Readiness {
+  let known = '';
+  return () => {
+    const readiness = read();
+    const failing = Object.entries(readiness).flatMap(([check, well]) =>
+      well || check === 'accepting' ? [] : [check],
+    );
+    const found = failing.join(', ');
+    if (found !== known) {
+      if (found === '') log.info({}, 'ready again');
+      else log.error({ failing }, 'not ready');
+    }
+    known = found;
+    return readiness;
+  };
+}

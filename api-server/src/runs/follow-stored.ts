@@ -1,0 +1,46 @@
+import type { EventHub, RunFrame } from './events.ts';
+import { isTerminal, type RunEvent, type RunStatus } from './model.ts';
+
+export interface FollowDeps {
+  hub: Pick<EventHub, 'subscribe' | 'isLive'>;
+  readStored(runId: string, afterSeq: number): Promise<RunEvent[]>;
+  /** Null for a run that is not there any more. */
+  readStatus(runId: string): Promise<string | null>;
+  everyMs: number;
+}
+
+/** As `EventHub.subscribe`, and for a run that another process has: what that one stored, looked at again and again. */
+export function followStored({ hub, readStored, readStatus, everyMs }: FollowDeps): EventHub['subscribe'] {
+  return (runId, listener) => {
+    let last = 0;
+    let over = false;
+    const tell = (frame: RunFrame) => {
+      if ('seq' in frame) {
+        if (frame.seq <= last) return;
+        last = frame.seq;
+      } else over = true;
+      listener(frame);
+    };
+    const look = async () => {
+      // The status first: the events of an ended run are all there.
+      const status = (await readStatus(runId)) as RunStatus | null;
+      for (const event of await readStored(runId, last)) tell(event);
+      if (!over && status !== null && isTerminal(status)) tell({ type: 'run_complete', status });
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const later = () => {
+      timer = setTimeout(() => {
+        const looked = over || hub.isLive(runId) ? Promise.resolve() : look().catch(() => undefined);
+        void looked.then(() => (over ? undefined : later()));
+      }, everyMs);
+      timer.unref();
+    };
+    later();
+    const leave = hub.subscribe(runId, tell);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+      leave();
+    };
+  };
+}

@@ -1,0 +1,8 @@
+import type { Concurrency } from '@signalbox/crds';
+
+/** Runs of one pipeline, or of one key of it, that share a limit (Design 3, `concurrency`). */
+export interface Lane {
+  key: string;
+  limit: number;
+  onLimit: Concurrency['on_limit'];
+}
