@@ -13,23 +13,31 @@ export interface ArtifactStore {
   read(runId: string, stepName: string, name: string): Promise<Buffer | null>;
 }
 
+/** What of a step is kept, and the names of what is too large or too many. */
+export function sortOut(texts: Record<string, string>): { kept: [string, string][]; leftOut: string[] } {
+  const fits = ([, text]: [string, string], at: number) =>
+    at < MAX_ARTIFACTS && Buffer.byteLength(text) <= MAX_ARTIFACT_BYTES;
+  const entries = Object.entries(texts);
+  return {
+    kept: entries.filter(fits),
+    leftOut: entries.filter((entry, at) => !fits(entry, at)).map(([name]) => name),
+  };
+}
+
 /** A folder a run, a file an artifact. File names are hashes: no path is built from what an agent said (Design 9). */
 export function artifactStore(dir: string): ArtifactStore {
   const fileOf = (runId: string, stepName: string, name: string) =>
     join(dir, folderOf(runId), createHash('sha256').update(`${stepName}\0${name}`).digest('hex'));
   return {
     keep: async (runId, stepName, texts) => {
-      const entries = Object.entries(texts);
-      if (entries.length === 0) return { leftOut: [] };
-      const fits = (text: string, at: number) => at < MAX_ARTIFACTS && Buffer.byteLength(text) <= MAX_ARTIFACT_BYTES;
-      await mkdir(join(dir, folderOf(runId)), { recursive: true });
-      for (const [at, [name, text]] of entries.entries()) {
-        if (!fits(text, at)) continue;
+      const { kept, leftOut } = sortOut(texts);
+      if (kept.length > 0) await mkdir(join(dir, folderOf(runId)), { recursive: true });
+      for (const [name, text] of kept) {
         const file = fileOf(runId, stepName, name);
         await writeFile(`${file}.new`, text);
         await rename(`${file}.new`, file);
       }
-      return { leftOut: entries.filter(([, text], at) => !fits(text, at)).map(([name]) => name) };
+      return { leftOut };
     },
     read: async (runId, stepName, name) => {
       try {

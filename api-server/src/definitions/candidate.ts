@@ -80,7 +80,11 @@ export function tryEdit(turn: Turn, edit: Edit): Candidate {
   return { read, snapshot, errors, breaks: breakages(turn.before, snapshot, edit) };
 }
 
-const toError = ({ loc, msg }: Problem): FieldError => ({ loc, msg });
+/** Text that is no YAML has no keys yet, so only its line says where the problem is. */
+const toError = ({ loc, msg, reason, line, col }: Problem): FieldError => ({
+  loc,
+  msg: reason === 'syntax' && loc.length === 0 ? `line ${line}, column ${col}: ${msg}` : msg,
+});
 
 function edited(read: Read, { kind, file, text }: Edit): Read {
   const key = LISTS[kind];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { type ObjectReference, SyncManifest } from '@signalbox/crds';
+import { type ObjectReference, type SyncedObject, syncedObjects, SyncManifest } from '@signalbox/crds';
 
 /**
  * The custom resource that a managed file was written from (Design 7); null where the manifest does not say, which
@@ -10,6 +10,12 @@ export async function managedObject(managedDir: string, file: string): Promise<O
   const manifest = await readManifest(managedDir);
   const entry = manifest?.files[relative(managedDir, file).split(sep).join('/')];
   return entry ? { kind: entry.kind, namespace: entry.namespace, name: entry.name } : null;
+}
+
+/** The state of the objects that definitions come from (Design 7); null where no controller has written any. */
+export async function readSyncedObjects(managedDir: string | null): Promise<SyncedObject[] | null> {
+  const manifest = managedDir === null ? null : await readManifest(managedDir);
+  return manifest && syncedObjects(manifest);
 }
 
 async function readManifest(managedDir: string): Promise<SyncManifest | null> {

@@ -1,6 +1,7 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Problem, Source } from '@signalbox/crds';
-import { readFolder } from './read-folder.ts';
+import { type KnownTexts, readFolder } from './read-folder.ts';
 
 export interface Folders {
   pipelineDir: string | null;
@@ -21,11 +22,13 @@ const EDITABLE = 1;
 
 export const isManaged = ({ precedence }: Source): boolean => precedence === MANAGED;
 
-/** Reads all definition files. Rejects where a folder cannot be listed. */
-export async function readAll({ pipelineDir, stepDir, managedDir }: Folders): Promise<Read> {
-  const managed = (folder: string) => (managedDir === null ? null : join(managedDir, folder));
+/** Reads all definition files. Rejects where a folder cannot be listed; the managed one has only the folders that it needs. */
+export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, known?: KnownTexts): Promise<Read> {
+  const inManaged = managedDir === null ? [] : await readdir(managedDir);
+  const managed = (folder: string) =>
+    managedDir !== null && inManaged.includes(folder) ? join(managedDir, folder) : null;
   const of = async (kind: 'Pipeline' | 'LibraryStep', folder: string | null, precedence: number) => {
-    const { sources, problems } = await readFolder(kind, folder);
+    const { sources, problems } = await readFolder(kind, folder, known);
     return { sources: sources.map((source): Source => ({ ...source, precedence })), problems };
   };
   const [managedPipelines, pipelines, managedSteps, steps] = await Promise.all([

@@ -10,25 +10,47 @@ export interface Folder {
   problems: Problem[];
 }
 
+/** Texts of files by what identifies an edition of them, folder by folder, so that a reload reads only what changed. */
+export type KnownTexts = Map<string, ReadonlyMap<string, { edition: string; text: string }>>;
+
+/** A file that was changed so shortly before it was read may change again without its times showing it. */
+const SURELY_SETTLED_MS = 2000;
+
 /** The definition files (`.yaml`, `.yml`) directly in a folder; dot files are passed over. Null folder: none. */
-export async function readFolder(kind: DefinitionKind, folder: string | null): Promise<Folder> {
+export async function readFolder(
+  kind: DefinitionKind,
+  folder: string | null,
+  known: KnownTexts = new Map(),
+): Promise<Folder> {
   if (folder === null) return { sources: [], problems: [] };
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter(({ name }) => /^[^.].*\.ya?ml$/.test(name)).map(({ name }) => name);
-  const read = await Promise.all(names.map((name) => readOne(kind, join(folder, name))));
+  const before = known.get(`${kind} ${folder}`);
+  const next = new Map<string, { edition: string; text: string }>();
+  known.set(`${kind} ${folder}`, next);
+  const read = await Promise.all(names.map((name) => readOne(kind, join(folder, name), { before, next })));
   return {
     sources: read.flatMap((one) => ('text' in one ? [one] : [])),
     problems: read.flatMap((one) => ('text' in one ? [] : [one])),
   };
 }
 
-async function readOne(kind: DefinitionKind, file: string): Promise<Source | Problem> {
+interface Editions {
+  before: ReadonlyMap<string, { edition: string; text: string }> | undefined;
+  next: Map<string, { edition: string; text: string }>;
+}
+
+async function readOne(kind: DefinitionKind, file: string, { before, next }: Editions): Promise<Source | Problem> {
   const problem = { severity: 'error' as const, kind, name: null, file, loc: [] };
   try {
-    const { size } = await stat(file);
+    const { size, ino, dev, mtimeMs, ctimeMs } = await stat(file);
     if (size > MAX_READ_BYTES)
       return { ...problem, msg: `is larger than ${MAX_READ_BYTES} bytes`, reason: 'too_large' };
-    return { file, text: await readFile(file, 'utf8') };
+    const edition = [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+    const known = before?.get(file);
+    const text = known?.edition === edition ? known.text : await readFile(file, 'utf8');
+    if (Math.abs(Date.now() - ctimeMs) > SURELY_SETTLED_MS) next.set(file, { edition, text });
+    return { file, text };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { ...problem, msg: `cannot be read: ${message}`, reason: 'invalid' };

@@ -1,10 +1,11 @@
-import { AppError } from '@signalbox/crds';
+import { AppError, createResolveMemo } from '@signalbox/crds';
 import { sweepTemporary } from './definition-files.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
+import type { KnownTexts } from './read-folder.ts';
 import { isError, resolveRead, type ResolveOptions } from './resolve-read.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface RegistryOptions extends Folders, ResolveOptions {}
+export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {}
 
 /** What one change works on: the folders as they are now, and what would come of others. */
 export interface Turn {
@@ -33,13 +34,15 @@ export interface Registry {
 const MAX_WAITING = 256;
 
 /** Reads the definition folders and keeps the result as one snapshot that is replaced as a whole. */
-export async function createRegistry(options: RegistryOptions): Promise<Registry> {
+export async function createRegistry(given: RegistryOptions): Promise<Registry> {
+  const options = { ...given, memo: createResolveMemo() };
   const lastGood = new Map<string, string>();
+  const texts: KnownTexts = new Map();
   for (const folder of [options.pipelineDir, options.stepDir]) {
     if (folder !== null) await sweepTemporary(folder, options.now());
   }
   const load = async () => {
-    const read = await readAll(options);
+    const read = await readAll(options, texts);
     return { read, snapshot: resolveRead(options, read, lastGood) };
   };
   let known = await load();
@@ -49,7 +52,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   };
   adopt(known);
   const look = async (): Promise<Turn> => {
-    const read = await readAll(options).catch((cause: unknown) => {
+    const read = await readAll(options, texts).catch((cause: unknown) => {
       throw new AppError('unavailable', 'the definitions cannot be read; nothing was changed', { cause });
     });
     const before = sameRead(read, known.read) ? known.snapshot : resolveRead(options, read, lastGood);

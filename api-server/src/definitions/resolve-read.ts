@@ -2,18 +2,26 @@ import {
   compileMatch,
   contentHash,
   resolveSet,
+  type ResolveMemo,
   type Operator,
   type Problem,
+  type ResolvedPipeline,
   type ResolvedSet,
   type Source,
 } from '@signalbox/crds';
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { Read } from './read-all.ts';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 import { notificationProblems } from '../notify/check.ts';
-import { unsupported } from './unsupported.ts';
 
 export interface ResolveOptions {
   operator: Operator;
+  /** The same for every call, so that a reload looks only at what changed. */
+  memo: ResolveMemo;
+  /** Whether models have prices, so that budgets of money mean something. */
+  priced?: boolean;
+  /** The service's own settings of channels. */
+  notifications?: NotificationsBlock;
   now(): number;
 }
 
@@ -21,7 +29,10 @@ export const isError = ({ severity }: Problem): boolean => severity === 'error';
 
 /** Resolves what is there; where a file broke, once more with its last good text (Design 8). */
 export function resolveRead(options: ResolveOptions, read: Read, lastGood: ReadonlyMap<string, string>): Snapshot {
-  const first = runnable(resolveSet({ pipelines: read.pipelines, steps: read.steps, operator: options.operator }));
+  const first = checked(
+    resolveSet({ pipelines: read.pipelines, steps: read.steps, operator: options.operator }, options.memo),
+    options,
+  );
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
   const problems = [...read.problems, ...first.problems];
   if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, problems, options);
@@ -29,27 +40,35 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
     sources.map((source) =>
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
     );
-  const second = runnable(
-    resolveSet({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator: options.operator }),
+  const second = checked(
+    resolveSet(
+      { pipelines: mended(read.pipelines), steps: mended(read.steps), operator: options.operator },
+      options.memo,
+    ),
+    options,
   );
   return toSnapshot(second, problems, options);
 }
 
-/** Takes out what this version cannot run, as load errors. */
-function runnable(set: ResolvedSet): ResolvedSet {
-  const refused = set.pipelines.flatMap(unsupported);
-  const files = new Set(refused.map(({ file }) => file));
-  return {
-    ...set,
-    pipelines: set.pipelines.filter(({ file }) => !files.has(file)),
-    problems: [...set.problems, ...refused, ...set.pipelines.flatMap(notificationProblems)],
-  };
+/** Adds what only this service knows to be wrong. */
+function checked(set: ResolvedSet, { priced, notifications }: ResolveOptions): ResolvedSet {
+  const found = set.pipelines.flatMap((pipeline) => [
+    ...notificationProblems(pipeline, notifications),
+    ...(priced ? [] : unpricedBudget(pipeline)),
+  ]);
+  return { ...set, problems: [...set.problems, ...found] };
 }
 
-function toSnapshot(set: ResolvedSet, problems: Problem[], { now }: ResolveOptions): Snapshot {
+function unpricedBudget({ name, file, config }: ResolvedPipeline): Problem[] {
+  if (config.budget?.max_cost === undefined) return [];
+  const msg = 'max_cost stops nothing: the service has no pricing.models';
+  return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
+}
+
+function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: ResolveOptions): Snapshot {
   const pipelines = set.pipelines.map((pipeline): LoadedPipeline => ({
     ...pipeline,
-    match: pipeline.config.trigger?.match === undefined ? null : compileMatch(pipeline.config.trigger.match),
+    match: matcherOf(pipeline, memo),
   }));
   const hashes = [...pipelines, ...set.steps].map(({ name, hash }) => `${name}:${hash}`);
   return {
@@ -61,4 +80,12 @@ function toSnapshot(set: ResolvedSet, problems: Problem[], { now }: ResolveOptio
     hash: contentHash({ definitions: hashes.sort() }),
     loadedAt: now(),
   };
+}
+
+/** Compiled once for as long as the pipeline is the same. */
+function matcherOf({ file, config }: ResolvedPipeline, memo: ResolveMemo): LoadedPipeline['match'] {
+  const match = config.trigger?.match;
+  if (match === undefined) return null;
+  const isCurrent = (known: { match: unknown }) => known.match === match;
+  return memo.recall(`match ${file}`, isCurrent, () => ({ match, compiled: compileMatch(match) })).compiled;
 }

@@ -1,0 +1,16 @@
+import type { Registry } from './registry.ts';
+
+/** The same registry, that also tells of every change of what is loaded; a change that others told of changes nothing twice. */
+export function spreadChanges(registry: Registry, spread: () => Promise<unknown>): Registry {
+  const telling = async <T>(work: () => Promise<T>): Promise<T> => {
+    const before = registry.current().hash;
+    const result = await work();
+    if (registry.current().hash !== before) await spread();
+    return result;
+  };
+  return {
+    ...registry,
+    reload: () => telling(registry.reload),
+    change: (job) => telling(() => registry.change(job)),
+  };
+}
