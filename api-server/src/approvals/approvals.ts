@@ -57,12 +57,17 @@ export interface Approvals {
   find(id: string): Promise<Approval | null>;
   list(filter: ApprovalFilter, page: { limit: number; offset: number }): Promise<ApprovalList>;
   pendingByTeam(): Map<string, number>;
+  /** Another process says that a question was answered: `approval ID`. */
+  heard(word: string): void;
   /** Calls with every question that was closed here, whoever closed it. */
   onClosed(listener: (approval: Approval) => void): void;
 }
 
 /** Another process may take the decision; this is how soon it is seen here. */
 const LOOK_EVERY_MS = 10_000;
+
+/** What is said to the other processes, with the id of the question. */
+const WORD = 'approval ';
 
 export function createApprovals({ database, announce, now }: ApprovalsDeps): Approvals {
   const { db } = database;
@@ -103,6 +108,9 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     find,
     list: (filter, page) => listApprovals(db, filter, page),
     pendingByTeam: desk.pendingByTeam,
+    heard: (word) => {
+      if (word.startsWith(WORD)) desk.wake(word.slice(WORD.length));
+    },
     onClosed: (listener) => void listeners.push(listener),
     ask: (run, approval) => [
       (tx: Tx) => insertApproval(tx, approval),
@@ -125,6 +133,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
       const record = async (...[made, audit, counters]: Parameters<Parameters<typeof decide>[0]['record']>) =>
         database.write(async (tx) => {
           if (!(await decideApproval(tx, made))) return false;
+          await tx.tell(`${WORD}${id}`);
           await insertAudit(tx, audit);
           await addCounters(tx, counters);
           return true;

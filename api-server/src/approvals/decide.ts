@@ -46,7 +46,7 @@ const auditOf = ({ id, runId, stepName }: Approval, by: Decider, { status, at }:
   actor: by.name,
   actorKind: by.kind,
   role: by.role,
-  action: status === 'approved' ? 'approval.approve' : 'approval.reject',
+  action: status === 'approved' ? 'approve' : 'reject',
   targetType: 'approval',
   target: `${id} ${stepName}`,
   runId,

@@ -89,7 +89,7 @@ function begin(messages: SentMessage[] = []) {
     delay: (_, signal) => new Promise((resolve) => (signal.aborted ? resolve(undefined) : setImmediate(resolve))),
     warn: (message) => void warnings.push(message),
   });
-  chats.start();
+  chats.hear(true);
   onTestFinished(() => chats.stop());
   return { warnings, chats };
 }
@@ -113,7 +113,7 @@ test('a button in Telegram decides, is answered, and is audited by platform and 
     { callback_query_id: '4382bfdwdsb323b2d9', text: 'Approved.' },
   ]);
   expect(await auditRows()).toMatchObject([
-    { actor: 'telegram:77', actor_kind: 'chat', role: null, action: 'approval.approve' },
+    { actor: 'telegram:77', actor_kind: 'chat', role: null, action: 'approve' },
   ]);
   expect(answersOf('getUpdates')[0]).toMatchObject({ allowed_updates: ['callback_query'] });
 });
@@ -127,7 +127,7 @@ test('a button in Slack decides, is acknowledged, and is audited by platform and
   await soon(() => slack.acks).toEqual([envelope]);
   await soon(saidBySlack).toEqual(['Rejected.']);
   expect(await auditRows()).toMatchObject([
-    { actor: 'slack:U0ADA', actor_kind: 'chat', action: 'approval.reject', outcome: 'rejected' },
+    { actor: 'slack:U0ADA', actor_kind: 'chat', action: 'reject', outcome: 'rejected' },
   ]);
 });
 
@@ -247,4 +247,15 @@ test('whoever decides, the buttons of the messages that asked go away and the ou
     ts: '1.2',
     blocks: [{ type: 'section', text: { text: 'Restart &lt;b&gt;?\n\nApproved by ada: fine' } }],
   });
+});
+
+test('of several services the one that is told to hears, and stops when it is told so', async () => {
+  const { chats } = begin();
+  await connected();
+  await ask();
+  chats.hear(false);
+  chats.hear(true);
+  await connected(2);
+  slack.press(`approve:${ID}`);
+  await becomes('approved');
 });

@@ -14,25 +14,38 @@ export interface ChatsDeps extends CloseDeps {
 /** Messages that are changed at the same time; what is more waits for no one and is left as it is. */
 const MAX_CLOSING = 100;
 
+export interface Chats {
+  /** Whether buttons are heard from now on; of several processes one should, because a chat tells each press to one listener. */
+  hear(on: boolean): void;
+  stop(): Promise<void>;
+}
+
 /** The chats that may decide: hears their buttons, and changes messages whose question is closed. */
-export function createChats(deps: ChatsDeps): { start(): void; stop(): Promise<void> } {
-  const controller = new AbortController();
-  const { signal } = controller;
+export function createChats(deps: ChatsDeps): Chats {
+  const closing = new AbortController();
+  let hearing: AbortController | null = null;
   const working = new Set<Promise<void>>();
   const work = (job: Promise<void>) => {
     const done = job.catch(() => deps.warn('a chat cannot be served')).finally(() => working.delete(done));
     working.add(done);
   };
   deps.onClosed((approval) => {
-    if (working.size < MAX_CLOSING && !signal.aborted) work(closeMessages(deps, approval, signal));
+    if (working.size < MAX_CLOSING && !closing.signal.aborted) work(closeMessages(deps, approval, closing.signal));
   });
+  const hear = (on: boolean) => {
+    if (on === (hearing !== null) || (on && closing.signal.aborted)) return;
+    hearing?.abort();
+    hearing = on ? new AbortController() : null;
+    if (!hearing) return;
+    const { signal } = hearing;
+    for (const bot of telegramBots(deps.settings)) work(hearTelegram(deps, bot, signal));
+    for (const app of slackApps(deps.settings)) work(hearSlack(deps, app, signal));
+  };
   return {
-    start: () => {
-      for (const bot of telegramBots(deps.settings)) work(hearTelegram(deps, bot, signal));
-      for (const app of slackApps(deps.settings)) work(hearSlack(deps, app, signal));
-    },
+    hear,
     stop: async () => {
-      controller.abort();
+      hear(false);
+      closing.abort();
       await Promise.all(working);
     },
   };

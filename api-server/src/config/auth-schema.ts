@@ -50,7 +50,7 @@ function noRepeats(entries: { name: string; token: string }[], context: z.Refine
   for (const [index, { name, token }] of entries.entries()) {
     if (names.has(name))
       context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is used twice` });
-    if (secrets.has(token))
+    if (token !== '' && secrets.has(token))
       context.addIssue({ code: 'custom', path: [index, 'token'], message: 'is the token of another entry too' });
     names.add(name);
     secrets.add(token);

@@ -38,6 +38,23 @@ export interface AuthConfig {
 
 export type DatabaseConfig = ({ file: string } | { url: string }) & { autoMigrate: boolean };
 
+/** Where traces go (Orchestration 6). */
+export interface OtelConfig {
+  exporter: 'otlp' | 'console';
+  /** Base address of the collector; null takes the one that the SDK's own environment names. */
+  endpoint: string | null;
+  serviceName: string;
+}
+
+/** What models cost (Orchestration 2.13). Amounts are in `currency`, which is a label. */
+export interface PricingConfig {
+  currency: string;
+  models: { provider: string; model: string; inputPerMtok: number; outputPerMtok: number }[];
+  teamBudgets: Record<string, number>;
+  /** Null where prices are those of `models` alone. */
+  live: { url: string; crossProvider: boolean; refreshSeconds: number } | null;
+}
+
 /** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
 export interface Config {
   /** Absolute path of the file it was read from. */
@@ -61,6 +78,9 @@ export interface Config {
   auth: AuthConfig;
   /** Keys as in the file: a message's own config goes over a channel's. */
   notifications: NotificationsBlock;
+  pricing: PricingConfig | null;
+  /** Null where nothing is traced. */
+  otel: OtelConfig | null;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };
 }

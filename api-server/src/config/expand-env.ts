@@ -2,6 +2,12 @@ const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The names that a written value takes from the environment and that it does not have. */
+export const unsetNames = (written: unknown, env: Environment): string[] =>
+  typeof written === 'string'
+    ? [...written.matchAll(PLACEHOLDER)].flatMap(([, name = '']) => (env[name] === undefined ? [name] : []))
+    : [];
+
 /**
  * Puts the environment into every string of a parsed file; an unresolved placeholder becomes an empty string
  * (Orchestration 2.13). It runs after parsing, so a value can never add YAML. Keys stay as written.

@@ -31,6 +31,8 @@ function loaded(text: string) {
 
 const tls = (more: string) => `server: {tls: {cert: c.crt, key: c.key${more}}}`;
 const gateway = (more: string) => `executors: {gateway: {url: "wss://g/rpc"${more}}}`;
+const live = (more: string) => `pricing: {live_pricing: {${more}}}`;
+const otel = (more: string) => `observability: {otel: {enabled: true, ${more}}}`;
 type Read = (config: Config) => unknown;
 const inDir = (name: string) => join(dir, name);
 
@@ -119,6 +121,67 @@ const WORKING: [key: string, written: string, read: Read, value: () => unknown, 
     () => false,
     true,
   ],
+  [
+    'observability.otel.enabled',
+    'observability: {otel: {enabled: true}}',
+    (c) => c.otel,
+    () => ({ exporter: 'otlp', endpoint: null, serviceName: 'signalbox-api-server' }),
+    null,
+  ],
+  ['observability.otel.exporter', otel('exporter: console'), (c) => c.otel?.exporter, () => 'console', undefined],
+  [
+    'observability.otel.endpoint',
+    otel('endpoint: "http://t:1"'),
+    (c) => c.otel?.endpoint,
+    () => 'http://t:1',
+    undefined,
+  ],
+  ['observability.otel.service_name', otel('service_name: x'), (c) => c.otel?.serviceName, () => 'x', undefined],
+  [
+    'calibration.cache_ttl_seconds',
+    'calibration: {cache_ttl_seconds: 1}',
+    (c) => c.calibration.cacheTtlSeconds,
+    () => 1,
+    300,
+  ],
+  ['pricing.currency', 'pricing: {currency: EUR}', (c) => c.pricing?.currency, () => 'EUR', undefined],
+  ['pricing.currency default', 'pricing: {}', (c) => c.pricing?.currency, () => 'USD', undefined],
+  [
+    'pricing.models',
+    'pricing: {models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2.5}]}',
+    (c) => c.pricing?.models,
+    () => [{ provider: 'a', model: 'b', inputPerMtok: 1, outputPerMtok: 2.5 }],
+    undefined,
+  ],
+  [
+    'pricing.live_pricing.enabled',
+    live('enabled: true'),
+    (c) => c.pricing?.live,
+    () => ({ url: 'https://openrouter.ai/api/v1/models', crossProvider: false, refreshSeconds: 3600 }),
+    undefined,
+  ],
+  ['pricing.live_pricing.enabled default', 'pricing: {}', (c) => c.pricing?.live, () => null, undefined],
+  [
+    'pricing.live_pricing.allow_cross_provider',
+    live('enabled: true, allow_cross_provider: true'),
+    (c) => c.pricing?.live?.crossProvider,
+    () => true,
+    undefined,
+  ],
+  [
+    'pricing.live_pricing.refresh_interval_seconds',
+    live('enabled: true, refresh_interval_seconds: 60'),
+    (c) => c.pricing?.live?.refreshSeconds,
+    () => 60,
+    undefined,
+  ],
+  [
+    'pricing.team_budgets',
+    'pricing: {team_budgets: {shop: 100}}',
+    (c) => c.pricing?.teamBudgets,
+    () => ({ shop: 100 }),
+    undefined,
+  ],
   ['calibration.n_min', 'calibration: {n_min: 5}', (c) => c.calibration.nMin, () => 5, 20],
   ['calibration.bin_width', 'calibration: {bin_width: 0.25}', (c) => c.calibration.binWidth, () => 0.25, 0.1],
   [
@@ -174,17 +237,6 @@ describe('the key', () => {
 
 /** Blocks that this version reads, checks and names at the start as without effect. */
 const IDLE: [key: string, written: string][] = [
-  ['calibration.cache_ttl_seconds', 'calibration: {cache_ttl_seconds: 1}'],
-  ['observability.otel.enabled', 'observability: {otel: {enabled: true}}'],
-  ['observability.otel.exporter', 'observability: {otel: {exporter: console}}'],
-  ['observability.otel.endpoint', 'observability: {otel: {endpoint: "http://t:4318"}}'],
-  ['observability.otel.service_name', 'observability: {otel: {service_name: x}}'],
-  ['pricing.currency', 'pricing: {currency: EUR}'],
-  ['pricing.models', 'pricing: {models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2.5}]}'],
-  ['pricing.team_budgets', 'pricing: {team_budgets: {shop: 100}}'],
-  ['pricing.live_pricing.enabled', 'pricing: {live_pricing: {enabled: true}}'],
-  ['pricing.live_pricing.allow_cross_provider', 'pricing: {live_pricing: {allow_cross_provider: true}}'],
-  ['pricing.live_pricing.refresh_interval_seconds', 'pricing: {live_pricing: {refresh_interval_seconds: 60}}'],
   ['replay.safe_agents', 'replay: {safe_agents: ["gateway:a"]}'],
   ['replay.judge.agent', 'replay: {judge: {agent: j}}'],
   ['replay.judge.executor', 'replay: {judge: {executor: external}}'],

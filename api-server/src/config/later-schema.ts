@@ -20,23 +20,29 @@ export const Pricing = optionalBlock({
         match: z
           .strictObject({
             provider: text().describe('Name of the provider'),
-            model: text().describe('Name of the model'),
+            model: text().describe('Beginning of the model’s name'),
           })
-          .describe('Which models cost this'),
+          .describe('Models that cost this'),
         input_per_mtok: decimal(0).describe('Price of 1,000,000 input tokens'),
         output_per_mtok: decimal(0).describe('Price of 1,000,000 output tokens'),
       }),
     )
     .default([])
-    .describe('Prices by model; the first that matches holds'),
-  team_budgets: z.record(z.string(), decimal(0)).default({}).describe('Budget of each team'),
+    .describe('Prices by model: the longest beginning of its name holds, among those of its provider'),
+  team_budgets: z
+    .record(z.string(), decimal(0))
+    .default({})
+    .describe('Budget of each team for a calendar month in UTC: shown in the metrics, stops nothing'),
   live_pricing: block({
-    enabled: flag().default(false).describe('Whether prices are asked for'),
+    enabled: flag().default(false).describe('Whether the catalog is read'),
+    url: url('http:', 'https:')
+      .default('https://openrouter.ai/api/v1/models')
+      .describe('Address of the catalog, in the form of this one'),
     allow_cross_provider: flag()
       .default(false)
       .describe('Whether the price of another provider of the same model may stand in'),
-    refresh_interval_seconds: whole(60).default(3600).describe('How often'),
-  }).describe('Prices from the net where none is configured'),
+    refresh_interval_seconds: whole(60).default(3600).describe('How often the catalog is read'),
+  }).describe('Prices from a public catalog for what has none in `models`'),
 });
 
 const Regression = z.strictObject({

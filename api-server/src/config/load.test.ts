@@ -93,9 +93,15 @@ test('deprecated token forms are read with a warning, and lose against auth.toke
 });
 
 test('what has no effect yet is named', () => {
-  expect(loaded(`${TOKENS}pricing: {currency: EUR}\nreplay:\n`).warnings).toEqual([
-    'no effect in this version: pricing, replay',
-  ]);
+  expect(loaded(`${TOKENS}replay:\n`).warnings).toEqual(['no effect in this version: replay']);
+});
+
+test('artifacts that could not be kept are a warning, a folder that is made later is none', () => {
+  expect(loaded(`${TOKENS}artifacts: {dir: later/artifacts}`).warnings).toEqual([]);
+  for (const file of ['server.crt', 'server.crt/below'])
+    expect(loaded(`${TOKENS}artifacts: {dir: ${file}}`).warnings).toEqual([
+      `artifacts.dir: ${join(dir, file)} cannot be written to by this user, so no artifact will be kept`,
+    ]);
 });
 
 test('open to everybody is possible and warned about', () => {
@@ -133,14 +139,39 @@ describe('a failure is one line that names the key', () => {
     ['auth: {tokens: []}', 'auth.tokens: is empty'],
     ['{}', 'auth.tokens: is empty'],
     ['[]', 'the file:'],
-    ['a: [', 'cannot be read:'],
-    ['a: 1\na: 2', 'cannot be read:'],
+    ['a: [', 'line 1, column 5: '],
+    ['server: {}\nserver: {}', 'line 2, column 1: key "server" is given twice'],
   ])('%s', (text, expected) => {
     const result = load(text);
     expect(result.ok).toBe(false);
     if (result.ok) return;
     expect(result.message).toContain(expected);
     expect(result.message).not.toContain('\n');
+  });
+
+  test('it names every problem, and the variables that are not set', () => {
+    const tokens = 'auth: {tokens: [{name: a, token: "${ADMIN_TOKEN}", role: admin}, {name: b, token: x, role: king}]}';
+    const result = load(`${tokens}\nserver: {port: "\${PORT}", prot: 1}`, { OTHER: 'x' });
+    if (result.ok) throw new Error('was taken');
+    expect(result.message).toContain(
+      'auth.tokens[0].token: is empty, and ${ADMIN_TOKEN} is not set in the environment',
+    );
+    expect(result.message).toContain('; auth.tokens[1].role: expected one of');
+    expect(result.message).toMatch(/server\.port: .*, and \$\{PORT\} is not set/);
+    expect(result.message).toContain('; server.prot: unknown key');
+  });
+
+  test('tokens that are not set are not each other', () => {
+    const entry = (name: string) => `{name: ${name}, token: "\${NONE}", role: admin}`;
+    const result = load(`auth: {tokens: [${entry('a')}, ${entry('b')}]}`);
+    if (result.ok) throw new Error('was taken');
+    expect(result.message.match(/is empty/g)).toHaveLength(2);
+    expect(result.message).not.toContain('of another entry');
+  });
+
+  test('it stays short where much is wrong', () => {
+    const result = load(`${TOKENS}${['q', 'r', 's', 't', 'u', 'v', 'w'].map((key) => `${key}: 1\n`).join('')}`);
+    expect(result).toMatchObject({ message: expect.stringMatching(/u: unknown key; and 2 more$/) });
   });
 
   test('a missing file', () => {

@@ -1,10 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parseYaml, type PlainIssue, plainIssues } from '@signalbox/crds';
+import type { z } from 'zod';
 import type { Config } from './config.ts';
-import { expandEnv, type Environment } from './expand-env.ts';
+import { type Environment, expandEnv, unsetNames } from './expand-env.ts';
 import { resolveConfig } from './resolve.ts';
 import { ConfigFile } from './schema.ts';
+import { unwritableFolders } from './unwritable.ts';
 import { startUpWarnings } from './warnings.ts';
 
 /** `message` is one line that names the file and the key; `warnings` are lines for the start-up log. */
@@ -19,44 +21,68 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   const raw = readYaml(file);
   if (!raw.ok) return { ok: false, message: `${file}: ${raw.message}` };
   const parsed = ConfigFile.safeParse(expandEnv(raw.value, env));
-  if (!parsed.success) return { ok: false, message: `${file}: ${describe(parsed.error.issues[0])}` };
+  if (!parsed.success)
+    return { ok: false, message: `${file}: ${describe(parsed.error.issues, { raw: raw.value, env })}` };
   const resolved = resolveConfig(parsed.data, file);
   if (!resolved.ok) return { ok: false, message: `${file}: ${resolved.message}` };
   const problem = firstProblem(resolved.config);
   if (problem !== null) return { ok: false, message: `${file}: ${problem}` };
-  return { ok: true, config: resolved.config, warnings: startUpWarnings(raw.value, parsed.data) };
+  return {
+    ok: true,
+    config: resolved.config,
+    warnings: [...startUpWarnings(raw.value, parsed.data), ...unwritableFolders(resolved.config)],
+  };
 }
 
 type Read = { ok: true; value: unknown } | { ok: false; message: string };
 
 function readYaml(file: string): Read {
+  let text: string;
   try {
-    return { ok: true, value: parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 }) ?? {} };
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    return {
-      ok: false,
-      message: `cannot be read: ${String(error instanceof Error ? error.message : error).split('\n')[0]}`,
-    };
+    return { ok: false, message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
+  const yaml = parseYaml(text);
+  if (yaml.ok) return { ok: true, value: yaml.value ?? {} };
+  const problems = yaml.problems.map(({ line, col, msg }) => `line ${line}, column ${col}: ${msg}`);
+  return { ok: false, message: problems[0] ?? 'is no YAML' };
 }
 
-interface Issue {
-  code?: string;
-  path: PropertyKey[];
-  message: string;
-  keys?: string[];
+type Issue = z.core.$ZodIssue;
+/** The file as it is written, and the environment that was put into it. */
+interface Written {
+  raw: unknown;
+  env: Environment;
 }
 
-function describe(issue: Issue | undefined): string {
-  if (!issue) return 'is not valid';
-  const unknown = issue.code === 'unrecognized_keys' ? issue.keys?.[0] : undefined;
-  const path = unknown === undefined ? issue.path : [...issue.path, unknown];
-  const key = path.reduce<string>(
+/** As many as fit a line that people still read. */
+const MAX_PROBLEMS = 5;
+
+function describe(issues: readonly Issue[], read: Written): string {
+  const problems = plainIssues(issues).map((issue) => describeOne(issue, read));
+  const more = problems.length - MAX_PROBLEMS;
+  return problems.slice(0, MAX_PROBLEMS).join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+function describeOne({ path, msg, unknownKey }: PlainIssue, { raw, env }: Written): string {
+  const unset = unknownKey ? [] : unsetNames(valueAt(raw, path), env).map((name) => `\${${name}}`);
+  const because = unset.length > 0 ? `, and ${unset.join(', ')} is not set in the environment` : '';
+  return `${place(path)}: ${msg}${because}`;
+}
+
+const place = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}${text && '.'}${String(part)}`),
     '',
+  ) || 'the file';
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (found, key) =>
+      typeof found === 'object' && found !== null ? (found as Record<PropertyKey, unknown>)[key] : found,
+    value,
   );
-  return `${key || 'the file'}: ${unknown === undefined ? issue.message : 'unknown key'}`;
-}
 
 /** What the schema cannot see: files, folders, and that somebody can come in. */
 function firstProblem(config: Config): string | null {

@@ -39,6 +39,8 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       sessionMaxAgeRememberedSeconds: auth.session_max_age_remembered_seconds,
     },
     notifications: parsed.notifications,
+    pricing: parsed.pricing ? resolvePricing(parsed.pricing) : null,
+    otel: resolveOtel(parsed.observability.otel),
     calibration: {
       nMin: parsed.calibration.n_min,
       binWidth: parsed.calibration.bin_width,
@@ -52,6 +54,32 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     },
   };
   return { ok: true, config };
+}
+
+function resolvePricing({
+  currency,
+  models,
+  team_budgets,
+  live_pricing: live,
+}: NonNullable<ConfigFile['pricing']>): Config['pricing'] {
+  const prices = models.map(({ match, input_per_mtok: inputPerMtok, output_per_mtok: outputPerMtok }) => ({
+    ...match,
+    inputPerMtok,
+    outputPerMtok,
+  }));
+  const { enabled, url, allow_cross_provider: crossProvider, refresh_interval_seconds: refreshSeconds } = live;
+  return {
+    currency,
+    models: prices,
+    teamBudgets: team_budgets,
+    live: enabled ? { url, crossProvider, refreshSeconds } : null,
+  };
+}
+
+function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']): Config['otel'] {
+  if (!enabled) return null;
+  const { exporter, endpoint = null, service_name: serviceName = 'signalbox-api-server' } = otel;
+  return { exporter, endpoint, serviceName };
 }
 
 /** What is kept for how long. */

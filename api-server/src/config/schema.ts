@@ -75,7 +75,7 @@ export const ConfigFile = block({
     url: text()
       .optional()
       .describe(
-        '`sqlite:PATH` for one process at a time, or `postgres://USER:PASSWORD@HOST/DATABASE` (13 or newer; `?sslmode=verify-full&sslrootcert=FILE` for TLS); left out, `data/signalbox.db` in the working directory',
+        '`sqlite:PATH` for one process at a time, or for any number of them `postgres://USER:PASSWORD@HOST/DATABASE` (13 or newer; `?sslmode=verify-full&sslrootcert=FILE` for TLS); left out, `data/signalbox.db` in the working directory',
       ),
     auto_migrate: flag()
       .default(true)
@@ -89,7 +89,7 @@ export const ConfigFile = block({
   artifacts: optionalBlock({
     dir: text().describe('Folder that they are written to'),
     retention_days: whole(1, 36_500).default(7).describe('Days until they are removed'),
-  }).describe('Files that agents leave; without the block they are kept with the step in the database'),
+  }).describe('Files that agents leave; without the block they are not stored'),
   dedup: optionalBlock({
     enabled: flag().default(true).describe('Whether repeats of a fingerprint start nothing'),
     window_seconds: whole(0, 31_536_000).default(300).describe('How long after a run its repeats start nothing'),
@@ -100,7 +100,11 @@ export const ConfigFile = block({
       .enum(['reject', 'queue'])
       .default('reject')
       .describe('What happens to the next one: 429, or it is stored and waits'),
-    max_queued: whole(1, 100_000).default(100).describe('Runs that may wait with `on_full: queue`'),
+    max_queued: whole(1, 100_000)
+      .default(100)
+      .describe(
+        'Runs that may wait: for a slot with `on_full: queue`, or for a place in their pipeline’s own `concurrency`',
+      ),
   }).describe('How much runs at once'),
   auth: AuthBlock.describe('Who may come in'),
   security: Security.describe('What definitions may do'),
@@ -116,16 +120,16 @@ export const ConfigFile = block({
       .describe('Days until entries of the audit log are removed; kept where it is left out'),
   }).describe('What is removed, every day at 02:00'),
   notifications: NotificationsBlock.describe('Channels of messages and their credentials'),
-  observability: Observability.describe('Read and checked; without effect in this version'),
+  observability: Observability.describe('What the service tells of itself beside logs and metrics'),
   calibration: block({
     n_min: whole(1).default(20).describe('Marks that a bin needs'),
     bin_width: decimal(0.001, 1)
       .refine((width) => Math.abs(1 / width - Math.round(1 / width)) < 1e-9, 'must divide 1 evenly')
       .default(0.1)
       .describe('Width of a bin of confidence; divides 1 evenly'),
-    cache_ttl_seconds: whole(0).default(300).describe('How long results are kept'),
-  }).describe('Read and checked; without effect in this version'),
-  pricing: Pricing.describe('What models cost; `currency` labels amounts, the rest is without effect in this version'),
+    cache_ttl_seconds: whole(0).default(300).describe('How long a bin is reused before it is read again'),
+  }).describe('What marked outcomes say of a confidence'),
+  pricing: Pricing.describe('What models cost; without the block every cost stays empty'),
   replay: Replay.describe('Read and checked; without effect in this version'),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

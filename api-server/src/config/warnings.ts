@@ -2,7 +2,7 @@ import { emptySecrets } from './notifications-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Keys that are checked but do nothing yet in this version: whoever sets one is told at every start. */
-const WITHOUT_EFFECT = ['observability', 'pricing', 'replay', 'calibration.cache_ttl_seconds'] as const;
+const WITHOUT_EFFECT = ['replay'] as const;
 
 /** Whether the file has a key, whatever it says. */
 function isWritten(raw: unknown, key: string): boolean {

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ResolvedPipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { createRegistry } from '../definitions/registry.ts';
-import { notificationProblems } from './check.ts';
+import { notificationProblems, routeProblems } from './check.ts';
 import { pipelineOf, STEP } from './fixtures/run.ts';
 import type { ChannelName } from './message.ts';
 
-const check = (body: Record<string, unknown>) => {
+const check = (body: Record<string, unknown>, settings?: NotificationsBlock) => {
   const config = pipelineOf(body);
-  return notificationProblems({
+  const pipeline: ResolvedPipeline = {
     name: config.name,
     file: 'checkout.yaml',
     text: '',
@@ -18,7 +19,8 @@ const check = (body: Record<string, unknown>) => {
     body,
     hash: '',
     uses: [],
-  } satisfies ResolvedPipeline);
+  };
+  return notificationProblems(pipeline, settings);
 };
 const say = (channel: ChannelName, config: object) => ({ fail: [{ channel, config }] });
 
@@ -54,6 +56,30 @@ test.each<[ChannelName, object, string]>([
     msg,
   });
   expect(more).toEqual([]);
+});
+
+test.each<[string, ChannelName, object, object, string[]]>([
+  ['nothing configured', 'slack', {}, {}, ['slack: bot_token is not set, here or in the service']],
+  ['a token and no channel', 'slack', {}, { slack: { bot_token: 'x' } }, ['slack: channel is not set']],
+  ['both hands together', 'slack', { channel: '#a' }, { slack: { bot_token: 'x' } }, []],
+  ['filled in when it is sent', 'webhook', { url: '${HOOK}' }, {}, []],
+  ['mail without a server', 'email', { to: 'a@example.com' }, {}, ['email: host is not set']],
+  ['the log', 'log', {}, {}, []],
+])('a message that could not be sent is a warning: %s', (_, channel, own, configured, expected) => {
+  const settings = NotificationsBlock.parse(configured);
+  const found = check({ notifications: say(channel, own) }, settings).map(({ msg }) => msg);
+  expect(found).toEqual(expected.map((msg) => expect.stringContaining(msg)));
+});
+
+test('a route of approvals that leads nowhere is told, by its team', () => {
+  const routes = {
+    payments: { channel: 'slack', config: { channel: '#pay' } },
+    shop: { channel: 'slack', config: { channel: '#shop', bot_token: 'x' } },
+    default: { channel: 'log' },
+  };
+  expect(routeProblems(NotificationsBlock.parse({ routes }))).toEqual([
+    'notifications.routes.payments: slack: bot_token is not set',
+  ]);
 });
 
 test('every place a message can be written in is checked', () => {

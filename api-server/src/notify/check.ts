@@ -7,7 +7,11 @@ import {
   type ResolvedPipeline,
   type Step,
 } from '@signalbox/crds';
+import type { NotificationsBlock } from '../config/notifications-schema.ts';
+import type { Channel } from './channel.ts';
 import { channels } from './channels/index.ts';
+import type { ChannelName } from './message.ts';
+import { settingsOf } from './routes.ts';
 
 type Loc = (string | number)[];
 interface Place {
@@ -15,12 +19,18 @@ interface Place {
   loc: Loc;
 }
 
-/** Message configs that their channel will not take, as warnings at load: who reads them at night reads them too late. */
-export function notificationProblems({ name, file, config }: ResolvedPipeline): Problem[] {
+/**
+ * Message configs that their channel will not take, or that lack what the service's configuration does not give either,
+ * as warnings at load: who reads them at night reads them too late. Without `settings` only the first.
+ */
+export function notificationProblems(
+  { name, file, config }: ResolvedPipeline,
+  settings?: NotificationsBlock,
+): Problem[] {
   return places(config).flatMap(({ value, loc }) =>
     Object.entries(value ?? {}).flatMap(([event, messages]) =>
       (messages ?? []).flatMap(({ channel, config: own = {} }, index): Problem[] => {
-        const msg = channels[channel].problem(own);
+        const msg = channels[channel].problem(own) ?? (settings ? missingFor(settings, channel, own) : null);
         if (msg === null) return [];
         return [
           {
@@ -36,6 +46,22 @@ export function notificationProblems({ name, file, config }: ResolvedPipeline): 
       }),
     ),
   );
+}
+
+/** Routes of approvals that lead nowhere, one line each: a question that nobody hears waits until its time is over. */
+export const routeProblems = (settings: NotificationsBlock): string[] =>
+  Object.entries(settings.routes).flatMap(([team, { channel, config: own }]) => {
+    const operator = settingsOf(settings, channel);
+    const prepared = (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator: true });
+    return prepared.ok ? [] : [`notifications.routes.${team}: ${channel}: ${prepared.message}`];
+  });
+
+/** What would keep a message from its channel now; not asked of a config whose `${NAME}` are filled in when it is sent. */
+function missingFor(settings: NotificationsBlock, channel: ChannelName, own: Record<string, unknown>): string | null {
+  if (JSON.stringify(own).includes('${')) return null;
+  const operator = settingsOf(settings, channel);
+  const prepared = (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator: false });
+  return prepared.ok ? null : `${prepared.message}, here or in the service's notifications.${channel}`;
 }
 
 const places = ({ notifications, steps }: Pipeline): Place[] => [

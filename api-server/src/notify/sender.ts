@@ -13,6 +13,9 @@ export const MAX_IN_FLIGHT = 8;
 /** A claim outlives the longest try, so that nobody else takes the row meanwhile. */
 const CLAIM_MS = 15_000;
 const POLL_MS = 1_000;
+/** Between two looks once nothing was planned or claimed for `BUSY_MS`: who fills the outbox says so here, and what a process that died left is found late. */
+const IDLE_POLL_MS = 15_000;
+const BUSY_MS = 10_000;
 /** Long enough for the transaction of what was just planned. */
 const SOON_MS = 100;
 const KEEP_MS = 30 * 86_400_000;
@@ -50,6 +53,7 @@ export class Sender {
   /** The last claim was full, so more may wait. */
   #more = false;
   #prunedAt = 0;
+  #busyAt = 0;
   #limits = createRateLimits();
 
   constructor(deps: SenderDeps) {
@@ -57,21 +61,37 @@ export class Sender {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.poll(), POLL_MS);
+    this.#busyAt = this.#deps.now();
+    if (this.#timer === undefined) this.#later();
   }
 
   /** Something is about to be stored: look sooner than at the next round, if this sender was started. */
   soon(): void {
-    if (this.#timer === undefined || this.#soon !== undefined) return;
-    this.#soon = setTimeout(() => {
+    if (this.#timer === undefined) return;
+    this.#busyAt = this.#deps.now();
+    this.#later();
+    this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
       void this.poll();
     }, SOON_MS);
   }
 
+  /** The next round: soon while there is work, seldom while there is none. */
+  #later(): void {
+    clearTimeout(this.#timer);
+    const isBusy = this.#deps.now() - this.#busyAt < BUSY_MS;
+    this.#timer = setTimeout(
+      () => {
+        void this.poll();
+        this.#later();
+      },
+      isBusy ? POLL_MS : IDLE_POLL_MS,
+    );
+  }
+
   /** Takes nothing new and ends the tries that go on; their rows are taken up again at the next start. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     clearTimeout(this.#soon);
     this.#timer = undefined;
     this.#stop.abort();
@@ -97,6 +117,7 @@ export class Sender {
     try {
       const at = now();
       const claimed = await outbox.claim({ now: at, until: at + CLAIM_MS, limit });
+      if (claimed.length > 0) this.#busyAt = at;
       this.#more = claimed.length === limit;
       claimed.forEach((one) => this.#begin(one));
       await this.#prune(at);
