@@ -77,8 +77,16 @@ test('a decision is answered with the approval, audited, and the second one hear
     },
   ]);
   expect(await auditRows(id)).toMatchObject([
-    { actor: 'the-operator', actor_kind: 'token', role: 'operator', action: 'approval.approve', run_id: runIdOf(1) },
+    { actor: 'the-operator', actor_kind: 'token', role: 'operator', action: 'approve', run_id: runIdOf(1) },
   ]);
+});
+
+test('the audit log finds a decision by what was decided and by its run', async () => {
+  const id = await ask();
+  await decide(id, { decision: 'reject' });
+  const url = `/audit?action=reject&target=${runIdOf(1)}`;
+  const { rows } = (await server.app.inject({ url, headers: as('viewer') })).json<{ rows: { target: string }[] }>();
+  expect(rows.map(({ target }) => target)).toContain(`${id} approve`);
 });
 
 test('sixteen requests at once: one 200, fifteen 409, one audit row', async () => {

@@ -224,6 +224,14 @@ describe('validate', () => {
     expect([status, body.valid]).toEqual([200, false]);
     expect(body.errors[0]).toEqual({ loc, msg: expect.any(String) });
   });
+
+  test('text that is no YAML is told by its line, because it has no keys to go by', async () => {
+    const yaml = 'name: x\nsteps:\n  - name: a\n   executor: gateway\n';
+    const { body } = await server.send('POST', '/pipelines/validate', { yaml });
+    expect(body.errors[0]).toMatchObject({ loc: [], msg: expect.stringMatching(/^line 4, column \d+: /) });
+    const refused = await server.send('POST', '/pipelines', { yaml });
+    expect(refused.body.detail.message).toMatch(/^the pipeline is not valid: line 4, column \d+: /);
+  });
 });
 
 describe('shell checks while they are not allowed', () => {

@@ -1,4 +1,4 @@
-import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType } from '@signalbox/crds';
+import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
 
 /** 405 has no type of its own in the envelope; it is a `validation` of the request. */
@@ -54,12 +54,12 @@ interface FieldProblem {
 const MAX_PROBLEMS = 20;
 
 function problems(error: z.ZodError, part: string[]): FieldProblem[] {
-  return error.issues.slice(0, MAX_PROBLEMS).flatMap((issue): FieldProblem[] => {
-    const loc = [...part, ...issue.path.map((key) => (typeof key === 'number' ? key : String(key)))];
-    if (issue.code !== 'unrecognized_keys') return [{ loc, msg: issue.message }];
-    return issue.keys.slice(0, MAX_PROBLEMS).map((key) => ({ loc: [...loc, key.slice(0, 128)], msg: 'unknown key' }));
-  });
+  return plainIssues(error.issues)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, msg }) => ({ loc: [...part, ...path.map(placeOf)], msg }));
 }
+
+const placeOf = (key: PropertyKey): string | number => (typeof key === 'number' ? key : String(key).slice(0, 128));
 
 function problemText(error: z.ZodError, part: string[]): string {
   const [first] = problems(error, part);

@@ -341,6 +341,7 @@ const NO_TOKENS = [
 const GUARDED: [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string][] = [
   ...READS.slice(0, 14).map((url) => ['GET', url] as ['GET', string]),
   ['POST', '/webhook?source=generic'],
+  ['POST', '/triggers/preview?source=generic'],
   ['POST', '/pipelines/checkout/run'],
   ['POST', '/pipelines/checkout/suspend'],
   ['POST', '/pipelines'],

@@ -22,14 +22,13 @@ export function describeApi(routes: readonly Route[], version: string): JsonObje
   };
 }
 
-function operation({ summary, role, method, schemas }: Route): JsonObject {
-  const body = method === 'POST' || method === 'PUT' ? jsonSchema(schemas.body) : {};
+function operation({ summary, role, method, schemas, describedBody }: Route): JsonObject {
   return {
     summary,
     'x-role': role,
     security: role === 'none' ? [] : [{ bearer: [] }],
     parameters: [...parameters(schemas.params, 'path'), ...parameters(schemas.query, 'query')],
-    ...(body.properties === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
+    ...(method === 'POST' || method === 'PUT' ? requestBody(describedBody) : {}),
     responses: {
       '2XX': { description: 'Done or accepted' },
       default: {
@@ -38,6 +37,16 @@ function operation({ summary, role, method, schemas }: Route): JsonObject {
       },
     },
   };
+}
+
+/** Nothing for a route without a body; one that may be left out is not required. */
+function requestBody(described: z.ZodType): JsonObject {
+  const { anyOf = [], ...own } = jsonSchema(described) as { anyOf?: JsonObject[]; properties?: JsonObject };
+  const all = anyOf.length === 0 ? [own] : anyOf;
+  const bodies = all.filter(({ properties }) => Object.keys(properties ?? {}).length > 0);
+  if (bodies.length === 0) return {};
+  const schema = bodies.length === 1 ? bodies[0] : { anyOf: bodies };
+  return { requestBody: { required: all.length === bodies.length, content: { 'application/json': { schema } } } };
 }
 
 function parameters(schema: z.ZodType, where: 'path' | 'query'): JsonObject[] {

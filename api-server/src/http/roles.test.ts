@@ -15,6 +15,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/runs\/[^/]+\/(feedback|cancel|rerun)$/, 'operator'],
   [/^POST \/runs\/[^/]+\/steps\/.+\/feedback$/, 'operator'],
   [/^POST \/approvals\/[^/]+$/, 'operator'],
+  [/^POST \/triggers\/preview$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
   [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
   [/^POST \/reload$/, 'admin'],

@@ -29,6 +29,8 @@ interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
   role: RouteRole;
   /** One line for the API description. */
   summary: string;
+  /** What the description says of a body that is taken as it comes. */
+  describedBody?: z.ZodType;
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): unknown;
 }
 
@@ -39,6 +41,7 @@ export interface Route {
   role: RouteRole;
   summary: string;
   schemas: { params: z.ZodType; query: z.ZodType; body: z.ZodType };
+  describedBody: z.ZodType;
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
 }
 
@@ -64,6 +67,7 @@ export function route<
     role,
     summary,
     schemas,
+    describedBody: definition.describedBody ?? schemas.body,
     handle: (request, reply) =>
       handler({
         params: parsePart(schemas.params as P, request.params, 'path'),

@@ -185,3 +185,34 @@ test('metrics come from the roll-ups', async () => {
   expect(body).toContain('service_human_approvals_pending{team=""} 0\n');
   expect(body).toContain('process_cpu_seconds_total');
 });
+
+test('a run whose sub-run waits says so with its id, at any depth', async () => {
+  const other = await startTestServer();
+  const live = { status: 'running', completed_at: null };
+  const { addRun } = other.store;
+  await addRun(1, live);
+  await addRun(2, { ...live, parent_run_id: runIdOf(1) });
+  await addRun(3, { ...live, parent_run_id: runIdOf(2), waiting_on: 'human' });
+  await addRun(4, { ...live, parent_run_id: runIdOf(2) });
+  await addRun(5, { ...live });
+  await addRun(6, { ...live, parent_run_id: runIdOf(5) });
+  const ask = async (url: string) => (await other.app.inject({ url, headers: as('viewer') })).json();
+  try {
+    const { runs } = await ask('/runs');
+    expect(runs.map((run: { waiting_on: string | null }) => run.waiting_on)).toEqual([
+      null,
+      null,
+      null,
+      'human',
+      `run:${runIdOf(3)}`,
+      `run:${runIdOf(2)}`,
+    ]);
+    expect(await ask(`/runs/${runIdOf(1)}`)).toMatchObject({
+      waiting_on: `run:${runIdOf(2)}`,
+      children: [{ waiting_on: `run:${runIdOf(3)}` }],
+    });
+    expect(await ask(`/runs/${runIdOf(5)}`)).toMatchObject({ waiting_on: null, children: [{ waiting_on: null }] });
+  } finally {
+    await other.close();
+  }
+});

@@ -20,7 +20,17 @@ async function withServer(options: Parameters<typeof startTestServer>[0], use: (
 
 test('health depends on nothing', () =>
   withServer(
-    { deps: { readiness: () => ({ database: false, migrations: true, definitions: true, accepting: false }) } },
+    {
+      deps: {
+        readiness: () => ({
+          database: false,
+          database_file: true,
+          migrations: true,
+          definitions: true,
+          accepting: false,
+        }),
+      },
+    },
     async ({ app }) => {
       expect((await app.inject('/health')).json()).toEqual({
         status: 'ok',
@@ -124,6 +134,17 @@ test('the description has every route with its role and is made of plain JSON', 
       'outcome',
     ]);
     expect(paths['/health'].get.security).toEqual([]);
+    const bodyOf = (path: string) => paths[path].post.requestBody;
+    const keysOf = ({ properties }: { properties: object }) => Object.keys(properties);
+    const schemaOf = (path: string) => bodyOf(path).content['application/json'].schema;
+    expect([bodyOf('/runs/{id}/rerun').required, keysOf(schemaOf('/runs/{id}/rerun'))]).toEqual([false, ['from_step']]);
+    expect(keysOf(schemaOf('/pipelines/{name}/run'))).toContain('idempotency_key');
+    const payloads = schemaOf('/webhook').anyOf as { title: string; required: string[] }[];
+    expect(payloads.map(({ title, required }) => [title, required])).toEqual([
+      ['generic', ['pipeline']],
+      ['alert_router', ['alerts']],
+    ]);
+    expect(paths['/reload'].post.requestBody).toBeUndefined();
   }));
 
 test('TLS ends here when a certificate is configured', async () => {

@@ -1,4 +1,4 @@
-import type { CheckResult, RawResponse, Run, SecondOpinion, StepExecution } from '../runs/model.ts';
+import type { CheckResult, CostPart, RawResponse, Run, SecondOpinion, StepExecution } from '../runs/model.ts';
 import type { Approval } from '../approvals/model.ts';
 import type { RunFeedback, StepFeedback } from '../store/feedback.ts';
 import type { RunDetail } from '../store/run-detail.ts';
@@ -35,7 +35,7 @@ export const runLine = (run: Run) => ({
 });
 
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2, Design 5). */
-export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback, children }: RunDetail) => ({
+export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback, children, reruns }: RunDetail) => ({
   ...runLine(run),
   fingerprint: run.fingerprint,
   parent_run_id: run.parentRunId,
@@ -52,6 +52,7 @@ export const runDetailView = ({ run, context, raw, steps, feedback, stepFeedback
   },
   feedback: feedback ? runFeedbackView(feedback) : null,
   children: children.map(runLine),
+  reruns: reruns.map(runLine),
   steps: steps.map((step) => stepView(step, stepFeedback.get(step.stepName) ?? null)),
 });
 
@@ -105,10 +106,16 @@ const opinionView = ({ inputTokens, outputTokens, ...opinion }: SecondOpinion) =
   output_tokens: outputTokens,
 });
 
+const costView = ({ inputTokens, outputTokens, ...part }: CostPart) => ({
+  ...part,
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+});
+
 /** Keys that are not set stay away. */
 function rawResponseView(raw: RawResponse) {
-  const { promptSpans, stopReason, toolCalls, childRunId, verifier, grounding, loaded, iterationsBefore, ...same } =
-    raw;
+  const { promptSpans, stopReason, toolCalls, childRunId, verifier, grounding, loaded, ...rest } = raw;
+  const { iterationsBefore, costs, ...same } = rest;
   const renamed = {
     prompt_spans: promptSpans,
     stop_reason: stopReason,
@@ -118,6 +125,7 @@ function rawResponseView(raw: RawResponse) {
     grounding: grounding && opinionView(grounding),
     loaded: loaded && { step_id: loaded.stepId, status: loaded.status },
     iterations_before: iterationsBefore,
+    costs: costs?.map(costView),
   };
   return { ...same, ...renamed };
 }
@@ -151,6 +159,7 @@ export function verdictView(verdict: Verdict): Record<string, unknown> & { statu
     case 'at_capacity':
       return {
         status: verdict.status,
+        message: verdict.message,
         active_runs: verdict.activeRuns,
         max_concurrent_runs: verdict.maxConcurrentRuns,
       };
@@ -210,7 +219,7 @@ export const pipelineSummary = ({
 
 export const stepSummary = ({ name, config }: Described & { config: { executor: string; agent?: string } }) => ({
   name,
-  description: config.description ?? null,
+  description: config.description ?? '',
   tags: config.tags ?? [],
   executor: config.executor,
   agent: config.agent ?? null,

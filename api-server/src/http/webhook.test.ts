@@ -54,12 +54,18 @@ describe('what becomes of a delivery is told in its answer', () => {
   });
 
   test('at capacity: 429 with the time to wait and the load', async () => {
-    answer = verdict({ status: 'at_capacity', activeRuns: 10, maxConcurrentRuns: 10, retryAfterSeconds: 7 });
+    answer = verdict({
+      status: 'at_capacity',
+      message: 'all 10 slots are taken',
+      activeRuns: 10,
+      maxConcurrentRuns: 10,
+      retryAfterSeconds: 7,
+    });
     const response = await post();
     expect(response.statusCode).toBe(429);
     expect(response.headers['retry-after']).toBe('7');
-    expect(response.json()).toMatchObject({
-      detail: { type: 'at_capacity' },
+    expect(response.json()).toEqual({
+      detail: { type: 'at_capacity', message: 'all 10 slots are taken' },
       active_runs: 10,
       max_concurrent_runs: 10,
     });
@@ -88,6 +94,7 @@ describe('what becomes of a delivery is told in its answer', () => {
           stage: 'testing',
           fingerprint: null,
           would: 'accepted',
+          reason: null,
           dedup: { duplicate: false, runId: null },
           context,
         },
@@ -101,6 +108,32 @@ describe('what becomes of a delivery is told in its answer', () => {
       context: { received_at: '2026-11-21T12:00:00.000Z' },
     });
     expect(server.deliveries[0]).toMatchObject({ dryRun: true });
+  });
+
+  test('a preview shows what would be asked first, to an operator, and counts as no delivery', async () => {
+    answer = { kind: 'previews', previews: [] };
+    const preview = (role: 'operator' | 'webhook') =>
+      server.app.inject({
+        method: 'POST',
+        url: '/triggers/preview?source=alert_router&strategy=per_alert&allow_testing=true&more=x',
+        payload: { alerts: [] },
+        headers: as(role),
+      });
+    expect((await preview('operator')).statusCode).toBe(200);
+    expect(server.deliveries).toEqual([
+      {
+        source: 'alert_router',
+        body: { alerts: [] },
+        strategy: 'per_alert',
+        allowTesting: true,
+        dryRun: true,
+        withPrompt: true,
+        team: null,
+      },
+    ]);
+    expect((await preview('webhook')).statusCode).toBe(403);
+    const { body } = await server.app.inject('/metrics');
+    expect(body).not.toContain('service_webhook_deliveries_total{');
   });
 
   test('refusals', async () => {
@@ -142,6 +175,27 @@ test('a manual run is a generic delivery whose pipeline the path forces, without
       dryRun: false,
       team: null,
       forcedPipeline: 'checkout',
+    },
+  ]);
+});
+
+test('a manual run is in the audit log under who started it, one that was refused is not', async () => {
+  const run = () =>
+    server.app.inject({ method: 'POST', url: '/pipelines/checkout/run', headers: as('operator'), payload: {} });
+  answer = verdict({ status: 'deduplicated', runId: 'q', reason: 'why', ...NAMED });
+  await run();
+  answer = verdict({ status: 'queued', runId: 'r', position: 1, ...NAMED });
+  await run();
+  const { rows } = (await server.app.inject({ url: '/audit', headers: as('viewer') })).json<{ rows: object[] }>();
+  expect(rows).toHaveLength(1);
+  expect(rows).toMatchObject([
+    {
+      actor: 'the-operator',
+      action: 'run',
+      target_type: 'pipeline',
+      target: 'checkout',
+      run_id: 'r',
+      outcome: 'queued',
     },
   ]);
 });

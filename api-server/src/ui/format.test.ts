@@ -18,11 +18,11 @@ test.each([
 test.each([
   [-60, 'now'],
   [4, 'now'],
-  [42, '42s'],
-  [3599, '59m'],
-  [86_399, '23h'],
-  [86_400 * 13, '13d'],
-  [86_400 * 21, '3w'],
+  [42, '42 s'],
+  [3599, '59 m'],
+  [86_399, '23 h'],
+  [86_400 * 13, '13 d'],
+  [86_400 * 21, '3 w'],
 ])('an event %s seconds ago is %s old', (seconds, text) => {
   const now = Date.parse('2026-11-21T12:00:00Z');
   expect(age(new Date(now - seconds * 1000).toISOString(), now)).toBe(text);
@@ -55,4 +55,16 @@ test('texts are cut between characters, times and counts stay readable', () => {
   expect(shorten('🚦🚦🚦🚦', 3)).toBe('🚦🚦…');
   expect(count(12_480)).toBe('12\u202f480');
   expect(exactTime('2026-11-21T14:03:22.123Z')).toBe('2026-11-21 14:03:22 UTC');
+});
+
+test('the script of the pages counts on in the words of the server', async () => {
+  const script = (await import(new URL('assets/js/clock.js', import.meta.url).href)) as {
+    duration(seconds: number): string;
+    age(seconds: number): string;
+  };
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  for (const seconds of [0, 0.4, 4.2, 42, 59.97, 185, 8045, 86_399, 90_000, 86_400 * 13, 86_400 * 21]) {
+    expect(script.duration(seconds)).toBe(duration(seconds));
+    expect(script.age(seconds)).toBe(age(new Date(now - seconds * 1000).toISOString(), now));
+  }
 });

@@ -26,13 +26,13 @@ const AGES: [limit: number, unit: number, suffix: string][] = [
   [Number.POSITIVE_INFINITY, 604_800, 'w'],
 ];
 
-/** Age in one unit (`42s`, `5m`, `3h`, `6d`, `9w`), `now` under five seconds and for clocks that run ahead. */
+/** Age in one unit (`42 s`, `5 m`, `3 h`, `6 d`, `9 w`), `now` under five seconds and for clocks that run ahead. */
 export function age(iso: string, now: number): string {
   const seconds = Math.floor((now - new Date(iso).getTime()) / 1000);
   if (!Number.isFinite(seconds)) return '–';
   if (seconds < 5) return 'now';
   const [, unit, suffix] = AGES.find(([limit]) => seconds < limit) ?? [0, 604_800, 'w'];
-  return `${Math.floor(seconds / unit)}${suffix}`;
+  return `${Math.floor(seconds / unit)} ${suffix}`;
 }
 
 /** The exact time for people: `2026-11-21 14:03:22 UTC`. */

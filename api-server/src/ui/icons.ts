@@ -15,6 +15,7 @@ const SHAPES: Record<string, string> = {
   branch:
     '<circle cx="3.5" cy="8" r="1.75"/><circle cx="12.5" cy="3.5" r="1.75"/><circle cx="12.5" cy="12.5" r="1.75"/><path d="M5.25 8c3 0 2.5-4.5 5.5-4.5M5.25 8c3 0 2.5 4.5 5.5 4.5"/>',
   audit: '<path d="M3.5 1.75h9v12.5h-9zM6 5h4M6 8h4M6 11h2"/>',
+  sync: '<path d="M13.25 6.5A5.5 5.5 0 0 0 3.5 5M3.25 2v3.25H6.5M2.75 9.5a5.5 5.5 0 0 0 9.75 1.5M12.75 14v-3.25H9.5"/>',
   search: '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.25 3.25"/>',
   theme: '<circle cx="8" cy="8" r="5.75"/><path d="M8 2.25v11.5a5.75 5.75 0 0 0 0-11.5z" fill="currentColor"/>',
   logout: '<path d="M6 2.5H3.5v11H6M10 5l3 3-3 3M13 8H6.5"/>',

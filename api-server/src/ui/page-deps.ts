@@ -122,12 +122,36 @@ export type GatewayTools =
   | { kind: 'not_configured' }
   | { kind: 'unreachable'; message: string };
 
+/** A Kubernetes object as the controller last reported it, with what was written for it. */
+export interface SyncedObject {
+  kind: 'Pipeline' | 'LibraryStep' | 'Agent';
+  namespace: string;
+  name: string;
+  /** What the services call it; null while nothing of it is served. */
+  definition: string | null;
+  hash: string | null;
+  conditions: {
+    type: string;
+    status: 'True' | 'False' | 'Unknown';
+    reason?: string | undefined;
+    message?: string | undefined;
+    lastTransitionTime?: string | undefined;
+  }[];
+  replicas: { pod: string; hash: string | null }[];
+}
+
+/** What the gateway says of the objects of its agents (null: no controller manages any), or why it could not be asked. */
+export type GatewayObjects =
+  | { kind: 'found'; objects: SyncedObject[] | null }
+  | { kind: 'not_configured' }
+  | { kind: 'unreachable'; message: string };
+
 /** A new run, or why there is none. */
 export type RerunOutcome =
   | { kind: 'started'; runId: string }
   | { kind: 'not_found' }
-  | { kind: 'running' | 'suspended' | 'at_capacity' }
-  | { kind: 'invalid'; message: string };
+  | { kind: 'running' | 'suspended' }
+  | { kind: 'invalid' | 'at_capacity'; message: string };
 
 /** What became of a decision; `closed` says in `message` who was first, or that the time was over. */
 export type DecisionOutcome =
@@ -185,6 +209,9 @@ export interface PageDeps {
   artifact(runId: string, stepName: string, name: string): Promise<Buffer | null>;
   schedules(): Schedule[];
   gatewayTools(): Promise<GatewayTools>;
+  /** Objects of pipelines and steps; null where no controller manages any. */
+  syncedObjects(): Promise<SyncedObject[] | null>;
+  gatewayObjects(): Promise<GatewayObjects>;
   /** The audit log, newest first. */
   listAudit(query: AuditQuery): Promise<{ rows: AuditLine[]; total: number }>;
   definitions(): Definitions;

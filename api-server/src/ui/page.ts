@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Handlebars from 'handlebars';
 import type { Assets } from './assets.ts';
+import { handlebars } from './handlebars.ts';
 import { iconSprite } from './icons.ts';
 import type { PageDeps, Viewer } from './page-deps.ts';
 import { paths } from './paths.ts';
@@ -17,7 +17,18 @@ export interface PageContext {
 export interface PageOptions {
   title: string;
   /** Which entry of the rail is marked. */
-  nav: 'overview' | 'runs' | 'approvals' | 'pipelines' | 'steps' | 'agents' | 'tools' | 'schedules' | 'audit' | null;
+  nav:
+    | 'overview'
+    | 'runs'
+    | 'approvals'
+    | 'pipelines'
+    | 'steps'
+    | 'agents'
+    | 'tools'
+    | 'schedules'
+    | 'audit'
+    | 'sync'
+    | null;
   template: string;
   model: object;
   status?: number;
@@ -44,7 +55,10 @@ const RAIL = [
   },
   {
     group: 'Govern',
-    entries: [{ id: 'audit', label: 'Audit', icon: 'audit', href: paths.audit() }],
+    entries: [
+      { id: 'audit', label: 'Audit', icon: 'audit', href: paths.audit() },
+      { id: 'sync', label: 'Sync', icon: 'sync', href: paths.sync() },
+    ],
   },
 ] as const;
 
@@ -94,8 +108,8 @@ export function sendPage(
     fonts: assets.url('fonts/inter.woff2'),
     home: paths.overview(),
     search: paths.runs(),
-    sprite: new Handlebars.SafeString(iconSprite),
-    body: new Handlebars.SafeString(body),
+    sprite: new handlebars.SafeString(iconSprite),
+    body: new handlebars.SafeString(body),
   });
   return reply
     .code(page.status ?? 200)

@@ -76,6 +76,32 @@ const entry = {
     steps: [{ name: HOSTILE, executor: HOSTILE, when: HOSTILE }],
   },
 };
+const hostileRow = {
+  id: 7,
+  ts: '2026-11-21T11:59:00.000Z',
+  actor: HOSTILE,
+  actor_kind: 'chat' as const,
+  role: HOSTILE,
+  action: HOSTILE,
+  target_type: 'pipeline',
+  target: HOSTILE,
+  run_id: HOSTILE,
+  outcome: HOSTILE,
+  prior_yaml: HOSTILE,
+  request_id: HOSTILE,
+};
+const HOSTILE_API = {
+  paths: {
+    [`/${HOSTILE}`]: {
+      post: {
+        summary: HOSTILE,
+        'x-role': HOSTILE,
+        parameters: [{ name: HOSTILE, in: 'query', required: true }],
+        requestBody: { content: { 'application/json': { schema: { properties: { [HOSTILE]: {} } } } } },
+      },
+    },
+  },
+};
 const HOSTILE_WORLD = {
   viewer: { ...VIEWER, name: HOSTILE },
   lines: [line],
@@ -85,6 +111,7 @@ const HOSTILE_WORLD = {
       steps: [hostileStep],
       rerun_of: HOSTILE,
       children: [runLine({ ...line, id: HOSTILE })],
+      reruns: [runLine({ ...line, id: HOSTILE })],
       error: { step: HOSTILE, message: HOSTILE },
       context: { [HOSTILE]: HOSTILE },
     }),
@@ -99,6 +126,22 @@ const HOSTILE_WORLD = {
   agents: { agents: [{ name: HOSTILE, executor: HOSTILE, model: HOSTILE }], errors: { [HOSTILE]: HOSTILE } },
   runDefinition: { steps: [{ name: HOSTILE }] },
   schedules: [{ pipeline: HOSTILE, cron: HOSTILE, timezone: HOSTILE, next_run: null, suspended: true }],
+  audit: [hostileRow],
+  apiDescription: HOSTILE_API,
+  syncedObjects: [
+    {
+      kind: 'Pipeline' as const,
+      namespace: HOSTILE,
+      name: HOSTILE,
+      definition: 'hostile',
+      hash: HOSTILE,
+      conditions: [
+        { type: HOSTILE, status: 'False' as const, reason: HOSTILE, message: HOSTILE, lastTransitionTime: HOSTILE },
+      ],
+      replicas: [{ pod: HOSTILE, hash: HOSTILE }],
+    },
+  ],
+  gatewayObjects: { kind: 'unreachable' as const, message: HOSTILE },
   gatewayTools: {
     kind: 'found' as const,
     servers: [
@@ -135,6 +178,9 @@ const EVERY_PAGE = [
   '/ui/schedules',
   '/ui/tools',
   `${RUN}?view=log`,
+  '/ui/docs',
+  '/ui/audit',
+  '/ui/audit?open=7',
 ];
 
 test.each(EVERY_PAGE)('%s writes hostile texts as text, and has no inline script or style', async (url) => {
@@ -216,7 +262,7 @@ test('an operator runs a run again, from the start or from a step, and goes to t
 test.each([
   [{ kind: 'running' }, 409, 'has not ended yet'],
   [{ kind: 'suspended' }, 409, 'is suspended'],
-  [{ kind: 'at_capacity' }, 429, 'Every slot is taken'],
+  [{ kind: 'at_capacity', message: 'all 5 slots are taken' }, 429, 'all 5 slots are taken'],
   [{ kind: 'invalid', message: 'the pipeline has no step "a" any more' }, 400, 'no step &quot;a&quot; any more'],
 ] as const)('a rerun that is refused (%j) says why and leads back', async (rerun, status, text) => {
   const { post } = await pagesWith({ details: [runDetail()], rerun });
@@ -284,12 +330,46 @@ test('a rerun tells what it repeats, a sub-run is linked both ways', async () =>
   expect(body.match(/href="\/ui\/runs\/the-child"/g)).toHaveLength(2);
 });
 
+test('the cost of a step says who of those that were asked cost what, and who has no price', async () => {
+  const part = { agent: 'triage', model: 'm-1', provider: 'p', input_tokens: 100, output_tokens: 20, cost: 0.01 };
+  const costs = [
+    { ...part, part: 'answer' as const },
+    { ...part, part: 'verifier' as const, agent: 'reviewer', model: 'm-2', cost: null },
+  ];
+  const step = stepDetail({ cost: null, cost_source: null, raw_response: { costs } });
+  const { get } = await pagesWith({ details: [runDetail({ id: 'r1', steps: [step] })] });
+  const { body } = await get('/ui/runs/r1?tab=cost');
+  expect(body).toContain('No price is known for m-2. Add it under pricing.models.');
+  expect(body).toContain('Answer by triage</dt><dd class="num">100 + 20 tokens, $0.01');
+  expect(body).toContain('Verifier by reviewer</dt><dd class="num">100 + 20 tokens, unpriced');
+});
+
+test('a run names the runs that repeat it, and a rerun the run it repeats', async () => {
+  const details = [
+    runDetail({ id: 'the-original', reruns: [runLine({ id: 'the-second-run', status: 'failed' })] }),
+    runDetail({ id: 'the-second-run', rerun_of: 'the-original' }),
+  ];
+  const { get } = await pagesWith({ details });
+  const { body } = await get('/ui/runs/the-original');
+  expect(body).toContain('id="reruns"');
+  expect(body).toContain('href="/ui/runs/the-second-run"');
+  const again = (await get('/ui/runs/the-second-run')).body;
+  expect(again).toContain('href="/ui/runs/the-original"');
+  expect(again).not.toContain('id="reruns"');
+});
+
 test('no schedule shows how to write one, no gateway says what to do', async () => {
   const { get } = await pagesWith({ gatewayTools: { kind: 'unreachable', message: 'Nothing listens.' } });
   expect((await get('/ui/schedules')).body).toContain('cron: &quot;0 6 * * 1-5&quot;');
   const { body } = await get('/ui/tools');
   expect([body.includes('The gateway does not answer'), body.includes('Nothing listens.')]).toEqual([true, true]);
   expect((await (await pagesWith()).get('/ui/tools')).body).toContain('executors.gateway.rest_url');
+});
+
+test('the page of a service that no controller manages says what that is, one that has no objects how to make one', async () => {
+  expect((await (await pagesWith()).get('/ui/sync')).body).toContain('Not managed by a controller');
+  const { body } = await (await pagesWith({ syncedObjects: [] })).get('/ui/sync');
+  expect([body.includes('No object is there yet'), body.includes('kubectl apply -f -')]).toEqual([true, true]);
 });
 
 test.each(['/ui/nothing', '/ui/runs/unknown', '/ui/pipelines/unknown', '/ui/steps/unknown', '/ui/runs/a/b'])(

@@ -14,6 +14,7 @@ import { registerRun } from './run/route.ts';
 import { registerRuns } from './runs/route.ts';
 import { registerSchedules } from './schedules/route.ts';
 import { registerSession } from './session/route.ts';
+import { registerSync } from './sync/route.ts';
 import { registerTools } from './tools/route.ts';
 
 export type { PageDeps } from './page-deps.ts';
@@ -89,6 +90,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);
+      registerSync(guarded, context);
       registerApi(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
     });

@@ -37,6 +37,7 @@ export const paths = {
   tools: () => '/ui/tools',
   schedules: () => '/ui/schedules',
   docs: () => '/ui/docs',
+  sync: (query: Query = {}) => withQuery('/ui/sync', query),
   audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import Handlebars from 'handlebars';
+import type Handlebars from 'handlebars';
+import { handlebars } from './handlebars.ts';
 import { icon } from './icons.ts';
 
 /** Turns a template and a view model into HTML; every value is escaped. */
@@ -11,17 +12,17 @@ export type Render = (template: string, model: object) => string;
  * decides, it decides in its view model.
  */
 export function createRender(dir: string): Render {
-  const handlebars = Handlebars.create();
-  handlebars.registerHelper('icon', (name: unknown) => new Handlebars.SafeString(icon(name)));
+  const engine = handlebars.create();
+  engine.registerHelper('icon', (name: unknown) => new handlebars.SafeString(icon(name)));
   const templates = new Map<string, Handlebars.TemplateDelegate>();
   for (const file of readdirSync(dir)) {
     const name = basename(file, '.hbs');
     const source = readFileSync(join(dir, file), 'utf8');
-    if (name.startsWith('_')) handlebars.registerPartial(name.slice(1), source);
+    if (name.startsWith('_')) engine.registerPartial(name.slice(1), source);
     else
       templates.set(
         name,
-        handlebars.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }),
+        engine.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }),
       );
   }
   return (name, model) => {

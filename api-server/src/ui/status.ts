@@ -33,8 +33,14 @@ export function statusLook(status: string, waitingOn: string | null = null): Sta
 const TAKEN_OVER: StatusLook = { icon: 'completed', word: 'Taken over', tone: 'quiet' };
 
 /** The look of one step. */
-export const stepLook = (step: Pick<StepDetail, 'status' | 'raw_response'>): StatusLook =>
-  step.raw_response?.loaded === undefined ? statusLook(step.status) : TAKEN_OVER;
+export function stepLook({
+  status,
+  raw_response: raw,
+  waits,
+}: Pick<StepDetail, 'status' | 'raw_response' | 'waits'>): StatusLook {
+  if (raw?.loaded !== undefined) return TAKEN_OVER;
+  return statusLook(status, waits ? 'human' : null);
+}
 
 const ACTIVE = new Set(['queued', 'running', 'interrupted']);
 export const isActive = (status: string): boolean => ACTIVE.has(status);

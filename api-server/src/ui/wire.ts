@@ -30,6 +30,7 @@ export interface RunLine {
   summary: string | null;
   triggered_at: string;
   completed_at: string | null;
+  /** `human`, or `run:<id>` of the sub-run that waits. */
   waiting_on: string | null;
   trust: number | null;
   threshold: number | null;
@@ -64,6 +65,17 @@ export interface SecondOpinion {
   error?: string | undefined;
 }
 
+/** What one agent that was asked for a step used and cost; a null cost is unpriced. */
+export interface CostPart {
+  part: 'answer' | 'verifier' | 'grounding';
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: number | null;
+}
+
 export interface RawResponse {
   prompt?: string | undefined;
   prompt_spans?: [number, number][] | undefined;
@@ -78,6 +90,7 @@ export interface RawResponse {
   grounding?: SecondOpinion | undefined;
   /** In a rerun: the execution that this result was taken from. */
   loaded?: { step_id: string; status: StepStatus } | undefined;
+  costs?: CostPart[] | undefined;
   /** Answers of earlier iterations of `loop_until`. */
   iterations_before?: { confidence: number | null; summary: string | null }[] | undefined;
 }
@@ -111,6 +124,8 @@ export interface StepDetail {
   artifacts: string[];
   raw_response: RawResponse | null;
   feedback: Mark | null;
+  /** Set by the page where the step has asked a person and has no answer yet. */
+  waits?: true;
   error: { type: string; message: string } | null;
 }
 
@@ -155,6 +170,8 @@ export interface RunDetail extends Omit<RunLine, 'cost' | 'unpriced_steps'> {
   feedback: Mark | null;
   /** Runs that steps of this one started. */
   children: RunLine[];
+  /** Runs that repeat this one, the newest first. */
+  reruns?: RunLine[];
   steps: StepDetail[];
 }
 

@@ -2,6 +2,7 @@ import { AppError, type Problem } from '@signalbox/crds';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { toManifest } from '../../definitions/manifest.ts';
+import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { Run } from '../../runs/model.ts';
 import { auditBy, type AuditDeps } from '../audit-by.ts';
@@ -22,7 +23,8 @@ export interface DefinitionRoutesDeps extends AuditDeps {
 const ByName = z.strictObject({ name: DefinitionName });
 /** `cr`: as the custom resource that says the same. */
 const Format = z.strictObject({ format: z.literal('cr').optional() });
-const unknown = (kind: string, name: string) => new AppError('not_found', `no ${kind} is named "${name}"`);
+const unknown = (snapshot: Snapshot, kind: 'Pipeline' | 'LibraryStep', name: string) =>
+  new AppError('not_found', notLoaded(snapshot, kind, name));
 
 /** What is loaded, and loading it again (Orchestration 4.1, 4.3, Design 5). */
 export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
@@ -42,7 +44,7 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     query: Format,
     handler: ({ params, query, reply }) => {
       const pipeline = deps.definitions().byName.get(params.name);
-      if (!pipeline) throw unknown('pipeline', params.name);
+      if (!pipeline) throw unknown(deps.definitions(), 'Pipeline', params.name);
       if (query.format === 'cr') return sendYaml(reply, toManifest('pipeline', pipeline.name, pipeline.text));
       return { config: pipeline.config, yaml: pipeline.text };
     },
@@ -63,7 +65,7 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
     query: Format,
     handler: ({ params, query, reply }) => {
       const step = deps.definitions().stepsByName.get(params.name);
-      if (!step) throw unknown('library step', params.name);
+      if (!step) throw unknown(deps.definitions(), 'LibraryStep', params.name);
       if (query.format === 'cr') return sendYaml(reply, toManifest('step', step.name, step.text));
       return { config: step.config, yaml: step.text };
     },

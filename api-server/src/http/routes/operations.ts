@@ -6,9 +6,12 @@ import type { AuditEntry } from '../../store/audit.ts';
 import { line, RunId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 
+/** A rerun has no fingerprint and its pipeline was found, so it starts, waits, or finds no room. */
+export type RerunVerdict = Extract<Verdict, { status: 'accepted' | 'queued' | 'at_capacity' }>;
+
 /** What became of a rerun: started with the results of earlier steps, refused, or not possible. */
 export type RerunResult =
-  | { kind: 'started'; verdict: Verdict; fromStep: string | null; priorSteps: number }
+  | { kind: 'started'; verdict: RerunVerdict; fromStep: string | null; priorSteps: number }
   | { kind: 'not_found' | 'running' | 'suspended' }
   | { kind: 'invalid'; message: string };
 
@@ -36,7 +39,7 @@ export const operationRoutes = (deps: OperationRoutesDeps): Route[] => [
       const result = await deps.rerun(id, body?.from_step ?? null);
       if (result.kind !== 'started') throw refusal(result);
       const { verdict, fromStep, priorSteps } = result;
-      if (verdict.status !== 'accepted' && verdict.status !== 'queued') return atCapacity(reply, verdict);
+      if (verdict.status === 'at_capacity') return atCapacity(reply, verdict);
       await deps.audit({
         ts: deps.now(),
         actor: caller.name,
@@ -100,13 +103,12 @@ function refusal(result: Exclude<RerunResult, { kind: 'started' }>): AppError {
   }
 }
 
-function atCapacity(reply: Parameters<Route['handle']>[1], verdict: Verdict): unknown {
-  const load =
-    verdict.status === 'at_capacity'
-      ? { active_runs: verdict.activeRuns, max_concurrent_runs: verdict.maxConcurrentRuns }
-      : {};
+function atCapacity(
+  reply: Parameters<Route['handle']>[1],
+  { message, activeRuns, maxConcurrentRuns, retryAfterSeconds }: Extract<Verdict, { status: 'at_capacity' }>,
+): unknown {
   return reply
     .code(429)
-    .header('retry-after', '5')
-    .send({ ...errorBody('at_capacity', 'every slot is taken; try again later'), ...load });
+    .header('retry-after', String(retryAfterSeconds))
+    .send({ ...errorBody('at_capacity', message), active_runs: activeRuns, max_concurrent_runs: maxConcurrentRuns });
 }

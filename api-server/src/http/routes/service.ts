@@ -7,7 +7,7 @@ export interface ServiceRoutesDeps {
   activeRuns(): number;
   maxRuns: number;
   /** What must hold before traffic may come: true is well. */
-  readiness(): Record<'database' | 'migrations' | 'definitions' | 'accepting', boolean>;
+  readiness(): Record<'database' | 'database_file' | 'migrations' | 'definitions' | 'accepting', boolean>;
   renderMetrics(): Promise<string>;
   metricsAuth: boolean;
 }

@@ -5,9 +5,12 @@ interface Operation {
   summary: string;
   'x-role': string;
   parameters: { name: string; in: string; required: boolean }[];
-  requestBody?: {
-    content: { 'application/json': { schema: { properties?: Record<string, unknown>; required?: string[] } } };
-  };
+  requestBody?: { content: { 'application/json': { schema: Body & { anyOf?: Body[] } } } };
+}
+interface Body {
+  title?: string;
+  properties?: Record<string, unknown>;
+  required?: string[];
 }
 type Paths = Record<string, Record<string, Operation>>;
 
@@ -25,11 +28,11 @@ export function apiView(description: Record<string, unknown>) {
 
 function routeView(method: string, path: string, { summary, parameters, requestBody, 'x-role': role }: Operation) {
   const body = requestBody?.content['application/json'].schema;
-  const keys = Object.keys(body?.properties ?? {});
+  const bodies = body === undefined ? [] : (body.anyOf ?? [body]);
   const lists = [
     { label: 'path', keys: parameters.filter((part) => part.in === 'path') },
     { label: 'query', keys: parameters.filter((part) => part.in === 'query') },
-    { label: 'body', keys: keys.map((name) => ({ name, required: body?.required?.includes(name) ?? false })) },
+    ...bodies.map(bodyKeys),
   ];
   return {
     method: method.toUpperCase(),
@@ -40,3 +43,8 @@ function routeView(method: string, path: string, { summary, parameters, requestB
     lists: lists.filter((list) => list.keys.length > 0),
   };
 }
+
+const bodyKeys = ({ title, properties = {}, required = [] }: Body) => ({
+  label: title === undefined ? 'body' : `body of ${title}`,
+  keys: Object.keys(properties).map((name) => ({ name, required: required.includes(name) })),
+});

@@ -55,6 +55,7 @@ test('the page shows what is asked, how long, the fields and what was decided', 
     decided_by: 'grace',
     decided_at: iso(NOW),
     comment: 'not today',
+    question: '\nDrain db-1 first?\nIt has one replica.',
   });
   const { get } = await pagesWith({ approvals: [approval(), ended] });
   const page = await get('/ui/approvals');
@@ -64,7 +65,8 @@ test('the page shows what is asked, how long, the fields and what was decided', 
   expect(page).toContain('name="field.replicas" value="2" type="number" step="1" required');
   expect(page).toContain('<option value="large">large</option>');
   expect(page).toContain('<option value="true" selected>Yes</option>');
-  expect(page).toContain('rejected by grace: not today');
+  expect(page).toContain('>Drain db-1 first?</a>');
+  expect(page).toContain('· approve · rejected by grace: not today');
   expect(page).toContain(`name="_csrf" value="${VIEWER.csrf}"`);
 });
 
@@ -146,6 +148,10 @@ test('the run page opens the step that asks, with the form in it', async () => {
   expect(page).toContain(`action="/ui/approvals/${approval().id}"`);
   expect(page).toContain('name="next" value="/ui/runs/r1"');
   expect(await get('/ui/runs/r1?step=look')).not.toContain('/ui/approvals/0000');
+  // In the graph and in the times a step that asks is waiting, not running.
+  for (const title of ['approve: Waiting', 'approve: Waiting, ']) expect(page).toContain(title);
+  expect(page).not.toContain('approve: Running');
+  expect(page).not.toContain('is-live');
 });
 
 test('nothing that an alert or an agent said becomes markup', async () => {

@@ -35,6 +35,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     testing: approval.stage === 'testing',
     href: paths.run(approval.run_id, { step: approval.step_name }),
     question: approval.question,
+    short: shortOf(approval),
     tool: approval.tool && toolView(approval.tool),
     asked: exactTime(approval.requested_at),
     pending,
@@ -45,6 +46,13 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     readOnly: pending && !input.operator,
     ended: pending ? null : endOf(approval),
   };
+}
+
+/** The question in one line, so that two of the same step can be told apart. */
+function shortOf({ tool, question }: ApprovalLine): string {
+  const line = question.split('\n').find((one) => one.trim() !== '') ?? '';
+  const text = tool === null ? line.trim() : `${tool.agent} wants to call ${tool.server}/${tool.tool}`;
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
 
 const toolView = ({ agent, server, tool, input, reason }: NonNullable<ApprovalLine['tool']>) => ({

@@ -47,7 +47,7 @@ const view = (
 
 test('a row with the YAML before unfolds by an address that keeps the filters', () => {
   const [row] = view(ROW, { query: { actor: 'ada', page: '1' } }).rows;
-  expect(row).toMatchObject({ href: '/ui/audit?actor=ada&open=7#row-7', expanded: 'false', prior: null, age: '1m' });
+  expect(row).toMatchObject({ href: '/ui/audit?actor=ada&open=7#row-7', expanded: 'false', prior: null, age: '1 m' });
   const [open] = view(ROW, { open: 7 }).rows;
   expect(open).toMatchObject({ href: '/ui/audit#row-7', expanded: 'true' });
 });
@@ -69,9 +69,25 @@ test('a run leads to its page, a reload nowhere', () => {
   expect(view({ ...ROW, prior_yaml: null, target_type: 'definitions', target: null }).rows[0]?.href).toBeNull();
 });
 
+test('a decision names its step and leads to its run, and the filters of the page find it', () => {
+  const row = {
+    ...ROW,
+    prior_yaml: null,
+    action: 'approve',
+    target_type: 'approval',
+    target: 'a-1 restart',
+    run_id: 'r1',
+  };
+  const { rows, selects } = view(row, { query: { action: row.action } });
+  expect(rows[0]).toMatchObject({ action: 'Approve', what: 'step restart', href: '/ui/runs/r1' });
+  const [actions] = selects;
+  expect(actions?.options.filter(({ selected }) => selected)).toHaveLength(1);
+  expect(actions?.options).toHaveLength(view(row).selects[0]?.options.length ?? 0);
+});
+
 test('what was refused or failed looks like it', () => {
   const tone = (outcome: string) => view({ ...ROW, outcome }).rows[0]?.look.tone;
-  expect(['updated', 'managed', 'failed'].map(tone)).toEqual(['quiet', 'wait', 'bad']);
+  expect(['updated', 'managed', 'reloaded_with_errors', 'failed'].map(tone)).toEqual(['quiet', 'wait', 'wait', 'bad']);
 });
 
 test('filters that make no sense are left out', () => {

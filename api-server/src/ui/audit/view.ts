@@ -16,7 +16,19 @@ export interface AuditInput {
 }
 
 const ROLES = ['admin', 'operator', 'viewer'];
-const ACTIONS = ['create', 'update', 'delete', 'suspend', 'resume', 'reload', 'cancel', 'rerun', 'approve', 'reject'];
+const ACTIONS = [
+  'create',
+  'update',
+  'delete',
+  'suspend',
+  'resume',
+  'reload',
+  'run',
+  'rerun',
+  'cancel',
+  'approve',
+  'reject',
+];
 const TARGETS = ['pipeline', 'step', 'definitions', 'run', 'approval'];
 
 function select(name: 'role' | 'action' | 'target_type', label: string, known: string[], filters: Filters) {
@@ -27,7 +39,9 @@ function select(name: 'role' | 'action' | 'target_type', label: string, known: s
 }
 
 const FAILED = new Set(['failed', 'unavailable']);
+/** What was not done, or not wholly. */
 const REFUSED: Record<string, string> = {
+  reloaded_with_errors: 'reloaded with errors',
   collision: 'refused: exists',
   managed: 'refused: managed',
   reload_failed: 'refused: breaks',
@@ -66,6 +80,12 @@ function priorView(row: AuditLine, prior: string, definitions: Definitions) {
   };
 }
 
+/** What was changed, in words; an approval by its step, because its id says nothing and its row leads to the run. */
+function whatOf({ target_type: type, target }: AuditLine): string {
+  if (target === null) return type;
+  return type === 'approval' ? `step ${target.slice(target.indexOf(' ') + 1)}` : `${type} ${target}`;
+}
+
 function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput) {
   const isOpen = row.id === open && row.prior_yaml !== null;
   const unfold = paths.audit({ ...filterQuery(filters), ...(isOpen ? {} : { open: row.id }) });
@@ -73,7 +93,7 @@ function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput
     id: row.id,
     look: outcomeLook(row.outcome),
     action: row.action.slice(0, 1).toUpperCase() + row.action.slice(1),
-    what: row.target === null ? row.target_type : `${row.target_type} ${row.target}`,
+    what: whatOf(row),
     href: row.prior_yaml === null ? targetPath(row, definitions) : `${unfold}#row-${row.id}`,
     unfolds: row.prior_yaml !== null,
     expanded: isOpen ? 'true' : 'false',

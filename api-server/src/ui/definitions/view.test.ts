@@ -120,6 +120,19 @@ test('load problems stand under their file, errors first', () => {
   const problems = [problem, { ...problem, file: 'y.yaml' }, { ...problem, severity: 'error' as const, msg: 'bad' }];
   expect(pipelinesView({ ...definitions, problems }, NOW).problems).toMatchObject([
     { file: 'x.yaml', rows: [{ word: 'Error', place: '3' }, { word: 'Warning' }] },
-    { file: 'y.yaml', rows: [{ word: 'Warning' }] },
+    { file: 'y.yaml', rows: [{ word: 'Warning' }], state: null },
+  ]);
+});
+
+test('a broken file says whether its last good edition is in force, or nothing of it', () => {
+  const error = { severity: 'error' as const, kind: 'Pipeline', name: entry.name, loc: [], msg: 'bad' };
+  const problems = [
+    { ...error, file: entry.file },
+    { ...error, file: 'other.yaml' },
+  ];
+  const states = pipelinesView({ ...definitions, problems }, NOW).problems.map(({ state }) => state);
+  expect(states).toEqual([
+    'The edition that loaded last is shown and stays in force until this is mended.',
+    'Nothing of this file is in force until this is mended.',
   ]);
 });

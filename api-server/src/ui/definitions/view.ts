@@ -25,12 +25,21 @@ export const problemRows = (problems: DefinitionProblem[]) =>
       msg: problem.msg,
     }));
 
-/** Problems under the file that they stand in. */
-const problemFiles = (problems: DefinitionProblem[]) =>
-  [...Map.groupBy(problemRows(problems), ({ file }) => file)].map(([file, rows]) => ({ file, rows }));
+/** Problems under the file that they stand in, with what became of a file that holds an error. */
+function problemFiles({ pipelines, steps, problems }: Definitions, chosen: (problem: DefinitionProblem) => boolean) {
+  const served = new Set([...pipelines, ...steps].map(({ file }) => file));
+  return [...Map.groupBy(problemRows(problems.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
+    const broken = rows.some(({ tone }) => tone === 'bad');
+    return { file, rows, state: broken ? (served.has(file) ? KEPT : LEFT_OUT) : null };
+  });
+}
 
-const ofKind = (problems: DefinitionProblem[], kind: string) =>
-  problems.filter((problem) => problem.kind === kind || problem.kind === null);
+const KEPT = 'The edition that loaded last is shown and stays in force until this is mended.';
+const LEFT_OUT = 'Nothing of this file is in force until this is mended.';
+
+const ofKind = (kind: string) => (problem: DefinitionProblem) => problem.kind === kind || problem.kind === null;
+const of = (kind: string, name: string) => (problem: DefinitionProblem) =>
+  problem.kind === kind && problem.name === name;
 
 function matchText(match: unknown): string {
   if (match === undefined) return 'Only when named';
@@ -83,7 +92,7 @@ const loadedLine = (definitions: Definitions, now: number) =>
 export function pipelinesView(definitions: Definitions, now: number) {
   return {
     rows: definitions.pipelines.map(pipelineRow),
-    problems: problemFiles(ofKind(definitions.problems, 'Pipeline')),
+    problems: problemFiles(definitions, ofKind('Pipeline')),
     count: plural(definitions.pipelines.length, 'pipeline'),
     loaded: loadedLine(definitions, now),
     exact: exactTime(new Date(definitions.loadedAt).toISOString()),
@@ -133,9 +142,7 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, {
     ],
     entries: list(config['steps']).map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemFiles(
-      definitions.problems.filter((problem) => problem.kind === 'Pipeline' && problem.name === entry.name),
-    ),
+    problems: problemFiles(definitions, of('Pipeline', entry.name)),
     rows,
   };
 }
@@ -157,7 +164,7 @@ const usersOf = (name: string, definitions: Definitions) =>
 export function stepsView(definitions: Definitions, now: number) {
   return {
     rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
-    problems: problemFiles(ofKind(definitions.problems, 'LibraryStep')),
+    problems: problemFiles(definitions, ofKind('LibraryStep')),
     count: plural(definitions.steps.length, 'library step'),
     loaded: loadedLine(definitions, now),
     exact: exactTime(new Date(definitions.loadedAt).toISOString()),
@@ -173,9 +180,7 @@ export function stepView(entry: DefinitionEntry, definitions: Definitions) {
     config: jsonTree(entry.config),
     hash: entry.hash,
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
-    problems: problemFiles(
-      definitions.problems.filter((problem) => problem.kind === 'LibraryStep' && problem.name === entry.name),
-    ),
+    problems: problemFiles(definitions, of('LibraryStep', entry.name)),
   };
 }
 

@@ -22,7 +22,8 @@ const figures = (model: ReturnType<typeof view>) =>
   Object.fromEntries(model.tiles.map(({ label, figure }) => [label, figure]));
 
 test('a run that waits for a person counts as waiting, not as running', () => {
-  const running = page(runLine({ status: 'running' }), runLine({ status: 'running', waiting_on: 'human' }));
+  const parent = runLine({ status: 'running', waiting_on: 'run:1' });
+  const running = page(parent, runLine({ status: 'running', waiting_on: 'human' }));
   const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waits for you': '2' });
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waits for a decision', null]);

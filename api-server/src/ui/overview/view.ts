@@ -31,8 +31,8 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
 
 /** What runs, what waits for me, what failed and what is still in testing, readable in five seconds (Design 10). */
 export function overviewView(input: OverviewInput) {
-  const waiting = [...input.running.runs.filter((run) => run.waiting_on !== null), ...input.escalated.runs];
-  const running = input.running.runs.filter((run) => run.waiting_on === null);
+  const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.escalated.runs];
+  const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
   const runningTotal = input.running.total - (input.running.runs.length - running.length);
   const waitingTotal = input.escalated.total + (input.running.runs.length - running.length);
   const failed = input.failed.runs;
@@ -87,7 +87,6 @@ function lead(waiting: number, failed: number): string {
 
 function whyItWaits(run: RunLine): string | null {
   if (run.waiting_on === 'human') return 'waits for a decision';
-  if (run.waiting_on !== null) return `waiting on ${run.waiting_on}`;
   if (run.trust !== null && run.threshold !== null && run.trust < run.threshold) return 'trust below its threshold';
   return null;
 }

@@ -13,7 +13,7 @@ const LABELS: Record<string, string> = {
 
 export interface EvidenceView {
   known: boolean;
-  verdict: { tone: 'live' | 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
+  verdict: { tone: 'live' | 'wait' | 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
   sentence: string;
   trust: { value: string; width: string } | null;
   threshold: { value: string; x: string; anchor: 'start' | 'end'; labelX: string } | null;
@@ -40,7 +40,13 @@ const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
 /** Why a step has no evidence, as a heading and a sentence. */
-function whyNothing({ status, error, raw_response: raw }: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+function whyNothing(step: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+  const { status, error, raw_response: raw } = step;
+  if (step.waits)
+    return {
+      verdict: { tone: 'wait', icon: 'waiting', word: 'Not decided yet' },
+      sentence: 'The step waits for a person; its evidence appears here once somebody has decided.',
+    };
   const loaded = raw?.loaded !== undefined;
   if (status === 'running')
     return {

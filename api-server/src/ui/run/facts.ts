@@ -42,7 +42,7 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
           ? '–'
           : run.threshold === null
             ? score(run.trust)
-            : `${score(run.trust, run.threshold)} of ${score(run.threshold)}`,
+            : `${score(run.trust, run.threshold)}, needs ${score(run.threshold)}`,
       title: 'Trust of the last gate and its threshold',
     },
     {

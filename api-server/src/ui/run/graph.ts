@@ -121,7 +121,7 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): Grap
     note: noteOf(box, status, at.now),
     title: `${box.name}: ${look.word}`,
     look,
-    state: STATES[status] ?? 'solid',
+    state: box.row?.waits ? 'solid' : (STATES[status] ?? 'solid'),
     chosen: box.name === at.chosen,
     href: box.row === null ? null : at.hrefOf(box.name),
     x: Math.round(place.x - NODE.width / 2),

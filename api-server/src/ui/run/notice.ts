@@ -14,13 +14,13 @@ const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
     tone: 'bad',
     icon: 'failed',
     title: 'This run failed',
-    next: `${run.steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.'} The next delivery of this alert after the dedup window starts a new run.`,
+    next: afterFailure(run),
   }),
-  aborted: () => ({
+  aborted: (run) => ({
     tone: 'bad',
     icon: 'aborted',
     title: 'This run was aborted',
-    next: 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.',
+    next: afterAbort(run),
   }),
   escalated: () => ({
     tone: 'escalated',
@@ -48,6 +48,26 @@ const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
   }),
 };
 
+function afterFailure({ steps, fingerprint }: RunDetail): string {
+  const where =
+    steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.';
+  const repeats =
+    fingerprint === null ? '' : ' Where dedup is on, a repeat of its alert within the window starts nothing.';
+  return `${where} Mend the cause, then run it again.${repeats}`;
+}
+
+function afterAbort(run: RunDetail): string {
+  const type = stepOf(run)?.error?.type;
+  if (type === 'rejected')
+    return 'A person said no, so nothing after it ran. Run it again from there to ask once more.';
+  if (type === 'gate')
+    return 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.';
+  return 'Nothing after it ran. Mend what the step says, then run it again from there.';
+}
+
+/** The step that ended the run. */
+const stepOf = ({ steps, error }: RunDetail) => steps.find(({ step_name: name }) => name === error?.step);
+
 const DECISION = {
   tone: 'wait',
   icon: 'waiting',
@@ -63,9 +83,9 @@ export function noticeOf(run: RunDetail): Notice | null {
     return {
       tone: 'wait',
       icon: 'waiting',
-      title: `Waiting on ${run.waiting_on}`,
+      title: 'Waiting on a sub-run',
       text,
-      next: 'The run goes on by itself once it has an answer.',
+      next: 'The sub-run waits for a decision: open it below. This run goes on by itself.',
     };
   }
   const base = NOTICES[run.status]?.(run);
@@ -76,7 +96,7 @@ export function noticeOf(run: RunDetail): Notice | null {
 /** The reason in words; where the gate decided, its evidence says it better than a banner. */
 function whatHappened(run: RunDetail): string {
   if (run.error === null) return '';
-  const step = run.steps.find((candidate) => candidate.step_name === run.error?.step);
+  const step = stepOf(run);
   if (step?.trust_report?.passed === false) return `The step ${step.step_name} did not pass its gate.`;
   const text = `${step === undefined ? '' : `${step.step_name}: `}${run.error.message}`;
   return step === undefined ? `${text.slice(0, 1).toUpperCase()}${text.slice(1)}` : text;

@@ -1,8 +1,8 @@
-import { duration, secondsBetween } from '../format.ts';
+import { age, duration, exactTime, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
-import type { RunDetail, StepDetail } from '../wire.ts';
+import type { ApprovalLine, RunDetail, StepDetail } from '../wire.ts';
 
 /** The run that a `pipeline` step started. */
 export function subRunOf(run: RunDetail, step: StepDetail) {
@@ -26,6 +26,24 @@ export const childRows = (run: RunDetail, now: number) =>
     status: statusLook(child.status, child.waiting_on),
     duration: duration(secondsBetween(child.triggered_at, child.completed_at ?? (isActive(child.status) ? now : null))),
   }));
+
+/** The runs that repeat this one. */
+export const rerunRows = (run: RunDetail, now: number) =>
+  (run.reruns ?? []).map((again) => ({
+    href: paths.run(again.id),
+    name: `…${again.id.slice(-8)}`,
+    status: statusLook(again.status, again.waiting_on),
+    since: again.triggered_at,
+    exact: exactTime(again.triggered_at),
+    age: age(again.triggered_at, now),
+  }));
+
+/** The run with its steps as they wait: a step that asks a person is not running for anybody. */
+export function withWaits(run: RunDetail, approvals: readonly ApprovalLine[]): RunDetail {
+  const asking = new Set(approvals.filter(({ status }) => status === 'pending').map(({ step_name }) => step_name));
+  const waits = ({ status, step_name }: StepDetail) => status === 'running' && asking.has(step_name);
+  return { ...run, steps: run.steps.map((step) => (waits(step) ? { ...step, waits: true } : step)) };
+}
 
 /** What a rerun repeats, and which results it did not have to make again. */
 export function rerunNote(run: RunDetail) {

@@ -117,11 +117,7 @@ function whyNoRerun(outcome: Exclude<RerunOutcome, { kind: 'started' | 'not_foun
     case 'suspended':
       return ended(409, 'The pipeline is suspended', 'Nothing starts a run of it until somebody resumes it.');
     case 'at_capacity':
-      return ended(
-        429,
-        'Every slot is taken',
-        'Nothing was started. Try again when one of the running runs has ended.',
-      );
+      return ended(429, 'There is no room for this run now', `Nothing was started: ${outcome.message}.`);
     case 'invalid':
       return ended(400, 'This run cannot be repeated from there', `Nothing was started: ${outcome.message}.`);
     default:

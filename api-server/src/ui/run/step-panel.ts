@@ -95,11 +95,23 @@ const SOURCES: Record<string, string> = {
   live_cross_provider: "Live price from another provider's listing",
 };
 
-function whyCost({ cost, cost_source, input_tokens, output_tokens, model }: StepDetail): string {
+function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_response: raw }: StepDetail): string {
   if (cost !== null) return SOURCES[cost_source ?? ''] ?? 'Priced';
   if (input_tokens === null && output_tokens === null) return 'No model was called, so there is nothing to pay.';
-  return `No price is known for ${model ?? 'this model'}. Add it under pricing.models.`;
+  const unpriced = raw?.costs?.find((part) => part.cost === null) ?? { model };
+  return `No price is known for ${unpriced.model ?? 'this model'}. Add it under pricing.models.`;
 }
+
+const PARTS = { answer: 'Answer', verifier: 'Verifier', grounding: 'Grounding' };
+
+/** One line for each agent, where more than the step's own was asked. */
+const costParts = ({ raw_response: raw }: StepDetail, currency: string) =>
+  (raw?.costs ?? []).length < 2
+    ? []
+    : (raw?.costs ?? []).map(({ part, agent, cost, input_tokens, output_tokens }) => ({
+        label: `${PARTS[part]} by ${agent ?? 'unknown'}`,
+        value: `${count(input_tokens)} + ${count(output_tokens)} tokens, ${cost === null ? 'unpriced' : money(cost, currency)}`,
+      }));
 
 const costView = (step: StepDetail, currency: string) => ({
   amount: step.cost === null ? '–' : money(step.cost, currency),
@@ -110,6 +122,7 @@ const costView = (step: StepDetail, currency: string) => ({
     { label: 'Model', value: step.model ?? '–' },
     { label: 'Provider', value: step.provider ?? '–' },
     { label: 'Attempts', value: String(step.attempts) },
+    ...costParts(step, currency),
   ],
 });
 

@@ -13,7 +13,7 @@ import type { Layout } from './layout.ts';
 import { markView } from './mark.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './plan.ts';
-import { childRows, rerunNote } from './relations.ts';
+import { childRows, rerunNote, rerunRows, withWaits } from './relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { waterfallView } from './waterfall.ts';
 
@@ -113,7 +113,8 @@ function whyNoStep({ steps, status }: RunDetail): string | null {
 }
 
 /** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
-export function runView(input: RunInput) {
+export function runView(given: RunInput) {
+  const input = { ...given, run: withWaits(given.run, given.approvals) };
   const { run, now, log, wholeLog } = input;
   const plan = planOf(input.definition, run.steps);
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
@@ -151,6 +152,7 @@ export function runView(input: RunInput) {
     ],
     wholeLog: wholeLog ? runLog(log, hrefOf) : null,
     rerunOf: rerunNote(run),
+    reruns: rerunRows(run, now),
     children: childRows(run, now),
     panel: chosenPanel(input, chosen, plan),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),

@@ -103,7 +103,7 @@ export function waterfallView(
       href: at.hrefOf(step.step_name),
       x: percent(bar.from - start, end - start),
       width: percent(Math.max((end - start) / 250, bar.to - bar.from), end - start),
-      live: step.completed_at === null && step.status === 'running',
+      live: step.completed_at === null && step.status === 'running' && !step.waits,
       segments: segments(step, bar, whole),
     };
   });

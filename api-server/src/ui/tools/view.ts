@@ -10,12 +10,18 @@ const STATES: Record<string, StatusLook> = {
   backoff: { icon: 'failed', word: 'Down, tries again', tone: 'bad' },
   stopped: { icon: 'stopped', word: 'Stopped', tone: 'quiet' },
 };
+const UNKNOWN = { icon: 'pending', tone: 'quiet' } as const;
+
+/** An image server runs beside agents, and nowhere while none of them has a pod. */
+const IN_NO_POD: StatusLook = { icon: 'stopped', word: 'In no pod now', tone: 'quiet' };
+const stateOf = ({ transport, state }: ToolServer): StatusLook =>
+  transport === 'image' && state !== 'running' ? IN_NO_POD : (STATES[state] ?? { ...UNKNOWN, word: state });
+
 const ACTIONS: Record<string, StatusLook> = {
   allow: { icon: 'completed', word: 'Allow', tone: 'good' },
   deny: { icon: 'cancelled', word: 'Deny', tone: 'bad' },
   require_approval: { icon: 'waiting', word: 'Ask a person', tone: 'wait' },
 };
-const UNKNOWN = { icon: 'pending', tone: 'quiet' } as const;
 
 function serverView(server: ToolServer, tools: Tool[], now: number) {
   const own = tools.filter((tool) => tool.server === server.name);
@@ -23,7 +29,7 @@ function serverView(server: ToolServer, tools: Tool[], now: number) {
   return {
     name: server.name,
     transport: server.transport,
-    state: STATES[server.state] ?? { ...UNKNOWN, word: server.state },
+    state: stateOf(server),
     uptime:
       since === null || server.state !== 'running' ? null : `up for ${age(since, now)}`.replace('for now', 'just now'),
     exact: since === null ? '' : exactTime(since),

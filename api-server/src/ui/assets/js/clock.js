@@ -1,16 +1,18 @@
 const pad = (n) => String(n).padStart(2, '0');
 
-function duration(seconds) {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+export function duration(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 3600) return `${Math.floor(whole / 60)} m ${pad(whole % 60)} s`;
-  return `${Math.floor(whole / 3600)} h ${pad(Math.floor((whole % 3600) / 60))} m`;
+  if (whole < 86400) return `${Math.floor(whole / 3600)} h ${pad(Math.floor((whole % 3600) / 60))} m`;
+  return `${Math.floor(whole / 86400)} d ${Math.floor((whole % 86400) / 3600)} h`;
 }
 
-function age(seconds) {
+export function age(seconds) {
   if (seconds < 5) return 'now';
   const [, unit, suffix] = [[60, 1, 's'], [3600, 60, 'm'], [86400, 3600, 'h'], [1209600, 86400, 'd'], [Infinity, 604800, 'w']].find(([limit]) => seconds < limit);
-  return `${Math.floor(seconds / unit)}${suffix}`;
+  return `${Math.floor(seconds / unit)} ${suffix}`;
 }
 
 const secondsSince = (iso) => Math.max(0, (Date.now() - Date.parse(iso)) / 1000);

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/config.ts';
+
+type Address = Pick<Config['server'], 'host' | 'port'>;
+
+/** Opens the address; where that fails, the error names the key and says what to do. */
+export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const reason = REASONS[(cause as NodeJS.ErrnoException).code ?? '']?.({ host, port });
+    throw reason === undefined ? cause : new Error(reason, { cause });
+  }
+}
+
+const REASONS: Partial<Record<string, (address: Address) => string>> = {
+  EADDRINUSE: ({ host, port }) =>
+    `server.port: ${host}:${port} is taken by another process; stop it, or set another port`,
+  EACCES: ({ port }) => `server.port: this user may not open ${port}; set one from 1024 on`,
+  EADDRNOTAVAIL: ({ host }) => `server.host: ${host} is no address of this machine`,
+  ENOTFOUND: ({ host }) => `server.host: no address is known for ${host}`,
+};
