@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approvals } from './approvals/approvals.ts';
-import { artifactStore } from './artifacts/keep.ts';
+import { wireArtifacts } from './artifact-wiring.ts';
 import type { Config } from './config/config.ts';
 import type { Registry } from './definitions/registry.ts';
 import { agentBackend } from './executors/agent-backend.ts';
@@ -9,14 +9,18 @@ import { WebSocketRpc } from './executors/rpc-client.ts';
 import { shellExecutor } from './executors/shell.ts';
 import type { Logs } from './observability/logger.ts';
 import { type Failpoints, surround } from './failpoints.ts';
+import { type ActiveRun, TakenOver } from './runs/active-run.ts';
 import { agentStep } from './runs/agent-step.ts';
+import { rememberMeans } from './runs/calibrated-means.ts';
 import type { Capacity } from './runs/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
 import type { AgentBackend } from './runs/executor.ts';
+import type { PriceOf } from './runs/cost.ts';
 import { humanStep } from './runs/human-step.ts';
 import { newId } from './runs/ids.ts';
 import type { Lanes } from './runs/lanes.ts';
+import type { Lane } from './runs/lane.ts';
 import { pipelineStep } from './runs/pipeline-step.ts';
 import type { Write } from './runs/records.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
@@ -25,12 +29,14 @@ import type { StepKind } from './runs/step-kind.ts';
 import type { Texts } from './runs/texts.ts';
 import { webhookStep } from './runs/webhook-step.ts';
 import { calibratedMean } from './store/calibration.ts';
+import { askToCancel } from './store/claims.ts';
 import { addCounters } from './store/counters.ts';
 import type { Database, Tx } from './store/database.ts';
 import { appendEvents } from './store/event-writes.ts';
 import { readInterrupted, readStatus } from './store/interrupted.ts';
 import { readOutcome } from './store/outcome.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './store/run-writes.ts';
+import { enterLane } from './store/shared-lanes.ts';
 import { stepStore } from './store/step-writes.ts';
 
 export interface EngineParts {
@@ -46,8 +52,12 @@ export interface EngineParts {
   backends: AgentBackend[];
   registry: Registry;
   approvals: Approvals;
+  /** False where others may have taken over what this process has; absent where there are none. */
+  holds?: (() => boolean) | undefined;
+  priceOf: PriceOf;
   /** Further writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
+  traceRun?: EngineDeps['traceRun'];
 }
 
 const now = () => Date.now();
@@ -58,12 +68,19 @@ export function wireEngine(parts: EngineParts): Engine {
   const { database, hub, capacity, lanes, registry, logs, failpoints } = parts;
   const kinds = new Map<string, StepKind>();
   const step = stepDeps(parts, kinds);
-  const persist = (writes: Write[]) =>
+  const store = ({ owner }: Pick<ActiveRun, 'owner'>, writes: Write[]) =>
     database.write(async (tx) => {
+      if (tx.epoch !== owner) throw new TakenOver();
       for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
     });
-  const late = async (writes: Write[]) => {
-    void sleep(300).then(() => persist(writes));
+  const whileHeld = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
+    await store(run, writes);
+    // What was stored may have been stored long ago.
+    if (parts.holds?.() === false) throw new TakenOver();
+  };
+  const persist = parts.holds ? whileHeld : store;
+  const late = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
+    void sleep(300).then(() => persist(run, writes));
   };
   const engine = createEngine({
     step,
@@ -76,6 +93,14 @@ export function wireEngine(parts: EngineParts): Engine {
     persist: failpoints.stepRowLate ? late : persist,
     endWrites: (run, end) => [...parts.approvals.closeAll(run), ...(parts.endWrites?.(run, end) ?? [])],
     readInterrupted: () => readInterrupted(database.db),
+    ...(database.writeAs && {
+      cancelElsewhere: (runId: string, by: string) => database.write((tx) => askToCancel(tx, runId, by)),
+      enterShared: ({ id, owner }: ActiveRun, lane: Lane) =>
+        database.write(async (tx) => {
+          if (tx.epoch !== owner) throw new TakenOver();
+          return enterLane(tx, lane, id);
+        }),
+    }),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),
     insertChild:
@@ -89,35 +114,70 @@ export function wireEngine(parts: EngineParts): Engine {
     lanes,
     hub,
     log: logs.runs,
+    ...(parts.traceRun && { traceRun: parts.traceRun }),
   });
   kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, texts: step.texts, now }));
   return engine;
 }
 
+/** Looks at the lease before something leaves the process: without it the signal of the call has fired by then. */
+function asked<A extends unknown[], R>(
+  holds: EngineParts['holds'],
+  call: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  if (!holds) return call;
+  return (...args) => {
+    holds();
+    return call(...args);
+  };
+}
+
 function stepDeps(
-  { config, pipelineEnv: env, database, backends: configured, texts, approvals, failpoints }: EngineParts,
+  {
+    config,
+    logs,
+    pipelineEnv: env,
+    database,
+    backends: configured,
+    texts,
+    approvals,
+    priceOf,
+    failpoints,
+    holds,
+  }: EngineParts,
   kinds: Map<string, StepKind>,
 ): Omit<StepDeps, 'flush'> {
-  const http = surround(failpoints, 'http', httpExecutor(config.security.egressAllow));
-  const backends = configured.map((backend) => ({ ...backend, run: surround(failpoints, backend.name, backend.run) }));
+  const outward = <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
+    surround(failpoints, name, asked(holds, call));
+  const http = outward('http', httpExecutor(config.security.egressAllow));
+  const backends = configured.map((backend) => ({ ...backend, run: outward(backend.name, backend.run) }));
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, texts, now }));
   kinds.set('webhook', webhookStep({ http, texts, env, now }));
   kinds.set('human', humanStep({ texts, approvals, now }));
-  const artifacts = config.artifacts && artifactStore(config.artifacts.dir);
+  const artifacts = wireArtifacts(config, database);
   return {
     kinds,
     texts,
     env,
     http,
-    shell: config.security.allowShellChecks ? surround(failpoints, 'shell', shellExecutor) : null,
+    shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,
     backends: new Map(backends.map((backend) => [backend.name, backend])),
-    calibratedMean: (query) => calibratedMean(database.db, query, config.calibration),
+    calibratedMean: rememberMeans((query) => calibratedMean(database.db, query, config.calibration), {
+      ttlSeconds: config.calibration.cacheTtlSeconds,
+      binWidth: config.calibration.binWidth,
+      now,
+    }),
     keepArtifacts: async (run, stepName, kept) => {
-      const result = await artifacts?.keep(run.id, stepName, kept);
+      const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
+      // A folder that takes no files costs the files and not the run.
+      const result = await artifacts?.keep(run.id, stepName, kept).catch((error: unknown) => {
+        logs.log.error({ run_id: run.id, err: error }, 'artifacts could not be stored');
+        note('artifacts could not be stored; the service log says why');
+      });
       if (!result || result.leftOut.length === 0) return;
-      const message = `artifacts too large or too many were left out: ${result.leftOut.join(', ')}`;
-      run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
+      note(`artifacts too large or too many were left out: ${result.leftOut.join(', ')}`);
     },
+    priceOf,
     store: stepStore,
     now,
     newId,

@@ -1,6 +1,6 @@
 /**
  * Faults that tests ask for through `SIGNALBOX_FAILPOINT`, comma-separated; none in production.
- * `step_row_late` and `synchronous_normal` break a promise on purpose. `trace` names every point on stderr as it is
+ * `step_row_late`, `synchronous_normal` and `unfenced` break a promise on purpose; `short_lease` makes replicas impatient. `trace` names every point on stderr as it is
  * reached. Anything else is a point, with `:n` for the n-th time it is reached, where the process dies as with `kill -9`;
  * `any:n` is the n-th point of whatever name.
  */
@@ -9,6 +9,10 @@ export interface Failpoints {
   stepRowLate: boolean;
   /** The database acknowledges before the fsync. */
   synchronousNormal: boolean;
+  /** A replica that was taken for dead goes on and writes. */
+  unfenced: boolean;
+  /** Leases of two seconds. */
+  shortLease: boolean;
   /** Called at every point; null where nobody asked, and then nothing is wrapped for it. */
   reach: ((point: string) => void) | null;
 }
@@ -24,12 +28,16 @@ const REAL: Deadly = {
   say: (line) => process.stderr.write(line),
 };
 
+const FAULTS = ['step_row_late', 'synchronous_normal', 'unfenced', 'short_lease'];
+
 export function readFailpoints(text: string | undefined, deadly: Deadly = REAL): Failpoints {
   const asked = (text ?? '').split(',').filter((name) => name !== '');
-  const points = asked.filter((name) => !['step_row_late', 'synchronous_normal'].includes(name));
+  const points = asked.filter((name) => !FAULTS.includes(name));
   return {
     stepRowLate: asked.includes('step_row_late'),
     synchronousNormal: asked.includes('synchronous_normal'),
+    unfenced: asked.includes('unfenced'),
+    shortLease: asked.includes('short_lease'),
     reach: points.length > 0 ? counter(points, deadly) : null,
   };
 }

@@ -8,9 +8,29 @@ import type { Database, Tx } from './store/database.ts';
 import { keptDefinitions } from './store/interrupted.ts';
 import { insertPrior } from './store/prior-steps.ts';
 import { findDuplicate, insertRun, keepDefinition } from './store/run-writes.ts';
-import type { IntakeDeps } from './triggers/intake.ts';
+import { countWaiting, laneIsOpen, makeRoom, placeInLane } from './store/shared-lanes.ts';
+import { roomFor } from './triggers/intake.ts';
+import type { IntakeDeps } from './triggers/intake-deps.ts';
+import type { ReceiveDeps } from './triggers/receive.ts';
+import { sharedRoomFor } from './triggers/shared-queue.ts';
 
 const now = () => Date.now();
+
+/** What waits, and who is in a lane, where several processes share the database. */
+export const SHARED = { waiting: countWaiting, laneIsOpen, place: placeInLane, makeRoom };
+
+/** A run that waits is nobody's: it begins where it is claimed. Places in lanes are the store's. */
+export const beginOwn =
+  (engine: Engine): Engine['begin'] =>
+  (run, state) => {
+    if (state === 'running') engine.begin({ ...run, lane: null }, state);
+  };
+
+/** What a dry run is told about room. */
+export const roomIn =
+  (deps: IntakeDeps<Tx>): ReceiveDeps['roomFor'] =>
+  (request) =>
+    deps.shared ? sharedRoomFor(deps, deps.shared, request) : roomFor(deps, request);
 
 export interface IntakeParts {
   database: Database;
@@ -47,9 +67,11 @@ export async function takeIn(
     lanes,
     laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
     maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
+    maxInLanes: concurrency.maxQueued,
     dedup,
     now,
     newId,
-    begin: engine.begin,
+    begin: database.writeAs ? beginOwn(engine) : engine.begin,
+    ...(database.writeAs && { shared: SHARED }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts';
 import { httpExecutor } from './executors/http.ts';
+import { routeProblems } from './notify/check.ts';
 import { createNotifications, type Notifications } from './notify/notifications.ts';
 import type { Logs } from './observability/logger.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
@@ -20,6 +21,7 @@ const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
 /** Gives notifications their outbox, their two ways out and their clock. */
 export function wireNotifications({ config, logs, pipelineEnv, database, texts }: NotificationParts): Notifications {
+  for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   return createNotifications({
     settings: config.notifications,
     publicUrl: config.publicUrl,

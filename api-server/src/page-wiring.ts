@@ -65,7 +65,7 @@ export function pageOperations({
       if (result.kind === 'not_found') return { kind: 'not_found' };
       if (result.kind !== 'started') return result;
       const { verdict } = result;
-      if (verdict.status !== 'accepted' && verdict.status !== 'queued') return { kind: 'at_capacity' };
+      if (verdict.status === 'at_capacity') return { kind: 'at_capacity', message: verdict.message };
       await audit({
         ts: now(),
         actor: by.name,

@@ -1,4 +1,4 @@
-import type { RerunResult } from './http/routes/operations.ts';
+import type { RerunResult, RerunVerdict } from './http/routes/operations.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
 import type { TriggerContext } from './runs/model.ts';
 import type { RunRequest } from './runs/new-run.ts';
@@ -32,5 +32,5 @@ export async function rerun(
   const plan = planRerun(definitions(), original, fromStep);
   if (plan.kind !== 'ready') return plan;
   const [verdict] = await intake([plan.request]);
-  return { kind: 'started', verdict: verdict as Verdict, fromStep: plan.fromStep, priorSteps: plan.priorSteps };
+  return { kind: 'started', verdict: verdict as RerunVerdict, fromStep: plan.fromStep, priorSteps: plan.priorSteps };
 }

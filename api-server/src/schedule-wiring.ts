@@ -1,6 +1,7 @@
 import { cleanArtifacts } from './artifacts/clean.ts';
 import type { Config } from './config/config.ts';
 import type { Registry } from './definitions/registry.ts';
+import { beginOwn, SHARED } from './intake-wiring.ts';
 import type { Logs } from './observability/logger.ts';
 import { startDaily } from './retention/daily.ts';
 import type { Engine } from './runs/engine.ts';
@@ -10,6 +11,7 @@ import type { Texts } from './runs/texts.ts';
 import { fire } from './schedules/fire.ts';
 import { createScheduler, type Scheduler } from './schedules/scheduler.ts';
 import type { Database, Tx } from './store/database.ts';
+import { pruneArtifacts } from './store/artifacts.ts';
 import { pruneAudit, pruneRuns } from './store/prune.ts';
 import { insertRun, keepDefinition } from './store/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire } from './store/schedules.ts';
@@ -26,6 +28,8 @@ export interface ScheduleParts {
 
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
+/** Of artifacts in the database: as `artifacts.retention_days` where nothing is said. */
+const ARTIFACT_DAYS = 7;
 
 /** Gives schedules their store and the engine that they start runs in. */
 export function wireScheduler({ config, logs, database, registry, engine, lanes, texts }: ScheduleParts): Scheduler {
@@ -44,7 +48,8 @@ export function wireScheduler({ config, logs, database, registry, engine, lanes,
             laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
           now,
           newId,
-          begin: engine.begin,
+          begin: database.writeAs ? beginOwn(engine) : engine.begin,
+          ...(database.writeAs && { shared: SHARED }),
         },
         pipeline,
         at,
@@ -57,17 +62,24 @@ export function wireScheduler({ config, logs, database, registry, engine, lanes,
   });
 }
 
+interface RetentionParts extends Pick<ScheduleParts, 'config' | 'logs' | 'database'> {
+  /** Whether this process is the one that removes rows; files are each process's own, or gone already. */
+  leads(): boolean;
+}
+
 /** What is removed every day. */
-export function startRetention({ config, logs, database }: Pick<ScheduleParts, 'config' | 'logs' | 'database'>): {
+export function startRetention({ config, logs, database, leads }: RetentionParts): {
   stop(): void;
 } {
   const { artifacts, retention } = config;
   const tasks = new Map<string, () => Promise<number>>();
-  if (artifacts) tasks.set('artifacts', () => cleanArtifacts(artifacts.dir, artifacts.retentionDays, now()));
   const { runsDays, auditDays } = retention;
-  if (runsDays !== null) tasks.set('runs', () => pruneRuns(database, runsDays, now()));
-  if (auditDays !== null) tasks.set('audit', () => pruneAudit(database, auditDays, now()));
-  tasks.set('schedule_fires', async () => {
+  const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (leads() ? task() : 0));
+  if (artifacts) tasks.set('artifacts', () => cleanArtifacts(artifacts.dir, artifacts.retentionDays, now()));
+  else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - ARTIFACT_DAYS * DAY_MS)));
+  if (runsDays !== null) once('runs', () => pruneRuns(database, runsDays, now()));
+  if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
+  once('schedule_fires', async () => {
     await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
     return 0;
   });

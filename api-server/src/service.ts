@@ -1,19 +1,24 @@
 import { type Approvals, createApprovals } from './approvals/approvals.ts';
 import { pageApprovals, wireChats } from './approval-wiring.ts';
-import { artifactStore } from './artifacts/keep.ts';
+import { wireArtifacts } from './artifact-wiring.ts';
 import type { Config } from './config/config.ts';
+import { definitionFolders, registryOptions } from './definition-wiring.ts';
 import { definitionFiles } from './definitions/definition-files.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { createWriter } from './definitions/write.ts';
 import { listAgents } from './executors/agents.ts';
-import { gatewayTools } from './executors/gateway-rest.ts';
+import { readSyncedObjects } from './definitions/managed-object.ts';
+import { gatewayObjects, gatewayTools } from './executors/gateway-rest.ts';
 import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
+import { listen } from './http/listen.ts';
 import { createServer, type ServerDeps } from './http/server.ts';
 import { renewTls } from './http/tls.ts';
-import { takeIn } from './intake-wiring.ts';
+import { roomIn, takeIn } from './intake-wiring.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
+import type { Tracing } from './observability/otel.ts';
+import { watchReadiness } from './observability/watch-readiness.ts';
 import { wireNotifications } from './notify-wiring.ts';
 import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
 import { createCapacity, type Capacity } from './runs/capacity.ts';
@@ -23,18 +28,22 @@ import type { AgentBackend } from './runs/executor.ts';
 import { createLanes } from './runs/lanes.ts';
 import { createTexts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
+import { createPricing } from './pricing-wiring.ts';
+import { pendingIn, shareRegistry, subscribeTo, wireReplica } from './replica-wiring.ts';
 import { rerun } from './rerun-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
 import { insertAudit, listAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
-import { openDatabase, type Database } from './store/database.ts';
+import type { Database } from './store/database.ts';
+import { openDatabase } from './store/open-database.ts';
 import { readEvents } from './store/event-writes.ts';
 import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
 import { countRunning } from './store/interrupted.ts';
 import { listRuns } from './store/list-runs.ts';
-import { checkRollUps } from './store/roll-up-check.ts';
+import { reportShortfalls } from './store/roll-up-check.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { watchWrites } from './store/watch-writes.ts';
+import { firstPrompt } from './triggers/first-prompt.ts';
 import { dedupWindow, intake } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
@@ -58,8 +67,6 @@ export interface Service {
 
 /** How long runs may go on after SIGTERM; what is left goes on after the next start. */
 const DRAIN_MS = 20_000;
-/** How long the service before may take to let go of a Postgres database. */
-const OWNER_PATIENCE_MS = 30_000;
 const now = () => Date.now();
 
 /** Puts the service together: the only place that knows every part. */
@@ -67,26 +74,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, logs, failpoints } = options;
   const { log } = logs;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
-  const opened = await openDatabase({ ...config.database, now, synchronous });
-  const owned = await ownership(config, log);
+  const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
-  const registry = await createRegistry({
-    ...definitionFolders(config),
-    operator: {
-      allow_shell_checks: config.security.allowShellChecks,
-      pipeline_env: config.security.pipelineEnv,
-      template_sandbox: config.security.templateSandbox,
-    },
-    now,
-  });
+  const own = await createRegistry({ ...registryOptions(config), now });
+  const isShared = 'url' in config.database;
+  const registry = shareRegistry(own, database, log);
   reportProblems(registry, log);
+  const tracing = await startTracing(options);
   const capacity = createCapacity(config.concurrency.maxRuns);
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
-    observe: (_, { level, msg, seq: _seq, ts: _ts, ...fields }) => {
-      logs.runs[level === 'error' ? 'warn' : level](fields, msg);
-    },
+    observe: (_, event) => logs.event(event),
+    ...(tracing && { trace: tracing.event }),
   });
   const lanes = createLanes();
   const texts = createTexts({ sandbox: config.security.templateSandbox });
@@ -94,8 +94,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const notifications = wireNotifications({ ...options, database, texts });
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
   const chats = wireChats({ ...options, database, approvals });
+  const pricing = createPricing(config.pricing, log);
   const engine = wireEngine({
     ...options,
+    holds: isShared ? () => replica?.holds() === true : undefined,
+    priceOf: pricing.priceOf,
     database,
     hub,
     capacity,
@@ -105,25 +108,41 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     registry,
     approvals,
     endWrites: notifications.runEnded,
+    ...(tracing && { traceRun: tracing.run }),
   });
-  const state = { accepting: true };
+  const state = { accepting: true, leads: !isShared };
+  const replica = await wireReplica({
+    ...options,
+    database,
+    engine,
+    capacity,
+    heard: (word) => approvals.heard(word),
+    lead: (leads) => {
+      state.leads = leads;
+      chats.hear(leads);
+    },
+    reload: own.reload,
+  });
   const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
   const takeRuns: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
   const scheduler = wireScheduler({ ...options, database, registry, engine, lanes, texts });
-  const retention = startRetention({ ...options, database });
-  const artifacts = config.artifacts && artifactStore(config.artifacts.dir);
+  const retention = startRetention({ ...options, database, leads: () => state.leads });
+  const artifacts = wireArtifacts(config, database);
   const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
     intake: takeRuns,
     peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
-    hasRoom: () => capacity.active() < capacity.max || capacity.waiting() < intakeDeps.maxQueued,
+    roomFor: roomIn(intakeDeps),
+    firstPrompt: (request) => firstPrompt(texts, request, now()),
     now,
   };
   const metrics = createMetrics({
     readCounters: () => readCounters(database.db),
     runsInProgress: () => countRunning(database.db),
-    approvalsPending: approvals.pendingByTeam,
+    approvalsPending: pendingIn(approvals, database),
+    teamBudgets: config.pricing?.teamBudgets ?? {},
+    now,
     sources: [...sources.keys()],
   });
   const operations: Operations = {
@@ -134,22 +153,27 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const app = await createServer(config, {
     ...routeDeps({ operations, options, database, registry, hub, engine, capacity, metrics, backends, approvals }),
     receive: (delivery) => receive(receiving, delivery),
-    readiness: () => ({
-      database: database.healthy(),
-      migrations: true,
-      definitions: true,
-      accepting: state.accepting,
-    }),
+    readiness: watchReadiness(
+      () => ({
+        database: database.healthy(),
+        database_file: database.fileInPlace(),
+        migrations: true,
+        definitions: true,
+        accepting: state.accepting,
+      }),
+      log,
+    ),
   });
   return {
     listen: async () => {
-      const resumed = await engine.resume();
-      if (resumed > 0) log.info({ runs: resumed }, 'runs of an earlier start go on');
+      if (replica) await replica.start();
+      else await resume(engine, log);
       notifications.sender.start();
-      chats.start();
+      chats.hear(state.leads);
+      void pricing.start();
       await scheduler.start();
-      const url = await app.listen({ host: config.server.host, port: config.server.port });
-      void reportShortfalls(database, log);
+      const url = await listen(app, config.server);
+      void reportShortfalls(database.db, log);
       return url;
     },
     reload: async () => {
@@ -160,50 +184,40 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     close: async () => {
       state.accepting = false;
+      await replica?.retire();
       await scheduler.stop();
       retention.stop();
+      pricing.stop();
       await engine.drain(DRAIN_MS);
+      await replica?.handOver();
       await notifications.sender.stop();
       await chats.stop();
       await app.close();
       for (const backend of backends) backend.close();
+      await replica?.stop();
+      await tracing?.close();
       await database.close();
-      await owned?.release();
       await logs.close();
     },
   };
 }
 
-const definitionFolders = (config: Config) => ({
-  pipelineDir: config.pipelineConfigDir,
-  stepDir: config.stepLibraryDir,
-  managedDir: config.managedDir,
-});
+/** The SDK is loaded only where the configuration asks for it. */
+async function startTracing({ config, version, logs }: ServiceOptions): Promise<Tracing | null> {
+  if (config.otel === null) return null;
+  const otel = await import('./observability/otel.ts');
+  return otel.startTracing({ config: config.otel, version, log: logs.log });
+}
 
-/** One service a database: the embedded one has a lock file, Postgres a lock of a session. */
-async function ownership({ database }: Config, log: Logs['log']): Promise<{ release(): Promise<void> } | null> {
-  if ('file' in database) return null;
-  const { ownDatabase } = await import('./store/ownership.ts');
-  return ownDatabase(database.url, {
-    patienceMs: OWNER_PATIENCE_MS,
-    onLost: () => {
-      log.error('another api-server has taken over the database; this one stops');
-      process.kill(process.pid, 'SIGTERM');
-    },
-  });
+/** Nobody else has the embedded database: what an earlier start left is this one's. */
+async function resume(engine: Engine, log: Logs['log']): Promise<void> {
+  const runs = await engine.resume();
+  if (runs > 0) log.info({ runs }, 'runs of an earlier start go on');
 }
 
 function reportProblems(registry: Registry, log: Logs['log']): void {
   for (const { severity, file, line, col, msg } of registry.current().problems) {
     log.warn({ severity, file, line, col }, `definition: ${msg}`);
-  }
-}
-
-/** A roll-up that says less than its rows is a fault of ours; the service goes on, the log says so. */
-async function reportShortfalls({ db }: Database, log: Logs['log']): Promise<void> {
-  const shortfalls = await checkRollUps(db).catch(() => null);
-  for (const { metric, labels, rolledUp, counted } of shortfalls ?? []) {
-    log.error({ metric, labels, rolled_up: rolledUp, counted }, 'a roll-up is behind its rows');
   }
 }
 
@@ -243,7 +257,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     listApprovals: approvals.list,
     decideApproval: approvals.decide,
     history: hub.history,
-    subscribe: hub.subscribe,
+    subscribe: subscribeTo(hub, database),
     markRun: (mark) => database.write((tx) => markRun(tx, mark)),
     markStep: (mark) => database.write((tx) => markStep(tx, mark)),
     runFeedback: (runId) => runFeedback(db, runId),
@@ -262,9 +276,11 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
         ...pageApprovals(approvals),
         ...pageOperations({ operations, audit, now }),
         gatewayTools: gatewayTools(options.config.executors.gateway),
+        gatewayObjects: gatewayObjects(options.config.executors.gateway),
+        syncedObjects: () => readSyncedObjects(options.config.managedDir),
         auth,
         version: options.version,
-        currency: 'USD',
+        currency: options.config.pricing?.currency ?? 'USD',
         now,
         runLog: (runId) => hub.history(runId, 0),
         listAudit: pageAudit(database),

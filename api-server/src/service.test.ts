@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from './config/load.ts';
+import { createPipelineEnv } from './config/pipeline-env.ts';
+import { readFailpoints } from './failpoints.ts';
+import { createLogs } from './observability/logger.ts';
+import { createService } from './service.ts';
+
+interface Line {
+  level: string;
+  msg: string;
+  file?: string;
+  line?: number;
+}
+
+/** A service made of this configuration and these pipelines, and what it logged until it was there. */
+async function start(config: string, pipelines: Record<string, string>): Promise<{ lines: Line[]; url: string }> {
+  const dir = mkdtempSync(join(tmpdir(), 'signalbox-service-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  mkdirSync(join(dir, 'pipelines'));
+  for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(dir, 'pipelines', name), text);
+  const file = join(dir, 'config.yaml');
+  const common =
+    'server: {host: 127.0.0.1, port: 0}\npipeline_config_dir: pipelines\ndatabase: {url: "sqlite:test.db"}\nauth: {tokens: [{name: boss, token: boss-secret, role: admin}]}\n';
+  writeFileSync(file, common + config);
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(loaded.message);
+  let output = '';
+  const out = new Writable({ write: (chunk: Buffer, _, done) => ((output += chunk.toString()), done()) });
+  const service = await createService({
+    config: loaded.config,
+    version: 'test',
+    logs: createLogs(loaded.config.logging, out),
+    failpoints: readFailpoints(undefined),
+    pipelineEnv: createPipelineEnv([], {}),
+  });
+  onTestFinished(() => service.close());
+  const url = await service.listen();
+  const lines = output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
+  return { lines, url };
+}
+
+const asking = (more: string, head = '') =>
+  `name: p\n${head}steps:\n  - {name: a, executor: gateway, agent: a, prompt_template: x${more}}\n`;
+const SHELL = ', deterministic_checks: [{type: shell, name: s, run: "true"}]';
+const warnings = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('definition: ')).map(({ msg }) => msg);
+
+test('a shell check on disk that may not run is a warning at the start, with its place; where it may, it is none', async () => {
+  const { lines } = await start('', { 'p.yaml': asking(SHELL) });
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      msg: expect.stringMatching(/^definition: .*shell/),
+      file: expect.stringMatching(/p\.yaml$/),
+      line: 3,
+    }),
+  );
+  const allowed = await start('security: {allow_shell_checks: true}\n', { 'p.yaml': asking(SHELL) });
+  expect(warnings(allowed.lines)).toEqual([]);
+});
+
+test('a budget of money without prices is a warning at the start, with prices it is none', async () => {
+  const pipeline = { 'p.yaml': asking('', 'budget: {max_cost: 2}\n') };
+  expect(warnings((await start('', pipeline)).lines)).toEqual([
+    'definition: max_cost stops nothing: the service has no pricing.models',
+  ]);
+  const models = 'models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2}]';
+  expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);
+});
+
+test('POST /reload says how many pipelines were loaded', async () => {
+  const { url } = await start('', { 'p.yaml': asking(''), 'q.yaml': asking('').replace('name: p', 'name: q') });
+  const answer = await fetch(`${url}/reload`, { method: 'POST', headers: { authorization: 'Bearer boss-secret' } });
+  expect(await answer.json()).toMatchObject({ status: 'reloaded', pipelines_loaded: 2 });
+});
