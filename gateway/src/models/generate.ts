@@ -1,7 +1,7 @@
 import { describeFailure, type ModelFailure } from './failure.ts';
 import type { ChatModel, ModelCall, ModelReply } from './model.ts';
 import type { ModelRoute } from './route.ts';
-import type { RunSpan } from '../runs/run-span.ts';
+import type { RunSpan } from '../observability/span.ts';
 
 /** A model call with its alternatives, in the order in which they are tried. */
 export interface GenerateRequest {
@@ -130,7 +130,7 @@ async function askOnce(
     const reply = await model.generate(call, {
       signal: abort.signal,
       onText: options.onText,
-      traceparent: options.span?.traceparent,
+      traceContext: options.span?.context,
     });
     report('ok', reply);
     return { ok: true, reply, route };

@@ -1,24 +1,31 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { BrokenAnswer } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
-import { readStream } from './read-stream.ts';
+import { namedIn, readStream } from './read-stream.ts';
 import { usageOf } from './usage.ts';
+
+/** The part of an AI SDK model object that is used. */
+type AnyModel = Pick<LanguageModelV4, 'modelId' | 'doGenerate' | 'doStream'>;
 
 export interface Dialect {
   /** Whether a JSON mode may be combined with tools and with objects that have more keys than the schema names. */
   jsonMode: boolean;
+  /** Whether a model's name does not tell what it can do, so that asking it to think must be said twice. */
+  namelessModels?: boolean;
+  /** Where the provider's own JSON names the model that answered, for an SDK that does not read it. */
+  modelField?: string;
   /** Whether the trace context is sent on: to servers of one's own, not to strangers. */
   carriesTrace?: boolean;
 }
 
 /** Any AI SDK model object as a `ChatModel`. One request each, no retry: the caller decides about those. */
-export function chatModelOf(model: LanguageModelV4, dialect: Dialect): ChatModel {
+export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
   return {
     async generate(call, options) {
       const request = requestOf(call, options, dialect);
       if (options.onText) {
         const { stream } = await model.doStream(request);
-        return readStream(stream, { modelId: model.modelId, onText: options.onText });
+        return readStream(stream, { modelId: model.modelId, modelField: dialect.modelField, onText: options.onText });
       }
       const result = await model.doGenerate(request);
       if (result.content.length === 0 && result.finishReason.unified === 'other') {
@@ -28,7 +35,7 @@ export function chatModelOf(model: LanguageModelV4, dialect: Dialect): ChatModel
         content: result.content,
         finish: result.finishReason.unified,
         usage: usageOf(result.usage),
-        modelId: result.response?.modelId ?? model.modelId,
+        modelId: result.response?.modelId ?? namedIn(result.response?.body, dialect.modelField) ?? model.modelId,
       } satisfies ModelReply;
     },
   };
@@ -41,8 +48,15 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
     ...(call.tools.length > 0 ? { tools: call.tools, toolChoice: { type: 'auto' } } : {}),
     ...(call.maxOutputTokens === undefined ? {} : { maxOutputTokens: call.maxOutputTokens }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
-    ...(call.thinking === undefined ? {} : { reasoning: call.thinking }),
-    ...(dialect.carriesTrace && options.traceparent ? { headers: { traceparent: options.traceparent } } : {}),
+    ...thinkingOf(call, dialect),
+    ...(dialect.modelField === undefined ? {} : { includeRawChunks: true }),
+    ...(dialect.carriesTrace && options.traceContext ? { headers: options.traceContext } : {}),
     ...(call.answerSchema && dialect.jsonMode ? { responseFormat: { type: 'json' } } : {}),
   };
+}
+
+function thinkingOf({ thinking }: ModelCall, { namelessModels }: Dialect) {
+  if (thinking === undefined) return {};
+  const force = namelessModels === true && thinking !== 'none';
+  return { reasoning: thinking, ...(force ? { providerOptions: { openai: { forceReasoning: true } } } : {}) };
 }

@@ -36,7 +36,8 @@ export interface ModelReply {
 
 export interface ModelCallOptions {
   signal: AbortSignal;
-  traceparent?: string | undefined;
+  /** Headers of the trace that the call is part of. */
+  traceContext?: Record<string, string> | undefined;
   /** Given when the caller wants text as it comes. */
   onText?: ((delta: string) => void) | undefined;
 }

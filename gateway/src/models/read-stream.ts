@@ -5,6 +5,8 @@ import { usageOf } from './usage.ts';
 
 interface StreamTarget {
   modelId: string;
+  /** See `Dialect`. */
+  modelField: string | undefined;
   onText: (delta: string) => void;
 }
 type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
@@ -25,11 +27,13 @@ export async function readStream(
 class StreamCollector {
   readonly reply: ModelReply;
   private readonly onText: StreamTarget['onText'];
+  private readonly modelField: string | undefined;
   private readonly open = new Map<string, OpenBlock>();
   private chars = 0;
 
-  constructor({ modelId, onText }: StreamTarget) {
+  constructor({ modelId, modelField, onText }: StreamTarget) {
     this.onText = onText;
+    this.modelField = modelField;
     this.reply = { content: [], finish: '', usage: { input: null, output: null, cachedInput: null }, modelId };
   }
 
@@ -59,6 +63,7 @@ class StreamCollector {
 
   private addWhole(part: LanguageModelV4StreamPart): void {
     if (part.type === 'tool-call') this.reply.content.push(part);
+    if (part.type === 'raw') this.reply.modelId = namedIn(part.rawValue, this.modelField) ?? this.reply.modelId;
     if (part.type === 'response-metadata') this.reply.modelId = part.modelId ?? this.reply.modelId;
     if (part.type !== 'finish') return;
     this.reply.finish = part.finishReason.unified;
@@ -81,4 +86,11 @@ class StreamCollector {
     const block = this.open.get(key);
     if (block && providerMetadata) block.providerMetadata = providerMetadata;
   }
+}
+
+/** The text under a key of a provider's own answer, where there is one. */
+export function namedIn(body: unknown, key: string | undefined): string | null {
+  if (key === undefined || typeof body !== 'object' || body === null) return null;
+  const value = (body as Record<string, unknown>)[key];
+  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -7,6 +7,8 @@ export interface MetricsSources {
   agents: () => number;
   connections: () => number;
   servers: () => { name: string; running: boolean; restart_count: number }[];
+  /** Of every agent that has its own. */
+  pods: () => { agent: string; connected: number }[];
 }
 
 const MAX_LABEL_VALUES = 500;
@@ -58,6 +60,7 @@ export class Metrics {
     this.gauge('agents', 'Agents that are loaded', () => sources.agents());
     this.gauge('rpc_connections', 'Open WebSocket connections', () => sources.connections());
     this.serverSeries(sources.servers);
+    this.podSeries(sources.pods);
   }
 
   contentType(): string {
@@ -124,6 +127,19 @@ export class Metrics {
       collect() {
         this.reset();
         for (const { name, restart_count } of servers()) this.inc({ server: name }, restart_count);
+      },
+    });
+  }
+
+  private podSeries(pods: MetricsSources['pods']): void {
+    new Gauge({
+      name: 'gateway_agent_pods_connected',
+      help: 'Pods of an agent that the gateway is connected to',
+      labelNames: ['agent'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { agent, connected } of pods()) this.set({ agent }, connected);
       },
     });
   }

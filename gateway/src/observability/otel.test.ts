@@ -12,6 +12,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;
+const TRACESTATE = 'signalbox=b7ad6b7169203331,other=x:1';
 interface Attribute {
   key: string;
   value: Record<string, unknown>;
@@ -73,8 +74,13 @@ async function traced(
   return { gateway, models };
 }
 
-const run = async (gateway: TestGateway) =>
-  (await gateway.rpc()).call('agent.run', { agent: 'a', input: 'x', _meta: { traceparent: TRACEPARENT } });
+const run = async (gateway: TestGateway, meta: object = { tracestate: TRACESTATE }) =>
+  (await gateway.rpc()).call('agent.run', {
+    agent: 'a',
+    input: 'x',
+    session_key: 's-1',
+    _meta: { traceparent: TRACEPARENT, ...meta },
+  });
 
 test('a run, its model calls and its tool calls are spans of the caller’s trace', async () => {
   const collector = await startCollector();
@@ -98,6 +104,9 @@ test('a run, its model calls and its tool calls are spans of the caller’s trac
     'gen_ai.usage.input_tokens': 100,
     'gen_ai.usage.output_tokens': 20,
   });
+  expect(agent?.attributes).toContainEqual({ key: 'gen_ai.conversation.id', value: { stringValue: 's-1' } });
+  expect(models.requests[0]?.headers['tracestate']).toBe(TRACESTATE);
+  expect(JSON.stringify(models.requests[1]?.body)).toContain('other=x:1');
   expect(collector.service()).toContain('gw');
   const traceparent = String(models.requests[0]?.headers['traceparent']);
   expect(chats.map(({ spanId }) => `00-${TRACE_ID}-${spanId}-01`)).toContain(traceparent);
@@ -107,6 +116,18 @@ test('a run, its model calls and its tool calls are spans of the caller’s trac
 test('without tracing the caller’s context is carried on as it is', async () => {
   const { gateway, models } = await traced({});
   await run(gateway);
-  expect(models.requests[0]?.headers['traceparent']).toBe(TRACEPARENT);
+  expect(models.requests[0]?.headers).toMatchObject({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
   expect(JSON.stringify(models.requests[1]?.body)).toContain(TRACEPARENT);
+  expect(JSON.stringify(models.requests[1]?.body)).toContain('other=x:1');
+});
+
+test.each([
+  [{ traceparent: 'nonsense' }, [undefined, undefined]],
+  [{ tracestate: 'a=b\r\nx-injected: 1' }, [TRACEPARENT, undefined]],
+  [{ tracestate: 'x'.repeat(600) }, [TRACEPARENT, undefined]],
+])('a context that cannot be read is left behind: %o', async (meta, expected) => {
+  const { gateway, models } = await traced({});
+  expect((await run(gateway, meta)).result).toMatchObject({ text: 'done' });
+  const headers = models.requests[0]?.headers ?? {};
+  expect([headers['traceparent'], headers['tracestate']]).toEqual(expected);
 });

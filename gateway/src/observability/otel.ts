@@ -1,6 +1,7 @@
 import {
   type Attributes,
   type Context,
+  createTraceState,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -11,7 +12,7 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { RunSpan, SpanAttributes, StartSpan } from '../runs/run-span.ts';
+import type { RunSpan, SpanAttributes, StartSpan, TraceContext } from './span.ts';
 import type { Log } from './log.ts';
 
 export interface OtelOptions {
@@ -39,8 +40,8 @@ export function startTracing({ exporter, endpoint, serviceName, version, log }: 
   });
   const tracer = provider.getTracer('signalbox-gateway', version);
   return {
-    startSpan: (name, attributes, traceparent) => {
-      const parent = parentOf(traceparent);
+    startSpan: (name, attributes, caller) => {
+      const parent = parentOf(caller);
       return wrap(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER, attributes: defined(attributes) }, parent));
     },
     close: () =>
@@ -53,9 +54,13 @@ function otlpExporter(endpoint: string | undefined): SpanExporter {
 }
 
 function wrap(tracer: Tracer, span: Span): RunSpan {
-  const { traceId, spanId, traceFlags } = span.spanContext();
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const tracestate = traceState?.serialize();
   return {
-    traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+    context: {
+      traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+      ...(tracestate ? { tracestate } : {}),
+    },
     child: (name, attributes) => {
       const options = { kind: SpanKind.CLIENT, attributes: defined(attributes) };
       return wrap(tracer, tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, span)));
@@ -70,10 +75,11 @@ function wrap(tracer: Tracer, span: Span): RunSpan {
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-function parentOf(traceparent: string | undefined): Context {
-  const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+function parentOf(caller: TraceContext | undefined): Context {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(caller?.traceparent ?? '') ?? [];
   if (!traceId || !spanId || !flags) return ROOT_CONTEXT;
-  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  const traceState = caller?.tracestate === undefined ? undefined : createTraceState(caller.tracestate);
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, traceState };
   return trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 

@@ -4,7 +4,8 @@ import { nestsDeeper } from './depth.ts';
 
 /** Answers one request of the other side: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
-export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError };
+/** `json` is a result that was encoded already. */
+export type RpcReply = { ok: true; result: unknown } | { ok: true; json: string } | { ok: false; error: RpcError };
 
 export interface ConnectionDeps {
   handle: HandleRequest;
@@ -36,6 +37,7 @@ export class Connection {
   private readonly pending = new Map<RpcId, PendingRequest>();
   private inFlight = 0;
   private nextId = 1;
+  private told: (() => string)[] = [];
   private corked = false;
   private flushing: NodeJS.Timeout | undefined;
 
@@ -50,8 +52,13 @@ export class Connection {
     socket.on('close', () => this.closed());
   }
 
-  notify(method: string, params: unknown): void {
-    this.send(JSON.stringify({ jsonrpc: '2.0', method, params }), false);
+  /**
+   * `params` makes JSON, once what this turn of the event loop came for is done: a run should ask its model before it is
+   * told that it began. The frame may wait a moment for the next one.
+   */
+  notify(method: string, params: () => string): void {
+    if (this.told.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
+      setImmediate(() => this.tell());
   }
 
   /** Asks the other side; rejects when the connection or `signal` ends first. */
@@ -83,6 +90,11 @@ export class Connection {
     if (!this.alive) return this.socket.terminate();
     this.alive = false;
     this.socket.ping();
+  }
+
+  /** A request of the other side is not answered yet. */
+  owesAnswer(): boolean {
+    return this.inFlight > 0;
   }
 
   close(code: number, reason: string): void {
@@ -119,8 +131,15 @@ export class Connection {
     try {
       const reply = await this.deps.handle(request, this);
       if (request.id === undefined) return;
-      if (reply.ok) this.send(encodeResult(request.id, reply.result, this.deps.maxFrameBytes));
-      else this.sendError(request.id, reply.error);
+      if (!reply.ok) this.sendError(request.id, reply.error);
+      else
+        this.send(
+          encodeResult(
+            request.id,
+            'json' in reply ? reply.json : JSON.stringify(reply.result),
+            this.deps.maxFrameBytes,
+          ),
+        );
     } catch (error) {
       this.deps.onBug(error);
       this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
@@ -140,8 +159,23 @@ export class Connection {
     this.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
   }
 
+  private tell(): void {
+    const frames = this.told;
+    if (frames.length === 0) return;
+    this.told = [];
+    for (const frame of frames) this.write(frame());
+    this.flushing ??= setTimeout(() => this.flushLate(), EVENT_DELAY_MS);
+  }
+
+  private send(text: string): void {
+    this.tell();
+    this.write(text);
+    if (this.inFlight > 1) setImmediate(() => this.flush());
+    else process.nextTick(() => this.flush());
+  }
+
   /** A peer that does not read is cut off, so that it costs no memory. */
-  private send(text: string, urgent = true): void {
+  private write(text: string): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
     if (this.socket.bufferedAmount > MAX_BUFFERED_BYTES) {
       this.socket.close(CLOSE_SLOW, 'reading too slowly');
@@ -152,32 +186,36 @@ export class Connection {
       this.deps.stream.cork();
     }
     this.socket.send(text);
-    if (urgent) setImmediate(() => this.flush());
-    else this.flushing ??= setTimeout(() => this.flush(), EVENT_DELAY_MS);
   }
 
   /** A run sends several small frames in a row; a system call for each would be most of its cost. */
   private flush(): void {
-    clearTimeout(this.flushing);
-    this.flushing = undefined;
     if (!this.corked) return;
     this.corked = false;
     this.deps.stream.uncork();
   }
 
+  /** Left to run when an answer took the events along: a timer for every run costs more than one too many now and then. */
+  private flushLate(): void {
+    this.flushing = undefined;
+    this.flush();
+  }
+
   private closed(): void {
     for (const { reject } of this.pending.values()) reject(new Error('the connection closed'));
     this.pending.clear();
+    this.told = [];
     clearTimeout(this.flushing);
     this.deps.onClosed(this);
   }
 }
 
 /** A result that fits a frame: what is too large gives up its trace first. */
-function encodeResult(id: RpcId, result: unknown, maxBytes: number): string {
-  const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+function encodeResult(id: RpcId, json: string, maxBytes: number): string {
+  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...(result as object), trace: [], trace_cut: true } });
+  const result = JSON.parse(json) as object;
+  const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, trace: [], trace_cut: true } });
   if (Buffer.byteLength(cut) <= maxBytes) return cut;
   return JSON.stringify({
     jsonrpc: '2.0',

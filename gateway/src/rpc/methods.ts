@@ -3,6 +3,7 @@ import {
   AgentCancelParams,
   AgentRunParams,
   type AgentsList,
+  plainIssues,
   rpcError,
   type RpcRequest,
   type ServerInfo,
@@ -88,7 +89,9 @@ function checked<Schema extends z.ZodType>(
   return (params, watcher) => {
     const parsed = schema.safeParse(params);
     if (parsed.success) return handle(parsed.data, watcher);
-    const errors = parsed.error.issues.slice(0, 10).map(({ path, message }) => ({ field: path.join('.'), message }));
+    const errors = plainIssues(parsed.error.issues)
+      .slice(0, 10)
+      .map(({ path, msg }) => ({ field: path.join('.'), message: msg }));
     const first = errors[0];
     return {
       ok: false,

@@ -22,6 +22,7 @@ export interface RpcServerDeps {
 const PING_EVERY_MS = 20_000;
 const MAX_CONNECTIONS = 2000;
 const CLOSE_GOING_AWAY = 1001;
+const CLOSE_PATIENCE_MS = 1000;
 
 /** The WebSocket side of the service: who may upgrade, and the connections that did (Gateway 4, Design 6). */
 export class RpcServer {
@@ -52,14 +53,19 @@ export class RpcServer {
     return this.connections.size;
   }
 
-  /** Says goodbye, then cuts those that do not leave. */
+  /** Lets the answers of what has just ended go out, says goodbye, then cuts those that do not leave. */
   async close(): Promise<void> {
     clearInterval(this.pinging);
+    await this.whileAny((connection) => connection.owesAnswer());
     for (const connection of this.connections) connection.close(CLOSE_GOING_AWAY, 'the gateway is stopping');
-    const deadline = performance.now() + 1000;
-    while (this.connections.size > 0 && performance.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.whileAny(() => true);
     for (const connection of this.connections) connection.terminate();
+  }
+
+  private async whileAny(waitsFor: (connection: Connection) => boolean): Promise<void> {
+    const deadline = performance.now() + CLOSE_PATIENCE_MS;
+    while (performance.now() < deadline && [...this.connections].some(waitsFor))
+      await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

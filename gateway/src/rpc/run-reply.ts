@@ -6,7 +6,7 @@ import type { RpcReply } from './connection.ts';
 /** The answer of `agent.run` and `agent.attach`, once the run is over. A failure says what had been used by then. */
 export async function runReply(run: Run): Promise<RpcReply> {
   const outcome = await run.finished;
-  if (outcome.ok) return { ok: true, result: outcome.result };
+  if (outcome.ok) return outcome;
   const { trace: _, ...used } = outcome.partial;
   const error = rpcError(outcome.type, outcome.message, { run_id: run.id, ...used });
   return { ok: false, error: { ...error, data: { ...error.data, type: outcome.type, retryable: outcome.retryable } } };

@@ -6,8 +6,11 @@ import type { Connection } from './connection.ts';
 export function watcherOf(connection: Connection): RunWatcher {
   return {
     event(run, event) {
-      const { idempotency_key } = run.params;
-      connection.notify('agent.event', { run_id: run.id, ts: new Date().toISOString(), idempotency_key, ...event });
+      const { id, params } = run;
+      const ts = timestamp();
+      connection.notify('agent.event', () =>
+        JSON.stringify({ run_id: id, ts, idempotency_key: params.idempotency_key, ...event }),
+      );
     },
     ask: (method, params, signal) => connection.request(method, params, signal),
     async requestApproval(run, request, signal) {
@@ -23,4 +26,13 @@ export function watcherOf(connection: Connection): RunWatcher {
       return decision.success ? decision.data : { approved: false, comment: 'the decision could not be read' };
     },
   };
+}
+
+let last = { ms: 0, text: '' };
+
+/** The time in ISO 8601; most events of a busy gateway share their millisecond with another. */
+function timestamp(): string {
+  const ms = Date.now();
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
 }

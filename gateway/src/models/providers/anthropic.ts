@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 
 /** Anthropic's Messages API. */
 export function openAnthropic(settings: ProviderSettings): ModelProvider {

@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 import { openOpenAi } from './openai.ts';
 
 /**
@@ -7,5 +7,5 @@ import { openOpenAi } from './openai.ts';
  * deployment's name, and the key travels in Azure's own header.
  */
 export function openAzure(settings: ProviderSettings): ModelProvider {
-  return openOpenAi({ ...settings, headers: { 'api-key': settings.apiKey, ...settings.headers } });
+  return openOpenAi({ ...settings, headers: { 'api-key': settings.apiKey, ...settings.headers } }, true);
 }

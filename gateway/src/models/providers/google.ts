@@ -1,7 +1,7 @@
 import { createGoogle } from '@ai-sdk/google';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 
 /** Google's Gemini API. Its JSON mode does not go together with tools, so the prompt alone asks for JSON. */
 export function openGoogle(settings: ProviderSettings): ModelProvider {
@@ -12,5 +12,5 @@ export function openGoogle(settings: ProviderSettings): ModelProvider {
     headers: settings.headers,
     fetch: settings.fetch,
   });
-  return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false }) };
+  return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false, modelField: 'modelVersion' }) };
 }

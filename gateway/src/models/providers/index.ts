@@ -1,14 +1,5 @@
 import type { ModelProvider } from '../model.ts';
-
-/** What a provider file needs to know; never what the environment says. */
-export interface ProviderSettings {
-  name: string;
-  baseUrl: string | undefined;
-  apiKey: string;
-  headers: Record<string, string>;
-  api: 'responses' | 'chat' | undefined;
-  fetch: typeof fetch;
-}
+import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderKind {
   /** `configured` of `GET /providers`: whether an empty key means that nothing can be asked. */

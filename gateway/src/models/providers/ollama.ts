@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 import { openOpenAiCompatible } from './openai-compatible.ts';
 
 /** A local Ollama through its Chat Completions surface. */

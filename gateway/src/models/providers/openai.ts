@@ -1,10 +1,10 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 
 /** OpenAI's Responses API, or Chat Completions with `api: chat`. */
-export function openOpenAi(settings: ProviderSettings): ModelProvider {
+export function openOpenAi(settings: ProviderSettings, namelessModels = false): ModelProvider {
   const provider = createOpenAI({
     name: settings.name,
     baseURL: settings.baseUrl ?? 'https://api.openai.com/v1',
@@ -13,5 +13,5 @@ export function openOpenAi(settings: ProviderSettings): ModelProvider {
     fetch: settings.fetch,
   });
   const open = settings.api === 'chat' ? provider.chat : provider.responses;
-  return { model: (id) => chatModelOf(open(id), { jsonMode: true }) };
+  return { model: (id) => chatModelOf(open(id), { jsonMode: true, namelessModels }) };
 }

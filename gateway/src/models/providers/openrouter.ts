@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../model.ts';
-import type { ProviderSettings } from './index.ts';
+import type { ProviderSettings } from './settings.ts';
 import { openOpenAiCompatible } from './openai-compatible.ts';
 
 /** OpenRouter; a model id keeps its own slash: `openrouter/meta-llama/llama-4`. */

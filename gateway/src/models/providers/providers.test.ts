@@ -29,7 +29,7 @@ const CALL: ModelCall = {
 };
 
 describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
-  async function modelFor(answers: FakeAnswer[]) {
+  async function modelFor(answers: FakeAnswer[], id = 'm-1') {
     const server = await startFakeModelServer(answers);
     closing.push(server.close);
     const options = {
@@ -41,7 +41,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
       ...dialect.options,
     };
     const models = createModels(providerEntries({ it: options }));
-    const model = await models.open({ provider: 'it', model: 'm-1' });
+    const model = await models.open({ provider: 'it', model: id });
     if (!model) throw new Error('not configured');
     return { model, server };
   }
@@ -103,7 +103,34 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     const reply = await model.generate(CALL, { signal: signal(), onText: (delta) => deltas.push(delta) });
     expect(deltas.join('')).toBe('Streamed');
     expect(reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('')).toBe('Streamed');
-    expect(reply.usage.output).toBe(20);
+    expect(reply).toMatchObject({
+      finish: 'stop',
+      usage: { input: 100, output: 20, cachedInput: 30 },
+      modelId: 'm-dated',
+    });
+  });
+
+  test('a streamed tool call is put together', async () => {
+    const { model } = await modelFor([dialect.streamToolCall({ name: 'host__load', input: { minutes: 15 } })]);
+    const reply = await model.generate(CALL, { signal: signal(), onText: () => {} });
+    const [call] = reply.content.filter((part) => part.type === 'tool-call');
+    expect(call).toMatchObject({ toolName: 'host__load' });
+    expect(JSON.parse(call?.input ?? '')).toEqual({ minutes: 15 });
+    expect(reply).toMatchObject({ finish: 'tool-calls', usage: { cachedInput: 30 } });
+  });
+
+  test.each([429, 503])('status %i before a stream is a retryable failure', async (status) => {
+    const { model } = await modelFor([dialect.error(status, 'it said no')]);
+    const failure = describeFailure(
+      await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error),
+    );
+    expect(failure).toMatchObject({ status, retryable: true });
+  });
+
+  test.each(['off', 'low', 'high'] as const)('thinking level %s is said in its own words', async (level) => {
+    const { model, server } = await modelFor([dialect.text('x')], dialect.thinking.model);
+    await model.generate({ ...CALL, thinking: level === 'off' ? 'none' : level }, { signal: signal() });
+    expect(dialect.thinking.of(server.requests[0]?.body)).toEqual(dialect.thinking[level]);
   });
 
   test.each([
