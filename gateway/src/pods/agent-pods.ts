@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HandleRequest } from '../rpc/connection.ts';
 import { PodLink } from './pod-link.ts';
 
@@ -7,6 +8,8 @@ export interface AgentPodsDeps {
   token: (agent: string) => string;
   /** What a pod of `agent` asks back. */
   handle: (agent: string) => HandleRequest;
+  /** A pod is connected that was not. */
+  onOpen: (agent: string, link: PodLink) => void;
   onState: (state: { agent: string; url: string; state: 'connected' | 'down'; reason: string | null }) => void;
   onBug: (error: unknown) => void;
   /** How long runs wait for the first pod of their agent. */
@@ -25,15 +28,22 @@ const LOOK_AGAIN_MS = 250;
 /** How old the list of pods may be when a run starts. */
 const FRESH_MS = 5000;
 const PING_EVERY_MS = 20_000;
+/** How often all agents' pods are looked for, whether or not a run wants one. */
+const LOOK_EVERY_MS = 10_000;
+const LOOKS_AT_ONCE = 16;
 
 /** The pods of all agents that have their own: dials them, keeps the connections, spreads runs over them (Design 6). */
 export class AgentPods {
   private readonly deps: AgentPodsDeps;
   private readonly agents = new Map<string, Pods>();
   private readonly pinging: NodeJS.Timeout;
+  private readonly stopping = new AbortController();
+  /** Aborted when there are new agents to look after. */
+  private resting = new AbortController();
 
   constructor(deps: AgentPodsDeps) {
     this.deps = deps;
+    void this.keepLooking();
     this.pinging = setInterval(() => {
       for (const { links } of this.agents.values()) for (const link of links.values()) link.checkAlive();
     }, PING_EVERY_MS);
@@ -44,7 +54,7 @@ export class AgentPods {
   pick(agent: string): PodLink | null {
     const pods = this.podsOf(agent);
     if (performance.now() - pods.lookedAt > FRESH_MS) void this.look(agent, pods);
-    const open = [...pods.links.values()].filter((link) => link.isOpen());
+    const open = [...pods.links.values()].filter((link) => link.takesRuns());
     return open.reduce<PodLink | null>((least, link) => (least && least.load <= link.load ? least : link), null);
   }
 
@@ -62,8 +72,10 @@ export class AgentPods {
     return this.wait(agent, () => link.isOpen(), signal, withinMs);
   }
 
-  /** Lets go of agents that are not there any more. */
+  /** Looks after the pods of these agents from now on, and lets go of others. */
   retain(agents: ReadonlySet<string>): void {
+    for (const agent of agents) this.podsOf(agent);
+    this.resting.abort();
     for (const [agent, { links }] of this.agents) {
       if (agents.has(agent) || [...links.values()].some(({ load }) => load > 0)) continue;
       for (const link of links.values()) link.close();
@@ -71,8 +83,20 @@ export class AgentPods {
     }
   }
 
+  /** The pods of an agent that are connected, or of all. */
+  connected(agent?: string): PodLink[] {
+    const wanted = agent === undefined ? [...this.agents.values()] : [this.agents.get(agent)];
+    return wanted.flatMap((pods) => [...(pods?.links.values() ?? [])]).filter((link) => link.isOpen());
+  }
+
+  agentsLookedAfter(): string[] {
+    return [...this.agents.keys()];
+  }
+
   close(): void {
     clearInterval(this.pinging);
+    this.stopping.abort();
+    this.resting.abort();
     for (const { links } of this.agents.values()) for (const link of links.values()) link.close();
     this.agents.clear();
   }
@@ -119,15 +143,14 @@ export class AgentPods {
     try {
       const addresses = await this.deps.addresses(agent);
       pods.lookedAt = performance.now();
-      for (const url of addresses) {
-        const link = pods.links.get(url) ?? this.linkTo(agent, url, pods);
-        pods.links.set(url, link);
-        link.dial();
-      }
+      // Nobody would close what is dialled for an agent that was let go of meanwhile.
+      if (this.agents.get(agent) !== pods) return;
+      for (const url of addresses) pods.links.set(url, pods.links.get(url) ?? this.linkTo(agent, url, pods));
       for (const [url, link] of pods.links) {
-        if (addresses.includes(url) || link.load > 0) continue;
-        link.close();
-        pods.links.delete(url);
+        link.listed = addresses.includes(url);
+        // A pod that is being ended is out of the list, and its runs still go on.
+        if (link.listed || link.load > 0) link.dial();
+        else this.drop(pods, link);
       }
     } catch (error) {
       this.deps.onBug(error);
@@ -136,14 +159,31 @@ export class AgentPods {
     }
   }
 
+  private drop({ links }: Pods, link: PodLink): void {
+    link.close();
+    links.delete(link.url);
+  }
+
+  private async keepLooking(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      this.resting = new AbortController();
+      const all = [...this.agents];
+      for (let from = 0; from < all.length && !signal.aborted; from += LOOKS_AT_ONCE)
+        await Promise.all(all.slice(from, from + LOOKS_AT_ONCE).map(([agent, pods]) => this.look(agent, pods)));
+      await delay(LOOK_EVERY_MS, undefined, { signal: this.resting.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
   private linkTo(agent: string, url: string, pods: Pods): PodLink {
     let wasOpen = false;
-    return new PodLink({
+    const link = new PodLink({
       url,
       token: () => this.deps.token(agent),
       handle: this.deps.handle(agent),
       onOpen: () => {
         wasOpen = true;
+        this.deps.onOpen(agent, link);
         this.deps.onState({ agent, url, state: 'connected', reason: null });
         for (const check of pods.waiting) check();
       },
@@ -153,6 +193,7 @@ export class AgentPods {
       },
       onBug: this.deps.onBug,
     });
+    return link;
   }
 
   private podsOf(agent: string): Pods {

@@ -65,6 +65,11 @@ export class AnswerPods {
     }
   }
 
+  /** Whether a run has asked for anything yet. One that has not did nothing that a second beginning would repeat. */
+  wasAsked(runId: string): boolean {
+    return (this.hosted.get(runId)?.answers.size ?? 0) > 0;
+  }
+
   /** One request of a pod of `agent`; about another agent's run it learns nothing. */
   async answer(agent: string, { method, params }: RpcRequest): Promise<RpcReply> {
     const handle = this.methods.get(method);

@@ -20,6 +20,7 @@ export interface PodsDeps extends Pick<AnswerPodsDeps, 'generate' | 'door'> {
   config: Pick<GatewayConfig, 'mcp_servers' | 'tool_pinning' | 'limits' | 'runtime' | 'managed_dir'>;
   signingKey: SigningKey;
   tools: () => ServedTool[];
+  agent: (name: string) => AgentRecord | undefined;
   log: Log;
   onBug: (error: unknown) => void;
 }
@@ -28,7 +29,12 @@ export interface PodsDeps extends Pick<AnswerPodsDeps, 'generate' | 'door'> {
 export interface Pods {
   whenReady: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
   perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
-  retain: (agents: ReadonlySet<string>) => void;
+  /** Looks after the pods of these agents, and of no others. */
+  retain: (agents: readonly AgentRecord[]) => void;
+  /** Tools of the servers in an agent's pods, or in all. */
+  tools: (agent?: string) => ServedTool[];
+  /** How many pods each agent has that are connected. */
+  connected: () => { agent: string; connected: number }[];
   close: () => void;
 }
 
@@ -49,24 +55,38 @@ export function composePods(deps: PodsDeps): Pods {
     addresses: (agent) => podAddresses(agent, sources),
     token: (agent) => signRunnerToken(agent, deps.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
+    onOpen: (name, link) => {
+      const agent = deps.agent(name);
+      if (agent) link.configure(configurationOf(agent, deps));
+    },
     onState: (state) => (state.state === 'down' ? log.warn(state, 'agent pod') : log.info(state, 'agent pod')),
     onBug: deps.onBug,
     startTimeoutMs: runtime.start_timeout_seconds * 1000,
   });
   const running = {
     pods,
-    configurationOf: (job: RunJob) => configurationOf(job, deps),
+    configurationOf: ({ agent }: RunJob) => configurationOf(agent, deps),
+    hasBegun: (runId: string) => answers.wasAsked(runId),
     reconnectMs: runtime.reconnect_timeout_seconds * 1000,
   };
   return {
     whenReady: ({ name }, signal) => pods.whenReady(name, signal),
     perform: (job, run) => answers.during(job, run, () => runInPod(job, run, running)),
-    retain: (agents) => pods.retain(agents),
+    retain: (agents) => {
+      pods.retain(new Set(agents.map(({ name }) => name)));
+      for (const agent of agents)
+        for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, deps));
+    },
+    tools: (agent) => {
+      const tools = pods.connected(agent).flatMap((link) => link.tools());
+      return [...new Map(tools.map((tool) => [`${tool.server}/${tool.name}`, tool])).values()];
+    },
+    connected: () => pods.agentsLookedAfter().map((agent) => ({ agent, connected: pods.connected(agent).length })),
     close: () => pods.close(),
   };
 }
 
-function configurationOf({ agent }: RunJob, { config, tools }: PodsDeps): RunnerConfiguration {
+function configurationOf(agent: AgentRecord, { config, tools }: PodsDeps): RunnerConfiguration {
   const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
   const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
     listed.has(name) && 'image' in entry ? [{ name, ...pick(entry) }] : [],

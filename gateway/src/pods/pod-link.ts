@@ -1,7 +1,13 @@
-import type { RpcResponse } from '@signalbox/crds';
+import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { WebSocket } from 'ws';
-import { Connection, type HandleRequest } from '../rpc/connection.ts';
-import { MAX_RUNNER_FRAME_BYTES, RUNNER_CONFIGURE, type RunnerConfiguration } from '../runner/protocol.ts';
+import { Connection, type HandleRequest, type RpcReply } from '../rpc/connection.ts';
+import {
+  MAX_RUNNER_FRAME_BYTES,
+  RUNNER_CONFIGURE,
+  RUNNER_STATE,
+  type RunnerConfiguration,
+  RunnerState,
+} from '../runner/protocol.ts';
 
 export interface PodLinkDeps {
   url: string;
@@ -15,18 +21,24 @@ export interface PodLinkDeps {
 }
 
 const DIAL_TIMEOUT_MS = 5000;
+const SPARE_MS = 2000;
+const NOTHING_SAID: RunnerState = { draining: false, tools: [] };
 
 /** The connection to one pod of an agent; dialled again by whoever needs it. */
 export class PodLink {
   readonly url: string;
   /** Runs that are on this pod. */
   load = 0;
+  /** Whether the cluster still sends traffic to it. */
+  listed = true;
   private readonly deps: PodLinkDeps;
   private dialling = false;
   private connection: Connection | null = null;
   private socket: WebSocket | null = null;
   private configured = '';
   private closed = false;
+  private state = NOTHING_SAID;
+  private spareUntil = 0;
 
   constructor(deps: PodLinkDeps) {
     this.deps = deps;
@@ -35,6 +47,21 @@ export class PodLink {
 
   isOpen(): boolean {
     return this.connection !== null;
+  }
+
+  /** Whether it may be given a new run. */
+  takesRuns(): boolean {
+    return this.isOpen() && this.listed && !this.state.draining && performance.now() >= this.spareUntil;
+  }
+
+  /** It refused a run: it is full, or about to end and has not said so yet. */
+  spare(): void {
+    this.spareUntil = performance.now() + SPARE_MS;
+  }
+
+  /** Of the tool servers in the pod, as it said last. */
+  tools(): RunnerState['tools'] {
+    return this.isOpen() ? this.state.tools : [];
   }
 
   dial(): void {
@@ -89,7 +116,8 @@ export class PodLink {
 
   private upgraded(socket: WebSocket, stream: { cork(): void; uncork(): void }): void {
     const connection = new Connection(socket, {
-      handle: this.deps.handle,
+      handle: async (request, from) =>
+        request.method === RUNNER_STATE ? this.said(request) : this.deps.handle(request, from),
       onClosed: () => {},
       onBug: this.deps.onBug,
       maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
@@ -100,8 +128,16 @@ export class PodLink {
       this.dialling = false;
       this.connection = connection;
       this.configured = '';
+      this.state = NOTHING_SAID;
       this.deps.onOpen();
     });
+  }
+
+  private said({ params }: RpcRequest): RpcReply {
+    const parsed = RunnerState.safeParse(params);
+    if (!parsed.success) return { ok: false, error: rpcError('invalid_params', 'this is no state of a runner') };
+    this.state = parsed.data;
+    return { ok: true, result: null };
   }
 
   private down(socket: WebSocket, reason: string): void {

@@ -9,10 +9,15 @@ import type { PodLink } from './pod-link.ts';
 export interface PodRunDeps {
   pods: AgentPods;
   configurationOf: (job: RunJob) => RunnerConfiguration;
+  /** Whether any pod did something for a run yet. */
+  hasBegun: (runId: string) => boolean;
   reconnectMs: number;
 }
 
 const CANCEL_PATIENCE_MS = 1000;
+const MAX_TRIES = 5;
+/** Errors of a pod that has not taken the run, or forgot it with its life. */
+const NOT_TAKEN: ReadonlySet<string> = new Set(['at_capacity', 'not_found']);
 const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
   'timeout',
   'cancelled',
@@ -24,11 +29,32 @@ const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
   'internal',
 ]);
 
-/** One run in a pod: begun there, followed over reconnects, cancelled there, and its answer as one of ours (Design 6). */
+/**
+ * One run in a pod (Design 6). A pod that refuses it, or is lost before it asked for anything, did nothing: the run goes to
+ * the next pod.
+ */
 export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise<RunOutcome> {
   const agent = job.agent.name;
-  const link = deps.pods.pick(agent);
-  if (!link) return failed('tool_unavailable', 'no pod of the agent answers', true);
+  let outcome: RunOutcome = failed('tool_unavailable', 'no pod of the agent answers', true);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const isReady = await (deps.pods.whenReady(agent, job.signal) ?? true);
+    const link = isReady ? deps.pods.pick(agent) : null;
+    if (!link) return outcome;
+    const next = await runOn(link, { job, run }, deps);
+    if (!next.elsewhere || job.signal.aborted) return next.outcome;
+    outcome = next.outcome;
+  }
+  return outcome;
+}
+
+/** How one try went; `elsewhere` says that another pod may begin it. */
+interface Tried {
+  outcome: RunOutcome;
+  elsewhere: boolean;
+}
+
+/** Begun there, followed over reconnects, cancelled there, and its answer as one of ours. */
+async function runOn(link: PodLink, { job, run }: { job: RunJob; run: Run }, deps: PodRunDeps): Promise<Tried> {
   link.load += 1;
   const patience = new AbortController();
   const cancel = () => {
@@ -38,9 +64,13 @@ export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise
   job.signal.addEventListener('abort', cancel, { once: true });
   try {
     const response = await follow({ job, run, link, signal: patience.signal }, deps);
-    return outcomeOf(response, job);
+    const refusal = response.error?.data?.type;
+    if (refusal === 'at_capacity') link.spare();
+    const notTaken = refusal !== undefined && NOT_TAKEN.has(refusal);
+    return { outcome: outcomeOf(response, job), elsewhere: notTaken && !deps.hasBegun(job.runId) };
   } catch (error) {
-    return job.signal.aborted ? aborted(job, null) : lost(error);
+    if (job.signal.aborted) return { outcome: aborted(job, null), elsewhere: false };
+    return { outcome: lost(error), elsewhere: !deps.hasBegun(job.runId) };
   } finally {
     job.signal.removeEventListener('abort', cancel);
     link.load -= 1;
@@ -62,7 +92,8 @@ async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): 
     try {
       return await asking;
     } catch (error) {
-      if (signal.aborted) throw error;
+      // What has not begun need not wait for this very pod.
+      if (signal.aborted || !deps.hasBegun(job.runId)) throw error;
       const back = await deps.pods.whenBack(job.agent.name, link, { signal, withinMs: deps.reconnectMs });
       if (!back) throw new Error('the connection to the pod was lost', { cause: error });
       link.configure(deps.configurationOf(job));
@@ -80,7 +111,7 @@ function paramsOf(job: RunJob, params: AgentRunParams): AgentRunParams {
     trace: { stream: job.streamText, tool_result_max_chars: job.traceResultMaxChars },
     ...(job.contract ? { output_schema: job.contract.schema } : {}),
     ...(params.metadata ? { metadata: params.metadata } : {}),
-    ...(job.span.traceparent ? { _meta: { traceparent: job.span.traceparent } } : {}),
+    ...(job.span.context ? { _meta: job.span.context } : {}),
   };
 }
 
@@ -95,8 +126,8 @@ function outcomeOf(response: RpcResponse, job: RunJob): RunOutcome {
 
 function refused({ message, data }: RpcError): RunFailure {
   const type = data?.type ?? 'internal';
-  if (type === 'not_found') return failed('tool_unavailable', 'the pod does not know the run any more', true);
   if (type === 'at_capacity') return failed('tool_unavailable', message, true);
+  if (type === 'not_found') return failed('tool_unavailable', 'the pod does not know the run any more', true);
   const known = FAILURES.has(type) ? (type as RunFailureType) : 'internal';
   return failed(known, message, data?.retryable ?? false, data);
 }

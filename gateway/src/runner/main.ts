@@ -6,11 +6,12 @@ import { readRunnerSettings } from './settings.ts';
 const HELP = `signalbox agent-runner: runs one agent in its own pod, for the gateway
 
 Settings are environment variables, none of them secret:
-  AGENT_NAME          the agent
-  GATEWAY_PUBLIC_KEY  PEM; connections with a token of this key are let in (several keys possible)
-  RUNNER_HOST         address to listen on (0.0.0.0)
-  RUNNER_PORT         port to listen on (18781)
-  LOG_LEVEL           debug, info, warn or error (info)
+  AGENT_NAME            the agent
+  GATEWAY_PUBLIC_KEY    PEM; connections with a token of this key are let in (several keys possible)
+  RUNNER_HOST           address to listen on (0.0.0.0)
+  RUNNER_PORT           port to listen on (18781)
+  RUNNER_DRAIN_SECONDS  how long runs may go on after SIGTERM (25)
+  LOG_LEVEL             debug, info, warn or error (info)
 
 GET /health is for probes. SIGTERM lets runs end and stops.
 `;

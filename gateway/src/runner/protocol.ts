@@ -37,6 +37,16 @@ export const RunnerConfiguration = z.object({
 });
 export type RunnerConfiguration = z.infer<typeof RunnerConfiguration>;
 
+/** Runner to every gateway that configured it, at once and whenever it changed. */
+export const RUNNER_STATE = 'runner.state';
+export const RunnerState = z.object({
+  /** It ends once its runs have, and takes no new ones. */
+  draining: z.boolean(),
+  /** Of the servers in the pod. */
+  tools: z.array(Tool),
+});
+export type RunnerState = z.infer<typeof RunnerState>;
+
 /** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` counts up in it, so that a question asked again on a new connection is answered once. */
 const Ask = z.object({ run: z.string(), ask: z.int() });
 const Call = Ask.extend({ call_id: z.string(), server: z.string(), tool: z.string(), input: z.string() });

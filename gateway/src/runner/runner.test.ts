@@ -34,7 +34,7 @@ let imageServer: ChildProcess;
 let gateway: TestGateway | null = null;
 
 function loaded(): SigningKey {
-  const result = loadSigningKey(identity, undefined);
+  const result = loadSigningKey({ identityDir: identity, pem: undefined, adminToken: undefined });
   if (!result.ok) throw new Error(result.message);
   return result.key;
 }
@@ -110,6 +110,15 @@ describe('an agent in a pod', () => {
       },
       { far: pod.address },
     );
+    const tools = async () => {
+      const { agents } = (await it.http('GET', '/agents')).body as {
+        agents: { name: string; discovered_tools: { server: string; name: string }[] }[];
+      };
+      return agents.find(({ name }) => name === 'far')?.discovered_tools ?? [];
+    };
+    await until(async () => (await tools()).some(({ server, name }) => server === 'beside' && name === 'get-sum'));
+    const { servers } = (await it.http('GET', '/mcp/servers')).body as { servers: object[] };
+    expect(servers).toContainEqual(expect.objectContaining({ name: 'beside', transport: 'image', running: true }));
     const client = await it.rpc();
     const answer = await client.call('agent.run', { agent: 'far', input: 'go', output_schema: { type: 'object' } });
     expect(answer.error).toBeUndefined();
@@ -242,12 +251,13 @@ describe('an agent in a pod', () => {
     const it = await gatewayWith({ far: { soul: script([], 'late', 60_000) } }, { far: pod.address });
     const client = await it.rpc();
     const slow = client.call('agent.run', { agent: 'far', input: '', idempotency_key: 'k' });
-    await client.event('started');
+    const health = () => fetch(`http://${pod.address}/health`).then((response) => response.json());
+    // Begun in the pod as well: a cancel may overtake the first turn otherwise.
+    await until(async () => ((await health()) as { active_runs: number }).active_runs === 1);
     expect((await client.call('agent.cancel', { idempotency_key: 'k' })).result).toEqual({ cancelled: true });
     expect((await slow).error).toMatchObject({ code: -32_012, data: { type: 'cancelled', iterations: 1 } });
     const late = await client.call('agent.run', { agent: 'far', input: '', timeout_ms: 300 });
     expect(late.error).toMatchObject({ code: -32_011, data: { type: 'timeout' } });
-    const health = () => fetch(`http://${pod.address}/health`).then((response) => response.json());
     await until(async () => ((await health()) as { active_runs: number }).active_runs === 0);
   });
 

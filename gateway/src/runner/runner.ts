@@ -13,6 +13,7 @@ import type { Run, RunWatcher } from '../runs/run.ts';
 import { schedule } from '../schedule.ts';
 import { runAgent, type RunJob } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
+import { Announcer } from './announcer.ts';
 import { gatewayOf } from './ask-gateway.ts';
 import { PodTools } from './pod-tools.ts';
 import { MAX_RUNNER_FRAME_BYTES, RUNNER_CONFIGURE, RunnerConfiguration } from './protocol.ts';
@@ -30,7 +31,7 @@ export interface RunningRunner {
 
 /** The gateway's own limits hold before a run comes here. */
 const MAX_RUNS = 1000;
-const DRAIN_MS = 25_000;
+const ANNOUNCE_EVERY_MS = 5000;
 const PING_TOOLS_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
 
@@ -47,16 +48,21 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   let latest: Configured | null = null;
   /** Of the connection whose request is being taken in. */
   let current: Configured | null = null;
+  let draining = false;
   const podTools = new PodTools({
     random: Math.random,
     now: () => new Date(),
     schedule,
     pingEveryMs: PING_TOOLS_MS,
     pingTimeoutMs: PING_TIMEOUT_MS,
-    onTransition: (server, state, reason) => log.info({ server, state, reason }, 'tool server'),
+    onTransition: (server, state, reason) => {
+      log.info({ server, state, reason }, 'tool server');
+      announcer.announce();
+    },
     onChangedTools: (server, tools_hash) =>
       log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones'),
   });
+  const announcer = new Announcer(() => ({ draining, tools: podTools.tools() }), ANNOUNCE_EVERY_MS);
   const runs = new RunService({
     agent: (name) => (name === settings.agent ? current?.record : undefined),
     hasModel: () => true,
@@ -89,6 +95,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
     byRecord.set(configured.record, configured);
     latest = configured;
     podTools.configure(configured);
+    announcer.add(watcher);
     log.info({ agent: settings.agent, agent_version: configured.record.version }, 'configured');
     return { ok: true, result: { configured: true } };
   };
@@ -98,7 +105,10 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
     maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
     call: async (request, watcher) =>
       request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher),
-    onGone: (watcher) => runs.unwatch(watcher),
+    onGone: (watcher) => {
+      announcer.remove(watcher);
+      runs.unwatch(watcher);
+    },
     onAuthFailure: (reason) => log.info({ reason }, 'connection refused'),
     onBug,
   });
@@ -111,7 +121,10 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   return {
     url: `http://${settings.host}:${port}`,
     close: async () => {
-      await runs.drain(DRAIN_MS);
+      draining = true;
+      announcer.announce();
+      await runs.drain(settings.drainSeconds * 1000);
+      announcer.close();
       await Promise.all([rpc.close(), podTools.stop()]);
       server.close();
       server.closeAllConnections();

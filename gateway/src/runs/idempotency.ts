@@ -10,10 +10,9 @@ interface Remembered<Run> {
 
 export type KeyLookup<Run> = { kind: 'new' } | { kind: 'same'; run: Run } | { kind: 'other' };
 
-const MAX_KEYS = 20_000;
 export const KEY_TTL_MS = 3_600_000;
 
-/** Keys of the last hour, bounded in number: a repeat with the same parameters meets its run again (Design 6). */
+/** Keys of the last hour, for as long as their run is remembered: a repeat with the same parameters meets it again (Design 6). */
 export class IdempotencyKeys<Run> {
   private readonly keys = new Map<string, Remembered<Run>>();
   private readonly now: () => number;
@@ -33,12 +32,7 @@ export class IdempotencyKeys<Run> {
   }
 
   remember(key: string, parameters: string, run: Run): void {
-    this.keys.delete(key);
     this.keys.set(key, { parameters, run, since: this.now() });
-    for (const [oldest, { since }] of this.keys) {
-      if (this.keys.size <= MAX_KEYS && this.now() - since <= KEY_TTL_MS) break;
-      this.keys.delete(oldest);
-    }
   }
 
   forget(key: string, run: Run): void {

@@ -5,7 +5,7 @@ import type { Generated, GenerateOptions, GenerateRequest } from '../models/gene
 import type { ModelCall, ModelContent, ModelPrompt, ModelReply, ModelUsage } from '../models/model.ts';
 import type { AnswerContract } from './answer-contract.ts';
 import type { EmitRunEvent } from './run-event.ts';
-import type { RunSpan } from './run-span.ts';
+import type { RunSpan } from '../observability/span.ts';
 import { RunAborted, type RunFailureType, type RunOutcome } from './run-outcome.ts';
 import { callTool, type DoorDeps, type RequestedCall } from './tool-door.ts';
 import type { ToolOffer } from './tool-offer.ts';

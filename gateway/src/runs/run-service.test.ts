@@ -1,3 +1,4 @@
+import type { AgentRunResult } from '@signalbox/crds';
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { AgentRecord } from '../agents/agent-record.ts';
@@ -58,7 +59,8 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
   });
   const outcome = async (key?: string) => {
     const submitted = runs.submit({ agent: 'a', input: '', idempotency_key: key }, WATCHER);
-    return submitted.ok ? submitted.run.finished : submitted;
+    const finished = submitted.ok ? await submitted.run.finished : submitted;
+    return 'json' in finished ? { ok: true, result: JSON.parse(finished.json) as AgentRunResult } : finished;
   };
   return { runs, outcome, bugs };
 }

@@ -4,11 +4,11 @@ import type { ServedTool } from '../tools/tool-servers.ts';
 import { AnswerContracts, mergeSchemas, type AnswerContract } from './answer-contract.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
-import { type FinishedRun, Run, type RunWatcher } from './run.ts';
+import { finishedRun, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
 import { RunAborted, type RunFailure, type RunOutcome } from './run-outcome.ts';
 import { RunQueue, type Ticket } from './run-queue.ts';
-import { carryOn, type RunSpan, type StartSpan } from './run-span.ts';
+import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
@@ -27,7 +27,7 @@ export interface RunServiceDeps {
   keyedRunsOutliveWatchers: boolean;
   newId: (params: AgentRunParams) => string;
   now: () => number;
-  onFinished: (run: { agent: string; status: string; seconds: number; outcome: FinishedRun }) => void;
+  onFinished: (run: { agent: string; status: string; seconds: number }) => void;
   /** Absent: nothing is recorded, and a context is carried on. */
   startSpan?: StartSpan | undefined;
   onBug: (error: unknown, runId: string) => void;
@@ -163,7 +163,7 @@ export class RunService {
   private async execute(run: Run, prepared: Prepared, ticket: Ticket): Promise<void> {
     const started = performance.now();
     const timer = this.deadline(run, prepared.agent);
-    let outcome: FinishedRun;
+    let outcome: RunOutcome;
     try {
       outcome = await this.runInSlot(run, prepared, ticket);
     } catch (error) {
@@ -172,18 +172,19 @@ export class RunService {
       clearTimeout(timer);
       ticket.release();
     }
-    this.remember(run, outcome);
+    const finished = finishedRun(outcome);
+    const status = outcome.ok ? 'completed' : outcome.type;
     const seconds = (performance.now() - started) / 1000;
-    this.deps.onFinished({
-      agent: prepared.agent.name,
-      status: outcome.ok ? 'completed' : outcome.type,
-      seconds,
-      outcome,
+    run.finish(finished);
+    // Once the answer is on its way; until then the run is found among the live ones.
+    setImmediate(() => {
+      this.live.delete(run.id);
+      this.finished.add(run, finished);
+      this.deps.onFinished({ agent: prepared.agent.name, status, seconds });
     });
-    run.finish(outcome);
   }
 
-  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket): Promise<FinishedRun> {
+  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket): Promise<RunOutcome> {
     const emit = (event: Parameters<Run['emit']>[0]) => run.emit(event);
     emit({ event: 'accepted' });
     if (ticket.position > 0) emit({ event: 'queued', position: ticket.position });
@@ -224,16 +225,17 @@ export class RunService {
   }
 
   private startSpan(run: Run, agent: AgentRecord): RunSpan {
-    const { _meta, metadata } = run.params;
+    const { _meta, metadata, session_key } = run.params;
     const attributes = {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': agent.name,
       'gen_ai.agent.version': agent.version,
+      'gen_ai.conversation.id': session_key,
       'signalbox.run_id': metadata?.run_id,
       'signalbox.pipeline': metadata?.pipeline,
       'signalbox.step': metadata?.step_name,
     };
-    return (this.deps.startSpan ?? carryOn)(`invoke_agent ${agent.name}`, attributes, _meta?.traceparent);
+    return (this.deps.startSpan ?? carryOn)(`invoke_agent ${agent.name}`, attributes, traceContextOf(_meta));
   }
 
   /** The caller's time covers the queue as well; the agent's own limit is a second one. */
@@ -258,11 +260,6 @@ export class RunService {
     if (error instanceof NotReady) return failure('tool_unavailable', error.message, true);
     this.deps.onBug(error, run.id);
     return failure('internal', 'the run failed inside the gateway', true);
-  }
-
-  private remember(run: Run, outcome: FinishedRun): void {
-    this.live.delete(run.id);
-    this.finished.add(run, outcome);
   }
 }
 

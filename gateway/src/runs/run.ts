@@ -1,7 +1,7 @@
-import type { AgentRunParams, AgentRunResult, RpcResponse, ToolApprovalResult } from '@signalbox/crds';
+import type { AgentRunParams, RpcResponse, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
-import type { RunAborted, RunFailure } from './run-outcome.ts';
+import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
 
 /** Someone who hears of a run: the connection that started it or attached later. */
 export interface RunWatcher {
@@ -13,7 +13,13 @@ export interface RunWatcher {
   ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
 }
 
-export type FinishedRun = { ok: true; result: AgentRunResult } | RunFailure;
+/** How a run ended. Thousands are kept for an hour, so a result is one string, as it is sent, and a failure keeps no trace. */
+export type FinishedRun = { ok: true; json: string } | RunFailure;
+
+export function finishedRun(outcome: RunOutcome): FinishedRun {
+  if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.result) };
+  return { ...outcome, partial: { ...outcome.partial, trace: [] } };
+}
 
 /** One run from acceptance to its answer; watchers come and go. */
 export class Run {

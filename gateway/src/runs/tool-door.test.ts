@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
 import { callTool, type DoorContext, type DoorDeps } from './tool-door.ts';
 import { offerTools, type OfferableTool } from './tool-offer.ts';
-import { carryOn } from './run-span.ts';
+import { carryOn } from '../observability/span.ts';
 import { Trace } from './trace.ts';
 
 const TOOLS: OfferableTool[] = ['get_pod', 'delete_pod', 'Delete_Pod', 'delete__pod', 'exec'].map((name) => ({

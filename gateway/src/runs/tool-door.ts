@@ -2,7 +2,7 @@ import type { ToolApprovalResult } from '@signalbox/crds';
 import type { PolicyCall, PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
-import type { RunSpan } from './run-span.ts';
+import type { RunSpan } from '../observability/span.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
 import type { Trace } from './trace.ts';
 

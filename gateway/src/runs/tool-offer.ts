@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { serverOf } from '@signalbox/crds';
+import { contentHash, serverOf } from '@signalbox/crds';
 import type { ModelTool } from '../models/model.ts';
 import { globMatches } from '../policy/glob.ts';
 
@@ -50,6 +50,30 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
     forModel.push({ type: 'function', name, description: tool.description, inputSchema: tool.inputSchema });
   }
   return { byName, forModel };
+}
+
+/** A tool as an agent's status tells of it; the hash changes with what the server says of the tool. */
+export interface DiscoveredTool {
+  server: string;
+  name: string;
+  hash: string;
+}
+
+const MAX_DISCOVERED = 256;
+
+/** What an agent could call now, in the order of names. */
+export function discoveredTools(agent: AgentTools, available: readonly OfferableTool[]): DiscoveredTool[] {
+  const tools = new Map(available.map((tool) => [`${tool.server}/${tool.name}`, tool]));
+  const offered = [...offerTools(agent, available).byName.values()].map(({ server, tool }) => `${server}/${tool}`);
+  return offered
+    .toSorted()
+    .slice(0, MAX_DISCOVERED)
+    .flatMap((key) => {
+      const tool = tools.get(key);
+      if (!tool) return [];
+      const { server, name, description, inputSchema, annotations } = tool;
+      return [{ server, name, hash: contentHash({ name, description, inputSchema, annotations: { ...annotations } }) }];
+    });
 }
 
 /** Whether a list of patterns names a tool. */

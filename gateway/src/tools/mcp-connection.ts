@@ -86,7 +86,7 @@ async function callTool(
   { tool, input }: { tool: string; input: Record<string, unknown> },
   { signal, timeoutMs, span }: ToolCallOptions,
 ): Promise<ToolOutcome> {
-  const context = span?.traceparent ? { _meta: { traceparent: span.traceparent } } : {};
+  const context = span?.context ? { _meta: span.context } : {};
   try {
     const result = await client.request(
       { method: 'tools/call', params: { name: tool, arguments: input, ...context } },

@@ -1,4 +1,4 @@
-import type { WatchMemory } from './memory-watch.ts';
+import type { ProcessWatches } from './stdio-transport.ts';
 import type { OpenConnection } from './tool.ts';
 
 type Local = {
@@ -11,21 +11,20 @@ type Local = {
 type Remote = { url: string; headers: Record<string, string> };
 
 /** What processes get from the gateway beside their own entry. */
-export interface ProcessSurroundings {
+export interface ProcessSurroundings extends ProcessWatches {
   environment: Record<string, string>;
-  watchMemory: WatchMemory;
 }
 
 /**
  * How to open one configured server. A process gets the entry's environment and the surroundings', nothing of the gateway's.
  * The MCP client is loaded at the first start, so that a gateway without tool servers never pays for it.
  */
-export function openServer(entry: Local | Remote, { environment, watchMemory }: ProcessSurroundings): OpenConnection {
+export function openServer(entry: Local | Remote, { environment, ...watches }: ProcessSurroundings): OpenConnection {
   if ('url' in entry) return openRemote(entry);
   const { command, args, cwd, memory_limit_mib } = entry;
   const env = { ...environment, ...entry.env };
   const spec = { command, args, cwd, env, memoryLimitBytes: memory_limit_mib * 1024 * 1024 };
-  return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watchMemory, signal);
+  return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watches, signal);
 }
 
 /** A server that is dialled. */

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { isGroupAlive } from './process-table.ts';
 import type { Readable, Writable } from 'node:stream';
 
 export interface ProcessSpec {
@@ -45,7 +46,7 @@ export async function endGroup(pid: number, graceMs: number): Promise<void> {
 
 async function groupGone(pid: number, withinMs: number): Promise<boolean> {
   for (let waited = 0; waited <= withinMs; waited += POLL_MS) {
-    if (!signalGroup(pid, 0)) return true;
+    if (!signalGroup(pid, 0) || !isGroupAlive(pid)) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;

@@ -3,7 +3,14 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { LineReader } from './line-reader.ts';
 import type { WatchMemory } from './memory-watch.ts';
+import type { Guarded, OrphanWatch } from './orphan-watch.ts';
 import { endGroup, type GroupLeader, type ProcessSpec, startGroup } from './process-group.ts';
+
+/** Who looks after a process from outside. */
+export interface ProcessWatches {
+  watchMemory: WatchMemory;
+  orphanWatch: OrphanWatch;
+}
 
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
@@ -29,18 +36,21 @@ export class StdioTransport implements Transport {
   private ending: Promise<void> | null = null;
   private highestId = -1;
   private stderrTail = '';
-  private readonly watchMemory: WatchMemory;
+  private readonly watches: ProcessWatches;
+  private guarded: Guarded | null = null;
   private stopWatching = () => {};
   private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
 
-  constructor(spec: ProcessSpec, watchMemory: WatchMemory) {
+  constructor(spec: ProcessSpec, watches: ProcessWatches) {
     this.spec = spec;
-    this.watchMemory = watchMemory;
+    this.watches = watches;
   }
 
   async start(): Promise<void> {
-    const child = startGroup(this.spec);
+    const mark = this.watches.orphanWatch.mark();
+    const child = startGroup({ ...this.spec, env: { ...this.spec.env, [mark.name]: mark.value } });
     this.child = child;
+    if (child.pid !== undefined) this.guarded = this.watches.orphanWatch.guard(child.pid, mark);
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -64,7 +74,7 @@ export class StdioTransport implements Transport {
   private limitMemory({ pid }: GroupLeader): void {
     const { memoryLimitBytes: limitBytes } = this.spec;
     if (pid === undefined) return;
-    this.stopWatching = this.watchMemory({ pid, limitBytes }, () =>
+    this.stopWatching = this.watches.watchMemory({ pid, limitBytes }, () =>
       this.end(`used more than ${Math.round(limitBytes / MEBIBYTE)} MiB of memory`),
     );
   }
@@ -105,11 +115,19 @@ export class StdioTransport implements Transport {
     if (this.ending) return;
     this.reason = reason;
     this.stopWatching();
-    const pid = this.child?.pid;
-    this.ending = (pid === undefined ? Promise.resolve() : endGroup(pid, GRACE_MS)).then(() => {
+    this.ending = this.endProcesses().then(() => {
       for (const stream of [this.child?.stdin, this.child?.stdout, this.child?.stderr]) stream?.destroy();
     });
     this.onclose?.();
+  }
+
+  private async endProcesses(): Promise<void> {
+    const pid = this.child?.pid;
+    if (pid === undefined) return;
+    this.guarded?.signalStrays('SIGTERM');
+    await endGroup(pid, GRACE_MS);
+    this.guarded?.signalStrays('SIGKILL');
+    this.guarded?.release();
   }
 
   private exitReason(code: number | null, signal: NodeJS.Signals | null): string {

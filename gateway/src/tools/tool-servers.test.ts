@@ -4,10 +4,11 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { until } from '../testing/until.ts';
 import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
 import { openServer } from './open-server.ts';
+import { createOrphanWatch } from './orphan-watch.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
 
 const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
@@ -17,7 +18,12 @@ const EVERYTHING = join(
 );
 const SLOW_TOOLS = new Set(['hang', 'freeze']);
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
-const SURROUNDINGS = { environment: ENVIRONMENT, watchMemory: createMemoryWatch(readGroupMemory, 100) };
+const SURROUNDINGS = {
+  environment: ENVIRONMENT,
+  watchMemory: createMemoryWatch(readGroupMemory, 100),
+  orphanWatch: createOrphanWatch(ENVIRONMENT.PATH, () => {}),
+};
+afterAll(() => SURROUNDINGS.orphanWatch.close());
 
 let servers: ToolServers | null = null;
 afterEach(async () => {
@@ -235,13 +241,14 @@ describe('misbehaviour', () => {
     await until(() => viewOf(all, 'bad')?.last_error?.includes('ENOENT'));
   });
 
-  test('a cancelled call does not disturb the next one', async () => {
+  test('a cancelled call is taken back at the server and does not disturb the next one', async () => {
     const all = start([local('bad', [MISBEHAVING])]);
     await running(all, 'bad');
     const abort = new AbortController();
     const hanging = all.call('bad', 'hang', {}, { signal: abort.signal, timeoutMs: 5000 });
     abort.abort(new Error('enough'));
     expect((await hanging).kind).not.toBe('ok');
+    expect(JSON.parse((await call(all, 'bad', 'cancelled')).text)).toHaveLength(1);
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
   });
 });
@@ -260,8 +267,23 @@ test('stopping ends grandchildren and servers that ignore SIGTERM', async () => 
   };
   expect(group()).toBe(true);
   await all.stop();
-  expect(group()).toBe(false);
+  await until(() => !group(), 1000);
 }, 20_000);
+
+test('stopping ends what left the process group too', async () => {
+  const all = start([local('daemonic', [MISBEHAVING, 'daemon'])]);
+  await running(all, 'daemonic');
+  const { SIGNALBOX_TOOL_SERVER: mark } = JSON.parse((await call(all, 'daemonic', 'env')).text) as Record<
+    string,
+    string
+  >;
+  const daemon = processes('sleep', '601').find((pid) =>
+    readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${mark}`),
+  );
+  expect(daemon).toBeDefined();
+  await all.stop();
+  await until(() => !processes('sleep', '601').includes(daemon ?? 0));
+});
 
 test('a server sees its own environment and nothing of ours', async () => {
   process.env['GATEWAY_SECRET_FOR_TEST'] = 'leak';
@@ -273,7 +295,7 @@ test('a server sees its own environment and nothing of ours', async () => {
     Object.keys(seen)
       .filter((key) => !key.startsWith('__'))
       .toSorted(),
-  ).toEqual(['OWN', 'PATH']);
+  ).toEqual(['OWN', 'PATH', 'SIGNALBOX_TOOL_SERVER']);
 });
 
 describe('pinning', () => {
@@ -299,7 +321,7 @@ describe('pinning', () => {
     let reports = 0;
     const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], 'warn', () => (reports += 1));
     await running(all, 'other');
-    expect(all.tools().length + all.tools().length).toBe(46);
+    expect(all.tools().length + all.tools().length).toBe(48);
     expect(reports).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import type { RunSpan } from '../runs/run-span.ts';
+import type { RunSpan } from '../observability/span.ts';
 
 /** One tool as its server describes it. */
 export interface ToolDefinition {

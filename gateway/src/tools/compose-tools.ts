@@ -1,0 +1,67 @@
+import type { GatewayConfig, ToolServerConfig } from '../config/schema.ts';
+import type { Log } from '../observability/log.ts';
+import { schedule } from '../schedule.ts';
+import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
+import { openServer, type ProcessSurroundings } from './open-server.ts';
+import { createOrphanWatch } from './orphan-watch.ts';
+import { type ToolServerSpec, ToolServers } from './tool-servers.ts';
+
+export interface ComposeToolsOptions {
+  config: GatewayConfig;
+  /** What tool servers may see of the environment. */
+  environment: Record<string, string>;
+  log: Log;
+  onChangedTools: (server: string) => void;
+}
+
+/** The configured tool servers, not started yet, and what ends them with all that looks after them. */
+export interface ComposedTools {
+  servers: ToolServers;
+  stop: () => Promise<void>;
+}
+
+const PING_EVERY_MS = 30_000;
+const PING_TIMEOUT_MS = 5000;
+const WATCH_MEMORY_MS = 2000;
+
+/** Puts supervision together: who starts, pings, bounds and, after a crash of the gateway, ends the tool servers. */
+export function composeTools({ config, environment, log, onChangedTools }: ComposeToolsOptions): ComposedTools {
+  const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
+    log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
+  );
+  const watchMemory = createMemoryWatch(readGroupMemory, WATCH_MEMORY_MS);
+  const servers = new ToolServers(specsOf(config.mcp_servers, { environment, watchMemory, orphanWatch }), {
+    pinning: config.tool_pinning,
+    random: Math.random,
+    now: () => new Date(),
+    schedule,
+    pingEveryMs: PING_EVERY_MS,
+    pingTimeoutMs: PING_TIMEOUT_MS,
+    onTransition: (server, state, reason) => {
+      if (state === 'backoff') log.warn({ server, reason }, 'tool server is down');
+      else log.info({ server, state }, 'tool server');
+    },
+    onChangedTools: (server, tools_hash) => {
+      onChangedTools(server);
+      log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones');
+    },
+  });
+  return {
+    servers,
+    stop: async () => {
+      await servers.stop();
+      orphanWatch.close();
+    },
+  };
+}
+
+function specsOf(
+  entries: Readonly<Record<string, ToolServerConfig>>,
+  surroundings: ProcessSurroundings,
+): ToolServerSpec[] {
+  return Object.entries(entries).map(([name, entry]) => {
+    const toolsHash = entry.tools_hash;
+    if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
+    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, surroundings), toolsHash };
+  });
+}
