@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Agent, MAX_FRAME_BYTES } from '@signalbox/crds';
 import type { AgentRecord } from './agents/agent-record.ts';
+import { readManagedAgents } from './agents/managed.ts';
 import { AgentRegistry } from './agents/registry.ts';
 import { validateAgent } from './agents/validate.ts';
-import type { GatewayConfig, ToolServerConfig } from './config/schema.ts';
-import { schedule } from './schedule.ts';
+import type { GatewayConfig } from './config/schema.ts';
 import { healthOf } from './health.ts';
 import { createApp } from './http/app.ts';
 import { agentRoutes } from './http/routes/agents.ts';
@@ -23,15 +23,15 @@ import { createConceal } from './observability/conceal.ts';
 import type { Log } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import { composePods } from './pods/compose-pods.ts';
+import { imageServersFrom } from './pods/image-servers.ts';
 import { compilePolicy } from './policy/policy.ts';
 import { createMethods } from './rpc/methods.ts';
 import { RpcServer } from './rpc/rpc-server.ts';
-import { runAgent } from './runs/run-agent.ts';
+import { runAgent, type RunAgentDeps } from './runs/run-agent.ts';
+import { discoveredTools } from './runs/tool-offer.ts';
 import { RunService } from './runs/run-service.ts';
-import { createMemoryWatch, readGroupMemory } from './tools/memory-watch.ts';
+import { composeTools } from './tools/compose-tools.ts';
 import { tracedCall, tracedGenerate } from './runs/traced.ts';
-import { openServer, type ProcessSurroundings } from './tools/open-server.ts';
-import { type ToolServerSpec, ToolServers } from './tools/tool-servers.ts';
 
 export interface GatewayOptions {
   config: GatewayConfig;
@@ -54,10 +54,6 @@ export interface RunningGateway {
 
 export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; message: string };
 
-const PING_TOOL_SERVERS_MS = 30_000;
-const PING_TIMEOUT_MS = 5000;
-const WATCH_MEMORY_MS = 2000;
-
 /** Puts the service together and starts it; the only place that knows every part. */
 export async function startGateway({
   config,
@@ -72,19 +68,11 @@ export async function startGateway({
   const models = createModels(providerEntries(config.providers));
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
 
-  const watchMemory = createMemoryWatch(readGroupMemory, WATCH_MEMORY_MS);
-  const servers = new ToolServers(serverSpecs(config.mcp_servers, { environment: baseEnvironment, watchMemory }), {
-    pinning: config.tool_pinning,
-    random: Math.random,
-    now: () => new Date(),
-    schedule,
-    pingEveryMs: PING_TOOL_SERVERS_MS,
-    pingTimeoutMs: PING_TIMEOUT_MS,
-    onTransition: (server, state, reason) => logTransition(log, { server, state, reason }),
-    onChangedTools: (server, tools_hash) => {
-      metrics.toolsChanged(server);
-      log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones');
-    },
+  const { servers, stop: stopTools } = composeTools({
+    config,
+    environment: baseEnvironment,
+    log,
+    onChangedTools: (server) => metrics.toolsChanged(server),
   });
   const known = {
     hasModel: (model: string) => models.route(model) !== null,
@@ -99,7 +87,7 @@ export async function startGateway({
   const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
   const reload = () => {
     const report = registry.load();
-    pods?.retain(new Set(report.agents.map(({ name }) => name)));
+    pods?.retain(report.agents.filter((agent) => podsOf(agent) !== null));
     for (const { agent, field, message } of report.errors)
       log.warn({ agent, field, problem: message }, 'agent not loaded');
     log.info({ agents: report.agents.length, errors: report.errors.length }, 'agents loaded');
@@ -114,10 +102,13 @@ export async function startGateway({
       Object.values(config.providers).flatMap(({ api_key, headers }) => [api_key, ...Object.values(headers)]),
     ),
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
-    onRequest: ({ reply, ...request }) => metrics.llmRequest({ ...request, usage: reply?.usage ?? null }),
+    onRequest: ({ reply, ...request }) =>
+      // Counting can wait until the answer is on its way.
+      void setImmediate(() => metrics.llmRequest({ ...request, usage: reply?.usage ?? null })),
   };
-  const ask = tracedGenerate((request, options) => generate(request, options, modelDeps));
   const tracing = await openTracing(config, version, log);
+  const asked: RunAgentDeps['generate'] = (request, options) => generate(request, options, modelDeps);
+  const ask = tracing ? tracedGenerate(asked) : asked;
   const door = {
     decide: policy.decide,
     call: tracedCall(servers.call.bind(servers)),
@@ -127,7 +118,16 @@ export async function startGateway({
   };
   const { maxIterations, ...runLimits } = limitsOf(config);
   const pods = signingKey
-    ? composePods({ config, signingKey, tools: () => servers.tools(), generate: ask, door, log, onBug })
+    ? composePods({
+        config,
+        signingKey,
+        tools: () => servers.tools(),
+        agent: (name) => registry.get(name),
+        generate: ask,
+        door,
+        log,
+        onBug,
+      })
     : null;
   const podsOf = ({ config: agent, managedBy }: AgentRecord) =>
     known.modeOf(agent, managedBy !== null) === 'kubernetes' ? pods : null;
@@ -161,6 +161,7 @@ export async function startGateway({
     agents: () => registry.size(),
     connections: () => rpc.size(),
     servers: () => servers.views().filter(({ transport }) => transport !== 'image'),
+    pods: () => pods?.connected() ?? [],
   });
 
   const authenticate = createAuthenticate(tokens);
@@ -209,16 +210,20 @@ export async function startGateway({
       }),
       ...agentRoutes({
         list: () => registry.list(),
+        errors: () => registry.errors(),
         get: (name) => registry.get(name),
         create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
         update: (name, change) => registry.update(name, change),
         remove: (name) => registry.remove(name),
         validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known),
         reload,
+        managed: () => readManagedAgents(config.managed_dir),
+        toolsOf: ({ name, config: agent }) =>
+          discoveredTools(agent, [...servers.tools(), ...(pods?.tools(name) ?? [])]),
       }),
       ...toolRoutes({
-        servers: () => servers.views(),
-        tools: () => servers.tools(),
+        servers: () => imageServersFrom(pods?.tools() ?? [], servers.views()),
+        tools: () => [...servers.tools(), ...(pods?.tools() ?? [])],
         policy: { default: config.tool_policy.default, rules: policy.rules },
         decide: policy.decide,
       }),
@@ -248,7 +253,7 @@ export async function startGateway({
       close: async () => {
         await runs.drain(config.server.drain_seconds * 1000);
         pods?.close();
-        await Promise.all([rpc.close(), servers.stop()]);
+        await Promise.all([rpc.close(), stopTools()]);
         await app.close();
         await tracing?.close();
       },
@@ -265,31 +270,12 @@ function limitsOf({ limits }: GatewayConfig) {
   return { maxConcurrentRuns, maxQueuedRuns, maxIterations };
 }
 
-function serverSpecs(
-  entries: Readonly<Record<string, ToolServerConfig>>,
-  surroundings: ProcessSurroundings,
-): ToolServerSpec[] {
-  return Object.entries(entries).map(([name, entry]) => {
-    const toolsHash = entry.tools_hash;
-    if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
-    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, surroundings), toolsHash };
-  });
-}
-
 /** Null where tracing is off: then nothing of it is loaded. */
 async function openTracing({ observability: { otel } }: GatewayConfig, version: string, log: Log) {
   if (!otel.enabled) return null;
   const { startTracing } = await import('./observability/otel.ts');
   const { exporter, endpoint, service_name: serviceName } = otel;
   return startTracing({ exporter, endpoint, serviceName, version, log });
-}
-
-function logTransition(
-  log: Log,
-  { server, state, reason }: { server: string; state: string; reason: string | null },
-): void {
-  if (state === 'backoff') log.warn({ server, reason }, 'tool server is down');
-  else log.info({ server, state }, 'tool server');
 }
 
 function urlOf({ address, family, port }: AddressInfo, secure: boolean): string {

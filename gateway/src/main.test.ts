@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { until } from './testing/until.ts';
 
 const START = join(import.meta.dirname, '../start.mjs');
+const MISBEHAVING = join(import.meta.dirname, 'testing/misbehaving-server.ts');
 let directory: string;
 const children: ChildProcess[] = [];
 beforeEach(() => {
@@ -18,7 +19,11 @@ afterEach(() => {
 });
 
 function gateway(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [START, ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  return launch([process.execPath, START, ...args], env);
+}
+
+function launch([command = '', ...args]: string[], env: Record<string, string> = {}) {
+  const child = spawn(command, args, { env: { PATH: process.env['PATH'] ?? '', ...env } });
   children.push(child);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
@@ -107,6 +112,70 @@ test('SIGHUP reads the agents again', async () => {
   run.child.kill('SIGHUP');
   await until(() => run.lines().some((entry) => entry['msg'] === 'agents loaded' && entry['agents'] === 1));
 });
+
+/** Processes with a mark in their environment. */
+function marked(mark: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && environment(pid).includes(mark))
+    .map(Number);
+}
+
+function environment(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+test.each([
+  [
+    'one that ignores the end of its input and SIGTERM, with a child and a daemon',
+    ['ignore-term', 'grandchild', 'daemon'],
+  ],
+  ['one that is polite', []],
+])(
+  'a killed gateway leaves no tool server behind: %s',
+  async (_, traits) => {
+    const mark = `of-${process.pid}-${performance.now()}`;
+    const server = { command: process.execPath, args: [MISBEHAVING, ...traits], env: { MARK: mark } };
+    const run = gateway(['--config', configure(JSON.stringify({ server: { port: 0 }, mcp_servers: { bad: server } }))]);
+    await until(() => run.lines().some((entry) => entry['msg'] === 'tool server' && entry['state'] === 'running'));
+    expect(marked(mark).length).toBeGreaterThanOrEqual(1 + traits.filter((trait) => trait !== 'ignore-term').length);
+    run.child.kill('SIGKILL');
+    await until(() => marked(mark).length === 0);
+  },
+  30_000,
+);
+
+test('as the first process of a container it leaves no ended process uncollected and still stops when told', async () => {
+  const bad = { command: process.execPath, args: [MISBEHAVING, 'grandchild', 'daemon', 'dies-at-start'] };
+  const config = configure(JSON.stringify({ server: { port: 0 }, mcp_servers: { bad } }));
+  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const isolated = ['unshare', ...asRoot, '--pid', '--fork', '--mount-proc', '--kill-child'];
+  const run = launch([...isolated, process.execPath, START, '--config', config]);
+  await until(() => run.lines().filter(({ msg }) => msg === 'tool server is down').length === 2);
+  const [first] = childrenOf(run.child.pid ?? 0);
+  await until(() => childrenOf(first ?? 0).every((pid) => fieldsOf(pid)[0] !== 'Z'));
+  process.kill(first ?? 0, 'SIGTERM');
+  expect(await run.exit()).toBe(0);
+}, 30_000);
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && fieldsOf(Number(pid))[1] === String(parent))
+    .map(Number);
+}
+
+/** State, parent and so on, as /proc has them behind the command. */
+function fieldsOf(pid: number): string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}
 
 test('a taken port ends the start with its key', async () => {
   const first = gateway(['--config', configure('server: {port: 0}\n')]);

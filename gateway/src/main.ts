@@ -47,7 +47,13 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
     log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
 
   const signing =
-    config.runtime.mode === 'kubernetes' ? loadSigningKey(config.identity_dir, env['GATEWAY_SIGNING_KEY']) : null;
+    config.runtime.mode === 'kubernetes'
+      ? loadSigningKey({
+          identityDir: config.identity_dir,
+          pem: env['GATEWAY_SIGNING_KEY'],
+          adminToken: env['GATEWAY_ADMIN_TOKEN'],
+        })
+      : null;
   if (signing && !signing.ok) return refuse(signing.message);
 
   const started = await startGateway({
@@ -60,8 +66,6 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   });
   if (!started.ok) return refuse(started.message);
   const { gateway } = started;
-  log.info({ url: gateway.url }, 'listening');
-
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
@@ -79,6 +83,8 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => gateway.reload());
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  // Last: whoever waits for this line may send a signal at once.
+  log.info({ url: gateway.url }, 'listening');
   return null;
 }
 

@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { isName } from '@signalbox/crds';
@@ -63,8 +63,14 @@ export function writePair(directory: string, name: string, pair: AgentPair): voi
   writeDurably(join(fresh, AGENT_FILE), pair.agentYaml);
   writeDurably(join(fresh, SOUL_FILE), pair.soul);
   syncDirectory(fresh);
-  if (existsSync(current)) renameSync(current, old);
-  renameSync(fresh, current);
+  const replaces = existsSync(current);
+  if (replaces) renameSync(current, old);
+  try {
+    renameSync(fresh, current);
+  } catch (error) {
+    if (replaces) renameSync(old, current);
+    throw error;
+  }
   syncDirectory(directory);
   rmSync(old, { recursive: true, force: true });
 }
@@ -105,7 +111,7 @@ function pathsOf(directory: string, name: string): Record<'current' | 'fresh' | 
 function writeDurably(path: string, text: string): void {
   const file = openSync(path, 'w', 0o644);
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ObjectReference, SyncManifest } from '@signalbox/crds';
+import { type ObjectReference, type SyncedObject, syncedObjects, SyncManifest } from '@signalbox/crds';
 
 /** Which custom resource owns an agent of the managed directory. */
 export type OwnerOf = (agent: string) => ObjectReference;
 
 /** Reads who owns what from the sync manifest (Design 7). Without a readable one an owner has no namespace. */
 export function readOwners(managedDir: string): OwnerOf {
-  const path = join(managedDir, 'manifest.json');
-  const files = existsSync(path) ? parseFiles(path) : {};
+  const files = readManifest(managedDir)?.files ?? {};
   return (agent) => {
     const owner = files[`agents/${agent}/agent.yaml`];
     return owner
@@ -17,12 +16,20 @@ export function readOwners(managedDir: string): OwnerOf {
   };
 }
 
-function parseFiles(path: string): SyncManifest['files'] {
+/** The state of the objects that the agents come from; null where no controller manages any. */
+export function readManagedAgents(managedDir: string | undefined): SyncedObject[] | null {
+  const manifest = managedDir === undefined ? null : readManifest(managedDir);
+  return manifest && syncedObjects(manifest);
+}
+
+function readManifest(managedDir: string): SyncManifest | null {
+  const path = join(managedDir, 'manifest.json');
+  if (!existsSync(path)) return null;
   try {
     const parsed = SyncManifest.safeParse(JSON.parse(readFileSync(path, 'utf8')));
-    return parsed.success ? parsed.data.files : {};
+    return parsed.success ? parsed.data : null;
   } catch {
     // The manifest is being replaced or damaged: the agents still load, only their owner is not known.
-    return {};
+    return null;
   }
 }

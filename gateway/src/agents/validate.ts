@@ -1,4 +1,5 @@
-import { Agent, agentVersion, compileJsonSchema, parseYaml, serverOf } from '@signalbox/crds';
+import { Agent, agentVersion, compileJsonSchema, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
+import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 
 /** A pair of files that wants to become an agent. */
@@ -31,8 +32,7 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   if (!isObject(written)) return refuse(fallbackName, 'agent_yaml', null, 'must be a map of keys');
   const name = typeof written['name'] === 'string' ? written['name'] : fallbackName;
   const parsed = Agent.safeParse(written);
-  if (!parsed.success)
-    return { ok: false, errors: parsed.error.issues.flatMap((issue) => schemaItems(name, issue, written)) };
+  if (!parsed.success) return { ok: false, errors: schemaItems(name, parsed.error, written) };
   const config = parsed.data;
   const errors = [
     ...nameItems(config, expectedName),
@@ -86,15 +86,11 @@ function schemaOfAnswer(config: Agent): ValidationItem[] {
   return compiled.ok ? [] : [item(config.name, 'output_schema', null, compiled.msg)];
 }
 
-type Issue = { code?: string; path: PropertyKey[]; message: string; keys?: string[] };
-
-function schemaItems(agent: string, issue: Issue, written: Record<string, unknown>): ValidationItem[] {
-  const path = issue.path.filter((part): part is string => typeof part === 'string');
-  if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => item(agent, [...path, key].join('.'), null, 'unknown key'));
-  }
-  return [item(agent, path.join('.') || 'agent_yaml', scalarAt(written, issue.path), issue.message)];
-}
+const schemaItems = (agent: string, { issues }: z.ZodError, written: Record<string, unknown>): ValidationItem[] =>
+  plainIssues(issues).map(({ path, msg, unknownKey }) => {
+    const field = path.filter((part) => typeof part === 'string').join('.') || 'agent_yaml';
+    return item(agent, field, unknownKey ? null : scalarAt(written, path), msg);
+  });
 
 /** The offending value where it is small enough to be repeated. */
 function scalarAt(value: unknown, path: readonly PropertyKey[]): unknown {

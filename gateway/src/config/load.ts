@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseYaml, type YamlProblem } from '@signalbox/crds';
+import { parseYaml, plainIssues, type YamlProblem } from '@signalbox/crds';
+import type { z } from 'zod';
 import { expandEnvironment, imageEnvironmentReferences } from './environment.ts';
 import { GatewayConfig } from './schema.ts';
 
@@ -34,7 +35,7 @@ export function parseConfig(text: string, baseDir: string, env: Environment): Lo
       message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}`,
     };
   const parsed = GatewayConfig.safeParse(expandEnvironment(raw, env));
-  if (!parsed.success) return { ok: false, message: describeIssue(parsed.error.issues[0]) };
+  if (!parsed.success) return { ok: false, message: describeIssues(parsed.error) };
   const config = withDefaults(withAbsolutePaths(parsed.data, baseDir));
   const problem = crossCheck(config);
   return problem ? { ok: false, message: problem } : { ok: true, config };
@@ -44,15 +45,9 @@ function describeYaml(problem: YamlProblem | undefined): string {
   return `configuration: line ${problem?.line ?? 1}, column ${problem?.col ?? 1}: ${problem?.msg ?? 'is not YAML'}`;
 }
 
-type Issue = { code?: string; path: PropertyKey[]; message: string; keys?: string[] };
-
-function describeIssue(issue: Issue | undefined): string {
-  if (!issue) return 'configuration is not valid';
-  const path = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys' && issue.keys) {
-    return `${[path, issue.keys[0]].filter(Boolean).join('.')}: unknown key`;
-  }
-  return `${path || 'configuration'}: ${issue.message}`;
+function describeIssues({ issues }: z.ZodError): string {
+  const [first] = plainIssues(issues);
+  return first ? `${first.path.map(String).join('.') || 'configuration'}: ${first.msg}` : 'configuration is not valid';
 }
 
 /** With no provider the scripted one stands in; a single provider is the default one without saying so. */

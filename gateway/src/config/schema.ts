@@ -1,4 +1,4 @@
-import { DefinitionName } from '@signalbox/crds';
+import { DefinitionName, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
 
 const Seconds = z.number().positive().max(86_400);
@@ -79,11 +79,8 @@ const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-    const path = unknownKey === undefined ? issue.path : [...issue.path, unknownKey];
-    context.addIssue({ code: 'custom', path, message: unknownKey === undefined ? issue.message : 'unknown key' });
-  }
+  for (const { path, msg } of plainIssues(parsed.error.issues))
+    context.addIssue({ code: 'custom', path, message: msg });
   return z.NEVER;
 });
 

@@ -1,9 +1,14 @@
 import type { AgentRecord } from '../agents/agent-record.ts';
+import type { DiscoveredTool } from '../runs/tool-offer.ts';
 
-/** A row of `GET /agents` (Gateway 4). */
-export function agentSummary({ name, version, config, managedBy }: AgentRecord): Record<string, unknown> {
+/** A row of `GET /agents` (Gateway 4), with the tools that its servers have now. */
+export function agentSummary(
+  { name, version, config, managedBy }: AgentRecord,
+  discovered: readonly DiscoveredTool[],
+): Record<string, unknown> {
   const { model, model_fallbacks, tools, description, tags } = config;
-  return { name, model, model_fallbacks, tools, version, description, tags, managed_by: managedBy };
+  const summary = { name, model, model_fallbacks, tools, version, description, tags };
+  return { ...summary, discovered_tools: discovered, managed_by: managedBy };
 }
 
 /** The combined view of `GET /agents/{name}` (Design 6). */

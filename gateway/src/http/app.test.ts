@@ -16,6 +16,7 @@ const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
   'GET /agents/{name}/soul': 'invoke',
   'GET /agents/{name}/agent': 'invoke',
   'GET /providers': 'invoke',
+  'GET /managed-agents': 'invoke',
   'GET /runner-key': 'invoke',
   'GET /mcp/servers': 'invoke',
   'GET /mcp/tools': 'invoke',
@@ -85,6 +86,20 @@ describe('bad requests', () => {
     const answer = await gateway.http('POST', '/agents/validate', { body });
     expect(answer.status).toBe(status);
     expect(answer.body.detail.type).toBe('validation');
+  });
+
+  test('each problem of a body is named in plain words', async () => {
+    const answer = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: 5, soul: 'x', prompt: 'y' } });
+    const item = { agent: '', value: null, severity: 'error' };
+    expect(answer.body.detail).toEqual({
+      type: 'validation',
+      message: 'agent_yaml: expected string, received number',
+      errors: [
+        { ...item, field: 'agent_yaml', value: 5, message: 'expected string, received number' },
+        { ...item, field: 'soul', message: 'unknown key' },
+        { ...item, field: 'prompt', message: 'unknown key' },
+      ],
+    });
   });
 
   test('an unknown route is 404 for who has a token and 401 for who has none', async () => {

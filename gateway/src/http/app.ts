@@ -1,4 +1,4 @@
-import { AppError, errorBody, ERROR_STATUS } from '@signalbox/crds';
+import { AppError, errorBody, ERROR_STATUS, plainIssues } from '@signalbox/crds';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate, grants, type Scope } from '../identity/authenticate.ts';
 import { openApi } from './openapi.ts';
@@ -16,6 +16,9 @@ export interface AppDeps {
 }
 
 const BODY_LIMIT = 2 * 1024 * 1024;
+/** Of a wrong value that is shown again. */
+const MAX_VALUE_CHARS = 200;
+const MAX_PROBLEMS = 20;
 
 /** The REST side of the service: every route of the table behind its scope, every error in one envelope (Gateway 4, 5, 7). */
 export function createApp(deps: AppDeps): FastifyInstance {
@@ -90,14 +93,32 @@ function authorize(authorization: string | undefined, needed: Scope | null, deps
 function parseBody(schema: z.ZodType, body: unknown): unknown {
   const parsed = schema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map((issue) => {
-    const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-    const field = [...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
-    return { agent: '', field, value: null, message: issue.message, severity: 'error' };
-  });
+  const errors = plainIssues(parsed.error.issues)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, msg, unknownKey }) => ({
+      agent: agentOf(body),
+      field: path.map(String).join('.').slice(0, MAX_VALUE_CHARS),
+      value: unknownKey ? null : scalarAt(body, path),
+      message: msg,
+      severity: 'error',
+    }));
   throw new AppError('validation', `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`, {
     extra: { errors },
   });
+}
+
+/** The name in a body that wants to be an agent, as far as there is one. */
+function agentOf(body: unknown): string {
+  const name = scalarAt(body, ['name']);
+  return typeof name === 'string' ? name : '';
+}
+
+function scalarAt(body: unknown, path: readonly PropertyKey[]): string | number | boolean | null {
+  let at = body;
+  for (const key of path)
+    at = typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : null;
+  if (typeof at === 'string') return at.slice(0, MAX_VALUE_CHARS);
+  return typeof at === 'number' || typeof at === 'boolean' ? at : null;
 }
 
 async function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: AppDeps): Promise<void> {

@@ -10,6 +10,7 @@ export const AgentSummaryView = z.object({
   version: z.string(),
   description: z.string(),
   tags: z.array(z.string()),
+  discovered_tools: z.array(z.object({ server: z.string(), name: z.string(), hash: z.string() })),
   managed_by: ObjectReference.nullable(),
 });
 

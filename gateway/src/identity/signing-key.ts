@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, scryptSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfPresent, writePrivate } from './private-file.ts';
@@ -13,12 +13,21 @@ export type SigningKeyResult = { ok: true; key: SigningKey } | { ok: false; mess
 
 const FILE = 'runner-signing-key.pem';
 
-/** The Ed25519 key from `pem` (several gateways share one), else from `identityDir`, else minted into it with mode 0600. */
-export function loadSigningKey(identityDir: string, pem: string | undefined): SigningKeyResult {
+export interface SigningKeyOrigins {
+  identityDir: string;
+  /** PKCS 8; several gateways share one. */
+  pem: string | undefined;
+  /** The admin token where it comes from outside: gateways that share it derive the same key, also after a restart. */
+  adminToken: string | undefined;
+}
+
+/** The Ed25519 key from `pem`, else as stored in `identityDir`, else derived from the token, else minted with mode 0600. */
+export function loadSigningKey({ identityDir, pem, adminToken }: SigningKeyOrigins): SigningKeyResult {
   const path = join(identityDir, FILE);
   const origin = pem ? 'GATEWAY_SIGNING_KEY' : `identity_dir: ${path}`;
   try {
-    const key = createPrivateKey(pem || readOrMint(identityDir, path));
+    const stored = pem || readIfPresent(path);
+    const key = stored ? createPrivateKey(stored) : adminToken ? derive(adminToken) : mint(identityDir, path);
     if (key.asymmetricKeyType !== 'ed25519') return { ok: false, message: `${origin}: must be an Ed25519 private key` };
     const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' });
     return { ok: true, key: { privateKey: key, publicKey: String(publicKey) } };
@@ -28,12 +37,18 @@ export function loadSigningKey(identityDir: string, pem: string | undefined): Si
   }
 }
 
-function readOrMint(identityDir: string, path: string): string {
+function mint(identityDir: string, path: string): KeyObject {
   mkdirSync(identityDir, { recursive: true, mode: 0o700 });
-  const stored = readIfPresent(path);
-  if (stored !== null) return stored;
   const { privateKey } = generateKeyPairSync('ed25519');
-  const text = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  writePrivate(path, text);
-  return text;
+  writePrivate(path, String(privateKey.export({ type: 'pkcs8', format: 'pem' })));
+  return privateKey;
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in PKCS 8. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** Slow on purpose: pods hold the public key, from which nobody should be able to guess a short token. */
+function derive(adminToken: string): KeyObject {
+  const seed = scryptSync(adminToken, 'signalbox runner signing key', 32, { N: 2 ** 15, maxmem: 64 * 2 ** 20 });
+  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
 }

@@ -1,6 +1,17 @@
-const INVISIBLE = /[\p{Cf}\p{Cc}\p{Z}\s]/gu;
+/** What nobody sees: controls, spaces, joiners, fillers, variation selectors. */
+const INVISIBLE = /[\p{Cf}\p{Cc}\p{Z}\p{Default_Ignorable_Code_Point}\s]/gu;
+const MAX_ROUNDS = 8;
 
-/** One form for all spellings of a name that a reader would take for the same: compatibility form, lower case, no space or control character. */
+/**
+ * One form for all spellings of a name that a reader would take for the same: compatibility form, lower case, nothing invisible.
+ * In rounds, because what stood between two characters may have kept them from becoming one.
+ */
 export function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase().normalize('NFKC').replace(INVISIBLE, '');
+  let folded = name;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const next = folded.normalize('NFKC').toLowerCase().replace(INVISIBLE, '').normalize('NFKC');
+    if (next === folded) break;
+    folded = next;
+  }
+  return folded;
 }

@@ -16,10 +16,14 @@ export interface Dialect {
   text: (text: string) => FakeAnswer;
   toolCall: (call: ToolCall) => FakeAnswer;
   stream: (deltas: string[]) => FakeAnswer;
+  /** A tool call whose arguments come in pieces, where the dialect can say it so. */
+  streamToolCall: (call: ToolCall) => FakeAnswer;
   error: (status: number, message: string) => FakeAnswer;
   /** Names of the tools in a request. */
   toolsOf: (body: JsonBody) => string[];
   maxTokensOf: (body: JsonBody) => unknown;
+  /** A model that can think, and where and how the dialect says how much. */
+  thinking: { model: string; of: (body: JsonBody) => unknown; off: unknown; low: unknown; high: unknown };
 }
 
 const anthropicUsage = {
@@ -40,6 +44,22 @@ const anthropicMessage = (content: unknown[], stop_reason: string) => ({
     usage: anthropicUsage,
   },
 });
+const anthropicStart = {
+  type: 'message_start',
+  message: {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm-dated',
+    content: [],
+    stop_reason: null,
+    usage: { ...anthropicUsage, output_tokens: 1 },
+  },
+};
+const halves = (input: object): string[] => {
+  const text = JSON.stringify(input);
+  return [text.slice(0, 4), text.slice(4)];
+};
 const anthropic: Dialect = {
   type: 'anthropic',
   basePath: '/v1',
@@ -50,18 +70,7 @@ const anthropic: Dialect = {
   stream: (deltas) => ({
     named: true,
     events: [
-      {
-        type: 'message_start',
-        message: {
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'm-dated',
-          content: [],
-          stop_reason: null,
-          usage: { ...anthropicUsage, output_tokens: 1 },
-        },
-      },
+      anthropicStart,
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       ...deltas.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
       { type: 'content_block_stop', index: 0 },
@@ -69,9 +78,31 @@ const anthropic: Dialect = {
       { type: 'message_stop' },
     ],
   }),
+  streamToolCall: ({ name, input }) => ({
+    named: true,
+    events: [
+      anthropicStart,
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'call_1', name, input: {} } },
+      ...halves(input).map((partial_json) => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json },
+      })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 20 } },
+      { type: 'message_stop' },
+    ],
+  }),
   error: (status, message) => ({ status, json: { type: 'error', error: { type: 'api_error', message } } }),
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_tokens,
+  thinking: {
+    model: 'claude-sonnet-4-5',
+    of: (body) => body.thinking,
+    off: { type: 'disabled' },
+    low: { type: 'enabled', budget_tokens: 6400 },
+    high: { type: 'enabled', budget_tokens: 38_400 },
+  },
 };
 
 const chatUsage = {
@@ -117,9 +148,21 @@ const chat: Dialect = {
       '[DONE]',
     ],
   }),
+  streamToolCall: ({ name, input }) => ({
+    events: [
+      chunk({
+        role: 'assistant',
+        tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }],
+      }),
+      ...halves(input).map((text) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
+      chunk({}, 'tool_calls', chatUsage),
+      '[DONE]',
+    ],
+  }),
   error: (status, message) => ({ status, json: { error: { message, type: 'server_error', code: null } } }),
   toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
   maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
+  thinking: { model: 'm-1', of: (body) => body.reasoning_effort, off: 'none', low: 'low', high: 'high' },
 };
 
 const responsesUsage = {
@@ -182,9 +225,32 @@ const responses: Dialect = {
       { type: 'response.completed', response: { incomplete_details: null, usage: responsesUsage } },
     ],
   }),
+  streamToolCall: ({ name, input }) => {
+    const item = { type: 'function_call', id: 'f1', call_id: 'call_1', name };
+    return {
+      named: true,
+      events: [
+        { type: 'response.created', response: { id: 'r1', created_at: 1, model: 'm-dated' } },
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
+        ...halves(input).map((delta) => ({
+          type: 'response.function_call_arguments.delta',
+          item_id: 'f1',
+          output_index: 0,
+          delta,
+        })),
+        {
+          type: 'response.output_item.done',
+          output_index: 0,
+          item: { ...item, arguments: JSON.stringify(input), status: 'completed' },
+        },
+        { type: 'response.completed', response: { incomplete_details: null, usage: responsesUsage } },
+      ],
+    };
+  },
   error: chat.error,
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_output_tokens,
+  thinking: { model: 'gpt-5', of: (body) => body.reasoning?.effort, off: 'minimal', low: 'low', high: 'high' },
 };
 
 const geminiUsage = {
@@ -208,12 +274,20 @@ const google: Dialect = {
   stream: (deltas) => ({
     events: deltas.map((text, index) => gemini([{ text }], index === deltas.length - 1 ? 'STOP' : null)),
   }),
+  streamToolCall: ({ name, input }) => ({ events: [gemini([{ functionCall: { name, args: input } }])] }),
   error: (status, message) => ({ status, json: { error: { code: status, message, status: 'INTERNAL' } } }),
   toolsOf: (body) =>
     (body.tools ?? []).flatMap((tool: { functionDeclarations: { name: string }[] }) =>
       tool.functionDeclarations.map(({ name }) => name),
     ),
   maxTokensOf: (body) => body.generationConfig?.maxOutputTokens,
+  thinking: {
+    model: 'gemini-2.5-flash',
+    of: (body) => body.generationConfig?.thinkingConfig,
+    off: { thinkingBudget: 0 },
+    low: { thinkingBudget: 6554 },
+    high: { thinkingBudget: 24_576 },
+  },
 };
 
 /** Every provider type that speaks over the network. */
@@ -221,7 +295,13 @@ export const DIALECTS: Record<string, Dialect> = {
   anthropic,
   'openai responses': responses,
   'openai chat': { ...chat, type: 'openai', options: { api: 'chat' } },
-  azure: { ...responses, type: 'azure', key: (headers) => headers['api-key'] },
+  azure: {
+    ...responses,
+    type: 'azure',
+    key: (headers) => headers['api-key'],
+    // A deployment's name, which says nothing of the model behind it.
+    thinking: { ...responses.thinking, model: 'our-thinker', off: undefined },
+  },
   google,
   openrouter: { ...chat, type: 'openrouter' },
   ollama: { ...chat, type: 'ollama' },

@@ -14,10 +14,10 @@ export type FakeAnswer =
   | { status?: number; headers?: Record<string, string>; json: unknown }
   | { events: unknown[]; named?: boolean; cut?: boolean }
   | { hang: true }
-  | { raw: string; status?: number };
+  | { raw: string; status?: number; headers?: Record<string, string> };
 
 /** A model provider on loopback that gives the prepared answers in order (the last one again and again) and keeps what it was asked. */
-export async function startFakeModelServer(answers: FakeAnswer[]) {
+export async function startFakeModelServer(answers: FakeAnswer[], onRequest = () => {}) {
   const requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -26,6 +26,7 @@ export async function startFakeModelServer(answers: FakeAnswer[]) {
       const answer = answers[Math.min(requests.length, answers.length - 1)];
       const { url = '', headers } = request;
       requests.push({ path: url, headers, body: JSON.parse(String(Buffer.concat(chunks))) });
+      onRequest();
       if (answer) give(answer, response);
     });
   });

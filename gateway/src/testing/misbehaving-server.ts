@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 
 /**
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
- * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `dies-at-start`,
- * `endless-tools` and `many-tools` (what it lists).
+ * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `daemon` (starts one with a
+ * session of its own), `dies-at-start`, `endless-tools` and `many-tools` (what it lists).
  */
 const TOOLS = [
   'ok',
@@ -30,13 +30,17 @@ const TOOLS = [
   'change-storm',
   'stop-reading',
   'meta',
+  'cancelled',
 ];
 const traits = process.argv.slice(2);
 let tools = TOOLS;
 const hoard: Buffer[] = [];
+/** Ids of the calls that were taken back. */
+const cancelled: unknown[] = [];
 
 if (traits.includes('ignore-term')) process.on('SIGTERM', () => {});
 if (traits.includes('grandchild')) spawn('sleep', ['600'], { stdio: 'inherit' });
+if (traits.includes('daemon')) spawn('sleep', ['601'], { stdio: 'ignore', detached: true }).unref();
 if (traits.includes('dies-at-start')) {
   process.stderr.write(`no license found in ${process.env['LICENSE'] ?? 'nothing'}\n`);
   process.exit(3);
@@ -48,6 +52,7 @@ const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 type Request = { id: number; method: string; params: Record<string, unknown> };
 
 const acts: Record<string, (id: number, input: Record<string, unknown>, meta: unknown) => unknown> = {
+  cancelled: (id) => send({ id, result: text(JSON.stringify(cancelled)) }),
   meta: (id, _, meta) => send({ id, result: text(JSON.stringify(meta ?? null)) }),
   ok: (id, input) => send({ id, result: text(JSON.stringify({ got: input, pid: process.pid })) }),
   exit: () => process.exit(7),
@@ -114,6 +119,8 @@ function answer({ id, method, params }: Request): unknown {
           serverInfo: { name: 'misbehaving', version: '1' },
         },
       });
+    case 'notifications/cancelled':
+      return cancelled.push(params['requestId']);
     case 'ping':
       return send({ id, result: {} });
     case 'tools/list':

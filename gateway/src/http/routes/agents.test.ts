@@ -85,6 +85,7 @@ test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', 'a'.repeat(65), '
       body: { name, agent_yaml: yaml('a'), soul_md: '' },
     });
     expect([status, body.detail.type]).toEqual([400, 'validation']);
+    expect(body.detail.errors).toMatchObject([{ agent: name, field: 'name', value: name, severity: 'error' }]);
   },
 );
 
@@ -93,6 +94,17 @@ test('validate applies the same checks without a write', async () => {
   expect(good.body).toEqual({ valid: true, errors: [] });
   const bad = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [up]') } });
   expect(bad.body).toMatchObject({ valid: false, errors: [{ field: 'tools', value: 'up' }] });
+});
+
+test('what is wrong with a file is said in plain words', async () => {
+  const { body } = await gateway.http('POST', '/agents/validate', {
+    body: { agent_yaml: yaml('fine', 'temperature: 3\nmax_tokens: many\nlimits: {max_iteration: 1}') },
+  });
+  expect(body.errors.map(({ field, message }: { field: string; message: string }) => [field, message])).toEqual([
+    ['max_tokens', 'expected number, received string'],
+    ['temperature', 'must be at most 2'],
+    ['limits.max_iteration', 'unknown key'],
+  ]);
 });
 
 test('a change of an agent that is not there is 404', async () => {
@@ -140,6 +152,7 @@ test('a name of the managed directory is served from there and read-only', async
   expect(status).toBe(409);
   expect(body.detail).toMatchObject({
     type: 'collision',
+    message: 'agent "triage" is managed by Agent sre/triage-cr; change it there',
     managed_by: { kind: 'Agent', namespace: 'sre', name: 'triage-cr' },
   });
 });

@@ -1,9 +1,10 @@
-import { AppError, DefinitionName } from '@signalbox/crds';
+import { AppError, DefinitionName, SyncedObject } from '@signalbox/crds';
 import { z } from 'zod';
 import type { AgentPair } from '../../agents/agent-files.ts';
 import type { AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
 import type { LoadReport, WriteResult } from '../../agents/registry.ts';
 import type { Validated } from '../../agents/validate.ts';
+import type { DiscoveredTool } from '../../runs/tool-offer.ts';
 import { agentSummary, agentView } from '../agent-views.ts';
 import { AgentDetail, AgentSummaryView, ValidationItemView } from '../schemas.ts';
 import { type Route, route } from '../route.ts';
@@ -11,12 +12,17 @@ import { type Route, route } from '../route.ts';
 /** What these routes need of the registry. */
 export interface AgentRoutesDeps {
   list: () => AgentRecord[];
+  /** Of agents that were left out, or kept in their last good edition. */
+  errors: () => readonly ValidationItem[];
   get: (name: string) => AgentRecord | undefined;
   create: (name: string, pair: AgentPair, overwrite: boolean) => WriteResult;
   update: (name: string, change: Partial<AgentPair>) => WriteResult;
   remove: (name: string) => { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }>;
   validate: (pair: AgentPair) => Validated;
   reload: () => LoadReport;
+  toolsOf: (agent: AgentRecord) => DiscoveredTool[];
+  /** Null where no controller manages agents. */
+  managed: () => SyncedObject[] | null;
 }
 
 const Written = z.object({
@@ -40,9 +46,22 @@ function readRoutes(deps: AgentRoutesDeps): Route[] {
       method: 'GET',
       path: '/agents',
       scope: 'invoke',
-      summary: 'All agents',
-      response: z.object({ agents: z.array(AgentSummaryView) }),
-      handle: () => ({ json: { agents: deps.list().map((agent) => agentSummary(agent)) } }),
+      summary: 'All agents, and what is wrong with those that could not be loaded',
+      response: z.object({ agents: z.array(AgentSummaryView), errors: z.array(ValidationItemView) }),
+      handle: () => ({
+        json: {
+          agents: deps.list().map((agent) => agentSummary(agent, deps.toolsOf(agent))),
+          errors: [...deps.errors()],
+        },
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/managed-agents',
+      scope: 'invoke',
+      summary: 'State of the objects that agents come from, null without a controller',
+      response: z.object({ objects: z.array(SyncedObject).nullable() }),
+      handle: () => ({ json: { objects: deps.managed() } }),
     }),
     route({
       method: 'GET',
@@ -149,7 +168,7 @@ function writeRoutes(deps: AgentRoutesDeps): Route[] {
           json: {
             status: 'reloaded',
             agents_loaded: agents.length,
-            agents: agents.map((agent) => agentSummary(agent)),
+            agents: agents.map((agent) => agentSummary(agent, deps.toolsOf(agent))),
             errors,
           },
         };
@@ -183,10 +202,16 @@ function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>): 
       return new AppError('collision', `agent "${name}" exists; say overwrite: true to replace it`);
     case 'missing':
       return new AppError('not_found', `there is no agent "${name.slice(0, 64)}"`);
-    case 'managed':
-      return new AppError('collision', `agent "${name}" is managed by a custom resource; change that one`, {
-        extra: { managed_by: failure.managedBy },
-      });
+    case 'managed': {
+      const { kind, namespace, name: object } = failure.managedBy;
+      return new AppError(
+        'collision',
+        `agent "${name}" is managed by ${kind} ${namespace}/${object}; change it there`,
+        {
+          extra: { managed_by: failure.managedBy },
+        },
+      );
+    }
     default:
       return failure satisfies never;
   }
