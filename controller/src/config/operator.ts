@@ -44,7 +44,7 @@ const given = (operator: Operator): Operator =>
 const serverKinds = (servers: Record<string, object>): Record<string, 'process' | 'image'> =>
   Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, 'image' in server ? 'image' : 'process']));
 
-function parseFile(file: string): unknown {
+export function parseFile(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8')) as unknown;
   } catch (error) {

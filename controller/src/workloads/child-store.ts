@@ -1,0 +1,66 @@
+import type { ReflectedStore } from '../kube/reflector.ts';
+import type { Child } from './child.ts';
+import { CHILD_KINDS, type ChildKind } from './kube-object.ts';
+
+/** What is known of one kind of children, in one namespace or in all. */
+export interface ChildStore extends ReflectedStore<Child> {
+  /** By namespace and name. */
+  get(namespace: string, name: string): Child | undefined;
+  /** A complete list was seen. */
+  synced(): boolean;
+}
+
+const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** A list that is empty is believed: what is missing is looked for by its name before it is made. */
+function createChildStore(): ChildStore {
+  let known = new Map<string, Child>();
+  let synced = false;
+  return {
+    replace: (items) => {
+      synced = true;
+      known = new Map(items.map((item) => [keyOf(item.namespace, item.name), item]));
+    },
+    upsert: (item) => {
+      const key = keyOf(item.namespace, item.name);
+      const before = known.get(key);
+      if (before?.uid === item.uid && !isNewer(item.resourceVersion, before.resourceVersion)) return false;
+      known.set(key, item);
+      return true;
+    },
+    remove: (uid) => {
+      const found = [...known].find(([, item]) => item.uid === uid);
+      return found ? known.delete(found[0]) : false;
+    },
+    get: (namespace, name) => known.get(keyOf(namespace, name)),
+    synced: () => synced,
+    doubtful: () => false,
+  };
+}
+
+/** Decimal numbers, as the API server writes them. */
+const isNewer = (candidate: string, known: string): boolean =>
+  candidate.length === known.length ? candidate > known : candidate.length > known.length;
+
+/** A store for every kind of children and namespace that is watched. */
+export interface ChildStores {
+  readonly scopes: readonly { kind: ChildKind; namespace: string | null; store: ChildStore }[];
+  of(kind: ChildKind, namespace: string): ChildStore;
+  /** Every one was listed once. */
+  synced(): boolean;
+}
+
+/** Without namespaces all are watched. */
+export function createChildStores(namespaces: readonly string[]): ChildStores {
+  const wanted = namespaces.length === 0 ? [null] : namespaces;
+  const scopes = CHILD_KINDS.flatMap((kind) =>
+    wanted.map((namespace) => ({ kind, namespace, store: createChildStore() })),
+  );
+  const nowhere = createChildStore();
+  return {
+    scopes,
+    of: (kind, namespace) =>
+      scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace)?.store ?? nowhere,
+    synced: () => scopes.every(({ store }) => store.synced()),
+  };
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { APPLIED, type ChildKind } from './kube-object.ts';
+
+/** An object of an agent as the API server has it; as much of it as decisions need. */
+export interface Child {
+  readonly kind: ChildKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Changes whenever somebody changed what is wanted; unlike the version, not with the object's status. */
+  readonly edition: string;
+  /** Who controls it; null for nobody. */
+  readonly owner: { kind: string; name: string; uid: string } | null;
+  /** Hash of what was applied last. */
+  readonly applied: string | null;
+  readonly rollout: Rollout | null;
+}
+
+/** How far a Deployment is. */
+export interface Rollout {
+  /** Its controller has seen the present generation. */
+  current: boolean;
+  desired: number;
+  ready: number;
+  available: RolloutCondition | null;
+  progressing: RolloutCondition | null;
+}
+export type RolloutCondition = z.infer<typeof Condition>;
+
+const Condition = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().default(''),
+  message: z.string().default(''),
+});
+
+const Written = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string(),
+    generation: z.number().optional(),
+    annotations: z.record(z.string(), z.string()).default({}),
+    ownerReferences: z
+      .array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), controller: z.boolean().default(false) }))
+      .default([]),
+  }),
+  spec: z.looseObject({ replicas: z.number().optional() }).default({}),
+  status: z
+    .looseObject({
+      observedGeneration: z.number().default(0),
+      availableReplicas: z.number().default(0),
+      conditions: z.array(Condition).default([]),
+    })
+    .catch({ observedGeneration: 0, availableReplicas: 0, conditions: [] })
+    .default({ observedGeneration: 0, availableReplicas: 0, conditions: [] }),
+});
+
+/** Reads what the API server sent; null for what cannot be one. */
+export function toChild(kind: ChildKind, value: unknown): Child | null {
+  const parsed = Written.safeParse(value);
+  if (!parsed.success) return null;
+  const { metadata } = parsed.data;
+  const owner = metadata.ownerReferences.find(({ controller }) => controller);
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    // Services have no generation, and no status that changes.
+    edition: metadata.generation === undefined ? metadata.resourceVersion : String(metadata.generation),
+    owner: owner ? { kind: owner.kind, name: owner.name, uid: owner.uid } : null,
+    applied: metadata.annotations[APPLIED] ?? null,
+    rollout: kind === 'Deployment' ? rolloutOf(parsed.data) : null,
+  };
+}
+
+function rolloutOf({ metadata, spec, status }: z.infer<typeof Written>): Rollout {
+  const condition = (type: string) => status.conditions.find((one) => one.type === type) ?? null;
+  return {
+    current: status.observedGeneration >= (metadata.generation ?? 0),
+    desired: spec.replicas ?? 1,
+    ready: status.availableReplicas,
+    available: condition('Available'),
+    progressing: condition('Progressing'),
+  };
+}

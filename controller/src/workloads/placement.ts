@@ -1,0 +1,45 @@
+import { Agent } from '@signalbox/crds';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { Verdict } from '../plan/plan.ts';
+
+/** An agent that runs in pods of its own, as it is served: with its last accepted body while spec has problems. */
+export interface PodAgent {
+  owner: CustomObject;
+  config: Agent;
+  /** Changes with everything that the agent does. */
+  version: string;
+}
+
+export type Placement =
+  | { kind: 'pods'; agent: PodAgent }
+  /** Inside the gateway, or not served at all: no pods. */
+  | { kind: 'none' }
+  /** Nobody can say: what is there stays. */
+  | { kind: 'unknown' };
+
+export const RUNNER_PORT = 18_781;
+
+/** Where the agent of an object runs; only for objects of kind Agent (Design 7). Pure. */
+export function placementOf({ object, body, served, lostName }: Verdict): Placement {
+  if (lostName) return { kind: 'none' };
+  const known = served?.from === 'spec' ? body : object.status.lastAccepted;
+  if (!served || !known) return { kind: 'unknown' };
+  const { soul: _, ...written } = known;
+  const parsed = Agent.safeParse(written);
+  if (!parsed.success) return { kind: 'unknown' };
+  if (parsed.data.runtime.mode === 'process') return { kind: 'none' };
+  return { kind: 'pods', agent: { owner: object, config: parsed.data, version: served.hash } };
+}
+
+/** Name of everything that is made for an agent. */
+export const childName = ({ name }: Pick<CustomObject, 'name'>): string => `agent-${name}`;
+
+/** Definition name -> where the gateway finds its pods, for the sync manifest (Design 7). */
+export function agentAddresses(verdicts: readonly Verdict[]): Record<string, string> {
+  const rows = verdicts.flatMap((verdict): [string, string][] => {
+    const { object, served } = verdict;
+    if (object.kind !== 'Agent' || !served || placementOf(verdict).kind !== 'pods') return [];
+    return [[served.name, `${childName(object)}.${object.namespace}.svc:${RUNNER_PORT}`]];
+  });
+  return Object.fromEntries(rows.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

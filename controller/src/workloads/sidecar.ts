@@ -1,0 +1,45 @@
+import { shortHash } from '@signalbox/crds';
+import type { NamedServer } from './settings.ts';
+import { CONTAINER_SECURITY } from './security.ts';
+
+const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
+/** Five minutes to start. */
+const START_FAILURES = 150;
+
+/** A tool server beside the runner: a native sidecar, up before the runner starts and until it has ended (Design 7). */
+export function toolSidecar({ name, server }: NamedServer) {
+  const { image, port, env, resources } = server;
+  const probe = { tcpSocket: { port }, timeoutSeconds: 3 };
+  return {
+    name: containerName(name),
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    restartPolicy: 'Always',
+    env: Object.entries(env)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) =>
+        typeof value === 'string'
+          ? { name: key, value }
+          : { name: key, valueFrom: { secretKeyRef: { name: value.secret.name, key: value.secret.key } } },
+      ),
+    ports: [{ containerPort: port, protocol: 'TCP' }],
+    startupProbe: { ...probe, periodSeconds: 2, failureThreshold: START_FAILURES },
+    readinessProbe: { ...probe, periodSeconds: 10, failureThreshold: 3 },
+    livenessProbe: { ...probe, periodSeconds: 20, failureThreshold: 6 },
+    resources: resources ?? RESOURCES,
+    securityContext: CONTAINER_SECURITY,
+  };
+}
+
+const MAX_NAME = 63;
+
+/** A server's name as a label; what was changed to be one ends in a hash, so that no two become the same. */
+function containerName(server: string): string {
+  const plain = `tool-${server}`;
+  if (/^[a-z0-9-]+$/.test(plain) && !plain.endsWith('-') && plain.length <= MAX_NAME) return plain;
+  const hash = shortHash(server).slice(0, 8);
+  return `${plain
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .slice(0, MAX_NAME - 9)}-${hash}`;
+}

@@ -1,0 +1,236 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { canonicalJson } from '@signalbox/crds';
+import { createDirtyLoop } from '../dirty-loop.ts';
+import type { Cluster } from '../kube/cluster.ts';
+import { reflectCollection, type ReflectorDeps } from '../kube/reflector.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { ReplicaViews } from '../observe/ask-replicas.ts';
+import type { Verdict } from '../plan/plan.ts';
+import { collectionPath, createChildApi } from './child-api.ts';
+import { createChildStores } from './child-store.ts';
+import { type Child, toChild } from './child.ts';
+import { AGENT_LABEL, APPLIED, CHILD_KINDS, type ChildKind } from './kube-object.ts';
+import { editionOf } from './next-step.ts';
+import { childName, type Placement, placementOf } from './placement.ts';
+import { stateOfRollout, type WorkloadState } from './readiness.ts';
+import { type Owned, reconcileAgent, type ReconcileDeps, removeChildren, type Trouble } from './reconcile-agent.ts';
+import { renderAgent } from './render.ts';
+import type { WorkloadSettings } from './settings.ts';
+import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
+
+export interface WorkloadsDeps {
+  cluster: Cluster;
+  /** Null where no runner image is given: then no pods are made. */
+  settings: WorkloadSettings | null;
+  /** Empty watches all. */
+  namespaces: readonly string[];
+  /** Asks every gateway for its key; null where there is no address of one. */
+  askKeys: (() => Promise<ReplicaViews<RunnerKeyView>>) | null;
+  /** What `stateOf` answers may have changed. */
+  changed(): void;
+  log: Log;
+  metrics: Pick<Metrics, 'watchRestarts' | 'failures' | 'agentWrites'>;
+  now(): number;
+  random(): number;
+}
+
+/** The pods of agents, as the manager sees them (Design 7). */
+export interface Workloads {
+  /** Settles when the watches have ended. */
+  watch(signal: AbortSignal): Promise<void>;
+  /** From now on until the signal, this process makes what is wanted. */
+  lead(signal: AbortSignal): void;
+  want(verdicts: readonly Verdict[]): void;
+  /** What is in the cluster was seen once, or cannot be: before that, what is Ready must not be taken back. */
+  known(): boolean;
+  /** What its pods say of an object; null where they have no part in Ready. */
+  stateOf(object: CustomObject): WorkloadState | null;
+  stop(): Promise<void>;
+}
+
+const ASK_MS = 10_000;
+const HURRY_MS = 1000;
+const AT_ONCE = 8;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+/** An account that may not see Deployments must not keep the status of everything else waiting. */
+const FIRST_LOOK_MS = 10_000;
+
+/** What this process remembers of one Agent; little, as there may be thousands. */
+interface Memory extends Pick<Owned, 'editions'> {
+  verdict: Verdict;
+  /** Of what `kind` and the wanted objects were worked out from. */
+  key: string;
+  kind: Placement['kind'];
+  /** Hashes of the objects as they were wanted when all of them were so. */
+  settled: { key: string; hashes: ReadonlyMap<ChildKind, string | undefined> } | null;
+  trouble: Trouble;
+  failures: number;
+  until: number;
+}
+
+export function createWorkloads(deps: WorkloadsDeps): Workloads {
+  const { cluster, settings, log, metrics, now } = deps;
+  const stores = createChildStores(deps.namespaces);
+  const reconciling: ReconcileDeps = {
+    api: createChildApi(cluster),
+    stores,
+    wrote: (kind, ok) => metrics.agentWrites.inc({ kind, outcome: ok ? 'done' : 'failed' }),
+  };
+  const began = now();
+  const memories = new Map<string, Memory>();
+  let publicKeys: readonly string[] = [];
+  let leading: AbortSignal | null = null;
+  let again: NodeJS.Timeout | null = null;
+
+  const deploymentOf = (owner: CustomObject) =>
+    stores.of('Deployment', owner.namespace).get(owner.namespace, childName(owner));
+  const isLeading = () => leading !== null && !leading.aborted;
+  const isStillSo = ({ verdict: { object: owner }, settled, editions }: Memory): boolean =>
+    CHILD_KINDS.every((kind) => {
+      const child = stores.of(kind, owner.namespace).get(owner.namespace, childName(owner));
+      const isOurs = child?.owner?.uid === owner.uid && child.applied === settled?.hashes.get(kind);
+      return isOurs && editionOf(child) === editions.get(kind);
+    });
+  const settlePods = async (memory: Memory, inForce: WorkloadSettings): Promise<Trouble> => {
+    const { verdict, editions } = memory;
+    const key = [memory.key, ...publicKeys].join(' ');
+    if (memory.settled?.key === key && isStillSo(memory)) return null;
+    const placement = placementOf(verdict);
+    if (placement.kind !== 'pods') return null;
+    const rendered = renderAgent(placement.agent, inForce, publicKeys);
+    if (!rendered.ok) return { reason: rendered.reason, message: rendered.message };
+    const trouble = await reconcileAgent(reconciling, { owner: verdict.object, editions }, rendered.objects);
+    const hashes = new Map(rendered.objects.map(({ kind, metadata }) => [kind, metadata.annotations[APPLIED]]));
+    memory.settled = trouble ? null : { key, hashes };
+    return trouble;
+  };
+  const settle = async (memory: Memory): Promise<Trouble> => {
+    if (settings === null || memory.kind === 'unknown') return null;
+    if (memory.kind === 'none') return removeChildren(reconciling, memory.verdict.object);
+    return publicKeys.length === 0 ? null : settlePods(memory, settings);
+  };
+  const settleOne = async (memory: Memory): Promise<boolean> => {
+    const before = memory.trouble;
+    memory.trouble = await settle(memory);
+    memory.failures = memory.trouble ? memory.failures + 1 : 0;
+    const pause = FIRST_PAUSE_MS * 2 ** Math.min(memory.failures - 1, 10) * (0.75 + deps.random() / 2);
+    memory.until = memory.trouble ? now() + Math.min(MAX_PAUSE_MS, pause) : 0;
+    const changed = canonicalJson(before) !== canonicalJson(memory.trouble);
+    const { namespace, name } = memory.verdict.object;
+    if (changed && memory.trouble)
+      log.warn({ namespace, name, ...memory.trouble }, 'the pods of an agent are not as wanted');
+    return changed;
+  };
+  const loop = createDirtyLoop({
+    run: async () => {
+      if (!isLeading() || !stores.synced()) return;
+      const due = [...memories.values()].filter(({ until }) => until <= now());
+      let changed = false;
+      for (let from = 0; from < due.length && isLeading(); from += AT_ONCE) {
+        const settled = await Promise.all(due.slice(from, from + AT_ONCE).map(settleOne));
+        changed ||= settled.includes(true);
+      }
+      if (changed) deps.changed();
+      if (again) clearTimeout(again);
+      const next = Math.min(...[...memories.values()].flatMap(({ until }) => (until > 0 ? [until] : [])));
+      again = Number.isFinite(next) ? setTimeout(loop.mark, Math.max(0, next - now())) : null;
+    },
+    failed: (error) => {
+      metrics.failures.inc({ loop: 'workloads' });
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'tried again soon');
+    },
+    random: deps.random,
+  });
+
+  return {
+    watch: async (signal) => {
+      if (settings === null) return;
+      const changed = () => {
+        loop.mark();
+        deps.changed();
+      };
+      const watches = stores.scopes.map(({ kind, namespace, store }) => {
+        const restarted: ReflectorDeps['restarted'] = (reason, message) => {
+          metrics.watchRestarts.inc({ kind, reason });
+          if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and begins again');
+        };
+        return reflectCollection(
+          { cluster, store, changed, random: deps.random, now, restarted },
+          { path: collectionPath(kind, namespace), labelSelector: AGENT_LABEL, read: (item) => toChild(kind, item) },
+          signal,
+        );
+      });
+      await Promise.all(watches);
+    },
+    lead: (signal) => {
+      leading = signal;
+      loop.mark();
+      if (settings !== null && deps.askKeys) void keepAsking(deps.askKeys, signal);
+    },
+    want: (verdicts) => {
+      const agents = verdicts.filter(({ object }) => object.kind === 'Agent');
+      const present = new Set(agents.map(({ object }) => object.uid));
+      for (const uid of memories.keys()) if (!present.has(uid)) memories.delete(uid);
+      for (const verdict of agents) remember(verdict);
+      loop.mark();
+    },
+    known: () => settings === null || stores.synced() || now() - began >= FIRST_LOOK_MS,
+    stateOf: (object) => {
+      const memory = memories.get(object.uid);
+      if (settings === null || memory?.kind !== 'pods') return null;
+      if (!stores.synced()) return NOT_SEEN;
+      const { trouble } = memory;
+      return trouble ? { status: 'False', ...trouble } : stateOfChild(deploymentOf(object), object, publicKeys);
+    },
+    stop: async () => {
+      if (again) clearTimeout(again);
+      await loop.stop();
+    },
+  };
+
+  function remember(verdict: Verdict): void {
+    const owner = verdict.object;
+    const known = memories.get(owner.uid);
+    const { served, lostName } = verdict;
+    const key = [owner.generation, served?.hash, served?.from, lostName].join(' ');
+    if (known?.key === key) {
+      known.verdict = verdict;
+      return;
+    }
+    const fresh = { editions: new Map(), settled: null, trouble: null, failures: 0 };
+    const { kind } = placementOf(verdict);
+    // A changed object is looked at at once, however long its last trouble made it wait.
+    memories.set(owner.uid, { ...fresh, ...known, key, verdict, kind, until: 0 });
+  }
+
+  async function keepAsking(ask: NonNullable<WorkloadsDeps['askKeys']>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const next = mergeKeys(publicKeys, await ask());
+      if (next.join() !== publicKeys.join()) {
+        publicKeys = next;
+        loop.mark();
+        deps.changed();
+      }
+      await delay(publicKeys.length === 0 ? HURRY_MS : ASK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+function stateOfChild(child: Child | undefined, owner: CustomObject, publicKeys: readonly string[]): WorkloadState {
+  if (child?.rollout && child.owner?.uid === owner.uid) return stateOfRollout(child.rollout);
+  return publicKeys.length === 0 ? NO_KEY : { status: 'False', reason: 'Starting', message: 'its pods are being made' };
+}
+
+const NOT_SEEN: WorkloadState = {
+  status: 'Unknown',
+  reason: 'NotObserved',
+  message: 'the controller could not list Deployments, Services and NetworkPolicies yet; it may lack the right to',
+};
+const NO_KEY: WorkloadState = {
+  status: 'Unknown',
+  reason: 'NoRunnerKey',
+  message: 'no gateway has said which key its pods should trust; its runtime.mode must be kubernetes',
+};
