@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { DefinitionKind } from '@signalbox/crds';
+import { readRunnerOptions, RUNNER_FLAGS, type RunnerOptions } from './config/runner-options.ts';
 import { isKind } from './objects/custom-object.ts';
 
 export interface CommonOptions {
@@ -25,6 +26,8 @@ export interface ManagerOptions extends CommonOptions {
   invokeTokenFile: string | null;
   caFile: string | null;
   leaderElect: boolean;
+  /** Null where agents get no pods. */
+  runner: RunnerOptions | null;
 }
 
 export type Command =
@@ -55,6 +58,11 @@ manager: says on every object what became of it
   --invoke-token-file FILE    bearer token for the gateway
   --ca FILE                   certificates to trust in both
   --leader-elect=false        for one process alone: take no Lease
+  --runner-image IMAGE        image of the pods of agents; without it none are made
+  --runner-pull-policy WORD   Always, IfNotPresent (which is the default) or Never
+  --runner-pull-secrets a,b   pull secrets in the agents' namespaces
+  --gateway-namespace NAME    where the gateway runs, which alone may enter those pods; this one's own where it is left out
+  --gateway-labels k=v,k=v    labels of the gateway's pods
 
 both:
   --namespaces a,b            watch these only; all where it is left out
@@ -79,6 +87,7 @@ const OPTIONS = {
   'invoke-token-file': { type: 'string' },
   ca: { type: 'string' },
   'leader-elect': { type: 'string' },
+  ...RUNNER_FLAGS,
   namespaces: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
@@ -138,10 +147,13 @@ function managerCommand(values: Values): Command {
   const urls = { apiServerUrl: values['api-server-url'] ?? null, gatewayUrl: values['gateway-url'] ?? null };
   if (!Object.values(urls).every(isAddress))
     return error('--api-server-url and --gateway-url must be addresses with http:// or https://');
+  const runner = readRunnerOptions(values);
+  if (typeof runner === 'string') return error(runner);
   return {
     role: 'manager',
     options: {
       ...common,
+      runner,
       ...urls,
       ...filesOf(values),
       serviceConfigs: [values['api-server-config'], values['gateway-config']].filter((file) => file !== undefined),

@@ -13,7 +13,7 @@ export interface DirtyLoopOptions {
 }
 
 /** Changes that come together are met by one run, and none waits longer than the second number. */
-const QUIET_MS = 25;
+const QUIET_MS = 10;
 const LONGEST_MS = 250;
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;

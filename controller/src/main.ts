@@ -1,13 +1,17 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { HELP, readCommand } from './cli.ts';
+import { readFailpoint } from './failpoints.ts';
 import { connectCluster } from './kube/cluster.ts';
-import { startManager } from './manager.ts';
 import { createLog, type Log } from './observability/log.ts';
-import { type Role, startSync } from './sync.ts';
+import type { Role } from './sync.ts';
 
 const BAD_START = 2;
 
-/** Runs the command line; returns the exit code, or null while a role runs. */
+const reach = readFailpoint(process.env['SIGNALBOX_FAILPOINT']);
+const connect = () =>
+  connectCluster({ now: Date.now, env: process.env, ...(reach ? { step: () => reach('api') } : {}) });
+
+/** Runs the command line; a role is loaded only where it is asked for. Answers the exit code, or null while a role runs. */
 async function main(argv: readonly string[]): Promise<number | null> {
   const command = readCommand(argv);
   switch (command.role) {
@@ -21,11 +25,15 @@ async function main(argv: readonly string[]): Promise<number | null> {
       return refuse(command.message);
     case 'sync': {
       const log = createLog('sync');
-      return run(log, () => startSync(command.options, { log, cluster: connectCluster({ now: Date.now }) }));
+      const { startSync } = await import('./sync.ts');
+      return run(log, () =>
+        startSync(command.options, { log, cluster: connect(), ...(reach ? { fileStep: () => reach('file') } : {}) }),
+      );
     }
     case 'manager': {
       const log = createLog('manager');
-      return run(log, () => startManager(command.options, { log, cluster: connectCluster({ now: Date.now }) }));
+      const { startManager } = await import('./manager.ts');
+      return run(log, () => startManager(command.options, { log, cluster: connect() }));
     }
     default:
       return command satisfies never;

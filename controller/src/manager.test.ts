@@ -34,7 +34,7 @@ async function start(apiServerUrl: string | null = null): Promise<void> {
   const viewerTokenFile = join(root, 'token');
   writeFileSync(viewerTokenFile, 'viewer\n');
   const urls = { apiServerUrl, gatewayUrl: null, viewerTokenFile, invokeTokenFile: null, caFile: null };
-  const rest = { serviceConfigs: [], namespaces: [], host: '127.0.0.1', port: 0, leaderElect: false };
+  const rest = { serviceConfigs: [], namespaces: [], host: '127.0.0.1', port: 0, leaderElect: false, runner: null };
   role = await startManager({ ...urls, ...rest }, { log: quiet, cluster });
 }
 
@@ -59,7 +59,12 @@ test('every object gets its conditions, once, and nothing is written after', asy
   await eventually(() =>
     expect(conditionsOf('Pipeline', 'bad')).toMatchObject({ Accepted: 'False Invalid', Ready: 'False Invalid' }),
   );
-  expect(api.get('Pipeline', 'good')?.status).toMatchObject({ observedGeneration: 1, lastAccepted: { name: 'good' } });
+  await eventually(() =>
+    expect(api.get('Pipeline', 'good')?.status).toMatchObject({
+      observedGeneration: 1,
+      lastAccepted: { name: 'good' },
+    }),
+  );
   api.dropWatches();
   api.apply('Pipeline', 'another', { steps });
   await eventually(() => expect(conditionsOf('Pipeline', 'another')).toMatchObject({ Accepted: 'True Accepted' }));

@@ -6,6 +6,7 @@ import type { ManagerOptions } from './cli.ts';
 import { readOperator } from './config/operator.ts';
 import { createDirtyLoop } from './dirty-loop.ts';
 import { startHealthServer } from './http/health-server.ts';
+import { createLetGo } from './let-go.ts';
 import { runForLeadership } from './kube/leadership.ts';
 import { writeEvent, writeStatus } from './kube/write-status.ts';
 import { createWorld, type World } from './objects/world.ts';
@@ -18,6 +19,7 @@ import { nextStatus } from './status/next-status.ts';
 import { createStatusWriter, type StatusWriter } from './status/status-writer.ts';
 import type { Role, RoleDeps } from './sync.ts';
 import { watchWorld } from './watch-world.ts';
+import { createAgentWorkloads } from './agent-workloads.ts';
 
 const KINDS: readonly DefinitionKind[] = ['Pipeline', 'LibraryStep', 'Agent'];
 const ASK_MS = 10_000;
@@ -34,21 +36,25 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   let leading: AbortSignal | null = null;
   let again: NodeJS.Timeout | null = null;
   let hurry = false;
+  const letGo = createLetGo();
 
   const writer = createWriter(world, { log, cluster }, metrics);
+  const workloads = createAgentWorkloads(options, { log, cluster, metrics, changed: () => loop.mark() });
   const loop = createDirtyLoop({
     run: async () => {
       const objects = world.objects();
-      if (objects === null || leading === null || leading.aborted) return;
+      if (objects === null || leading === null || leading.aborted || !views.known() || !workloads.known()) return;
       const verdicts = plan(objects);
       countVerdicts(metrics, verdicts);
+      workloads.want(verdicts);
       const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
       const wanted = verdicts.map((verdict) => ({
         object: verdict.object,
-        status: nextStatus(verdict, views.of(verdict.object.kind), now),
+        status: nextStatus(verdict, views.of(verdict.object.kind), now, workloads.stateOf(verdict.object)),
       }));
       hurry = wanted.some(({ status }) => status.conditions.some(({ reason }) => reason === 'OutOfDate'));
       const next = await writer.write(wanted);
+      letGo.worked();
       if (again) clearTimeout(again);
       again = next === null ? null : setTimeout(loop.mark, Math.max(0, next - Date.now()));
     },
@@ -64,7 +70,9 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     metrics.leading.set(1);
     log.info({}, 'leading');
     loop.mark();
-    void views.keepAsking({ changed: loop.mark, hurry: () => hurry }, AbortSignal.any([signal, stopping.signal]));
+    const whileLeading = AbortSignal.any([signal, stopping.signal]);
+    workloads.lead(whileLeading);
+    void views.keepAsking({ changed: loop.mark, hurry: () => hurry }, whileLeading);
   };
   const lost = () => {
     leading = null;
@@ -74,6 +82,7 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`;
   const running = [
     watchWorld({ cluster, world, changed: loop.mark, log, metrics }, stopping.signal),
+    workloads.watch(stopping.signal),
     ...(options.leaderElect
       ? [runForLeadership({ cluster, identity, now: Date.now, lead, lost }, stopping.signal)]
       : []),
@@ -89,8 +98,10 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     url: health.url,
     close: async () => {
       stopping.abort();
+      letGo.stop();
       if (again) clearTimeout(again);
       await loop.stop();
+      await workloads.stop();
       await Promise.all(running);
       await health.close();
     },
@@ -119,6 +130,8 @@ function createWriter(world: World, { log, cluster }: RoleDeps, metrics: Metrics
 }
 
 interface Views {
+  /** Every service that has an address was asked once: before that nothing can be said of it. */
+  known(): boolean;
   of(kind: DefinitionKind): ServiceView;
   keepAsking(asker: { changed(): void; hurry(): boolean }, signal: AbortSignal): Promise<void>;
 }
@@ -129,6 +142,7 @@ function createViews({ apiServerUrl, gatewayUrl, viewerTokenFile, invokeTokenFil
   let apiServer: ServiceView = { asked: false };
   let gateway: ServiceView = { asked: false };
   return {
+    known: () => (apiServerUrl === null || apiServer.asked) && (gatewayUrl === null || gateway.asked),
     of: (kind) => (kind === 'Agent' ? gateway : apiServer),
     keepAsking: async ({ changed, hurry }, signal) => {
       if (apiServerUrl === null && gatewayUrl === null) return;

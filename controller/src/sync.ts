@@ -4,6 +4,7 @@ import { createDirtyLoop } from './dirty-loop.ts';
 import { openManagedDirectory } from './files/managed-directory.ts';
 import { startHealthServer } from './http/health-server.ts';
 import type { Cluster } from './kube/cluster.ts';
+import { createLetGo } from './let-go.ts';
 import { createWorld } from './objects/world.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -18,18 +19,23 @@ export interface RoleDeps {
   cluster: Cluster;
 }
 
+export interface SyncDeps extends RoleDeps {
+  /** Told before and after every change on the disk. */
+  fileStep?: () => void;
+}
+
 export interface Role {
   url: string;
   close(): Promise<void>;
 }
 
 /** Starts the sidecar: objects -> files -> one reload of the service a batch (Design 7). Throws where it cannot start. */
-export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps): Promise<Role> {
+export async function startSync(options: SyncOptions, { log, cluster, fileStep }: SyncDeps): Promise<Role> {
   const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
   const metrics = createMetrics();
   const plan = timedPlan(metrics, createCachedPlan(readOperator(serviceConfigs)));
   const world = createWorld({ kinds, namespaces, now: Date.now });
-  const directory = await openManagedDirectory(dir, kinds);
+  const directory = await openManagedDirectory(dir, kinds, fileStep);
   const failed = (loop: string) => (error: unknown) => {
     metrics.failures.inc({ loop });
     log.warn({ loop, error: error instanceof Error ? error.message : String(error) }, 'tried again soon');
@@ -46,6 +52,7 @@ export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps
     failed: failed('reload'),
     random: Math.random,
   });
+  const letGo = createLetGo();
   let ready = false;
   const loop = createDirtyLoop({
     run: async () => {
@@ -65,6 +72,7 @@ export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps
       });
       if (done && !ready) log.info({ objects: world.objects()?.length }, 'synced');
       ready ||= done;
+      letGo.worked();
     },
     failed: failed('sync'),
     random: Math.random,
@@ -81,6 +89,7 @@ export async function startSync(options: SyncOptions, { log, cluster }: RoleDeps
     url: health.url,
     close: async () => {
       stopping.abort();
+      letGo.stop();
       await watching;
       await loop.stop();
       await reload.stop();

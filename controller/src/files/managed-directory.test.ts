@@ -12,9 +12,9 @@ let root = '';
 beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'managed-'))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const open = () => openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent']);
-async function sync(objects: readonly CustomObject[]) {
-  const directory = await open();
+const sync = (objects: readonly CustomObject[]) => syncWith(objects);
+async function syncWith(objects: readonly CustomObject[], step?: () => void) {
+  const directory = await openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent'], step);
   const { owners, textOf } = directory;
   return directory.apply(
     planFiles({ verdicts: plan(objects, undefined), owners: owners(), textOf, isGone: () => true }),
@@ -82,3 +82,44 @@ test('paths in a manifest that lead elsewhere are not followed', async () => {
   await sync([]);
   expect(readFileSync(victim, 'utf8')).toBe('mine');
 });
+
+test('a crash at any step leaves whole files, and the next start ends where it would have', async () => {
+  const next = [
+    objectOf({ generation: 2, spec: { ...objectOf().spec, description: 'new' } }),
+    objectOf({ name: 'bill' }),
+  ];
+  const contents = () =>
+    Object.fromEntries(
+      readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((path) => statSync(join(root, path)).isFile() && !path.endsWith('.sync-tmp'))
+        .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+    );
+  const emptied = () => {
+    rmSync(root, { recursive: true, force: true });
+    mkdirSync(root);
+  };
+  await sync(three);
+  const before = contents();
+  await sync(next);
+  const after = contents();
+  const isWhole = ([path, text]: [string, string]) =>
+    path === 'manifest.json' ? JSON.parse(text) !== null : [before[path], after[path]].includes(text);
+
+  let steps = 0;
+  for (let crashed = true; crashed;) {
+    emptied();
+    await sync(three);
+    let left = ++steps;
+    crashed = await syncWith(next, () => {
+      // Once dead, nothing more happens: whatever else is under way ends here too.
+      if (--left <= 0) throw new Error('killed');
+    }).then(
+      () => false,
+      () => true,
+    );
+    expect(Object.entries(contents()).every(isWhole)).toBe(true);
+    await sync(next);
+    expect(contents()).toEqual(after);
+  }
+  expect(steps).toBeGreaterThan(20);
+}, 60_000);

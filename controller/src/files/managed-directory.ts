@@ -17,6 +17,8 @@ export interface ManagedDirectory {
   apply(plan: FilePlan): Promise<Applied>;
 }
 
+type Step = () => void;
+
 const FOLDERS: Readonly<Record<DefinitionKind, string>> = {
   Pipeline: 'pipelines',
   LibraryStep: 'steps',
@@ -28,9 +30,17 @@ const MANIFEST = 'manifest.json';
 const TEMPORARY = /^\.[0-9a-f]{12}\.sync-tmp$/;
 
 /** Opens a directory, makes the folders of the kinds, sweeps what a crash left half written and reads what is owned. */
-export async function openManagedDirectory(root: string, kinds: readonly DefinitionKind[]): Promise<ManagedDirectory> {
-  for (const kind of kinds) await mkdir(join(root, FOLDERS[kind]), { recursive: true });
-  await sweep(root);
+export async function openManagedDirectory(
+  root: string,
+  kinds: readonly DefinitionKind[],
+  /** Told before and after every change on the disk. */
+  step: Step = () => undefined,
+): Promise<ManagedDirectory> {
+  for (const kind of kinds) {
+    await mkdir(join(root, FOLDERS[kind]), { recursive: true });
+    step();
+  }
+  await sweep(root, step);
   const manifestText = await readIfThere(join(root, MANIFEST));
   let owners = parseOwners(manifestText);
   let manifest = manifestText ?? '';
@@ -43,8 +53,8 @@ export async function openManagedDirectory(root: string, kinds: readonly Definit
   const writeManifest = async (next: SyncManifest): Promise<void> => {
     const text = `${JSON.stringify(next, null, 1)}\n`;
     if (text === manifest) return;
-    await writeDurably(join(root, MANIFEST), text);
-    await syncFolder(root);
+    await writeDurably(join(root, MANIFEST), text, step);
+    await syncFolder(root, step);
     manifest = text;
     owners = next.files;
   };
@@ -52,9 +62,10 @@ export async function openManagedDirectory(root: string, kinds: readonly Definit
   const write = async (path: string, text: string): Promise<void> => {
     const folder = dirname(join(root, path));
     const made = await mkdir(folder, { recursive: true });
-    await writeDurably(join(root, path), text);
+    if (made) step();
+    await writeDurably(join(root, path), text, step);
     texts.set(path, text);
-    if (made) await syncFolder(dirname(folder));
+    if (made) await syncFolder(dirname(folder), step);
   };
 
   return {
@@ -62,17 +73,20 @@ export async function openManagedDirectory(root: string, kinds: readonly Definit
     textOf: (path) => texts.get(path) ?? null,
     apply: async ({ files, manifest: next }) => {
       const changed = [...files].filter(([path, text]) => texts.get(path) !== text);
+      // The same text once in memory: the plan's, not the one that was read from the disk.
+      for (const [path, text] of files) if (texts.get(path) === text) texts.set(path, text);
       const extra = Object.keys(owners).filter((path) => !files.has(path));
       // A file is in the manifest from before it is there until after it is gone, so that no crash makes it foreign.
       if (changed.length > 0) await writeManifest({ ...next, files: { ...pick(owners, extra), ...next.files } });
       for (let from = 0; from < changed.length; from += AT_ONCE)
         await Promise.all(changed.slice(from, from + AT_ONCE).map(([path, text]) => write(path, text)));
       for (const path of extra) {
-        await removeFile(root, path);
+        step();
+        await removeFile(root, path, step);
         texts.delete(path);
       }
       const touched = new Set([...changed.map(([path]) => path), ...extra].map((path) => dirname(join(root, path))));
-      for (const folder of touched) await syncFolder(folder);
+      for (const folder of touched) await syncFolder(folder, step);
       await writeManifest(next);
       return { written: changed.length, deleted: extra.length };
     },
@@ -97,31 +111,39 @@ function parseOwners(text: string | null): Owners {
   }
 }
 
-async function writeDurably(file: string, text: string): Promise<void> {
+async function writeDurably(file: string, text: string, step: Step): Promise<void> {
   const temporary = join(dirname(file), `.${randomBytes(6).toString('hex')}.sync-tmp`);
   try {
+    step();
     const handle = await open(temporary, 'wx', 0o644);
     try {
+      step();
       await handle.writeFile(text, 'utf8');
+      step();
       await handle.sync();
     } finally {
       await handle.close();
     }
+    step();
     await rename(temporary, file);
+    step();
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
 }
 
-async function removeFile(root: string, path: string): Promise<void> {
+async function removeFile(root: string, path: string, step: Step): Promise<void> {
   await unlink(join(root, path)).catch(unlessMissing);
+  step();
   const folder = dirname(path);
   // The folder of an agent goes with its last file; one that holds something foreign stays.
-  if (folder.includes('/')) await rmdir(join(root, folder)).catch(() => undefined);
+  if (!folder.includes('/')) return;
+  await rmdir(join(root, folder)).catch(() => undefined);
+  step();
 }
 
-async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string, step: Step): Promise<void> {
   try {
     const handle = await open(folder, 'r');
     try {
@@ -132,12 +154,16 @@ async function syncFolder(folder: string): Promise<void> {
   } catch (error) {
     unlessMissing(error);
   }
+  step();
 }
 
-async function sweep(root: string): Promise<void> {
+async function sweep(root: string, step: Step): Promise<void> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  for (const entry of entries)
-    if (TEMPORARY.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true });
+  for (const { name, parentPath } of entries.filter((entry) => TEMPORARY.test(entry.name))) {
+    step();
+    await rm(join(parentPath, name), { force: true });
+    step();
+  }
 }
 
 async function readIfThere(file: string): Promise<string | null> {

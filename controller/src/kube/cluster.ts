@@ -1,5 +1,5 @@
-import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { type Dispatcher, request } from 'undici';
+import { exchange, textOf } from '../net/exchange.ts';
+import { type Credentials, openAccess } from './access.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -32,58 +32,59 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Bookmarks come about every minute: a watch that is silent for longer has lost its peer. */
 const WATCH_SILENCE_MS = 150_000;
 
-interface Credentials {
-  headers: Record<string, string>;
-  dispatcher: Dispatcher | undefined;
-  until: number;
+export interface ClusterOptions {
+  now(): number;
+  env?: NodeJS.ProcessEnv;
+  kubeconfig?: string;
+  /** Told before and after every request. */
+  step?: () => void;
 }
 
 /** Reads KUBECONFIG, ~/.kube/config or the account of the pod, as kubectl does. A file that is given comes first. Throws where one cannot be read. */
-export function connectCluster({ now, kubeconfig }: { now: () => number; kubeconfig?: string }): Cluster {
-  const config = new KubeConfig();
-  if (kubeconfig === undefined) config.loadFromDefault();
-  else config.loadFromFile(kubeconfig);
-  const server = config.getCurrentCluster()?.server.replace(/\/$/, '') ?? '';
-  const namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? 'default';
+export function connectCluster({ now, env = {}, kubeconfig, step }: ClusterOptions): Cluster {
+  const access = openAccess(env, kubeconfig);
+  const { server, namespace } = access;
   let known: Promise<Credentials> | null = null;
   let until = 0;
 
   const credentials = (): Promise<Credentials> => {
     if (known && now() < until) return known;
-    const before = known;
     until = now() + CREDENTIALS_MS;
-    known = readCredentials(config, server, until);
-    // What still runs on the old connections ends in its own time.
-    void before?.then(({ dispatcher }) => dispatcher?.close()).catch(() => undefined);
-    known.catch(() => (known = null));
-    return known;
+    const read = access.credentials();
+    known = read;
+    read.catch(() => {
+      if (known === read) known = null;
+    });
+    return read;
   };
 
   const ask = async ({ method, path, body, contentType, signal }: KubeRequest, silenceMs: number) => {
-    const { headers, dispatcher } = await credentials();
-    const answer = await request(`${server}${path}`, {
+    step?.();
+    const { headers, agent } = await credentials();
+    const typed: Record<string, string> =
+      body === undefined ? {} : { 'content-type': contentType ?? 'application/json' };
+    const answer = await exchange({
+      url: `${server}${path}`,
       method,
-      headers: {
-        ...headers,
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      bodyTimeout: silenceMs,
-      headersTimeout: REQUEST_TIMEOUT_MS,
+      headers: { ...headers, accept: 'application/json', ...typed },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
-      ...(dispatcher ? { dispatcher } : {}),
+      agent,
+      answerMs: REQUEST_TIMEOUT_MS,
+      silenceMs,
     });
-    if (answer.statusCode === 401) known = null;
-    return answer;
+    const { statusCode = 0 } = answer;
+    if (statusCode === 401) known = null;
+    return { statusCode, answer };
   };
 
   return {
     namespace,
     send: async (asked) => {
       try {
-        const { statusCode, body } = await ask(asked, REQUEST_TIMEOUT_MS);
-        const text = await body.text();
+        const { statusCode, answer } = await ask(asked, REQUEST_TIMEOUT_MS);
+        const text = await textOf(answer);
+        step?.();
         if (statusCode >= 300) return { ok: false, status: statusCode, message: messageOf(text, statusCode) };
         return { ok: true, body: JSON.parse(text) as unknown };
       } catch (error) {
@@ -92,20 +93,14 @@ export function connectCluster({ now, kubeconfig }: { now: () => number; kubecon
     },
     stream: async (path, signal) => {
       try {
-        const { statusCode, body } = await ask({ method: 'GET', path, signal }, WATCH_SILENCE_MS);
-        if (statusCode === 200) return { ok: true, lines: linesOf(body) };
-        return { ok: false, status: statusCode, message: messageOf(await body.text(), statusCode) };
+        const { statusCode, answer } = await ask({ method: 'GET', path, signal }, WATCH_SILENCE_MS);
+        if (statusCode === 200) return { ok: true, lines: linesOf(answer) };
+        return { ok: false, status: statusCode, message: messageOf(await textOf(answer), statusCode) };
       } catch (error) {
         return unreachable(error);
       }
     },
   };
-}
-
-async function readCredentials(config: KubeConfig, server: string, until: number): Promise<Credentials> {
-  const context = new RequestContext(server, HttpMethod.GET);
-  await config.applySecurityAuthentication(context);
-  return { headers: context.getHeaders(), dispatcher: context.getDispatcher(), until };
 }
 
 const unreachable = (error: unknown) => ({

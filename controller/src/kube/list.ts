@@ -15,11 +15,19 @@ const PAGE = 500;
 const MAX_PAGES = 1000;
 
 /** Every object of a collection, page by page; all of it or a failure, never a part (Design 7). */
-export async function listAll(cluster: Pick<Cluster, 'send'>, path: string, signal: AbortSignal): Promise<Listed> {
+export async function listAll(
+  cluster: Pick<Cluster, 'send'>,
+  { path, labelSelector }: { path: string; labelSelector?: string },
+  signal: AbortSignal,
+): Promise<Listed> {
   const items: unknown[] = [];
   let next: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const query = new URLSearchParams({ limit: String(PAGE), ...(next ? { continue: next } : {}) });
+    const query = new URLSearchParams({
+      limit: String(PAGE),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(next ? { continue: next } : {}),
+    });
     const answer = await cluster.send({ method: 'GET', path: `${path}?${query.toString()}`, signal });
     if (!answer.ok) return answer;
     const page = Page.safeParse(answer.body);

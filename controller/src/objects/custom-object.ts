@@ -60,6 +60,8 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
   if (!parsed.success) return null;
   const { metadata, spec, status } = parsed.data;
   const known = ObjectStatus.safeParse(status ?? {});
+  // Kept as text and parsed where it is asked for, which is once a change: as values it takes four times as much.
+  const written = JSON.stringify(spec);
   return {
     kind,
     namespace: metadata.namespace,
@@ -68,16 +70,30 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
     generation: metadata.generation,
     resourceVersion: metadata.resourceVersion,
     createdAt: metadata.creationTimestamp ?? '',
-    annotations: metadata.annotations ?? {},
-    spec,
+    annotations: ours(metadata.annotations ?? {}),
+    get spec() {
+      return JSON.parse(written) as Record<string, unknown>;
+    },
     status: known.success ? known.data : { conditions: [], replicas: [] },
   };
 }
+
+/** Others may be as large as the object: kubectl keeps a copy of it in one. */
+const ours = (annotations: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(`${GROUP}/`)));
 
 /** `Pipeline team-a/checkout`, as messages name an object. */
 export const describe = ({ kind, namespace, name }: Pick<CustomObject, 'kind' | 'namespace' | 'name'>): string =>
   `${kind} ${namespace}/${name}`;
 
+const definitionNames = new WeakMap<object, string>();
+
 /** The name a definition goes by in the services: `spec.name`, or else the object's own (Design 3). */
-export const definitionName = ({ spec, name }: Pick<CustomObject, 'spec' | 'name'>): string =>
-  typeof spec['name'] === 'string' ? spec['name'] : name;
+export function definitionName(object: Pick<CustomObject, 'spec' | 'name'>): string {
+  const known = definitionNames.get(object);
+  if (known !== undefined) return known;
+  const given = object.spec['name'];
+  const name = typeof given === 'string' ? given : object.name;
+  definitionNames.set(object, name);
+  return name;
+}

@@ -46,7 +46,9 @@ export function createScopeStore(now: () => number): ScopeStore {
       empties = [];
       gone = new Set();
       trusted = true;
-      known = new Map(objects.map((object) => [object.uid, object]));
+      // One that has not changed stays the object that it was: what was made of it is still known.
+      const before = known;
+      known = new Map(objects.map((object) => [object.uid, unchanged(before.get(object.uid), object) ?? object]));
     },
     upsert: (object) => {
       if (gone.has(object.uid)) return false;
@@ -66,6 +68,9 @@ export function createScopeStore(now: () => number): ScopeStore {
     doubtful: () => empties.length > 0,
   };
 }
+
+const unchanged = (before: CustomObject | undefined, { resourceVersion }: CustomObject): CustomObject | undefined =>
+  before?.resourceVersion === resourceVersion ? before : undefined;
 
 /** An object that was replaced under its name, where its deletion was not seen. */
 function sameName(

@@ -1,12 +1,16 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import { registerProcessMetrics } from './process-metrics.ts';
 
 /** Series of both roles; each has the ones it uses (Design 1: prefix `controller_`). */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  registerProcessMetrics(registers);
   return {
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     objects: new Gauge({
@@ -43,6 +47,12 @@ export function createMetrics() {
       registers,
     }),
     events: new Counter({ name: 'controller_events_total', help: 'Events told', labelNames: ['outcome'], registers }),
+    agentWrites: new Counter({
+      name: 'controller_agent_writes_total',
+      help: 'Writes of Deployments, Services and NetworkPolicies of agents',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
     failures: new Counter({
       name: 'controller_failures_total',
       help: 'Runs of a loop that failed and are tried again',

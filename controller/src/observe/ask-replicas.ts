@@ -2,33 +2,46 @@ import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { readFile } from 'node:fs/promises';
-import { Agent, request } from 'undici';
-import type { ReplicaView, ServiceView } from './service-view.ts';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { exchange, textOf } from '../net/exchange.ts';
 
-export interface ReplicaSource {
+export interface ReplicaSource<View> {
   /** Base address; a host with several addresses (a headless Service) has a replica behind each. */
   url: string;
-  path: '/definitions' | '/agents';
+  path: '/definitions' | '/agents' | '/runner-key';
   tokenFile: string | null;
-  read(pod: string, body: unknown): ReplicaView | null;
+  read(pod: string, body: unknown): View | null;
 }
+
+/** What every replica said; `failed` names those that did not answer. */
+export interface ReplicaViews<View> {
+  asked: true;
+  replicas: View[];
+  failed: { pod: string; message: string }[];
+}
+
+export type AskReplicas = <View extends { pod: string }>(source: ReplicaSource<View>) => Promise<ReplicaViews<View>>;
 
 const TIMEOUT_MS = 8000;
 const MAX_REPLICAS = 100;
 
 /** Makes the function that asks every replica of a service once (Design 7). Throws where the CA cannot be read. */
-export function createAskReplicas(caFile: string | null): (source: ReplicaSource) => Promise<ServiceView> {
+export function createAskReplicas(caFile: string | null): AskReplicas {
   const ca = caFile === null ? undefined : readFileSync(caFile, 'utf8');
-  return async ({ url, path, tokenFile, read }) => {
+  return async <View extends { pod: string }>({ url, path, tokenFile, read }: ReplicaSource<View>) => {
     const { hostname, host, port, protocol } = new URL(url);
-    const replicas: ReplicaView[] = [];
+    const replicas: View[] = [];
     const failed: { pod: string; message: string }[] = [];
-    const dispatcher = new Agent({ connect: { servername: hostname, ...(ca === undefined ? {} : { ca }) } });
+    const agent =
+      protocol === 'https:'
+        ? new HttpsAgent({ servername: hostname, ...(ca === undefined ? {} : { ca }) })
+        : new HttpAgent();
     const askOne = async (address: string, token: string | null) => {
       const pod = port === '' ? address : `${address}:${port}`;
       const at = `${protocol}//${isIPv6(address) ? `[${address}]` : address}${port === '' ? '' : `:${port}`}${path}`;
       try {
-        const view = await fetchView(at, { host, token, dispatcher, read: (body) => read(pod, body) });
+        const view = await fetchView(at, { host, token, agent, read: (body) => read(pod, body) });
         replicas.push(view);
       } catch (error) {
         failed.push({ pod, message: error instanceof Error ? error.message : String(error) });
@@ -42,27 +55,29 @@ export function createAskReplicas(caFile: string | null): (source: ReplicaSource
     } catch (error) {
       failed.push({ pod: host, message: error instanceof Error ? error.message : String(error) });
     } finally {
-      await dispatcher.destroy();
+      agent.destroy();
     }
     return { asked: true, replicas: replicas.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)), failed };
   };
 }
 
-interface Asked {
+interface Asked<View> {
   host: string;
   token: string | null;
-  dispatcher: Agent;
-  read(body: unknown): ReplicaView | null;
+  agent: HttpAgent | HttpsAgent;
+  read(body: unknown): View | null;
 }
 
-async function fetchView(url: string, { host, token, dispatcher, read }: Asked): Promise<ReplicaView> {
-  const { statusCode, body } = await request(url, {
+async function fetchView<View>(url: string, { host, token, agent, read }: Asked<View>): Promise<View> {
+  const answer = await exchange({
+    url,
     headers: { host, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
-    dispatcher,
+    agent,
+    answerMs: TIMEOUT_MS,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const text = await body.text();
-  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+  const text = await textOf(answer);
+  if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
   const view = read(JSON.parse(text) as unknown);
   if (view === null) throw new Error('answered something else than expected');
   return view;

@@ -9,6 +9,16 @@ export interface ReplicaView {
   lastRuns: ReadonlyMap<string, LastRun>;
   /** Messages of load errors, by `Kind name`. */
   errors: ReadonlyMap<string, string>;
+  /** Readiness verdicts, where the service gives them. */
+  verdicts: ReadonlyMap<string, string>;
+  /** What agents can call, where the service says so. */
+  tools: ReadonlyMap<string, readonly DiscoveredTool[]>;
+}
+
+export interface DiscoveredTool {
+  server: string;
+  name: string;
+  hash: string;
 }
 
 export interface LastRun {
@@ -31,6 +41,7 @@ const Definitions = z.looseObject({
       name: z.string(),
       hash: z.string(),
       last_run: z.looseObject({ id: z.string(), status: z.string(), triggered_at: z.string() }).nullish(),
+      verdict: z.string().nullish().catch(null),
     }),
   ),
   errors: z
@@ -58,15 +69,34 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
       ),
     ),
     errors: new Map(errors.flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : []))),
+    verdicts: new Map(
+      definitions.flatMap(({ kind, name, verdict }) => (verdict ? [[keyOf(kind, name), verdict] as const] : [])),
+    ),
+    tools: new Map(),
   };
 }
 
-const Agents = z.looseObject({ agents: z.array(z.looseObject({ name: z.string(), version: z.string() })) });
+const Tool = z.object({ server: z.string(), name: z.string(), hash: z.string() });
+const Agents = z.looseObject({
+  errors: z.array(z.looseObject({ agent: z.string(), field: z.string(), message: z.string() })).default([]),
+  agents: z.array(z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).optional() })),
+});
 
 /** Reads `GET /agents` of the gateway; null where it makes no sense. */
 export function readAgents(pod: string, body: unknown): ReplicaView | null {
   const parsed = Agents.safeParse(body);
   if (!parsed.success) return null;
-  const hashes = new Map(parsed.data.agents.map(({ name, version }) => [keyOf('Agent', name), version]));
-  return { pod, hashes, lastRuns: new Map(), errors: new Map() };
+  const { agents } = parsed.data;
+  // About its name is what the gateway says of a file of its own that had to make room for a managed one.
+  const errors = parsed.data.errors.filter(({ field }) => field !== 'name');
+  return {
+    pod,
+    hashes: new Map(agents.map(({ name, version }) => [keyOf('Agent', name), version])),
+    lastRuns: new Map(),
+    errors: new Map(errors.map(({ agent, field, message }) => [keyOf('Agent', agent), `${field}: ${message}`])),
+    verdicts: new Map(),
+    tools: new Map(
+      agents.flatMap(({ name, discovered_tools: tools }) => (tools ? [[keyOf('Agent', name), tools] as const] : [])),
+    ),
+  };
 }

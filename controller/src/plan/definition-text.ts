@@ -1,6 +1,5 @@
 import type { DefinitionKind } from '@signalbox/crds';
 import { stringify } from 'yaml';
-import { type CustomObject, definitionName } from '../objects/custom-object.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -13,12 +12,7 @@ export interface DefinitionText {
 /** Twice the size that a definition may have: beyond it the text is refused whatever its form, so nothing is laid out. */
 const SURELY_TOO_LARGE = 512 * 1024;
 
-/** The definition file of an object's spec; `name` stands first, an agent's `soul` stands beside (Design 3 and 7). */
-export function specText(object: CustomObject): DefinitionText {
-  return bodyText(object.kind, { ...object.spec, name: definitionName(object) });
-}
-
-/** The definition file of a body, such as the one that was accepted last. */
+/** The definition file of a body; `name` stands first, an agent's `soul` stands beside (Design 3 and 7). */
 export function bodyText(kind: DefinitionKind, body: Body): DefinitionText {
   const { name, soul, ...rest } = body;
   const isAgent = kind === 'Agent';

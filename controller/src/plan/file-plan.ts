@@ -1,5 +1,6 @@
 import { parseYaml, type SyncManifest } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
+import { agentAddresses } from '../workloads/placement.ts';
 import type { Served, Verdict } from './plan.ts';
 
 export type Owners = SyncManifest['files'];
@@ -51,7 +52,7 @@ export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): 
   const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
   keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
   const objects = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return { files, manifest: { files: sorted(owned), objects, agents: {} } };
+  return { files, manifest: { files: sorted(owned), objects, agents: agentAddresses(verdicts) } };
 }
 
 function filesOf({ kind }: CustomObject, { name, text, soul }: Served): [string, string][] {

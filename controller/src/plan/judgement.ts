@@ -24,11 +24,13 @@ export function judge(problems: readonly Problem[], accepted: boolean, served: b
   return { accepted, reason: REASONS[first?.reason ?? 'invalid'], message: `${listed(errors)}. ${meanwhile}` };
 }
 
-export function conflict(name: string, owner: CustomObject): Judgement {
+/** Objects that were applied together have one age: the API server counts in seconds. */
+export function conflict(name: string, object: CustomObject, owner: CustomObject): Judgement {
+  const why = object.createdAt === owner.createdAt ? 'is as old and comes first by its name' : 'is older';
   return {
     accepted: false,
     reason: 'NameConflict',
-    message: `"${name}" is the definition of ${describe(owner)}, which is older; rename this object or set another spec.name`,
+    message: `"${name}" is the definition of ${describe(owner)}, which ${why}; rename this object or set another spec.name`,
   };
 }
 

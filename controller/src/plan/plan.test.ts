@@ -64,8 +64,16 @@ test('of two objects with one definition name the older keeps it, and the other 
     served: null,
     lostName: true,
   });
-  expect(verdicts.find(({ object }) => object === newer)?.message).toContain('Pipeline z/checkout');
+  expect(verdicts.find(({ object }) => object === newer)?.message).toContain('Pipeline z/checkout, which is older;');
   expect(verdicts.find(({ object }) => object === older)?.accepted).toBe(true);
+});
+
+test('of two objects of one second the first by name keeps the definition, and nobody is told that it is older', () => {
+  const spec = { ...objectOf().spec, name: 'checkout' };
+  const [first, second] = [objectOf({ name: 'a', spec }), objectOf({ name: 'b', spec })];
+  const verdicts = plan([second, first], undefined);
+  expect(byName(verdicts, 'a')?.accepted).toBe(true);
+  expect(byName(verdicts, 'b')?.message).toContain('Pipeline default/a, which is as old and comes first by its name;');
 });
 
 test('what was accepted last is not served under a name that is another object by now', () => {

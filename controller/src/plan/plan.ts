@@ -1,8 +1,17 @@
-import { contentHash, isName, type Operator, type Problem, resolveSet, type Source } from '@signalbox/crds';
+import {
+  contentHash,
+  isName,
+  type Operator,
+  type Problem,
+  type ResolveMemo,
+  resolveSet,
+  type Source,
+} from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { claimNames } from './claim-names.ts';
-import { type Body, bodyText, type DefinitionText, specText } from './definition-text.ts';
+import { type Body, bodyText, type DefinitionText } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
+import { isGated, isHeld, throughGate } from './readiness-gate.ts';
 
 /** What the services should have for an object. */
 export interface Served extends DefinitionText {
@@ -11,6 +20,8 @@ export interface Served extends DefinitionText {
   /** Hash of the effective body; an agent's version. */
   hash: string;
   from: 'spec' | 'lastAccepted';
+  /** The readiness gate keeps it at stage `testing`. */
+  held: boolean;
 }
 
 /** What is to be said of one object, and served for it. */
@@ -28,13 +39,13 @@ export interface Verdict extends Judgement {
  * What follows from a whole set of objects (Design 7): the one rule of the services decides what is sound, the older
  * object keeps a name, and what is not sound is served as it was last accepted. Pure, and independent of the order.
  */
-export function plan(objects: readonly CustomObject[], operator: Operator | undefined): Verdict[] {
+export function plan(objects: readonly CustomObject[], operator: Operator | undefined, memo?: ResolveMemo): Verdict[] {
   const { owners, losers } = claimNames(objects);
-  const resolved = resolveOwners(owners, operator);
+  const resolved = resolveOwners(owners, operator, memo);
   const taken = new Set(owners.map(({ kind, ...object }) => `${kind} ${definitionName(object)}`));
   const verdicts = owners.map((object) => verdictOf(object, resolved, taken));
   const lost = losers.map(({ object, owner }): Verdict => ({
-    ...conflict(definitionName(object), owner),
+    ...conflict(definitionName(object), object, owner),
     object,
     body: null,
     served: null,
@@ -48,6 +59,7 @@ interface Sound {
   body: Body;
   hash: string;
   written: DefinitionText;
+  held: boolean;
 }
 
 interface Resolved {
@@ -58,22 +70,33 @@ interface Resolved {
 const fileOf = (object: CustomObject): string => describe(object);
 
 /** Steps are resolved first, so that a broken one is replaced by what was accepted of it before pipelines take it over. */
-function resolveOwners(owners: readonly CustomObject[], operator: Operator | undefined): Resolved {
+function resolveOwners(
+  owners: readonly CustomObject[],
+  operator: Operator | undefined,
+  memo: ResolveMemo | undefined,
+): Resolved {
   const of = (kind: CustomObject['kind']) => owners.filter((object) => object.kind === kind);
   const texts = new Map(owners.map((object) => [fileOf(object), specText(object)]));
+  const held = new Set(owners.filter((object) => isGated(object) && isHeld(object, object.spec)).map(fileOf));
   const sources = (kind: CustomObject['kind']) =>
     of(kind).map((object): Source => ({ file: fileOf(object), text: '', ...texts.get(fileOf(object)) }));
-  const first = resolveSet({ pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator });
+  const first = resolveSet({ pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator }, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
   const steps = of('LibraryStep').flatMap((object): Source[] => {
     const file = fileOf(object);
     const text = soundSteps.has(file) ? texts.get(file) : acceptedText(object);
     return text ? [{ file, ...text }] : [{ file, text: texts.get(file)?.text ?? '' }];
   });
-  const second = resolveSet({ pipelines: sources('Pipeline'), steps, operator });
+  const second = resolveSet({ pipelines: sources('Pipeline'), steps, operator }, memo);
   const sound = new Map<string, Sound>();
-  const add = (file: string, rest: Omit<Sound, 'written'>) =>
-    sound.set(file, { ...rest, written: texts.get(file) ?? { text: '' } });
+  const add = (file: string, { body, ...rest }: Omit<Sound, 'written' | 'held'>) =>
+    sound.set(file, {
+      ...rest,
+      written: texts.get(file) ?? { text: '' },
+      held: held.has(file),
+      // What passed is what was written, whatever the gate lets through of it.
+      body: held.has(file) ? { ...body, stage: 'production' } : body,
+    });
   for (const { file, name, body, hash } of [...first.steps, ...second.pipelines]) add(file, { name, body, hash });
   for (const { file, name, body, version, soul } of first.agents)
     add(file, { name, body: { ...body, soul }, hash: version });
@@ -81,15 +104,27 @@ function resolveOwners(owners: readonly CustomObject[], operator: Operator | und
   return { sound, problems: Map.groupBy(problems, ({ file }) => file) };
 }
 
-function acceptedText({ kind, status }: CustomObject): DefinitionText | null {
-  return status.lastAccepted && isName(status.lastAccepted['name']) ? bodyText(kind, status.lastAccepted) : null;
+const specTexts = new WeakMap<CustomObject, DefinitionText>();
+
+/** Laid out once for an object, which never changes. */
+function specText(object: CustomObject): DefinitionText {
+  const known = specTexts.get(object);
+  if (known) return known;
+  const text = bodyText(object.kind, throughGate(object, { ...object.spec, name: definitionName(object) }));
+  specTexts.set(object, text);
+  return text;
+}
+
+function acceptedText(object: CustomObject): DefinitionText | null {
+  const { lastAccepted } = object.status;
+  return lastAccepted && isName(lastAccepted['name']) ? bodyText(object.kind, throughGate(object, lastAccepted)) : null;
 }
 
 function verdictOf(object: CustomObject, { sound, problems }: Resolved, taken: ReadonlySet<string>): Verdict {
   const file = fileOf(object);
   const passed = sound.get(file);
   const served: Served | null = passed
-    ? { ...passed.written, name: passed.name, hash: passed.hash, from: 'spec' }
+    ? { ...passed.written, name: passed.name, hash: passed.hash, from: 'spec', held: passed.held }
     : lastAccepted(object, taken);
   const judgement = judge(problems.get(file) ?? [], passed !== undefined, served !== null);
   return { ...judgement, object, body: passed?.body ?? null, served, lostName: false };
@@ -97,12 +132,13 @@ function verdictOf(object: CustomObject, { sound, problems }: Resolved, taken: R
 
 /** What was accepted last, unless its name has become another object's. */
 function lastAccepted(object: CustomObject, taken: ReadonlySet<string>): Served | null {
+  const accepted = object.status.lastAccepted;
   const text = acceptedText(object);
-  const body = object.status.lastAccepted;
-  const name = body?.['name'];
-  if (!text || !body || !isName(name)) return null;
+  const name = accepted?.['name'];
+  if (!text || !accepted || !isName(name)) return null;
   if (name !== definitionName(object) && taken.has(`${object.kind} ${name}`)) return null;
-  return { ...text, name, hash: hashOf(object, body), from: 'lastAccepted' };
+  const body = throughGate(object, accepted);
+  return { ...text, name, hash: hashOf(object, body), from: 'lastAccepted', held: isHeld(object, accepted) };
 }
 
 function hashOf({ kind, status }: CustomObject, body: Body): string {

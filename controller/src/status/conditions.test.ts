@@ -15,6 +15,8 @@ const replica = (pod: string, loaded: string | null, error?: string): ReplicaVie
   hashes: new Map(loaded === null ? [] : [[keyOf('Pipeline', 'checkout'), loaded]]),
   lastRuns: new Map(),
   errors: new Map(error === undefined ? [] : [[keyOf('Pipeline', 'checkout'), error]]),
+  verdicts: new Map(),
+  tools: new Map(),
 });
 const asked = (...replicas: ReplicaView[]): ServiceView => ({ asked: true, replicas, failed: [] });
 
@@ -99,7 +101,109 @@ test('events are told of turns only', () => {
   const bad = nextStatus(verdictOf({ spec: { steps: [] } }), asked(replica('a', null)), NOW).conditions;
   expect(transitions([], ready)).toEqual([]);
   expect(transitions(ready, ready)).toEqual([]);
+  const loading = nextStatus(sound, asked(replica('a', null)), NOW).conditions;
+  expect(transitions([], loading)).toEqual([]);
+  expect(transitions(loading, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
   expect(transitions([], bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
   expect(transitions(ready, bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
   expect(transitions(bad, ready).map(({ reason }) => reason)).toEqual(['Accepted', 'Ready']);
+});
+
+test('what passes by itself is no event, and what comes of it is', () => {
+  const loading = nextStatus(sound, asked(replica('a', null)), NOW).conditions;
+  const refused = nextStatus(sound, asked(replica('a', null, 'no such agent')), NOW).conditions;
+  expect(transitions(loading, refused)).toMatchObject([{ type: 'Warning', reason: 'LoadError' }]);
+  expect(transitions(refused, loading)).toEqual([]);
+
+  const view = asked(replica('a', hash));
+  const pods = (status: 'True' | 'False', reason: string) =>
+    nextStatus(sound, view, NOW, { status, reason, message: '0 of 1 pods are ready' }).conditions;
+  const [starting, failed, ready] = [
+    pods('False', 'Starting'),
+    pods('False', 'DeploymentUnavailable'),
+    pods('True', 'Available'),
+  ];
+  expect(transitions([], starting)).toEqual([]);
+  expect(transitions(loading, starting)).toEqual([]);
+  expect(transitions(ready, starting)).toEqual([]);
+  expect(transitions(starting, failed)).toMatchObject([{ type: 'Warning', reason: 'DeploymentUnavailable' }]);
+  expect(transitions(starting, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
+});
+
+const GATED = { 'signalbox.dev/readiness-gate': 'enforce' };
+const production = { ...objectOf().spec, stage: 'production' };
+const judged = (verdict: string, loaded: string | null = null) =>
+  asked({ ...replica('a', loaded), verdicts: new Map([[keyOf('Pipeline', 'checkout'), verdict]]) });
+const promotion = (verdict: Verdict, view: ServiceView) =>
+  conditionsOf(verdict, view).find(({ type }) => type === 'PromotionReady');
+
+test.each([
+  ['ready', 'True Ready'],
+  ['not_ready', 'False NotReady'],
+  ['building', 'False Building'],
+  ['no_data', 'False NoData'],
+  ['not_configured', 'Unknown NotConfigured'],
+  ['what a later service may say', 'Unknown NotAssessed'],
+])('a verdict of %s is PromotionReady=%s', (verdict, expected) => {
+  const said = promotion(sound, judged(verdict));
+  expect(`${said?.status} ${said?.reason}`).toBe(expected);
+});
+
+test('the gate serves stage testing until the verdict was ready once, and then for good', () => {
+  const held = verdictOf({ spec: production, annotations: GATED });
+  expect(held.served?.text).toContain('stage: testing');
+  expect(held.body).toMatchObject({ stage: 'production' });
+  expect(promotion(held, { asked: false })).toMatchObject({
+    status: 'Unknown',
+    message: expect.stringContaining('keeps the pipeline at stage testing'),
+  });
+  const waiting = nextStatus(held, judged('building'), NOW);
+  expect(waiting['promoted']).toBeUndefined();
+  const promoted = nextStatus(held, judged('ready'), NOW);
+  expect(promoted['promoted']).toBe(true);
+  const free = verdictOf({ spec: production, annotations: GATED, status: promoted });
+  expect(free.served?.text).toContain('stage: production');
+  expect(nextStatus(free, judged('no_data'), NOW)['promoted']).toBe(true);
+});
+
+test.each([
+  ['that is not written is testing', {}, {}, 'testing'],
+  ['is as written', { stage: 'production' }, {}, 'production'],
+  ['that the gate holds back is testing', { stage: 'production' }, GATED, 'testing'],
+  ['of what nobody may serve is not said', { stage: 'production', steps: [] }, {}, undefined],
+])('a stage %s', (_, change, annotations, stage) => {
+  const spec = { ...objectOf().spec, ...change };
+  expect(nextStatus(verdictOf({ spec, annotations }), { asked: false }, NOW)['stage']).toBe(stage);
+});
+
+test('who sets the stage back to testing closes the gate again', () => {
+  const back = { ...objectOf().spec, stage: 'testing' };
+  const verdict = verdictOf({ spec: back, annotations: GATED, status: { promoted: true } });
+  expect(nextStatus(verdict, judged('ready'), NOW)['promoted']).toBeUndefined();
+});
+
+test('what was accepted last passes the gate too', () => {
+  const accepted = { ...sound.body, stage: 'production' };
+  const held = verdictOf({ spec: { steps: [] }, annotations: GATED, status: { lastAccepted: accepted } });
+  expect(held.served).toMatchObject({
+    from: 'lastAccepted',
+    held: true,
+    text: expect.stringContaining('stage: testing'),
+  });
+  const free = verdictOf({
+    spec: { steps: [] },
+    annotations: GATED,
+    status: { lastAccepted: accepted, promoted: true },
+  });
+  expect(free.served?.text).toContain('stage: production');
+});
+
+test('the tools of an agent are those that the service discovered', () => {
+  const agent = verdictOf({ kind: 'Agent', name: 'helper' });
+  const tools = [{ server: 'machine', name: 'read_load', hash: 'abc' }];
+  const view = asked({ ...replica('a', null), tools: new Map([[keyOf('Agent', 'helper'), tools]]) });
+  const status = nextStatus(agent, view, NOW);
+  expect(status['discoveredTools']).toEqual(tools);
+  const silent = { ...agent, object: { ...agent.object, status } };
+  expect(nextStatus(silent, { asked: true, replicas: [], failed: [] }, NOW)['discoveredTools']).toEqual(tools);
 });

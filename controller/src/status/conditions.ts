@@ -2,30 +2,21 @@ import type { Condition } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { keyOf, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
-
-export interface Said {
-  type: 'Accepted' | 'Synced' | 'Ready' | 'PromotionReady';
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-}
+import type { WorkloadState } from '../workloads/readiness.ts';
+import { promotionOf } from './promotion.ts';
+import type { Said } from './said.ts';
 
 /** The conditions of an object, in the order in which one follows from the other (Design 7). */
-export function conditionsOf(verdict: Verdict, view: ServiceView): Said[] {
+export function conditionsOf(verdict: Verdict, view: ServiceView, workload: WorkloadState | null = null): Said[] {
   const { accepted, reason, message } = verdict;
   const acceptedIs: Said = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
   const synced: Said = { type: 'Synced', ...syncedOf(verdict, view) };
-  const ready: Said = { type: 'Ready', ...readyOf(acceptedIs, synced) };
-  return verdict.object.kind === 'Pipeline' ? [acceptedIs, synced, ready, PROMOTION] : [acceptedIs, synced, ready];
+  const ready: Said = { type: 'Ready', ...readyOf([acceptedIs, synced, ...(workload ? [workload] : [])]) };
+  const known = [acceptedIs, synced, ready];
+  return verdict.object.kind === 'Pipeline'
+    ? [...known, { type: 'PromotionReady', ...promotionOf(verdict, view) }]
+    : known;
 }
-
-/** Its content comes with the readiness verdict of the service. */
-const PROMOTION: Said = {
-  type: 'PromotionReady',
-  status: 'Unknown',
-  reason: 'NotAssessed',
-  message: 'the service has given no verdict on this pipeline',
-};
 
 type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
 
@@ -41,7 +32,8 @@ function syncedOf({ object, served, lostName }: Verdict, view: ServiceView): Out
   if (down) return { status: 'Unknown', reason: 'Unreachable', message: `${down.pod}: ${down.message}` };
   const all = view.replicas.length === 1 ? 'the service serves' : `all ${view.replicas.length} replicas serve`;
   const what = served.from === 'spec' ? 'this definition' : 'the definition that was accepted last';
-  return { status: 'True', reason: 'Synced', message: `${all} ${what}` };
+  const stage = served.held ? ', at stage testing until PromotionReady' : '';
+  return { status: 'True', reason: 'Synced', message: `${all} ${what}${stage}` };
 }
 
 function behindOf(
@@ -54,9 +46,9 @@ function behindOf(
   return { status: 'False', reason: 'OutOfDate', message: `${behind.length} of ${total} replicas do not serve it yet` };
 }
 
-function readyOf(accepted: Said, synced: Said): Outcome {
-  const first =
-    [accepted, synced].find(({ status }) => status === 'False') ?? [synced].find(({ status }) => status === 'Unknown');
+/** The first that says no decides, then the first that does not know. */
+function readyOf(parts: readonly Outcome[]): Outcome {
+  const first = parts.find(({ status }) => status === 'False') ?? parts.find(({ status }) => status === 'Unknown');
   if (first) return { status: first.status, reason: first.reason, message: first.message };
   return { status: 'True', reason: 'Ready', message: 'accepted, and served by every replica' };
 }

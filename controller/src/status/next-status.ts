@@ -1,25 +1,43 @@
 import { canonicalJson, type Condition } from '@signalbox/crds';
 import type { ObjectStatus } from '../objects/custom-object.ts';
-import { keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
+import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
+import { nextPromoted } from '../plan/readiness-gate.ts';
+import type { WorkloadState } from '../workloads/readiness.ts';
 import { conditionsOf, timed } from './conditions.ts';
 
 /** What the status of an object should be (Design 7). Pure; equal to what it is where nothing changed. */
-export function nextStatus(verdict: Verdict, view: ServiceView, now: string): ObjectStatus {
+export function nextStatus(
+  verdict: Verdict,
+  view: ServiceView,
+  now: string,
+  workload: WorkloadState | null = null,
+): ObjectStatus {
   const { object, body, served } = verdict;
   const before = object.status;
   const name = served?.name;
   const key = name === undefined ? null : keyOf(object.kind, name);
+  const said = conditionsOf(verdict, view, workload);
+  const verdictIsReady = said.some(({ type, status }) => type === 'PromotionReady' && status === 'True');
   const next: ObjectStatus = {
     observedGeneration: object.generation,
     contentHash: served?.hash,
     lastAccepted: body ?? before.lastAccepted,
-    conditions: timed(conditionsOf(verdict, view), before.conditions, object, now),
+    conditions: timed(said, before.conditions, object, now),
     replicas: replicasOf(key, view, before),
     lastRun: (key === null ? undefined : newestRun(key, view)) ?? before['lastRun'],
-    agentVersion: object.kind === 'Agent' ? (served?.hash ?? before['agentVersion']) : undefined,
+    stage: stageOf(verdict),
+    promoted: nextPromoted(object, body ?? before.lastAccepted, verdictIsReady),
+    ...(object.kind === 'Agent' ? agentPart(verdict, key, view) : {}),
   };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
+}
+
+/** What the services make of a stage that is not written, or that the gate holds back. */
+function stageOf({ object, body, served }: Verdict): string | undefined {
+  if (object.kind !== 'Pipeline' || !served) return undefined;
+  const written = (body ?? object.status.lastAccepted)?.['stage'];
+  return written === 'production' && !served.held ? 'production' : 'testing';
 }
 
 /** Replicas that do not answer keep their row until they do, or are gone from the addresses. */
@@ -38,6 +56,16 @@ function newestRun(key: string, view: ServiceView): LastRun | undefined {
     .toSorted((a, b) => (a.triggeredAt < b.triggeredAt ? 1 : -1))[0];
 }
 
+const agentPart = ({ object: { status }, served }: Verdict, key: string | null, view: ServiceView) => ({
+  agentVersion: served?.hash ?? status['agentVersion'],
+  discoveredTools: (key === null ? undefined : toolsOf(key, view)) ?? status['discoveredTools'],
+});
+
+/** As the first replica that has the agent sees them. */
+function toolsOf(key: string, view: ServiceView): readonly DiscoveredTool[] | undefined {
+  return view.asked ? view.replicas.find(({ tools }) => tools.has(key))?.tools.get(key) : undefined;
+}
+
 export const sameStatus = (a: ObjectStatus, b: ObjectStatus): boolean => canonicalJson(a) === canonicalJson(b);
 
 /** A change that people should hear of. */
@@ -49,12 +77,23 @@ export interface Transition {
 
 const TOLD = ['Accepted', 'Ready'];
 
-/** Events of a change of status: where Accepted or Ready turned, or was not there and is False from the beginning. */
+/** What passes by itself is no news: the service is about to load what was written, the pods come up. */
+const PASSING: ReadonlySet<string | undefined> = new Set(['OutOfDate', 'Starting']);
+
+/**
+ * Events of a change of status: where Accepted or Ready turned, was not there and is False from the beginning, or is False
+ * after something that should have passed.
+ */
 export function transitions(before: readonly Condition[], after: readonly Condition[]): Transition[] {
   const refused = after.some(({ type, status }) => type === 'Accepted' && status === 'False');
   return after
-    .filter(({ type }) => TOLD.includes(type) && !(refused && type === 'Ready'))
-    .filter((condition) => turned(before.find(({ type }) => type === condition.type)?.status, condition.status))
+    .filter(({ type, reason }) => TOLD.includes(type) && !PASSING.has(reason) && !(refused && type === 'Ready'))
+    .filter((condition) =>
+      turned(
+        before.find(({ type }) => type === condition.type),
+        condition,
+      ),
+    )
     .map(({ status, reason = '', message = '' }) => ({
       type: status === 'True' ? 'Normal' : 'Warning',
       reason,
@@ -62,7 +101,8 @@ export function transitions(before: readonly Condition[], after: readonly Condit
     }));
 }
 
-function turned(before: Condition['status'] | undefined, after: Condition['status']): boolean {
-  if (after === 'Unknown' || before === after) return false;
-  return before !== undefined || after === 'False';
+function turned(before: Condition | undefined, { status }: Condition): boolean {
+  if (status === 'Unknown') return false;
+  if (before === undefined) return status === 'False';
+  return before.status !== status || PASSING.has(before.reason);
 }

@@ -1,0 +1,27 @@
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { Body } from './definition-text.ts';
+
+const ANNOTATION = 'signalbox.dev/readiness-gate';
+
+type Gated = Pick<CustomObject, 'kind' | 'annotations' | 'status'>;
+
+/** Whether the object asks that evidence decides when it leaves `testing` (Design 7). */
+export const isGated = ({ kind, annotations }: Gated): boolean =>
+  kind === 'Pipeline' && annotations[ANNOTATION] === 'enforce';
+
+/** Whether a body is kept at stage `testing` until the verdict was ready once. */
+export const isHeld = (object: Gated, body: Body): boolean =>
+  isGated(object) && body['stage'] === 'production' && object.status['promoted'] !== true;
+
+/** The body as the gate lets it pass. */
+export const throughGate = (object: Gated, body: Body): Body =>
+  isHeld(object, body) ? { ...body, stage: 'testing' } : body;
+
+/** What decides over the gate of an object, for whoever asks whether that changed. */
+export const gateState = (object: Gated): string => `${isGated(object)} ${object.status['promoted'] === true}`;
+
+/** `status.promoted` as it should be: set by a verdict under the gate, kept until the stage is set back to `testing`. */
+export function nextPromoted(object: Gated, body: Body | undefined, verdictIsReady: boolean): true | undefined {
+  if (body?.['stage'] !== 'production') return undefined;
+  return object.status['promoted'] === true || (isGated(object) && verdictIsReady) ? true : undefined;
+}
