@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseMounts } from './disks.ts';
 import { busyPercent } from './load.ts';
@@ -80,4 +84,29 @@ test('the busy share is what was not idle', () => {
   const cpu = (user: number, idle: number) => ({ model: '', speed: 0, times: { user, nice: 0, sys: 0, idle, irq: 0 } });
   expect(busyPercent([cpu(0, 0)], [cpu(25, 75)])).toBe(25);
   expect(busyPercent([cpu(1, 1)], [cpu(1, 1)])).toBe(0);
+});
+
+test('with a port it serves the same tools over HTTP, and ends at SIGTERM', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts')], {
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    const { url } = JSON.parse(line) as { url: string };
+    const remote = new Client({ name: 'test', version: '1' });
+    await remote.connect(new StreamableHTTPClientTransport(new URL(url)));
+    const { tools } = await remote.listTools();
+    expect(tools).toHaveLength(4);
+    const answer = await remote.callTool({ name: 'read_load', arguments: {} });
+    expect(JSON.stringify(answer.content)).toContain('load_per_cpu');
+    await remote.close();
+    expect((await fetch(new URL('/health', url))).status).toBe(200);
+    expect((await fetch(new URL('/other', url))).status).toBe(404);
+    const closed = once(child, 'close');
+    child.kill('SIGTERM');
+    expect((await closed)[0]).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+  }
 });

@@ -1,0 +1,72 @@
+{{/* Lays the second map over the first, in place. Unlike sprig's merges, false, 0 and "" win too, and null takes a key away. */}}
+{{- define "signalbox.lay" -}}
+{{- $under := index . 0 -}}
+{{- range $key, $value := index . 1 -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $under $key -}}
+{{- else if and (kindIs "map" $value) (kindIs "map" (get $under $key)) -}}
+{{- include "signalbox.lay" (list (get $under $key) $value) -}}
+{{- else -}}
+{{- $_ := set $under $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "signalbox.apiServerConfig" -}}
+{{- $config := fromYaml (include "signalbox.apiServerDefaults" .) }}
+{{- include "signalbox.lay" (list $config .Values.apiServer.config) }}
+{{- toYaml $config }}
+{{- end }}
+
+{{- define "signalbox.apiServerDefaults" -}}
+server: { host: "0.0.0.0", port: 8000 }
+managed_dir: /managed
+{{- /* Without a shared volume several replicas write no definitions, and keep artifacts in the database. */}}
+{{- if or (le (int .Values.apiServer.replicas) 1) (include "signalbox.hasVolume" .Values.apiServer) }}
+pipeline_config_dir: /data/pipelines
+step_library_dir: /data/steps
+artifacts: { dir: /data/artifacts }
+{{- end }}
+database:
+  url: {{ if include "signalbox.isPostgres" . }}"${DATABASE_URL}"{{ else }}"sqlite:/data/signalbox.db"{{ end }}
+executors:
+  gateway:
+    url: ws://{{ .Release.Name }}-gateway:18780/rpc
+    rest_url: http://{{ .Release.Name }}-gateway:18780
+    token: ${GATEWAY_INVOKE_TOKEN}
+dedup: { enabled: true }
+# Alertmanager does not repeat what was refused with 429, so a run waits instead.
+concurrency: { on_full: queue }
+auth:
+  session_secret: ${SIGNALBOX_SESSION_SECRET}
+  tokens:
+    - { name: admin, role: admin, token: "${SIGNALBOX_ADMIN_TOKEN}" }
+    - { name: operator, role: operator, token: "${SIGNALBOX_OPERATOR_TOKEN}" }
+    - { name: viewer, role: viewer, token: "${SIGNALBOX_VIEWER_TOKEN}" }
+    - { name: alertmanager, role: webhook, token: "${SIGNALBOX_WEBHOOK_TOKEN}" }
+{{- end }}
+
+{{- define "signalbox.gatewayConfig" -}}
+{{- $config := fromYaml (include "signalbox.gatewayDefaults" .) }}
+{{- include "signalbox.lay" (list $config .Values.gateway.config) }}
+{{- toYaml $config }}
+{{- end }}
+
+{{- define "signalbox.gatewayDefaults" -}}
+server: { host: "0.0.0.0", port: 18780 }
+managed_dir: /managed
+agents_dir: /data/agents
+identity_dir: /data/identity
+runtime: { mode: kubernetes }
+# What the agents of config/samples measure with: it only reads, and sees no more than its own container.
+mcp_servers:
+  machine:
+    image: {{ include "signalbox.image" . }}
+    port: 18790
+    env: { SIGNALBOX_ROLE: machine-tools, PORT: "18790" }
+{{- end }}
+
+{{/* Rolls pods when either file changes: the sidecars judge every object by both. */}}
+{{- define "signalbox.configChecksum" -}}
+checksum/config: {{ printf "%s\n%s" (include "signalbox.apiServerConfig" .) (include "signalbox.gatewayConfig" .) | sha256sum }}
+{{- end }}

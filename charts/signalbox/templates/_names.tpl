@@ -1,0 +1,75 @@
+{{- define "signalbox.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{/* Labels that never change: what Services and Deployments select by. Takes (list . "part"). */}}
+{{- define "signalbox.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: signalbox
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "signalbox.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "signalbox.selector" . }}
+app.kubernetes.io/part-of: signalbox
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
+{{- end }}
+
+{{/* Names of cluster-wide objects: releases of one name may live in several namespaces. */}}
+{{- define "signalbox.clusterName" -}}
+{{- $root := index . 0 -}}
+{{ printf "%s-%s-%s" $root.Release.Namespace $root.Release.Name (index . 1) }}
+{{- end }}
+
+{{- define "signalbox.tokensSecret" -}}
+{{ .Values.auth.existingSecret | default (printf "%s-tokens" .Release.Name) }}
+{{- end }}
+
+{{- define "signalbox.isPostgres" -}}
+{{- if .Values.database.existingSecret }}true{{ end }}
+{{- end }}
+
+{{/* Whether api-servers may work beside each other: not where they would wait for one volume that one node has. */}}
+{{- define "signalbox.sharesDatabase" -}}
+{{- $values := .Values.apiServer -}}
+{{- if and (include "signalbox.isPostgres" .) (or (gt (int $values.replicas) 1) (not $values.persistence.enabled)) }}true{{ end }}
+{{- end }}
+
+{{/* Whether a service has a volume of its own: files of several api-servers must be shared, so then a claim has to be brought. */}}
+{{- define "signalbox.hasVolume" -}}
+{{- $persistence := .persistence -}}
+{{- if and $persistence.enabled (or $persistence.existingClaim (le (int .replicas) 1)) }}true{{ end }}
+{{- end }}
+
+{{/* What cannot work is refused here, before anything is made. */}}
+{{- define "signalbox.check" -}}
+{{- $version := .Capabilities.KubeVersion.Version }}
+{{- /* v1.20.0 is what a helm says that was built without knowing a version, and knows no cluster. */}}
+{{- if and (semverCompare "<1.29.0-0" $version) (ne $version "v1.20.0") }}
+{{- fail (printf "Kubernetes 1.29 or newer is needed (native sidecars), this is %s" $version) }}
+{{- end }}
+{{- if gt (len .Release.Name) 40 }}
+{{- fail "the release's name is too long: the names of its objects begin with it, 40 characters at most" }}
+{{- end }}
+{{- if and (gt (int .Values.apiServer.replicas) 1) (not (include "signalbox.isPostgres" .)) }}
+{{- fail "apiServer.replicas: more than 1 needs Postgres, the embedded database belongs to one process; set database.existingSecret" }}
+{{- end }}
+{{- range $part := list "apiServer" "gateway" }}
+{{- $config := (index $.Values $part).config }}
+{{- range $key := list "host" "port" "tls" }}
+{{- if hasKey ($config.server | default dict) $key }}
+{{- fail (printf "%s.config.server.%s: is the chart's; TLS ends at an ingress or a mesh" $part $key) }}
+{{- end }}
+{{- end }}
+{{- if hasKey $config "managed_dir" }}
+{{- fail (printf "%s.config.managed_dir: is the chart's" $part) }}
+{{- end }}
+{{- end }}
+{{- if and (gt (int .Values.gateway.replicas) 1) .Values.gateway.persistence.enabled (not .Values.gateway.persistence.existingClaim) }}
+{{- fail "gateway.replicas: more than 1 needs a volume that several pods may write; set gateway.persistence.existingClaim, or turn persistence off" }}
+{{- end }}
+{{- end }}
