@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createMetrics } from '../../controller/src/observability/metrics.ts';
+import { createMetrics as createServiceMetrics } from '../../api-server/src/observability/metrics.ts';
+import { Metrics } from '../../gateway/src/observability/metrics.ts';
+import { ROOT } from '../support/start-service.ts';
+
+/** The names of the series in an exposition, with the suffixes of histograms. */
+function namesOf(exposition: string): string[] {
+  return [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  );
+}
+
+async function served(): Promise<Set<string>> {
+  const service = createServiceMetrics({
+    readCounters: async () => [],
+    runsInProgress: async () => 0,
+    approvalsPending: () => new Map(),
+    teamBudgets: {},
+    now: Date.now,
+    sources: [],
+  });
+  const gateway = new Metrics({
+    activeRuns: () => 0,
+    queuedRuns: () => 0,
+    agents: () => 0,
+    connections: () => 0,
+    servers: () => [],
+    pods: () => [],
+  });
+  const texts = [await service.render(), await gateway.text(), (await createMetrics().read()).text];
+  return new Set(texts.flatMap(namesOf));
+}
+
+const asked = (expression: string) => expression.match(/\b(service|gateway|controller)_[a-z_]+/g) ?? [];
+
+interface Dashboard {
+  uid: string;
+  panels: { title: string; targets: { expr: string }[] }[];
+  templating: { list: { query: unknown }[] };
+}
+
+const DASHBOARDS = join(ROOT, 'config/grafana');
+
+test('every dashboard asks only for series that are served', async () => {
+  const names = await served();
+  const files = readdirSync(DASHBOARDS).filter((name) => name.endsWith('.json'));
+  expect(files).toHaveLength(3);
+  for (const file of files) {
+    const dashboard = JSON.parse(readFileSync(join(DASHBOARDS, file), 'utf8')) as Dashboard;
+    const expressions = [
+      ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+      ...dashboard.templating.list.map(({ query }) => JSON.stringify(query)),
+    ];
+    const unknown = expressions.flatMap(asked).filter((name) => !names.has(name));
+    expect({ file, unknown }).toEqual({ file, unknown: [] });
+  }
+});
+
+test('every alert rule asks only for series that are served, and says what to do', async () => {
+  const names = await served();
+  const { groups } = parse(readFileSync(join(ROOT, 'charts/signalbox/files/alert-rules.yaml'), 'utf8')) as {
+    groups: { rules: { alert: string; expr: string; labels: object; annotations: { summary: string } }[] }[];
+  };
+  for (const { alert, expr, labels, annotations } of groups.flatMap(({ rules }) => rules)) {
+    const unknown = asked(expr).filter((name) => !names.has(name));
+    expect({ alert, unknown, any: asked(expr).length > 0 }).toEqual({ alert, unknown: [], any: true });
+    expect(labels).toHaveProperty('severity');
+    expect(annotations.summary.length).toBeGreaterThan(10);
+  }
+});

@@ -1,0 +1,81 @@
+/** `npm run e2e`: the whole of it in a real cluster, as its users would have it. */
+import { parseArgs } from 'node:util';
+import { run } from './run.ts';
+import type { Cluster } from './cluster.ts';
+import { diagnose } from './diagnose.ts';
+import { followGit } from './gitops.ts';
+import { type ArgocdParts, argocdParts } from './argocd.ts';
+import { install, prepare } from './install.ts';
+import { heading } from './progress.ts';
+import { serveAlerts } from './scenario.ts';
+
+const HELP = `npm run e2e [-- options]: Signalbox in a kind cluster, with a real Alertmanager, Prometheus and Argo CD
+
+  --keep             leaves the cluster, and says how to reach it
+  --without-argocd   leaves the part with Argo CD out
+
+Needs docker, kind, kubectl, helm and git. Environment:
+  KIND_NODE_IMAGE                  image of the node; kind's own where it is unset
+  ARGOCD_IMAGE, ARGOCD_MANIFEST    Argo CD's image and its core install; those of its project where they are unset
+`;
+
+const PROGRAMS = ['docker', 'kind', 'kubectl', 'helm', 'git'];
+
+async function missingPrograms(): Promise<string[]> {
+  const found = await Promise.all(
+    PROGRAMS.map((name) => run('sh', ['-c', `command -v ${name}`]).then(Boolean, () => false)),
+  );
+  return PROGRAMS.filter((_, index) => !found[index]);
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { keep: { type: 'boolean' }, 'without-argocd': { type: 'boolean' }, help: { type: 'boolean' } },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const missing = await missingPrograms();
+  if (missing.length > 0) {
+    console.error(`not installed: ${missing.join(', ')}\n\n${HELP}`);
+    return 2;
+  }
+  const started = performance.now();
+  let cluster: Cluster | null = null;
+  try {
+    const argocd = values['without-argocd'] ? null : await argocdParts();
+    heading('A cluster');
+    cluster = await prepare();
+    await test(cluster, argocd);
+    console.log(`\ne2e passed in ${((performance.now() - started) / 60_000).toFixed(1)} min`);
+    return 0;
+  } catch (error) {
+    if (cluster) await diagnose(cluster).catch((other: unknown) => console.error(other));
+    console.error(`\ne2e failed: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    if (cluster) await leave(cluster, values.keep ?? false);
+  }
+}
+
+async function leave(cluster: Cluster, keep: boolean): Promise<void> {
+  if (!keep) return cluster.remove();
+  console.log(
+    `\nkept; export KUBECONFIG=${cluster.kubeconfig}\ndelete it with: kind delete cluster --name signalbox-e2e`,
+  );
+}
+
+async function test(cluster: Cluster, argocd: ArgocdParts | null): Promise<void> {
+  // A gigabyte, so it goes in while the first part runs.
+  const loaded = argocd === null ? Promise.resolve() : cluster.load(argocd.image);
+  loaded.catch(() => undefined);
+  heading('Installed with Helm');
+  await install(cluster);
+  await serveAlerts(cluster);
+  if (argocd === null) return console.log('\nleft out: Argo CD');
+  heading('Installed and fed by Argo CD');
+  await followGit(cluster, argocd, loaded);
+}
+
+process.exitCode = await main();
