@@ -12,8 +12,8 @@ import { startApiServer, startBareServer, startGatewayProcess, startLoadGenerato
 
 const HELP = `npm run bench -- [options]
 
-Measures the api-server against a bare server that keeps the same promise with the least work, in one run, and prints
-ratios with their limits. Figures depend on what else the machine does: run it on a quiet one.
+Measures the api-server against a bare server that keeps the same promise with the least work, and the gateway against a
+bare relay to the same model, in one run, and prints ratios with their limits. Figures depend on what else the machine does: run it on a quiet one.
 
   --only NAME     one benchmark, may be repeated
   --seconds N     length of a round of steady load (3)

@@ -1,6 +1,8 @@
 import type { Benchmark } from './benchmark.ts';
 import { branches } from './branches.ts';
 import { busyEngine } from './busy-engine.ts';
+import { controlPlane } from './control-plane.ts';
+import { gateway, gatewayStart } from './gateway.ts';
 import { idle } from './idle.ts';
 import { intake } from './intake.ts';
 import { restart } from './restart.ts';
@@ -20,4 +22,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   restart,
   start,
   idle,
+  gateway,
+  gatewayStart,
+  controlPlane,
 ];

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ROOT } from '../support/start-service.ts';
@@ -147,9 +147,12 @@ export function residentMegabytes(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
-/** User and system time of the process so far, in clock ticks of 10 ms. */
-export function cpuTicks(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
+/**
+ * CPU time of the process's threads so far, in milliseconds, as the scheduler counted it. The clock ticks of `/proc/PID/stat`
+ * are samples, which charge a whole tick to whatever a timer wakes just then.
+ */
+export function cpuMilliseconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/schedstat`);
+  const nanoseconds = threads.map((file) => Number(readFileSync(file, 'utf8').split(' ')[0]));
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
 }

@@ -1,0 +1,226 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAccounts } from '../control-plane/accounts.ts';
+import { controlPlaneAssets } from '../control-plane/assets.ts';
+import { flags, isReady, metricOf, startController } from '../control-plane/controllers.ts';
+import { startReloadCounter } from '../control-plane/reload-counter.ts';
+import { type KubeClient, kubeClient, pathOf, samplePipeline } from '../control-plane/kube-client.ts';
+import { applyKinds, type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import { ROOT } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import type { Benchmark, Figure } from './benchmark.ts';
+import { HttpConnection } from './http-connection.ts';
+import { startMeasured } from './process.ts';
+import { residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig } from './services.ts';
+
+const FEW = 1000;
+const MANY = 5000;
+const CHANGES = 60;
+const ADMIN_TOKEN = 'bench-admin-00000000000000000000000000';
+/** After work a role gives its memory back; then it is as large as it stays. */
+const SETTLE_MS = 6000;
+const IDLE_SECONDS = 15;
+
+/** From objects in a real API server to files and pipelines that run. */
+export const controlPlane: Benchmark = {
+  name: 'control-plane',
+  about: `the controller with ${FEW.toLocaleString('en')} and ${MANY.toLocaleString('en')} objects in a real kube-apiserver`,
+  async run({ directory, gateway, progress }) {
+    if (controlPlaneAssets() === null)
+      return { leftOut: 'needs kube-apiserver, etcd and kubectl in KUBEBUILDER_ASSETS' };
+    if (process.platform !== 'linux') return { leftOut: 'reads /proc, which is Linux only' };
+    const plane = await startControlPlane();
+    const client = kubeClient(plane);
+    try {
+      await applyKinds(plane);
+      const accounts = await createAccounts(plane);
+      const place: Place = { plane, client, directory, progress, kubeconfig: accounts.kubeconfig };
+      await client.createAll(samples(0, FEW));
+      const few = await measureSync(place, FEW, 3);
+      const latency = await measureLatency(place, gateway.url);
+      await client.createAll(samples(FEW, MANY));
+      const many = await measureSync(place, MANY, 15);
+      return [...latency, ...few, ...many, ...(await measureManager(place))];
+    } finally {
+      client.close();
+      await plane.stop();
+    }
+  },
+};
+
+interface Place {
+  plane: ControlPlane;
+  client: KubeClient;
+  directory: string;
+  progress(text: string): void;
+  kubeconfig(role: 'sync' | 'manager'): string;
+}
+
+const samples = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => samplePipeline(`bench-${from + index}`));
+
+/** A first start into an empty directory, a second one with nothing changed. */
+async function measureSync(
+  { directory, progress, kubeconfig }: Place,
+  count: number,
+  seconds: number,
+): Promise<Figure[]> {
+  const counter = await startReloadCounter();
+  const args = ['sync', ...flags({ kinds: 'Pipeline,LibraryStep', dir: join(directory, `files-${count}`) })];
+  const start = async () => {
+    const begun = performance.now();
+    const sync = await startController([...args, '--reload-url', counter.url], kubeconfig('sync'));
+    await waitFor(() => isReady(sync), { what: 'the first sync', timeoutMs: 120_000, everyMs: 20 });
+    return { sync, took: (performance.now() - begun) / 1000 };
+  };
+  const first = await start();
+  await wait(SETTLE_MS);
+  const reloads = counter.seen();
+  const written = await metricOf(first.sync, 'controller_files_written_total');
+  const megabytes = residentMegabytes(first.sync.pid);
+  await first.sync.stop();
+  const second = await start();
+  const rewritten = await metricOf(second.sync, 'controller_files_written_total');
+  await wait(SETTLE_MS);
+  const again = residentMegabytes(second.sync.pid);
+  await second.sync.stop();
+  await counter.stop();
+  const what = `sync of ${count.toLocaleString('en')} objects`;
+  progress(`${what}: ${first.took.toFixed(2)} s, again ${second.took.toFixed(2)} s, ${again.toFixed(0)} MB`);
+  const memory: Figure = {
+    what: `${what}, memory (RSS)`,
+    value: again,
+    unit: 'MB',
+    detail: `${megabytes.toFixed(0)} MB in the process that wrote all files`,
+  };
+  return [
+    {
+      what: `first ${what}, from the start of the process`,
+      value: first.took,
+      unit: 's',
+      limit: { direction: 'most', bound: seconds },
+      detail: `${written} files; ${second.took.toFixed(2)} s with nothing to write`,
+    },
+    { what: `first ${what}, reloads`, value: reloads, unit: '', limit: { direction: 'exactly', bound: 1 } },
+    {
+      what: `restarted ${what}, files rewritten`,
+      value: rewritten,
+      unit: '',
+      limit: { direction: 'exactly', bound: 0 },
+    },
+    count === FEW ? { ...memory, limit: { direction: 'most', bound: 100 } } : memory,
+  ];
+}
+
+/** From the request that creates an object to the first webhook that finds its pipeline. */
+async function measureLatency(place: Place, gatewayUrl: string): Promise<Figure[]> {
+  const { client, directory, progress, kubeconfig } = place;
+  const managed = join(directory, 'managed');
+  for (const folder of ['pipelines', 'steps']) mkdirSync(join(managed, folder), { recursive: true });
+  const config = managedConfig(directory, gatewayUrl, managed);
+  const args = [join(ROOT, 'api-server', 'start.mjs'), '--config', config];
+  const service = await startMeasured({ name: 'api-server', args, logFile: join(directory, 'api-server.log') });
+  writeFileSync(join(directory, 'admin-token'), ADMIN_TOKEN);
+  const sync = await startController(
+    [
+      'sync',
+      ...flags({ kinds: 'Pipeline,LibraryStep', dir: managed, 'reload-url': `${service.url}/reload` }),
+      ...flags({ 'reload-token-file': join(directory, 'admin-token') }),
+    ],
+    kubeconfig('sync'),
+  );
+  const hook = await HttpConnection.open(`${service.url}/webhook?source=generic`, WEBHOOK_TOKEN);
+  try {
+    await waitFor(() => isReady(sync), { what: 'the first sync', timeoutMs: 60_000 });
+    const finds = async (pipeline: string) =>
+      (await hook.post(JSON.stringify({ pipeline, summary: 'it is slow' }))).status === 202;
+    await waitFor(() => finds('bench-0'), { what: 'the first reload', timeoutMs: 60_000 });
+    await wait(SETTLE_MS);
+    const times: number[] = [];
+    for (let index = 0; index < CHANGES; index++) {
+      const name = `fresh-${index}`;
+      const begun = performance.now();
+      await client.send('POST', pathOf('pipelines'), samplePipeline(name));
+      await waitFor(() => finds(name), { what: `${name} to be usable`, timeoutMs: 30_000, everyMs: 4 });
+      times.push(performance.now() - begun);
+    }
+    times.sort((a, b) => a - b);
+    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? Number.NaN;
+    progress(`object to pipeline: p50 ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms`);
+    const loaded = `${FEW.toLocaleString('en')} objects loaded, ${CHANGES} created one after the other`;
+    return [
+      {
+        what: 'object applied to usable by a webhook, p50',
+        value: at(0.5),
+        unit: 'ms',
+        limit: { direction: 'most', bound: 150 },
+        detail: loaded,
+      },
+      {
+        what: 'object applied to usable by a webhook, p99',
+        value: at(0.99),
+        unit: 'ms',
+        limit: { direction: 'most', bound: 1000 },
+        detail: loaded,
+      },
+    ];
+  } finally {
+    hook.close();
+    await sync.stop();
+    await service.stop();
+  }
+}
+
+function managedConfig(directory: string, gatewayUrl: string, managed: string): string {
+  const path = writeApiServerConfig(directory, gatewayUrl);
+  const config = JSON.parse(readFileSync(path, 'utf8')) as { managed_dir?: string; auth: { tokens: object[] } };
+  config.managed_dir = managed;
+  config.auth.tokens.push({ name: 'sync', token: ADMIN_TOKEN, role: 'admin' });
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+/** Every status written once, then silence. */
+async function measureManager({ plane, progress, kubeconfig }: Place): Promise<Figure[]> {
+  const manager = await startController(['manager'], kubeconfig('manager'));
+  try {
+    const begun = performance.now();
+    const written = () => metricOf(manager, 'controller_status_writes_total{outcome="done"}');
+    await waitFor(async () => (await written()) >= MANY, { what: 'all statuses', timeoutMs: 300_000, everyMs: 100 });
+    const seconds = (performance.now() - begun) / 1000;
+    await wait(SETTLE_MS * 4);
+    const before = await writesOf(plane);
+    await wait(IDLE_SECONDS * 1000);
+    const writes = (await writesOf(plane)) - before;
+    const megabytes = residentMegabytes(manager.pid);
+    progress(`manager: ${seconds.toFixed(1)} s to write all statuses, ${megabytes.toFixed(0)} MB`);
+    return [
+      {
+        what: `manager of ${MANY.toLocaleString('en')} objects, memory (RSS)`,
+        value: megabytes,
+        unit: 'MB',
+        limit: { direction: 'most', bound: 220 },
+        detail: `all statuses written in ${seconds.toFixed(1)} s`,
+      },
+      {
+        what: `idle for ${IDLE_SECONDS} s, writes to the API server but the lease`,
+        value: writes,
+        unit: '',
+        limit: { direction: 'exactly', bound: 0 },
+      },
+    ];
+  } finally {
+    await manager.stop();
+  }
+}
+
+/** Requests that changed our objects or made events, as the API server counts them. */
+async function writesOf({ kubectl }: ControlPlane): Promise<number> {
+  const lines = (await kubectl(['get', '--raw', '/metrics'])).split('\n');
+  return lines
+    .filter((line) => line.startsWith('apiserver_request_total{'))
+    .filter((line) => /resource="(pipelines|librarysteps|agents|events)"/.test(line))
+    .filter((line) => /verb="(POST|PUT|PATCH|APPLY|DELETE)"/.test(line))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
