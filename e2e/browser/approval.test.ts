@@ -53,6 +53,8 @@ test('from the link in a message to the finished run', async () => {
   const { link } = await waitingRun();
   const { page, complaints } = await visit(link);
   await page.getByText('Waiting for a decision').waitFor();
+  await page.locator('.node', { hasText: 'approve' }).getByText('Waiting').first().waitFor({ state: 'attached' });
+  expect(await page.locator('.node.is-live').count()).toBe(0);
   await page.getByLabel('replicas').fill('3');
   await page.getByLabel(/^window/).selectOption('tonight');
   await page.getByLabel(/^Comment/).fill('after the rush');

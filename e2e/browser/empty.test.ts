@@ -25,5 +25,9 @@ test.each([
     ]);
     expect([path, await page.evaluate(contrastMisses)]).toEqual([path, []]);
   }
+  await page.goto('/ui/sync');
+  await page.getByRole('heading', { name: 'Not managed by a controller' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  expect(await page.evaluate(contrastMisses)).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -8,9 +8,14 @@ import { openSite, type Site } from './site.ts';
 
 let site: Site;
 let runId: string;
+let auditId: number;
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite({ managed: true });
   runId = await site.finish('The first run');
+  const token = site.tokens.admin;
+  for (const what of ['suspend', 'resume']) await call(`${site.url}/pipelines/held/${what}`, { token, body: {} });
+  const { body } = await call<{ rows: { id: number }[] }>(`${site.url}/audit`, { token });
+  auditId = body.rows[0]!.id;
 });
 afterAll(() => site?.close());
 
@@ -167,6 +172,27 @@ test('an operator cancels a run from its page', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('an operator runs a run again from a step, and the first results are taken over', async () => {
+  const { page, complaints } = await visit();
+  const id = await site.finish('A run to repeat');
+  await page.goto(`/ui/runs/${id}?step=report`);
+  await page.getByRole('button', { name: 'Rerun from here' }).click();
+  await page.getByText('1 result taken over and not run again: observe.').waitFor();
+  const again = new URL(page.url()).pathname;
+  expect(again).not.toBe(`/ui/runs/${id}`);
+  await page.locator('.node.is-dashed', { hasText: 'Taken over' }).waitFor();
+  await site.held.release();
+  await page.locator('.run-state').getByText('Completed').waitFor();
+  await page.locator('.tabs.is-card a', { hasText: 'Log' }).click();
+  await page.locator('.log.is-whole', { hasText: 'run_completed' }).waitFor();
+  // Both runs lead to each other.
+  await page.getByRole('note').getByRole('link').click();
+  await page.waitForURL(`**/ui/runs/${id}`);
+  await page.locator('#reruns a').click();
+  await page.waitForURL(`**${again}`);
+  expect(complaints).toEqual([]);
+});
+
 const PAGES = () => [
   '/ui/',
   '/ui/runs',
@@ -179,7 +205,13 @@ const PAGES = () => [
   '/ui/agents',
   '/ui/schedules',
   '/ui/tools',
+  '/ui/sync',
+  '/ui/audit',
+  '/ui/docs',
   `/ui/runs/${runId}?view=log`,
+  '/ui/docs',
+  '/ui/audit',
+  `/ui/audit?open=${auditId}`,
   '/ui/nothing-here',
 ];
 const LOOKS: Look[] = [
@@ -195,7 +227,24 @@ test.each(LOOKS)('every page is readable: $theme at $width px', async (look) => 
     await page.goto(path);
     expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     expect([path, await page.evaluate(contrastMisses)]).toEqual([path, []]);
+    const folder = process.env['SCREENSHOTS'];
+    if (folder)
+      await page.screenshot({ path: `${folder}/${look.width}-${look.theme}${path.replaceAll(/\W+/g, '-')}.png` });
   }
+  expect(complaints).toEqual([]);
+});
+
+test('the state of an object leads to its definition, and the list can be narrowed to what needs someone', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/sync');
+  await page.getByText('8 objects, 5 not ready').waitFor();
+  await page.getByLabel('State').selectOption('trouble');
+  await page.waitForURL(/state=trouble/);
+  expect(await page.locator('[data-row]').count()).toBe(5);
+  await page.getByRole('link', { name: 'Clear' }).click();
+  await page.getByRole('link', { name: 'managed', exact: true }).click();
+  await page.waitForURL('**/ui/pipelines/managed');
+  await page.getByRole('heading', { name: 'managed' }).waitFor();
   expect(complaints).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import { scratchDirectory } from '../support/scratch.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { launch } from './chromium.ts';
 import { type HeldPipeline, holdPipeline } from './held-pipeline.ts';
+import { writeManagedObjects } from './managed-objects.ts';
 
 /** Both services, a browser, and a pipeline that the test lets go on. */
 export interface Site {
@@ -20,7 +21,8 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export async function openSite(): Promise<Site> {
+/** With `managed`, a controller has written objects for both services. */
+export async function openSite({ managed = false } = {}): Promise<Site> {
   const opened: (() => Promise<unknown> | void)[] = [];
   const close = async () => {
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
@@ -30,9 +32,16 @@ export async function openSite(): Promise<Site> {
     opened.push(scratch.remove);
     const held = await holdPipeline(scratch.path);
     opened.push(held.close);
+    const objects = managed ? writeManagedObjects(scratch.path) : null;
     const services = await startLocalServices({
       dataDir: scratch.path,
-      change: { 'api-server': (config) => void (config.pipeline_config_dir = held.dir) },
+      change: {
+        gateway: (config) => void (config.managed_dir = objects?.gateway),
+        'api-server': (config) => {
+          config.pipeline_config_dir = held.dir;
+          config.managed_dir = objects?.apiServer;
+        },
+      },
     });
     opened.push(services.stop);
     const browser = await launch();

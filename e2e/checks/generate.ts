@@ -1,27 +1,33 @@
 /** `npm run generate`: everything in the repository that is made from sources. `--check` writes nothing and names what differs. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { chartFiles } from './chart-files.ts';
 import { configReference } from './config-reference.ts';
 import { ROOT, runCommand } from './run-command.ts';
 
-const PAGE = 'docs/configuration.md';
+/** Path below the root -> text; after the contract, for the charts hold copies of what is made from it. */
+const generatedFiles = () => new Map([['docs/configuration.md', configReference()], ...chartFiles()]);
 
-async function generateConfigReference(check: boolean): Promise<boolean> {
-  const path = join(ROOT, PAGE);
-  const text = configReference();
-  if (readFileSync(path, 'utf8') === text) return true;
-  if (check) {
-    console.error(`${PAGE} is not what the configuration schemas say; run npm run generate`);
-    return false;
+function bringUpToDate(check: boolean): boolean {
+  const stale = [...generatedFiles()].filter(([file, text]) => {
+    const path = join(ROOT, file);
+    return !existsSync(path) || readFileSync(path, 'utf8') !== text;
+  });
+  for (const [file, text] of stale) {
+    if (check) {
+      console.error(`${file} is not what its sources say; run npm run generate`);
+      continue;
+    }
+    mkdirSync(dirname(join(ROOT, file)), { recursive: true });
+    writeFileSync(join(ROOT, file), text);
+    console.log(`wrote ${file}`);
   }
-  writeFileSync(path, text);
-  console.log(`wrote ${PAGE}`);
-  return true;
+  return !check || stale.length === 0;
 }
 
 const args = process.argv.slice(2);
 const contract = await runCommand(process.execPath, ['crds/src/cli/generate.ts', ...args]);
 process.stdout.write(contract.output);
 const isAsked = !args.includes('--help') && contract.ok;
-const isRight = !isAsked || (await generateConfigReference(args.includes('--check')));
+const isRight = !isAsked || bringUpToDate(args.includes('--check'));
 process.exitCode = contract.ok && isRight ? 0 : 1;

@@ -1,7 +1,9 @@
 /** The real programs that some tests need, how to see whether they are there, and how to get them. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { helmProgram } from '../charts/helm.ts';
 import { postgresBinaries } from '../../api-server/src/store/fixtures/postgres-binaries.ts';
+import { controlPlaneAssets } from '../control-plane/assets.ts';
 
 export interface Part {
   readonly name: string;
@@ -43,6 +45,18 @@ export const PARTS: readonly Part[] = [
     projects: ['postgres'],
     isPresent: () => postgresBinaries() !== null,
     howToGet: 'apt-get install postgresql',
+  },
+  {
+    name: 'a Kubernetes control plane',
+    projects: ['control-plane', 'charts'],
+    isPresent: () => controlPlaneAssets() !== null,
+    howToGet: 'set KUBEBUILDER_ASSETS to what `setup-envtest use -p path` prints',
+  },
+  {
+    name: 'Helm',
+    projects: ['charts'],
+    isPresent: () => helmProgram() !== null,
+    howToGet: 'https://helm.sh/docs/intro/install/',
   },
   {
     name: 'a C compiler',

@@ -11,12 +11,16 @@ interface Row {
   test: string;
 }
 
-const rows: Row[] = readFileSync(join(ROOT, 'docs/requirements.md'), 'utf8')
-  .split('\n')
-  .flatMap((line) => {
-    const [, section, requirement, file, name] = /^\| (\d\S*.*?) \| (.*?) \| `(.*?)` \| (.*) \|$/.exec(line) ?? [];
-    return section && requirement && file && name ? [{ section, requirement, file, test: name }] : [];
-  });
+function rowsOf(page: string): Row[] {
+  return readFileSync(join(ROOT, page), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, section, requirement, file, name] = /^\| (\d\S*.*?) \| (.*?) \| `(.*?)` \| (.*) \|$/.exec(line) ?? [];
+      return section && requirement && file && name ? [{ section, requirement, file, test: name }] : [];
+    });
+}
+const rows = rowsOf('docs/requirements.md');
+const gatewayRows = rowsOf('docs/requirements-gateway.md');
 
 /** The text of a test's name in quotes of any kind; a group in a table of cases stands as a key or in the first column. */
 function names(file: string, name: string): boolean {
@@ -28,14 +32,20 @@ function names(file: string, name: string): boolean {
 }
 
 test('every requirement of the table has a test of that name', () => {
-  const missing = rows.filter(({ file, test: name }) => !names(file, name));
+  const missing = [...rows, ...gatewayRows].filter(({ file, test: name }) => !names(file, name));
   expect(missing).toEqual([]);
 });
 
 test('every section that is asked for stands in the table', () => {
   const sections = new Set(rows.map(({ section }) => section.split(' ')[0]));
-  expect([...sections].toSorted()).toEqual(['2.13', '3', '4.1', '4.2', '4.3', '4.5', '5', '7', '8']);
+  expect([...sections].toSorted()).toEqual(['2.13', '3', '4.1', '4.2', '4.3', '4.5', '5', '6', '7', '8']);
   expect(rows.length).toBeGreaterThan(90);
+});
+
+test('every section that is asked of the gateway stands in its table', () => {
+  const sections = new Set(gatewayRows.map(({ section }) => section));
+  const rules = [1, 2, 3, 4, 5].map((rule) => `4 rule ${rule}`).concat([1, 2, 3, 4].map((rule) => `5 rule ${rule}`));
+  for (const section of ['1', '2', '3', '4', '5', '7', '8', '9', ...rules]) expect(sections).toContain(section);
 });
 
 test.each(['1', '2', '4', '6', '7', '8', '9'])('rule %s of authentication has a row', (rule) => {

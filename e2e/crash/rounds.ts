@@ -62,7 +62,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashReport
     delay: () => random() * GATEWAY_DELAY_MS,
   });
   try {
-    const world = new World(preparePlace(scratch.path, gateway.url), join(scratch.path, 'shadow'), {
+    const world = new World(preparePlace(scratch.path, { gatewayUrl: gateway.url }), join(scratch.path, 'shadow'), {
       options,
       ledger,
       random,

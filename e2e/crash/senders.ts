@@ -23,6 +23,8 @@ export interface SendOptions {
   nextKey: () => string;
   onAnswer: (key: string, runId: string) => void;
   random: Random;
+  /** Answers after which a key is sent again; 429 where nothing is said. */
+  refusals?: readonly number[];
 }
 
 /** Sends webhooks with unique keys over a few connections until told to stop or until the service dies under them. */
@@ -57,7 +59,7 @@ export function startSenders(options: SendOptions): Senders {
     answers++;
     if (awaited && answers >= awaited.count) awaited.reached();
     if (answer.status === 202) options.onAnswer(key, (JSON.parse(answer.body) as { run_id: string }).run_id);
-    else if (answer.status === 429) again.push(key);
+    else if ((options.refusals ?? [429]).includes(answer.status)) again.push(key);
     else throw new Error(`the webhook answered ${answer.status}: ${answer.body}`);
     return true;
   }

@@ -22,7 +22,17 @@ export interface Place {
   logFile: string;
 }
 
-export function preparePlace(directory: string, gatewayUrl: string): Place {
+export interface PlaceOptions {
+  gatewayUrl: string;
+  /** The embedded database where nothing is said. */
+  databaseUrl?: string;
+  concurrency?: Record<string, unknown>;
+}
+
+export function preparePlace(
+  directory: string,
+  { gatewayUrl, databaseUrl, concurrency = { max_runs: 1000 } }: PlaceOptions,
+): Place {
   const data = join(directory, 'data');
   const place = {
     config: join(directory, 'config.yaml'),
@@ -46,9 +56,9 @@ export function preparePlace(directory: string, gatewayUrl: string): Place {
   const config = {
     server: { host: '127.0.0.1', port: 0 },
     pipeline_config_dir: 'pipelines',
-    database: { url: `sqlite:///${place.database}` },
+    database: { url: databaseUrl ?? `sqlite:///${place.database}` },
     executors: { gateway: { url: gatewayUrl, token: GATEWAY_TOKEN } },
-    concurrency: { max_runs: 1000 },
+    concurrency,
     logging: { level: 'DEBUG' },
     auth: {
       tokens: [

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openDatabase, type Database, type DatabaseLocation } from '../../api-server/src/store/database.ts';
+import type { Database, DatabaseLocation } from '../../api-server/src/store/database.ts';
+import { openDatabase } from '../../api-server/src/store/open-database.ts';
 import { noteLook } from '../../api-server/src/store/schedules.ts';
 import { type FakeGateway, type GatewayCall, startFakeGateway } from '../bench/fake-gateway.ts';
 import { type Launched, launch } from '../bench/process.ts';
@@ -155,7 +156,8 @@ class World implements AsyncDisposable {
       args: [join(ROOT, 'api-server', 'start.mjs'), '--config', this.#config],
       logFile: this.logFile,
       listensWithinMs: LISTENS_WITHIN_MS,
-      env: failpoint === undefined ? {} : { SIGNALBOX_FAILPOINT: failpoint },
+      // On Postgres the next start waits until the lease of the last one is over.
+      env: { SIGNALBOX_FAILPOINT: ['short_lease', failpoint ?? ''].join(',') },
     });
     try {
       return await this.#drive(service);

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { ROOT, startService } from '../support/start-service.ts';
+import { INSPECTED, type MemorySample, openMemoryProbe } from './memory-probe.ts';
+import { memoryProblems, type MemoryTrend, trendOf } from './memory-trend.ts';
 
 const MISBEHAVING = join(ROOT, 'gateway', 'src', 'testing', 'misbehaving-server.ts');
 /** Each of these servers is only asked to do this one thing, again and again. */
@@ -21,48 +23,74 @@ const MOODS = [
   'change-storm',
   'memory',
   'child-memory',
+  'rpc-error',
+  'double',
+  'stop-reading',
 ];
+/** What makes ending one of them harder: a process that ignores SIGTERM, a child on its pipes, a daemon outside its group. */
+const TRAITS: Readonly<Record<string, string[]>> = {
+  'wrong-id': ['ignore-term'],
+  'close-stdout': ['grandchild'],
+  flood: ['daemon'],
+  'long-line': ['ignore-term', 'grandchild', 'daemon'],
+};
 const TOKENS = { GATEWAY_ADMIN_TOKEN: 'soak-admin-0000000000000', GATEWAY_INVOKE_TOKEN: 'soak-invoke-000000000000' };
-const AT_ONCE = 8;
-const SAMPLES_FOR_A_TREND = 8;
+const AT_ONCE = 11;
+/** So many of the workers talk to the server that behaves all the time, the others but one to each in turn. */
+const STEADY = 3;
+/** One more asks for answers of 5 MB only, so that keeping any of them shows; more often would be a flood. */
+const LARGE_PAUSE_MS = 3000;
+/** Between two calls of a worker, so that an hour of this leaves the machine to others. */
+const PAUSE_MS = 100;
+const ORPHANS_GONE_MS = 15_000;
 
 export interface SoakResult {
   runs: Record<string, number>;
-  /** Resident memory of the gateway over time, in MiB. */
-  memory: number[];
-  /** How much larger the median of the last third is than that of the second one. */
-  growth: number;
+  memory: MemoryTrend;
   goodRestarts: number;
   badRestarts: number;
-  /** Processes of tool servers that outlived the gateway. */
+  /** The longest run of the server that behaves, in milliseconds. */
+  slowestGood: number;
+  /** The most processes of tool servers at a time. */
+  mostProcesses: number;
+  /** Processes of tool servers that outlived the gateway, which is killed at the end. */
   orphans: number;
 }
 
 /** Runs agents against servers that misbehave in every way beside one that behaves, for `seconds`. */
 export async function soak(directory: string, seconds: number, progress: (text: string) => void): Promise<SoakResult> {
   const marker = `soak-${process.pid}-${Date.now()}`;
-  const gateway = await startService('gateway', writeConfig(directory, marker), { env: TOKENS, timeoutMs: 60_000 });
+  const options = { env: TOKENS, timeoutMs: 60_000, nodeFlags: INSPECTED };
+  const gateway = await startService('gateway', writeConfig(directory, marker), options);
   const runs: Record<string, number> = {};
-  const memory: number[] = [];
+  const memory: MemorySample[] = [];
+  let slowestGood = 0;
+  let mostProcesses = 0;
   const until = performance.now() + seconds * 1000;
   const socket = await connect(`${gateway.url.replace('http', 'ws')}/rpc`);
+  const probe = await openMemoryProbe(gateway);
   let servers: { name: string; restart_count: number }[] = [];
   try {
     const call = caller(socket);
     const work = async (worker: number): Promise<void> => {
       for (let turn = worker; performance.now() < until; turn += AT_ONCE) {
-        const mood = turn % 3 === 0 ? 'ok' : (MOODS[turn % MOODS.length] ?? 'ok');
+        const mood = moodOf(worker, turn);
+        const began = performance.now();
         const outcome = `${mood === 'ok' ? 'good' : 'bad'}: ${await call(mood)}`;
         runs[outcome] = (runs[outcome] ?? 0) + 1;
+        if (mood === 'ok') slowestGood = Math.max(slowestGood, performance.now() - began);
+        await wait(worker === STEADY ? LARGE_PAUSE_MS : PAUSE_MS);
       }
     };
     const watch = async (): Promise<void> => {
       while (performance.now() < until) {
         await wait(Math.min(5000, (seconds * 1000) / 12));
-        memory.push(residentMebibytes(gateway.pid));
-        progress(
-          `${Math.round((until - performance.now()) / 1000)} s left, ${memory.at(-1)?.toFixed(0)} MiB, ${JSON.stringify(runs)}`,
-        );
+        const sample = await probe.sample();
+        memory.push(sample);
+        mostProcesses = Math.max(mostProcesses, processesWith(marker));
+        const left = Math.round((until - performance.now()) / 1000);
+        const { held, resident } = sample;
+        progress(`${left} s left, ${held.toFixed(1)} MiB held of ${resident.toFixed(0)}, ${JSON.stringify(runs)}`);
       }
     };
     await Promise.all([watch(), ...Array.from({ length: AT_ONCE }, (_, worker) => work(worker))]);
@@ -71,29 +99,42 @@ export async function soak(directory: string, seconds: number, progress: (text: 
     });
     servers = ((await answer.json()) as { servers: typeof servers }).servers;
   } finally {
+    probe.close();
     socket.terminate();
-    await gateway.stop(30_000);
+    await gateway.kill();
   }
   const restarts = (good: boolean) =>
     servers.filter(({ name }) => (name === 'ok') === good).reduce((sum, { restart_count }) => sum + restart_count, 0);
   return {
     runs,
-    memory,
-    growth: growthOf(memory),
+    memory: trendOf(memory),
     goodRestarts: restarts(true),
     badRestarts: restarts(false),
-    orphans: processesWith(marker),
+    slowestGood: Math.round(slowestGood),
+    mostProcesses,
+    orphans: await orphansOf(marker),
   };
 }
 
+function moodOf(worker: number, turn: number): string {
+  if (worker < STEADY) return 'ok';
+  return worker === STEADY ? 'big' : (MOODS[turn % MOODS.length] ?? 'ok');
+}
+
+async function orphansOf(marker: string): Promise<number> {
+  const until = performance.now() + ORPHANS_GONE_MS;
+  while (processesWith(marker) > 0 && performance.now() < until) await wait(100);
+  return processesWith(marker);
+}
+
 /** What must hold at the end; the sentences that do not. */
-export function problemsOf({ runs, growth, goodRestarts, badRestarts, orphans }: SoakResult): string[] {
+export function problemsOf({ runs, memory, goodRestarts, badRestarts, orphans }: SoakResult): string[] {
   const failedGood = Object.entries(runs).filter(([what]) => what.startsWith('good: ') && what !== 'good: completed');
   return [
     ...failedGood.map(([what, count]) => `${count} runs of the good server ended as ${what.slice(6)}`),
     ...((runs['good: completed'] ?? 0) === 0 ? ['no run of the good server completed'] : []),
     ...(runs['bad: internal'] ? [`${runs['bad: internal']} runs failed inside the gateway`] : []),
-    ...(growth > 1.2 ? [`memory grew to ${growth.toFixed(2)} times of what it was`] : []),
+    ...memoryProblems(memory),
     ...(goodRestarts > 0 ? [`the good server was restarted ${goodRestarts} times`] : []),
     ...(badRestarts === 0 ? ['no bad server was restarted: they did not misbehave'] : []),
     ...(orphans > 0 ? [`${orphans} processes were left behind`] : []),
@@ -116,7 +157,15 @@ function writeConfig(directory: string, marker: string): string {
     log: { level: 'info' },
     limits: { max_concurrent_runs: AT_ONCE, tool_timeout_seconds: 2 },
     mcp_servers: Object.fromEntries(
-      names.map((name) => [name, { command: process.execPath, args: [MISBEHAVING, marker], memory_limit_mib: 300 }]),
+      names.map((name) => [
+        name,
+        {
+          command: process.execPath,
+          args: [MISBEHAVING, marker, ...(TRAITS[name] ?? [])],
+          memory_limit_mib: 300,
+          env: { MARK: marker },
+        },
+      ]),
     ),
   };
   const path = join(directory, 'gateway.yaml');
@@ -146,24 +195,13 @@ function caller(socket: WebSocket): (agent: string) => Promise<string> {
     });
 }
 
-function growthOf(memory: number[]): number {
-  if (memory.length < SAMPLES_FOR_A_TREND) return 1;
-  const third = Math.floor(memory.length / 3);
-  const middle = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 1;
-  return middle(memory.slice(-third)) / middle(memory.slice(third, 2 * third));
-}
-
-function residentMebibytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
-
 function processesWith(marker: string): number {
-  const commandLine = (pid: string): string => {
+  const environment = (pid: string): string => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return readFileSync(`/proc/${pid}/environ`, 'utf8');
     } catch {
       return '';
     }
   };
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(marker)).length;
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environment(pid).includes(marker)).length;
 }

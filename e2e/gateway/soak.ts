@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { scratchDirectory } from '../support/scratch.ts';
+import { memorySentence } from './memory-trend.ts';
 import { problemsOf, soak } from './soak-run.ts';
 
 /** `node e2e/gateway/soak.ts --minutes 60`: exit code 1 unless the gateway stayed well all the time. */
@@ -8,5 +9,6 @@ using scratch = scratchDirectory('signalbox-soak-');
 const result = await soak(scratch.path, Number(values.minutes) * 60, (text) => console.log(text));
 const problems = problemsOf(result);
 console.log(JSON.stringify(result, null, 2));
+console.log(memorySentence(result.memory));
 console.log(problems.length === 0 ? 'the gateway stayed well' : problems.join('\n'));
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -42,12 +42,14 @@ export interface StartOptions {
   /** Sees every line as it comes. */
   readonly onLine?: (line: LogLine) => void;
   readonly cwd?: string;
+  /** Flags for Node itself, before the program. */
+  readonly nodeFlags?: readonly string[];
 }
 
 const KEPT_LINES = 5000;
 
 export function startService(kind: ServiceKind, configPath: string, options: StartOptions = {}): Promise<Service> {
-  const args = [join(ROOT, kind, 'start.mjs'), '--config', configPath];
+  const args = [...(options.nodeFlags ?? []), join(ROOT, kind, 'start.mjs'), '--config', configPath];
   return startProcess(kind, { command: process.execPath, args }, options);
 }
 

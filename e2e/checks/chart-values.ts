@@ -1,0 +1,74 @@
+/** What charts/signalbox/values.yaml may hold; charts/signalbox/values.schema.json is made of it by `npm run generate`. */
+import { z } from 'zod';
+import { ConfigFile } from '../../api-server/src/config/schema.ts';
+import { GatewayConfig } from '../../gateway/src/config/schema.ts';
+
+const Texts = z.record(z.string(), z.string());
+const Objects = z.array(z.record(z.string(), z.unknown()));
+/** As an AlertmanagerConfig takes them. */
+const Matchers = z.array(
+  z.strictObject({
+    name: z.string().min(1),
+    value: z.string().optional(),
+    matchType: z.enum(['=', '!=', '=~', '!~']).optional(),
+  }),
+);
+const Quantities = z.record(z.string(), z.union([z.string(), z.number()]));
+const Resources = z.strictObject({
+  requests: Quantities.optional(),
+  limits: Quantities.optional(),
+  claims: Objects.optional(),
+});
+
+const Pods = {
+  replicas: z.int().min(0).max(100),
+  resources: Resources,
+  podDisruptionBudget: z.strictObject({ enabled: z.boolean() }),
+  podAnnotations: Texts,
+  podLabels: Texts,
+  nodeSelector: Texts,
+  tolerations: Objects,
+  affinity: z.record(z.string(), z.unknown()),
+};
+
+const service = (config: z.ZodType) =>
+  z.strictObject({
+    ...Pods,
+    config,
+    env: Objects,
+    envFrom: Objects,
+    persistence: z.strictObject({
+      enabled: z.boolean(),
+      size: z.string().regex(/^\d+(\.\d+)?([KMGTPE]i?)?$/),
+      storageClass: z.string(),
+      existingClaim: z.string(),
+    }),
+    service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), annotations: Texts }),
+  });
+
+const Switch = { enabled: z.boolean(), labels: Texts };
+
+export const Values = z.strictObject({
+  image: z.strictObject({
+    repository: z.string().min(1),
+    tag: z.string(),
+    pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
+  }),
+  imagePullSecrets: z.array(z.strictObject({ name: z.string().min(1) })),
+  watchNamespaces: z.array(z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)),
+  apiServer: service(ConfigFile),
+  gateway: service(GatewayConfig),
+  controller: z.strictObject(Pods),
+  sync: z.strictObject({ resources: Resources }),
+  database: z.strictObject({ existingSecret: z.string(), key: z.string().min(1) }),
+  auth: z.strictObject({ existingSecret: z.string() }),
+  networkPolicy: z.strictObject({ enabled: z.boolean(), apiServerFrom: Objects, metricsFrom: Objects }),
+  monitoring: z.strictObject({
+    serviceMonitor: z.strictObject({ ...Switch, interval: z.string().regex(/^\d+(ms|s|m|h)$/) }),
+    prometheusRule: z.strictObject(Switch),
+    dashboards: z.strictObject({ enabled: z.boolean(), label: z.string().min(1), labelValue: z.string() }),
+    alertmanagerConfig: z.strictObject({ ...Switch, matchers: Matchers, groupBy: z.array(z.string()) }),
+  }),
+  // What Helm itself puts into the values of a chart that another one includes.
+  global: z.record(z.string(), z.unknown()).optional(),
+});

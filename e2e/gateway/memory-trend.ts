@@ -1,0 +1,51 @@
+import type { MemorySample } from './memory-probe.ts';
+
+const SAMPLES_FOR_A_TREND = 8;
+/** The gateway remembers its last 10,000 answers, so what it holds still rises by 4 MiB from third to third in three minutes. */
+const GROWTH = { factor: 1.2, mebibytes: 16 };
+/** Measured: 37 to 60 MiB. */
+const MAX_HELD = 150;
+/** Measured: 140 to 360 MiB beside what is held, as V8 gives large buffers back late. */
+const MAX_RESIDENT = 600;
+
+/** All in MiB. */
+export interface MemoryTrend {
+  /** The median of what is held in the second and in the last third of the time; null where there were too few samples. */
+  readonly held: { readonly before: number; readonly after: number } | null;
+  readonly highestResident: number;
+}
+
+export function trendOf(samples: readonly MemorySample[]): MemoryTrend {
+  const third = Math.floor(samples.length / 3);
+  return {
+    held:
+      samples.length < SAMPLES_FOR_A_TREND
+        ? null
+        : { before: medianHeld(samples.slice(third, 2 * third)), after: medianHeld(samples.slice(-third)) },
+    highestResident: Math.max(0, ...samples.map(({ resident }) => resident)),
+  };
+}
+
+/** The sentences of flat memory that do not hold. */
+export function memoryProblems({ held, highestResident }: MemoryTrend): string[] {
+  const grew =
+    held && held.after > held.before * GROWTH.factor && held.after > held.before + GROWTH.mebibytes
+      ? [`held memory grew from ${mebibytes(held.before)} to ${mebibytes(held.after)}`]
+      : [];
+  const large =
+    highestResident > MAX_RESIDENT
+      ? [`the process had ${mebibytes(highestResident)}, more than ${mebibytes(MAX_RESIDENT)}`]
+      : [];
+  const much =
+    held && held.after > MAX_HELD ? [`${mebibytes(held.after)} were held, more than ${mebibytes(MAX_HELD)}`] : [];
+  return [...grew, ...much, ...large];
+}
+
+export const memorySentence = ({ held, highestResident }: MemoryTrend): string =>
+  `held ${held ? `${mebibytes(held.before)}, then ${mebibytes(held.after)}` : 'too shortly for a trend'}; ` +
+  `the process had at most ${mebibytes(highestResident)}`;
+
+const mebibytes = (value: number) => `${value.toFixed(1)} MiB`;
+
+const medianHeld = (samples: readonly MemorySample[]): number =>
+  samples.map(({ held }) => held).toSorted((a, b) => a - b)[samples.length >> 1] ?? 0;
