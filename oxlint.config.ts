@@ -107,7 +107,10 @@ export default defineConfig({
       },
     },
     { files: ['e2e/**'], rules: { 'typescript/no-non-null-assertion': 'off' } },
-    { files: ['crds/src/cli/**', 'e2e/**', '**/start.mjs', 'config/local/**'], rules: { 'no-console': 'off' } },
+    {
+      files: ['crds/src/cli/**', 'e2e/**', '**/start.mjs', 'config/local/**', 'charts/**'],
+      rules: { 'no-console': 'off' },
+    },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

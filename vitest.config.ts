@@ -24,8 +24,11 @@ const onPostgres = {
   include: [
     'api-server/src/store/**/*.test.ts',
     'api-server/src/triggers/intake*.test.ts',
-    'api-server/src/runs/{engine,groups}*.test.ts',
-    'api-server/src/http/{bad-input,feedback,runs}.test.ts',
+    'api-server/src/runs/{engine,evidence,groups,human-step,rerun,tool-approval}.test.ts',
+    'api-server/src/chat/*.test.ts',
+    'api-server/src/notify/{sender,service}.test.ts',
+    'api-server/src/schedules/*.test.ts',
+    'api-server/src/http/{approvals,audit,bad-input,definition-writes,feedback,roles,runs,service,stream,webhook}.test.ts',
   ],
   exclude: ['**/*.sqlite.test.ts'],
   globalSetup: 'api-server/src/store/fixtures/shared-postgres.ts',
@@ -52,7 +55,18 @@ export default defineConfig({
       },
       { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
-      { test: { name: 'faults', include: ['e2e/{bench,crash,faults,gateway,shim}/**/*.test.ts'], ...acrossProcesses } },
+      { test: { name: 'charts', include: ['e2e/charts/**/*.test.ts'], ...acrossProcesses } },
+      { test: { name: 'control-plane', include: ['e2e/control-plane/**/*.test.ts'], ...acrossProcesses } },
+      {
+        test: {
+          name: 'faults',
+          include: ['e2e/{bench,crash,faults,gateway,shim}/**/*.test.ts'],
+          exclude: ['**/soak.test.ts'],
+          ...acrossProcesses,
+        },
+      },
+      // Long and mostly waiting: beside the others, not between them.
+      { test: { name: 'soak', include: ['e2e/gateway/soak.test.ts'], ...acrossProcesses } },
     ],
   },
 });
