@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { call } from '../support/call.ts';
 import { localTokens, tokenEnvironment } from '../support/local-tokens.ts';
 import { freePort } from '../support/scratch.ts';
 import { ROOT, type Service, startProcess, startService } from '../support/start-service.ts';
@@ -20,6 +21,8 @@ let plane: ControlPlane;
 let gateway: Service;
 let managed = '';
 let invokeToken = '';
+let adminToken = '';
+let soulUrl = '';
 let ports: number[] = [];
 let pods: Pod[] = [];
 const running: { stop(): Promise<unknown> }[] = [];
@@ -37,6 +40,7 @@ beforeAll(async () => {
   for (const folder of ['managed/agents', 'agents']) mkdirSync(join(place, folder), { recursive: true });
   const tokens = localTokens(place);
   invokeToken = tokens.gateway_invoke;
+  adminToken = tokens.gateway_admin;
   for (const [name, token] of Object.entries(tokens)) writeFileSync(join(place, name), token, { mode: 0o600 });
 
   const toolPort = await freePort();
@@ -57,6 +61,7 @@ beforeAll(async () => {
   const toolServer = { command: process.execPath, args: [join(ROOT, 'config/local/machine-tools/server.ts')] };
   keep(await startProcess('tool server', toolServer, { env: { PORT: String(toolPort) } }));
   gateway = keep(await startService('gateway', config, { env: tokenEnvironment(tokens) }));
+  soulUrl = `${gateway.url}/agents/triage/soul`;
   const reload = { 'reload-url': `${gateway.url}/reload`, 'reload-token-file': join(place, 'gateway_admin') };
   const sync = ['sync', ...flags({ kinds: 'Agent', dir: managed, 'service-config': config, ...reload })];
   keep(await startController(sync, accounts.kubeconfig('sync')));
@@ -72,15 +77,16 @@ interface Answer {
   result?: { status: string; text: string; tool_calls: number };
   error?: { code: number; data: { type: string; retryable: boolean } };
 }
-/** One run over a connection of its own. */
-async function run(agent: string): Promise<Answer> {
+/** One run over a connection of its own; `onToolResult` hears of the first tool's answer. */
+async function run(agent: string, onToolResult = () => {}): Promise<Answer> {
   const headers = { authorization: `Bearer ${invokeToken}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers });
   try {
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     const answer = new Promise<Answer>((resolve) => {
       socket.on('message', (data) => {
-        const message = JSON.parse(String(data)) as Answer & { id?: number };
+        const message = JSON.parse(String(data)) as Answer & { id?: number; params?: { event?: string } };
+        if (message.params?.event === 'tool_result') onToolResult();
         if (message.id === 1) resolve(message);
       });
     });
@@ -126,16 +132,21 @@ test('the manifest tells the gateway where its Service is', () => {
 });
 
 test('runs are spread over the pods, and one that dies fails only its own, as something to try again', async () => {
-  await apply(script('', 'done', 3000));
-  await waitFor(() => readFileSync(join(managed, 'agents/triage/soul.md'), 'utf8').includes('3000'), {
+  const soul = script('{tool: machine/read_memory}', 'done', 5000);
+  await apply(soul);
+  await waitFor(async () => (await call<{ content: string }>(soulUrl, { token: adminToken })).body.content === soul, {
     what: 'the changed agent',
     ...PATIENCE,
   });
-  const answers = Array.from({ length: 4 }, () => run('triage'));
-  await waitFor(async () => (await Promise.all(pods.map((pod) => pod.activeRuns()))).join() === '2,2', {
-    what: 'two runs on each pod',
-    ...PATIENCE,
+  const begun: Promise<void>[] = [];
+  const answers = Array.from({ length: 4 }, () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    begun.push(promise);
+    return run('triage', resolve);
   });
+  // A run whose pod did nothing for it yet would begin again on the other one.
+  await Promise.all(begun);
+  expect(await Promise.all(pods.map((pod) => pod.activeRuns()))).toEqual([2, 2]);
   await pods[0]?.kill();
   const ended = await Promise.all(answers);
   expect(ended.filter(({ result }) => result?.status === 'completed')).toHaveLength(2);
