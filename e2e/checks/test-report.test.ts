@@ -1,21 +1,23 @@
 import { expect, test } from 'vitest';
-import { closingLine, tally } from './test-report.ts';
+import { closingLine, failedFiles, readReport, replaced, tally } from './test-report.ts';
 
-const report = (...files: { status: string; tests: string[] }[]) =>
-  JSON.stringify({
-    testResults: files.map(({ status, tests }, index) => ({
-      name: `${index}.test.ts`,
-      status,
-      assertionResults: tests.map((each) => ({ status: each })),
-    })),
-  });
+const report = (...files: { name?: string; status: string; tests: string[] }[]) =>
+  readReport(
+    JSON.stringify({
+      testResults: files.map(({ name, status, tests }, index) => ({
+        name: name ?? `${index}.test.ts`,
+        status,
+        assertionResults: tests.map((each) => ({ status: each })),
+      })),
+    }),
+  );
 
 test('every test of every file is counted once', () => {
-  const text = report(
+  const files = report(
     { status: 'passed', tests: ['passed', 'passed'] },
     { status: 'failed', tests: ['failed', 'passed'] },
   );
-  expect(closingLine(tally(text))).toBe('3 passed, 1 failed');
+  expect(closingLine(tally(files))).toBe('3 passed, 1 failed');
 });
 
 test('a file that could not be loaded is a failure', () => {
@@ -23,10 +25,34 @@ test('a file that could not be loaded is a failure', () => {
 });
 
 test('skipped tests are named only where there are any', () => {
-  const text = report({ status: 'passed', tests: ['passed', 'pending', 'skipped', 'todo'] });
-  expect(closingLine(tally(text))).toBe('1 passed, 0 failed, 3 skipped');
+  const files = report({ status: 'passed', tests: ['passed', 'pending', 'skipped', 'todo'] });
+  expect(closingLine(tally(files))).toBe('1 passed, 0 failed, 3 skipped');
 });
 
 test('what is no report is no success', () => {
-  expect(() => tally('{}')).toThrow();
+  expect(() => readReport('{}')).toThrow();
+});
+
+test('a file that failed in two projects is named once', () => {
+  const failed = { name: 'a.test.ts', status: 'failed', tests: ['failed'] };
+  const files = report(
+    failed,
+    failed,
+    { name: 'b.test.ts', status: 'failed', tests: [] },
+    { status: 'passed', tests: [] },
+  );
+  expect(failedFiles(files)).toEqual(['a.test.ts', 'b.test.ts']);
+});
+
+test('a second run of a file stands for all of its first', () => {
+  const first = report(
+    { name: 'a.test.ts', status: 'failed', tests: ['failed', 'passed'] },
+    { name: 'a.test.ts', status: 'passed', tests: ['passed'] },
+    { name: 'b.test.ts', status: 'failed', tests: ['failed'] },
+  );
+  const again = report(
+    { name: 'a.test.ts', status: 'passed', tests: ['passed', 'passed'] },
+    { name: 'a.test.ts', status: 'passed', tests: ['passed'] },
+  );
+  expect(closingLine(tally(replaced(first, again)))).toBe('3 passed, 1 failed');
 });

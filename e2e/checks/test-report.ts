@@ -1,15 +1,15 @@
-/** The part of vitest's JSON report that the closing line is computed from. */
+/** What is read of vitest's JSON report: the counts of the closing line, and which files to run again. */
 import { z } from 'zod';
 
-const TestReport = z.object({
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string() })),
-    }),
-  ),
+const FileResult = z.object({
+  name: z.string(),
+  status: z.string(),
+  assertionResults: z.array(z.object({ status: z.string() })),
 });
+const TestReport = z.object({ testResults: z.array(FileResult) });
+
+/** One file in one project, and how each of its tests ended. */
+export type FileResult = z.infer<typeof FileResult>;
 
 export interface Tally {
   readonly passed: number;
@@ -17,10 +17,15 @@ export interface Tally {
   readonly skipped: number;
 }
 
-/** Counts tests; a file that failed before its first test counts as one failure. Throws where `text` is no report. */
-export function tally(text: string): Tally {
+/** Throws where `text` is no report. */
+export function readReport(text: string): FileResult[] {
+  return TestReport.parse(JSON.parse(text)).testResults;
+}
+
+/** Counts tests; a file that failed before its first test counts as one failure. */
+export function tally(files: readonly FileResult[]): Tally {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const file of TestReport.parse(JSON.parse(text)).testResults) {
+  for (const file of files) {
     const statuses = file.assertionResults.map(({ status }) => status);
     counts.passed += statuses.filter((status) => status === 'passed').length;
     counts.skipped += statuses.filter((status) => status !== 'passed' && status !== 'failed').length;
@@ -28,6 +33,17 @@ export function tally(text: string): Tally {
     counts.failed += failed === 0 && file.status === 'failed' ? 1 : failed;
   }
   return counts;
+}
+
+/** The paths of files in which something failed, each once. */
+export function failedFiles(files: readonly FileResult[]): string[] {
+  return [...new Set(files.filter((file) => tally([file]).failed > 0).map(({ name }) => name))];
+}
+
+/** `first`, where what `again` has of a file stands for all that `first` has of it. */
+export function replaced(first: readonly FileResult[], again: readonly FileResult[]): FileResult[] {
+  const repeated = new Set(again.map(({ name }) => name));
+  return [...first.filter(({ name }) => !repeated.has(name)), ...again];
 }
 
 /** The last line of `npm test`: "12 passed, 0 failed", with the skipped ones behind where there are any. */
