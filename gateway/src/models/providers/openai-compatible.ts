@@ -2,6 +2,7 @@ import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
+import { requestBody, textAnswer } from './chat-completions.ts';
 import type { ProviderSettings } from './settings.ts';
 
 type Options = LanguageModelV4CallOptions;
@@ -28,7 +29,7 @@ export function openOpenAiCompatible(settings: ProviderSettings, carriesTrace = 
         modelWith(() => fetched, id).doGenerate(options);
       // The SDK's own sending builds all headers anew and encodes the body twice: a fifth of what an agent run costs us.
       const doGenerate = async (options: Options): Promise<LanguageModelV4GenerateResult> => {
-        const { body } = await sdk.prepareRequest(options);
+        const body = requestBody({ provider: name, model: id }, options);
         const fetched = fetch(url, {
           method: 'POST',
           headers: options.headers ? { ...headers, ...lowerCased(options.headers) } : headers,
@@ -37,7 +38,7 @@ export function openOpenAiCompatible(settings: ProviderSettings, carriesTrace = 
         });
         const answer = await readAnswer(fetched);
         if (answer === undefined) return readFailure(fetched, options);
-        return sdk.convertResponse({ body: answer }).catch(() => readFailure(fetched, options));
+        return textAnswer(answer) ?? sdk.convertResponse({ body: answer }).catch(() => readFailure(fetched, options));
       };
       const model = { modelId: id, doGenerate, doStream: (options: Options) => sdk.doStream(options) };
       return chatModelOf(model, { jsonMode: false, carriesTrace });
