@@ -1,5 +1,6 @@
 import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
 import type { RunWatcher } from '../runs/run.ts';
+import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
@@ -7,9 +8,9 @@ export function watcherOf(connection: Connection): RunWatcher {
   return {
     event(run, event) {
       const { id, params } = run;
-      const ts = timestamp();
+      const now = Date.now();
       connection.notify('agent.event', () =>
-        JSON.stringify({ run_id: id, ts, idempotency_key: params.idempotency_key, ...event }),
+        JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key: params.idempotency_key, ...event }),
       );
     },
     ask: (method, params, signal) => connection.request(method, params, signal),
@@ -26,13 +27,4 @@ export function watcherOf(connection: Connection): RunWatcher {
       return decision.success ? decision.data : { approved: false, comment: 'the decision could not be read' };
     },
   };
-}
-
-let last = { ms: 0, text: '' };
-
-/** The time in ISO 8601; most events of a busy gateway share their millisecond with another. */
-function timestamp(): string {
-  const ms = Date.now();
-  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
-  return last.text;
 }

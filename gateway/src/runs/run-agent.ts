@@ -8,6 +8,7 @@ import type { EmitRunEvent } from './run-event.ts';
 import type { RunSpan } from '../observability/span.ts';
 import { RunAborted, type RunFailureType, type RunOutcome } from './run-outcome.ts';
 import { callTool, type DoorDeps, type RequestedCall } from './tool-door.ts';
+import { timestamp } from './timestamp.ts';
 import type { ToolOffer } from './tool-offer.ts';
 import { Trace } from './trace.ts';
 
@@ -100,7 +101,7 @@ class AgentRun {
   private async askModel(): Promise<Generated> {
     const { job } = this;
     this.iterations += 1;
-    const startedAt = new Date();
+    const startedAt = Date.now();
     const started = performance.now();
     const generated = await this.deps.generate(
       { models: job.models, call: this.callOf() },
@@ -130,7 +131,7 @@ class AgentRun {
 
   private recordCall(
     { reply, route }: Extract<Generated, { ok: true }>,
-    timing: { startedAt: Date; durationMs: number },
+    timing: { startedAt: number; durationMs: number },
   ): void {
     const usage = usageOf(reply.usage);
     this.usage.input_tokens += usage.input_tokens;
@@ -149,7 +150,7 @@ class AgentRun {
     });
     this.trace.add({
       type: 'llm_call',
-      started_at: timing.startedAt.toISOString(),
+      started_at: timestamp(timing.startedAt),
       duration_ms: timing.durationMs,
       model,
       provider,
@@ -162,23 +163,29 @@ class AgentRun {
     const calls = reply.content.filter(
       (part): part is ToolCallContent => part.type === 'tool-call' && part.providerExecuted !== true,
     );
-    this.prompt.push({ role: 'assistant', content: assistantContent(reply.content) });
     if (calls.length > 0) {
+      this.remember(reply);
       await this.callTools(calls);
       return null;
     }
-    const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    return this.answer(text, reply.finish);
+    return this.answer(reply);
   }
 
-  private answer(text: string, finish: string): RunOutcome | null {
+  /** For the next turn. */
+  private remember({ content }: ModelReply): void {
+    this.prompt.push({ role: 'assistant', content: assistantContent(content) });
+  }
+
+  private answer(reply: ModelReply): RunOutcome | null {
+    const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const { contract } = this.job;
-    if (!contract) return this.complete(text, finish, null);
+    if (!contract) return this.complete(text, reply.finish, null);
     const output = extractJson(text);
     const errors = isObject(output) ? errorsOf(contract, output) : 'there is no JSON object in it';
-    if (errors === null) return this.complete(text, finish, output as Record<string, unknown>);
+    if (errors === null) return this.complete(text, reply.finish, output as Record<string, unknown>);
     if (this.repaired) return this.fail('output_invalid', `the answer does not meet its schema: ${errors}`, false);
     this.repaired = true;
+    this.remember(reply);
     const request = `That answer cannot be used: ${errors}. Answer again with the corrected JSON object and nothing else.`;
     this.prompt.push({ role: 'user', content: [{ type: 'text', text: request }] });
     return null;
