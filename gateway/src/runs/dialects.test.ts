@@ -18,6 +18,7 @@ const SCHEMA = {
 async function agentOn(
   dialect: Dialect,
   answers: { first: FakeAnswer[]; second?: FakeAnswer[]; third?: FakeAnswer[] },
+  limits: { request_timeout_seconds?: number } = {},
 ) {
   const order: string[] = [];
   const providers: Record<string, object> = {};
@@ -31,7 +32,7 @@ async function agentOn(
   }
   const gateway = await startTestGateway({
     agents: { a: { config: { model: 'first/m-1', model_fallbacks: ['second/m-1', 'third/m-1'], max_tokens: 900 } } },
-    config: { providers, limits: { request_timeout_seconds: 0.5 } },
+    config: { providers, limits },
   });
   opened.push(gateway.close);
   const client = await gateway.rpc();
@@ -61,7 +62,8 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
 
   test('a model that hangs is left after its timeout, and one that says nonsense after three tries', async () => {
     const nonsense: FakeAnswer = { raw: '<html>proxy</html>', headers: { 'retry-after-ms': '2' } };
-    const { run, order } = await agentOn(dialect, { first: [{ hang: true }], second: [nonsense] });
+    const answers = { first: [{ hang: true as const }], second: [nonsense] };
+    const { run, order } = await agentOn(dialect, answers, { request_timeout_seconds: 2 });
     expect((await run()).result).toMatchObject({ text: 'from third' });
     expect(order).toEqual(['first', 'second', 'second', 'second', 'third']);
   });

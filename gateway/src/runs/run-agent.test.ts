@@ -26,7 +26,7 @@ async function gatewayWith(
         keyless: { type: 'anthropic', api_key: '' },
       },
       mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } },
-      limits: { request_timeout_seconds: 1, tool_timeout_seconds: 1 },
+      limits: { request_timeout_seconds: 30, tool_timeout_seconds: 3 },
       ...options.config,
     },
   });
@@ -128,7 +128,10 @@ describe('models', () => {
   });
 
   test('a model that hangs is given up at its timeout', async () => {
-    const { run } = await gatewayWith([{ hang: true }], { agent: { model_fallbacks: ['spare/m-2'] } });
+    const { run } = await gatewayWith([{ hang: true }], {
+      agent: { model_fallbacks: ['spare/m-2'] },
+      config: { limits: { request_timeout_seconds: 2 } },
+    });
     expect((await run()).result).toMatchObject({ provider: 'spare' });
   });
 
@@ -214,7 +217,7 @@ describe('tools', () => {
   test.each([
     ['a name that was not offered', 'host__nope', 'there is no tool'],
     ['a server that goes down', 'host__exit', 'tool server'],
-    ['a tool that hangs', 'host__hang', 'did not answer within 1 s'],
+    ['a tool that hangs', 'host__hang', 'did not answer within 3 s'],
     ['the tool’s own error', 'host__error', 'it failed'],
   ])('%s is an error result and the run goes on', async (_, name, text) => {
     const { run, fake } = await gatewayWith([ask(name), chat.text('went on')], { agent: TOOLS });
