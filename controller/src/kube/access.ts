@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
+import { HttpAgent } from '../net/http.ts';
 import { type Context, isPlain, readContext } from './kubeconfig.ts';
 
 /** Where the API server is, and who is calling. */

@@ -1,5 +1,6 @@
-import { type Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type HttpAgent, httpRequest } from './http.ts';
 
 export interface Exchange {
   url: string;

@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { exchange, textOf } from '../net/exchange.ts';
+import { HttpAgent } from '../net/http.ts';
 
 export interface ReplicaSource<View> {
   /** Base address; a host with several addresses (a headless Service) has a replica behind each. */
