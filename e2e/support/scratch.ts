@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,15 +17,27 @@ export function scratchDirectory(prefix = 'signalbox-'): Scratch {
   return { path, remove, [Symbol.dispose]: remove };
 }
 
-/** A TCP port of 127.0.0.1 that was free a moment ago, for programs that cannot take port 0. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below what Linux gives to outgoing connections and to servers on port 0, so that nobody is given it meanwhile. */
+const PORTS = { first: 20_000, count: 12_000 };
+const candidates = portsInTurn();
+
+/** A TCP port of 127.0.0.1 that is free and answered once, for programs that cannot take port 0. */
+export async function freePort(): Promise<number> {
+  for (let next = candidates.next(); !next.done; next = candidates.next())
+    if (await isFree(next.value)) return next.value;
+  throw new Error('there is no free port');
+}
+
+/** From a random one on, each once. */
+function* portsInTurn(): Generator<number> {
+  const start = randomInt(PORTS.count);
+  for (let turn = 0; turn < PORTS.count; turn++) yield PORTS.first + ((start + turn) % PORTS.count);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
