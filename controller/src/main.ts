@@ -48,7 +48,6 @@ async function run(log: Log, start: () => Promise<Role>): Promise<number | null>
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
-  log.info({ url: role.url, version: packageJson.version }, 'listening');
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return process.exit(1);
@@ -64,6 +63,8 @@ async function run(log: Log, start: () => Promise<Role>): Promise<number | null>
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Last: whoever waits for this line may send a signal at once.
+  log.info({ url: role.url, version: packageJson.version }, 'listening');
   return null;
 }
 

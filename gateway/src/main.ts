@@ -7,6 +7,7 @@ import { startGateway } from './gateway.ts';
 import { loadTokens } from './identity/device-auth.ts';
 import { loadSigningKey } from './identity/signing-key.ts';
 import { createLog } from './observability/log.ts';
+import { stopOnSignals } from './stop-on-signals.ts';
 
 const BAD_START = 2;
 
@@ -66,24 +67,8 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   });
   if (!started.ok) return refuse(started.message);
   const { gateway } = started;
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    gateway.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
   process.on('SIGHUP', () => gateway.reload());
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
-  // Last: whoever waits for this line may send a signal at once.
+  stopOnSignals(gateway, log);
   log.info({ url: gateway.url }, 'listening');
   return null;
 }

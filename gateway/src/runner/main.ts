@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { createLog } from '../observability/log.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
 import { startRunner } from './runner.ts';
 import { readRunnerSettings } from './settings.ts';
 
@@ -28,23 +29,13 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     return 2;
   }
   const log = createLog(read.settings.logLevel, 'agent-runner');
-  const runner = await startRunner({ settings: read.settings, version: packageJson.version, log });
-  log.info({ url: runner.url, agent: read.settings.agent }, 'listening');
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    runner.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  const { settings } = read;
+  const started = await startRunner({ settings, version: packageJson.version, log }).catch((error: Error) => error);
+  if (started instanceof Error) {
+    process.stderr.write(`agent-runner: RUNNER_HOST, RUNNER_PORT: ${started.message}\n`);
+    return 2;
+  }
+  stopOnSignals(started, log);
+  log.info({ url: started.url, agent: settings.agent }, 'listening');
   return null;
 }
