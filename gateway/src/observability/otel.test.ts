@@ -8,7 +8,7 @@ import { startFakeModelServer } from '../testing/fake-model-server.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { until } from '../testing/until.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;
@@ -70,7 +70,7 @@ async function traced(
     },
   });
   closing.push(gateway.close);
-  await until(async () => (await gateway.http('GET', '/mcp/servers')).body.servers[0].running, 40_000);
+  await until(async () => (await gateway.http('GET', '/mcp/servers')).body.servers[0].running);
   return { gateway, models };
 }
 

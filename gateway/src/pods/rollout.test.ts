@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { loadSigningKey } from '../identity/signing-key.ts';
+import { DIALECTS } from '../testing/dialects.ts';
+import { startFakeModelServer } from '../testing/fake-model-server.ts';
 import { type RunnerProcess, startRunnerProcess } from '../testing/start-runner-process.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { until } from '../testing/until.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 const loaded = loadSigningKey({ identityDir: '', pem: undefined, adminToken: 'admin-token-of-the-test' });
 if (!loaded.ok) throw new Error(loaded.message);
 const signingKey = loaded.key;
@@ -20,11 +22,11 @@ afterEach(async () => {
 });
 
 /** Pods of the agent `far`, as the gateway finds them: by the manifest that the sync sidecar writes. */
-async function world(soul: string) {
+async function world(soul: string, providers: Record<string, object> = { demo: { type: 'demo', default: true } }) {
   const managed = mkdtempSync(join(tmpdir(), 'managed-'));
   opened.push(() => rmSync(managed, { recursive: true, force: true }));
   mkdirSync(join(managed, 'agents/far'), { recursive: true });
-  writeFileSync(join(managed, 'agents/far/agent.yaml'), JSON.stringify({ name: 'far', model: 'demo/any' }));
+  writeFileSync(join(managed, 'agents/far/agent.yaml'), JSON.stringify({ name: 'far', model: 'any' }));
   writeFileSync(join(managed, 'agents/far/soul.md'), soul);
   const list = (address: string) => {
     const manifest = { files: {}, objects: [], agents: { far: address } };
@@ -35,7 +37,7 @@ async function world(soul: string) {
     const started = await startRunnerProcess({
       AGENT_NAME: 'far',
       GATEWAY_PUBLIC_KEY: signingKey.publicKey,
-      RUNNER_DRAIN_SECONDS: '30',
+      RUNNER_DRAIN_SECONDS: '120',
     });
     opened.push(started.stop);
     return started;
@@ -43,18 +45,17 @@ async function world(soul: string) {
   const start = async (addresses?: string[]): Promise<TestGateway> => {
     const runtime = {
       mode: 'kubernetes',
-      start_timeout_seconds: 15,
+      start_timeout_seconds: 120,
       ...(addresses ? { agents: { far: addresses } } : {}),
     };
-    const gateway = await startTestGateway({ signingKey, config: { managed_dir: managed, runtime } });
+    const gateway = await startTestGateway({ signingKey, config: { managed_dir: managed, providers, runtime } });
     opened.push(gateway.close);
     return gateway;
   };
   return { list, pod, start };
 }
 
-const script = (answer: string, delayMs = 0) =>
-  `\`\`\`demo\ndelay_ms: ${delayMs}\nanswer: {confidence: 1, summary: "${answer}"}\n\`\`\`\n`;
+const script = (answer: string) => `\`\`\`demo\nanswer: {confidence: 1, summary: "${answer}"}\n\`\`\`\n`;
 const activeOn = async ({ address }: RunnerProcess) =>
   ((await (await fetch(`http://${address}/health`)).json()) as { active_runs: number }).active_runs;
 const configured = (pod: RunnerProcess) => until(() => pod.output().includes('"configured"'));
@@ -78,19 +79,27 @@ test('how many pods of an agent are connected is a metric', async () => {
 });
 
 test('a rollout loses no run: what runs ends on the old pod, what comes goes to the new one', async () => {
-  const { list, pod, start } = await world(script('done', 2500));
+  const { promise: allAsked, resolve: answerAll } = Promise.withResolvers<void>();
+  const models = await startFakeModelServer([{ after: allAsked, then: DIALECTS['openai_compatible']!.text('done') }]);
+  opened.push(models.close);
+  const { list, pod, start } = await world('You answer.', {
+    own: { type: 'openai_compatible', base_url: `${models.url}/v1`, default: true },
+  });
   const [old, next] = [await pod(), await pod()];
   list(old.address);
   const gateway = await start();
   await configured(old);
   const client = await gateway.rpc();
   const before = Array.from({ length: 3 }, () => client.call('agent.run', { agent: 'far', input: '' }));
-  await until(async () => (await activeOn(old)) === 3);
+  await until(() => models.requests.length === 3);
+  expect(await activeOn(old)).toBe(3);
   const exited = once(old.child, 'exit');
   old.child.kill('SIGTERM');
   list(next.address);
   const after = Array.from({ length: 3 }, () => client.call('agent.run', { agent: 'far', input: '' }));
-  await until(async () => (await activeOn(next)) === 3);
+  await until(() => models.requests.length === 6);
+  expect(await activeOn(next)).toBe(3);
+  answerAll();
   for (const answer of await Promise.all([...before, ...after]))
     expect(answer).toMatchObject({ result: { status: 'completed' } });
   expect((await exited)[0]).toBe(0);
@@ -110,7 +119,7 @@ test('a run that finds its pod gone is begun on the next, although the list stil
   await exited;
 });
 
-test('a pod that refuses a run because it ends is not asked again, and the run goes elsewhere', async () => {
+test('a pod that refuses a run because it ends is left alone for a while, and the run goes elsewhere', async () => {
   const { pod, start } = await world(script('done'));
   const asked: string[] = [];
   const fake = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -132,9 +141,13 @@ test('a pod that refuses a run because it ends is not asked again, and the run g
   await configured(real);
   await until(() => asked.length > 0);
   const client = await gateway.rpc();
+  const began = performance.now();
   for (let run = 0; run < 3; run++)
     expect((await client.call('agent.run', { agent: 'far', input: '' })).result).toMatchObject({ status: 'completed' });
-  expect(asked.filter((method) => method === 'agent.run')).toHaveLength(1);
+  const times = asked.filter((method) => method === 'agent.run').length;
+  expect(times).toBeGreaterThan(0);
+  // For two seconds: a machine may be so slow that these runs take longer.
+  expect(times).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 2000));
 });
 
 test('runs wait for a pod that is not there yet, and none waits longer than the bound', async () => {

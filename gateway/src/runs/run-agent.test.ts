@@ -26,7 +26,6 @@ async function gatewayWith(
         keyless: { type: 'anthropic', api_key: '' },
       },
       mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } },
-      limits: { request_timeout_seconds: 30, tool_timeout_seconds: 3 },
       ...options.config,
     },
   });
@@ -179,9 +178,7 @@ describe('models', () => {
   });
 
   test('cancelling reaches the model', async () => {
-    const { run, client, fake } = await gatewayWith([{ hang: true }], {
-      config: { limits: { request_timeout_seconds: 60 } },
-    });
+    const { run, client, fake } = await gatewayWith([{ hang: true }]);
     const running = run({ idempotency_key: 'stop' });
     await until(() => fake.requests.length === 1);
     await client.call('agent.cancel', { idempotency_key: 'stop' });
@@ -217,10 +214,13 @@ describe('tools', () => {
   test.each([
     ['a name that was not offered', 'host__nope', 'there is no tool'],
     ['a server that goes down', 'host__exit', 'tool server'],
-    ['a tool that hangs', 'host__hang', 'did not answer within 3 s'],
+    ['a tool that hangs', 'host__hang', 'did not answer within 1 s', { limits: { tool_timeout_seconds: 1 } }],
     ['the tool’s own error', 'host__error', 'it failed'],
-  ])('%s is an error result and the run goes on', async (_, name, text) => {
-    const { run, fake } = await gatewayWith([ask(name), chat.text('went on')], { agent: TOOLS });
+  ])('%s is an error result and the run goes on', async (_, name, text, config?: Record<string, unknown>) => {
+    const { run, fake } = await gatewayWith([ask(name), chat.text('went on')], {
+      agent: TOOLS,
+      ...(config ? { config } : {}),
+    });
     expect((await run()).result).toMatchObject({ text: 'went on' });
     expect(lastMessage(fake.requests[1]?.body).content).toContain(text);
   });

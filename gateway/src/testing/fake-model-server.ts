@@ -14,6 +14,7 @@ export type FakeAnswer =
   | { status?: number; headers?: Record<string, string>; json: unknown }
   | { events: unknown[]; named?: boolean; cut?: boolean }
   | { hang: true }
+  | { after: Promise<unknown>; then: FakeAnswer }
   | { raw: string; status?: number; headers?: Record<string, string> };
 
 /** A model provider on loopback that gives the prepared answers in order (the last one again and again) and keeps what it was asked. */
@@ -45,6 +46,7 @@ export async function startFakeModelServer(answers: FakeAnswer[], onRequest = ()
 
 function give(answer: FakeAnswer, response: ServerResponse): void {
   if ('hang' in answer) return;
+  if ('after' in answer) return void answer.after.then(() => give(answer.then, response));
   if ('events' in answer) return stream(answer, response);
   const headers = 'headers' in answer ? answer.headers : {};
   response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...headers });

@@ -19,8 +19,11 @@ export async function startRunnerProcess(env: Record<string, string>): Promise<R
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));
+  let isOver = false;
+  // Not with `exit`: its last words may still be on their way then.
+  child.once('close', () => (isOver = true));
   const line = await until(() => {
-    if (child.exitCode !== null) throw new Error(`the runner ended: ${output}`);
+    if (isOver) throw new Error(`the runner ended: ${output}`);
     return output.split('\n').find((text) => text.includes('"listening"'));
   });
   const { url } = JSON.parse(line) as { url: string };

@@ -7,6 +7,7 @@ import { startGateway } from '../gateway.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { Log } from '../observability/log.ts';
 import { RpcClient } from './rpc-client.ts';
+import { until } from './until.ts';
 
 export const ADMIN_TOKEN = 'test-admin-token-000';
 export const INVOKE_TOKEN = 'test-invoke-token-00';
@@ -39,22 +40,30 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
   const loaded = parseConfig(text, directory, {});
   if (!loaded.ok) throw new Error(loaded.message);
   const errors: unknown[] = [];
+  const warnings: unknown[] = [];
   const started = await startGateway({
     config: loaded.config,
     tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, minted: false },
     signingKey,
     version: '0.0.0-test',
-    log: { ...silent, error: (fields) => errors.push(fields) },
+    log: {
+      ...silent,
+      warn: (fields, msg) => warnings.push({ ...fields, msg }),
+      error: (fields) => errors.push(fields),
+    },
     baseEnvironment: baseEnvironment(process.env),
   });
   if (!started.ok) throw new Error(started.message);
   const { gateway } = started;
+  await toolServersRun(gateway.url, config['mcp_servers'] ?? {});
   const clients: RpcClient[] = [];
   return {
     url: gateway.url,
     directory,
     /** What the service logged as its own bugs. */
     errors,
+    /** What it wants its operator to look at. */
+    warnings,
     reload: gateway.reload,
     rpc: async (token = INVOKE_TOKEN) => {
       const client = await RpcClient.connect(gateway.url, { authorization: `Bearer ${token}` });
@@ -83,6 +92,19 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs wait ten seconds for their tool servers, and a slow machine needs longer to start one. */
+async function toolServersRun(url: string, configured: object): Promise<void> {
+  const real = new Set(
+    Object.entries(configured).flatMap(([name, server]) => (server.command === process.execPath ? [name] : [])),
+  );
+  if (real.size === 0) return;
+  await until(async () => {
+    const answer = await fetch(`${url}/mcp/servers`, { headers: { authorization: `Bearer ${INVOKE_TOKEN}` } });
+    const { servers } = (await answer.json()) as { servers: { name: string; running: boolean }[] };
+    return servers.every(({ name, running }) => running || !real.has(name));
+  });
 }
 
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;

@@ -1,5 +1,5 @@
 /** Waits until `read` returns something that is neither undefined, null nor false. */
-export async function until<Value>(read: () => Value | Promise<Value>, withinMs = 10_000): Promise<NonNullable<Value>> {
+export async function until<Value>(read: () => Value | Promise<Value>, withinMs = 50_000): Promise<NonNullable<Value>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const value = await read();
