@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
+import { waitFor } from '../support/wait-for.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 import type { ControlPlane } from './start-control-plane.ts';
 
@@ -27,7 +28,10 @@ const RULES = {
   ],
 } as const;
 
-/** ServiceAccounts of the two roles with their rights; `take` and `give` change those of one while it runs. */
+/**
+ * ServiceAccounts of the two roles with their rights; `take` and `give` change those of one while it runs, and settle once
+ * the API server judges by it.
+ */
 export interface Accounts {
   /** A real token of the account. */
   token(role: Role): string;
@@ -47,6 +51,17 @@ export async function createAccounts({ kubectl, server, caFile, scratch }: Contr
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `signalbox-${role}` },
     subjects: [{ kind: 'ServiceAccount', name: `signalbox-${role}`, namespace: 'default' }],
   });
+  const judges = async (role: Role, expected: 'yes' | 'no') => {
+    const who = `system:serviceaccount:default:signalbox-${role}`;
+    const ask = () =>
+      kubectl(['auth', 'can-i', 'list', 'pipelines.signalbox.dev', '-A', '--as', who]).catch(
+        (error: Error & { stdout?: string }) => error.stdout ?? '',
+      );
+    await waitFor(async () => (await ask()).trim() === expected, {
+      what: `the right of ${role} to be ${expected}`,
+      timeoutMs: 60_000,
+    });
+  };
   const tokens: Record<Role, string> = { manager: '', sync: '' };
   for (const role of ['manager', 'sync'] as const) {
     const name = `signalbox-${role}`;
@@ -55,6 +70,7 @@ export async function createAccounts({ kubectl, server, caFile, scratch }: Contr
       { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: RULES[role] },
       binding(role),
     ]);
+    await judges(role, 'yes');
     tokens[role] = (await kubectl(['create', 'token', name, '--duration=2h'])).trim();
   }
   return {
@@ -67,7 +83,13 @@ export async function createAccounts({ kubectl, server, caFile, scratch }: Contr
       });
       return path;
     },
-    take: async (role) => void (await kubectl(['delete', 'clusterrolebinding', `signalbox-${role}`])),
-    give: async (role) => void (await create([binding(role)])),
+    take: async (role) => {
+      await kubectl(['delete', 'clusterrolebinding', `signalbox-${role}`]);
+      await judges(role, 'no');
+    },
+    give: async (role) => {
+      await create([binding(role)]);
+      await judges(role, 'yes');
+    },
   };
 }

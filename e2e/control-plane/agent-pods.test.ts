@@ -8,17 +8,19 @@ import { freePort } from '../support/scratch.ts';
 import { ROOT, type Service, startProcess, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createAccounts } from './accounts.ts';
-import { flags, startController } from './controllers.ts';
+import { flags, metricOf, startController } from './controllers.ts';
+import { type HeldModel, startHeldModel } from './held-model.ts';
 import { type Pod, startPods } from './loopback-pods.ts';
 import { objectsOf } from './objects.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from './start-control-plane.ts';
 
-const PATIENCE = { timeoutMs: 60_000, everyMs: 50 };
-const script = (calls: string, answer: string, delayMs = 0) =>
-  `\`\`\`demo\ndelay_ms: ${delayMs}\ncalls: [${calls}]\nanswer: {confidence: 1, summary: "${answer}"}\n\`\`\`\n`;
+const PATIENCE = { timeoutMs: 120_000, everyMs: 50 };
+const script = (calls: string, answer: string) =>
+  `\`\`\`demo\ncalls: [${calls}]\nanswer: {confidence: 1, summary: "${answer}"}\n\`\`\`\n`;
 
 let plane: ControlPlane;
 let gateway: Service;
+let model: HeldModel;
 let managed = '';
 let invokeToken = '';
 let adminToken = '';
@@ -43,6 +45,7 @@ beforeAll(async () => {
   adminToken = tokens.gateway_admin;
   for (const [name, token] of Object.entries(tokens)) writeFileSync(join(place, name), token, { mode: 0o600 });
 
+  model = keep(await startHeldModel());
   const toolPort = await freePort();
   ports = [await freePort(), await freePort()];
   const config = join(place, 'gateway.json');
@@ -52,7 +55,7 @@ beforeAll(async () => {
     agents_dir: join(place, 'agents'),
     identity_dir: join(place, 'identity'),
     managed_dir: managed,
-    providers: { demo: { type: 'demo', default: true } },
+    providers: { demo: { type: 'demo', default: true }, held: { type: 'openai_compatible', base_url: model.url } },
     mcp_servers: { machine: { image: 'machine-tools:1', port: toolPort } },
     // There is no DNS here that would know the Service.
     runtime: { mode: 'kubernetes', agents: { triage }, reconnect_timeout_seconds: 1 },
@@ -68,25 +71,24 @@ beforeAll(async () => {
   const asked = { 'gateway-url': gateway.url, 'invoke-token-file': join(place, 'gateway_invoke') };
   const manager = ['manager', ...flags({ 'gateway-config': config, 'runner-image': 'signalbox:1', ...asked })];
   keep(await startController(manager, accounts.kubeconfig('manager')));
-}, 240_000);
+}, 600_000);
 afterAll(async () => {
   for (const part of [...running, ...pods].toReversed()) await part.stop();
-}, 60_000);
+});
 
 interface Answer {
   result?: { status: string; text: string; tool_calls: number };
   error?: { code: number; data: { type: string; retryable: boolean } };
 }
-/** One run over a connection of its own; `onToolResult` hears of the first tool's answer. */
-async function run(agent: string, onToolResult = () => {}): Promise<Answer> {
+/** One run over a connection of its own. */
+async function run(agent: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${invokeToken}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers });
   try {
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     const answer = new Promise<Answer>((resolve) => {
       socket.on('message', (data) => {
-        const message = JSON.parse(String(data)) as Answer & { id?: number; params?: { event?: string } };
-        if (message.params?.event === 'tool_result') onToolResult();
+        const message = JSON.parse(String(data)) as Answer & { id?: number };
         if (message.id === 1) resolve(message);
       });
     });
@@ -98,9 +100,9 @@ async function run(agent: string, onToolResult = () => {}): Promise<Answer> {
   }
 }
 
-const apply = (soul: string) =>
+const apply = (agentModel: string, soul: string) =>
   objectsOf(plane).apply('Agent', 'triage', {
-    model: 'demo/any',
+    model: agentModel,
     tools: ['machine/read_*'],
     soul,
     runtime: { replicas: 2 },
@@ -108,7 +110,7 @@ const apply = (soul: string) =>
 
 test('an applied Agent answers from pods that were started as its Deployment says', async () => {
   const objects = objectsOf(plane);
-  await apply(script('{tool: machine/read_memory}', 'looked'));
+  await apply('demo/any', script('{tool: machine/read_memory}', 'looked'));
   await objects.becomes('Agent triage', 'Ready', 'False Starting');
   const waiting = run('triage');
   pods = await startPods(plane, 'agent-triage', ports);
@@ -132,22 +134,20 @@ test('the manifest tells the gateway where its Service is', () => {
 });
 
 test('runs are spread over the pods, and one that dies fails only its own, as something to try again', async () => {
-  const soul = script('{tool: machine/read_memory}', 'done', 5000);
-  await apply(soul);
+  const soul = 'You wait.';
+  await apply('held/any', soul);
   await waitFor(async () => (await call<{ content: string }>(soulUrl, { token: adminToken })).body.content === soul, {
     what: 'the changed agent',
     ...PATIENCE,
   });
-  const begun: Promise<void>[] = [];
-  const answers = Array.from({ length: 4 }, () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    begun.push(promise);
-    return run('triage', resolve);
-  });
+  const connected = async () => (await metricOf(gateway, 'gateway_agent_pods_connected{agent="triage"}')) === 2;
+  await waitFor(connected, { what: 'both pods to be connected', ...PATIENCE });
+  const answers = Array.from({ length: 4 }, () => run('triage'));
   // A run whose pod did nothing for it yet would begin again on the other one.
-  await Promise.all(begun);
+  await waitFor(() => model.asked() === 4, { what: 'every run to wait for the model', ...PATIENCE });
   expect(await Promise.all(pods.map((pod) => pod.activeRuns()))).toEqual([2, 2]);
   await pods[0]?.kill();
+  model.release();
   const ended = await Promise.all(answers);
   expect(ended.filter(({ result }) => result?.status === 'completed')).toHaveLength(2);
   const lost = ended.filter(({ error }) => error);

@@ -8,4 +8,4 @@ import { recordHealth } from './health-records.ts';
 test('the statuses that the health checks are tested on are what a cluster says today', async () => {
   const file = readFileSync(join(ROOT, 'config/argocd/recorded-statuses.yaml'), 'utf8');
   expect(parse(file)).toEqual(JSON.parse(JSON.stringify(await recordHealth())));
-}, 240_000);
+}, 600_000);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ROOT } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { manifest, type Objects, objectsOf } from './objects.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from './start-control-plane.ts';
 
@@ -96,7 +97,11 @@ test.each([
   ['agent.spec.soul', /instructions of the agent/],
   ['pipeline.status.conditions', /Accepted: spec is sound/],
 ])('kubectl explain %s tells what a field is for', async (path, expected) => {
-  const explained = await plane.kubectl(['explain', path]);
+  // What is served is described a moment later.
+  const explained = await waitFor(() => plane.kubectl(['explain', path]), {
+    what: 'the description',
+    timeoutMs: 60_000,
+  });
   expect(explained).toMatch(expected);
   expect(explained).not.toMatch(/<no description>|<empty>/);
 });

@@ -9,6 +9,8 @@ import { type KubeClient, kubeClient } from './kube-client.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from './start-control-plane.ts';
 
 const AGENTS = 500;
+/** The chart gives it 512. Measured: 160 to 180, and more where the collector gets no time on a busy machine. */
+const MAX_MB = 350;
 const SPEC = { model: 'demo/any', soul: 'Be brief. '.repeat(50), tools: ['metrics/query'] };
 
 let plane: ControlPlane;
@@ -19,12 +21,12 @@ beforeAll(async () => {
   await applyKinds(plane);
   client = kubeClient(plane);
   gateway = await startFakeGateway();
-}, 240_000);
+}, 600_000);
 afterAll(async () => {
   await gateway?.stop();
   client?.close();
   await plane?.stop();
-}, 60_000);
+});
 
 /** The most memory that a process ever had, in MB; Linux counts it. */
 const peakOf = (pid: number): number =>
@@ -45,11 +47,11 @@ test.runIf(process.platform === 'linux')(
       const about = { apiVersion: 'signalbox.dev/v1alpha1', kind: 'Agent' };
       await client.createAll(names.map((name) => ({ ...about, metadata: { name }, spec: SPEC })));
       const isMade = async () => (await metricOf(manager, 'controller_agent_writes_total')) >= 3 * AGENTS;
-      await waitFor(isMade, { what: 'all their objects', timeoutMs: 120_000, everyMs: 250 });
-      expect(peakOf(manager.pid)).toBeLessThan(200);
+      await waitFor(isMade, { what: 'all their objects', timeoutMs: 300_000, everyMs: 250 });
+      expect(peakOf(manager.pid)).toBeLessThan(MAX_MB);
     } finally {
       await manager.stop();
     }
   },
-  240_000,
+  600_000,
 );

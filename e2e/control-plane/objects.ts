@@ -33,7 +33,7 @@ export interface Objects {
   becomes(object: string, type: string, wanted: string): Promise<Condition>;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** One of our objects as the JSON that kubectl reads. */
 export function manifest(kind: string, name: string, spec: object, metadata: Metadata = {}): string {

@@ -8,7 +8,7 @@ import type { Objects } from './objects.ts';
 import { type Stack, startStack } from './stack.ts';
 import { startVerdicts, type Verdicts } from './verdicts.ts';
 
-const PATIENCE = { timeoutMs: 60_000, everyMs: 100 };
+const PATIENCE = { timeoutMs: 120_000, everyMs: 100 };
 const ASK = { executor: 'gateway', agent: 'sre-triage', prompt_template: 'Look at {{summary}}' };
 const steps = [{ name: 'look', ...ASK }];
 
@@ -18,11 +18,13 @@ let verdicts: Verdicts;
 beforeAll(async () => {
   stack = await startStack({ between: async (url) => (verdicts = await startVerdicts(url)) });
   objects = stack.objects;
-}, 240_000);
-afterAll(() => stack?.stop(), 60_000);
+}, 600_000);
+afterAll(() => stack?.stop());
 
 const fileOf = (path: string) => join(stack.managed.apiServer, path);
 const read = (path: string) => readFileSync(fileOf(path), 'utf8');
+const manifestFiles = () =>
+  (JSON.parse(read('manifest.json')) as { files: Record<string, { generation: number }> }).files;
 const fetchPipeline = (name: string) =>
   call<{ config?: { stage: string } }>(`${stack.apiServer.url}/pipelines/${name}`, { token: stack.tokens.viewer });
 const events = async (name: string) => {
@@ -37,6 +39,8 @@ const inodes = () =>
 
 test('an applied pipeline becomes Ready, a webhook starts it, and the run is seen on it', async () => {
   await objects.apply('LibraryStep', 'triage', ASK);
+  // Watches of two kinds may tell in another order, and then the pipeline would miss its step for a moment.
+  await objects.becomes('LibraryStep triage', 'Accepted', 'True Accepted');
   await objects.apply('Pipeline', 'checkout', { stage: 'production', steps: [{ name: 'first', use: 'triage' }] });
   await objects.becomes('Pipeline checkout', 'Ready', 'True Ready');
   const hook = await call<{ run_id?: string }>(`${stack.apiServer.url}/webhook?source=generic`, {
@@ -60,6 +64,7 @@ test('an applied pipeline becomes Ready, a webhook starts it, and the run is see
   });
   const [, row = ''] = (await stack.plane.kubectl(['get', 'sbp', 'checkout'])).split('\n');
   expect(row.split(/\s{2,}/).slice(1, 4)).toEqual(['production', 'True', 'True']);
+  await waitFor(async () => (await events('checkout')).length > 0, { what: 'the event', ...PATIENCE });
   expect(await events('checkout')).toEqual(['Normal Ready']);
 });
 
@@ -100,8 +105,7 @@ test('names of objects are read-only over REST on both services, and the answer 
   });
   const agentOwner = { kind: 'Agent', namespace: 'default', name: 'reader' };
   expect(agent).toMatchObject({ status: 409, body: { detail: { type: 'collision', managed_by: agentOwner } } });
-  const manifest = JSON.parse(read('manifest.json')) as { files: Record<string, object> };
-  expect(manifest.files['pipelines/checkout.yaml']).toMatchObject({ ...owner, generation: 1 });
+  expect(manifestFiles()['pipelines/checkout.yaml']).toMatchObject({ ...owner, generation: 1 });
 });
 
 test('a typo comes back as a condition and an event, and keeps no other object waiting', async () => {
@@ -186,8 +190,11 @@ test('the gate keeps a pipeline at testing until its verdict was ready once', as
 
 test('a restart of sync rewrites nothing, foreign files stay, and what was deleted is gone', async () => {
   writeFileSync(fileOf('pipelines/by-hand.yaml'), 'name: by-hand\n');
-  const before = inodes();
+  const { metadata } = await objects.get('Pipeline', 'gated');
+  const written = () => manifestFiles()['pipelines/gated.yaml']?.generation === metadata.generation;
+  await waitFor(written, { what: 'sync to have met the last change', ...PATIENCE });
   await stack.sync.apiServer.stop();
+  const before = inodes();
   await objects.remove('Pipeline', 'after');
   stack.sync.apiServer = await startController(stack.args.syncApiServer, stack.accounts.kubeconfig('sync'));
   try {

@@ -29,12 +29,24 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-const READY_MS = 60_000;
+const READY_MS = 180_000;
+const ATTEMPTS = 3;
 const run = promisify(execFile);
 
 export async function startControlPlane(): Promise<ControlPlane> {
   const assets = controlPlaneAssets();
   if (assets === null) throw new Error('no kube-apiserver, etcd and kubectl in KUBEBUILDER_ASSETS');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(assets);
+    } catch (error) {
+      // Neither takes port 0, and another program may have taken one of theirs meanwhile.
+      if (attempt === ATTEMPTS || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
+
+async function startOnce(assets: string): Promise<ControlPlane> {
   const scratch = scratchDirectory('control-plane-');
   const inScratch = (name: string) => join(scratch.path, name);
   const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
@@ -58,7 +70,10 @@ export async function startControlPlane(): Promise<ControlPlane> {
     apiServer = start('kube-apiserver', apiServerArguments({ etcdUrl, port, inScratch }));
     const probe = async () =>
       (await kubectl(['get', '--raw', '/readyz'])).includes('ok') && kubectl(['get', 'namespace', 'default']);
-    await waitFor(probe, { what: 'the API server to be ready', timeoutMs: READY_MS, everyMs: 100 });
+    const over = new AbortController();
+    for (const part of [etcd, apiServer]) part.once('exit', () => over.abort(new Error('a part of it ended')));
+    const { signal } = over;
+    await waitFor(probe, { what: 'the API server to be ready', timeoutMs: READY_MS, everyMs: 100, signal });
   };
   const stopApiServer = async () => {
     if (apiServer) await end(apiServer);
@@ -72,9 +87,9 @@ export async function startControlPlane(): Promise<ControlPlane> {
   try {
     await startApiServer();
   } catch (error) {
-    const log = readFileSync(inScratch('kube-apiserver.log'), 'utf8').slice(-2000);
+    const logs = ['etcd', 'kube-apiserver'].map((name) => readFileSync(inScratch(`${name}.log`), 'utf8').slice(-2000));
     await stop();
-    throw new Error(`the control plane did not start:\n${log}`, { cause: error });
+    throw new Error(`the control plane did not start:\n${logs.join('\n')}`, { cause: error });
   }
   return {
     server,
