@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WebSocket } from 'ws';
+import { call } from '../support/call.ts';
 import { ROOT, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { LiveProvider } from './live-providers.ts';
 
 const TOKENS = { GATEWAY_ADMIN_TOKEN: 'live-admin-0000000000000', GATEWAY_INVOKE_TOKEN: 'live-invoke-000000000000' };
@@ -98,6 +100,8 @@ export async function checkLive(
 ): Promise<void> {
   const gateway = await startService('gateway', writeConfig(directory, providers), { env: TOKENS });
   try {
+    const healthy = async () => (await call<{ status: string }>(`${gateway.url}/health`)).body.status === 'ok';
+    await waitFor(healthy, { what: 'the tool server to run', timeoutMs: 60_000 });
     for (const provider of providers)
       for (const check of CHECKS) {
         const began = performance.now();
@@ -147,8 +151,8 @@ async function run(url: string, { name }: LiveProvider, { agent, params }: Check
         if (message.id === 1) resolve({ ...message, streamed });
       });
       const model = 'model' in params ? { model: `${name}/${String(params['model'])}` } : {};
-      const call = { agent: `${name}-${agent}`, timeout_ms: 120_000, ...params, ...model };
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'agent.run', params: call }));
+      const asked = { agent: `${name}-${agent}`, timeout_ms: 120_000, ...params, ...model };
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'agent.run', params: asked }));
     });
   } finally {
     socket.removeAllListeners('close');

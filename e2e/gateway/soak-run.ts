@@ -2,7 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { ROOT, startService } from '../support/start-service.ts';
+import { call } from '../support/call.ts';
+import { ROOT, type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { INSPECTED, type MemorySample, openMemoryProbe } from './memory-probe.ts';
 import { memoryProblems, type MemoryTrend, trendOf } from './memory-trend.ts';
 
@@ -42,7 +44,7 @@ const STEADY = 3;
 const LARGE_PAUSE_MS = 3000;
 /** Between two calls of a worker, so that an hour of this leaves the machine to others. */
 const PAUSE_MS = 100;
-const ORPHANS_GONE_MS = 15_000;
+const ORPHANS_GONE_MS = 60_000;
 
 export interface SoakResult {
   runs: Record<string, number>;
@@ -66,17 +68,19 @@ export async function soak(directory: string, seconds: number, progress: (text: 
   const memory: MemorySample[] = [];
   let slowestGood = 0;
   let mostProcesses = 0;
+  // Eighteen servers start at once, and a run waits ten seconds for its own.
+  await waitFor(() => isRunning(gateway, 'ok'), { what: 'the good server to run', timeoutMs: 60_000 });
   const until = performance.now() + seconds * 1000;
   const socket = await connect(`${gateway.url.replace('http', 'ws')}/rpc`);
   const probe = await openMemoryProbe(gateway);
   let servers: { name: string; restart_count: number }[] = [];
   try {
-    const call = caller(socket);
+    const runAgent = caller(socket);
     const work = async (worker: number): Promise<void> => {
       for (let turn = worker; performance.now() < until; turn += AT_ONCE) {
         const mood = moodOf(worker, turn);
         const began = performance.now();
-        const outcome = `${mood === 'ok' ? 'good' : 'bad'}: ${await call(mood)}`;
+        const outcome = `${mood === 'ok' ? 'good' : 'bad'}: ${await runAgent(mood)}`;
         runs[outcome] = (runs[outcome] ?? 0) + 1;
         if (mood === 'ok') slowestGood = Math.max(slowestGood, performance.now() - began);
         await wait(worker === STEADY ? LARGE_PAUSE_MS : PAUSE_MS);
@@ -114,6 +118,11 @@ export async function soak(directory: string, seconds: number, progress: (text: 
     mostProcesses,
     orphans: await orphansOf(marker),
   };
+}
+
+async function isRunning({ url }: Service, server: string): Promise<boolean> {
+  const { body } = await call<{ mcp_servers: Record<string, { running: boolean }> }>(`${url}/health`);
+  return body.mcp_servers[server]?.running ?? false;
 }
 
 function moodOf(worker: number, turn: number): string {
@@ -155,7 +164,7 @@ function writeConfig(directory: string, marker: string): string {
   const config = {
     server: { port: 0, drain_seconds: 2 },
     log: { level: 'info' },
-    limits: { max_concurrent_runs: AT_ONCE, tool_timeout_seconds: 2 },
+    limits: { max_concurrent_runs: AT_ONCE, tool_timeout_seconds: 4 },
     mcp_servers: Object.fromEntries(
       names.map((name) => [
         name,
