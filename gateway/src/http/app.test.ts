@@ -107,6 +107,57 @@ describe('bad requests', () => {
     expect((await gateway.http('GET', '/nothing', { token: null })).status).toBe(401);
   });
 
+  test('every validation error lists its problems, those of a body that is no JSON too', async () => {
+    for (const body of ['{"name":', 'null', '[1]', `{"agent_yaml":"${'x'.repeat(3_000_000)}"}`]) {
+      const { detail } = (await gateway.http('POST', '/agents/validate', { body })).body;
+      expect(detail).toMatchObject({
+        type: 'validation',
+        errors: [{ message: expect.any(String), severity: 'error' }],
+      });
+    }
+  });
+
+  test.each([
+    ['DELETE', '/agents/absent', 404, 'not_found'],
+    ['POST', '/agents', 400, 'validation'],
+    ['PUT', '/agents/absent', 404, 'not_found'],
+  ])('%s %s with the type of JSON and no body is read as one without', async (method, path, status, type) => {
+    const answer = await gateway.http(method, path, { body: '' });
+    expect([answer.status, answer.body.detail.type]).toEqual([status, type]);
+  });
+
+  test.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain'])(
+    'a reload of type %s without a body reloads',
+    async (type) => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': type };
+      const answer = await fetch(`${gateway.url}/reload`, { method: 'POST', headers, body: '' });
+      expect(await answer.json()).toMatchObject({ status: 'reloaded' });
+    },
+  );
+
+  test('a body of another type than JSON is refused', async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await fetch(`${gateway.url}/agents`, { method: 'POST', headers, body: 'name=x' });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail: { type: 'validation' } }]);
+  });
+
+  test('an address that cannot be decoded is refused in the same envelope, and only to who has a token', async () => {
+    const { status, body } = await gateway.http('GET', '/agents/%zz');
+    expect([status, body.detail.type]).toEqual([400, 'validation']);
+    expect((await gateway.http('GET', '/agents/%zz', { token: null })).status).toBe(401);
+  });
+
+  test('a token is asked for before a body is read, on a route that is not there too', async () => {
+    for (const path of ['/agents', '/nothing'])
+      expect((await gateway.http('PATCH', path, { token: null, body: '{' })).status).toBe(401);
+  });
+
+  test('/rpc says that it is no route of REST', async () => {
+    const { status, body } = await gateway.http('GET', '/rpc');
+    expect([status, body.detail.type]).toEqual([404, 'not_found']);
+    expect(body.detail.message).toContain('WebSocket');
+  });
+
   test('nothing of it was logged as a bug', () => {
     expect(gateway.errors).toEqual([]);
   });

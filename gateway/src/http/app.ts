@@ -19,6 +19,7 @@ const BODY_LIMIT = 2 * 1024 * 1024;
 /** Of a wrong value that is shown again. */
 const MAX_VALUE_CHARS = 200;
 const MAX_PROBLEMS = 20;
+const NO_JSON = 'the body must be JSON (content-type application/json)';
 
 /** The REST side of the service: every route of the table behind its scope, every error in one envelope (Gateway 4, 5, 7). */
 export function createApp(deps: AppDeps): FastifyInstance {
@@ -26,15 +27,46 @@ export function createApp(deps: AppDeps): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     requestTimeout: 60_000,
     forceCloseConnections: true,
+    // Before any hook: an address that cannot be decoded belongs to no route.
+    frameworkErrors: (_: Error, request: FastifyRequest, reply: FastifyReply) =>
+      void sendError(addressError(request, deps), request, reply, deps),
     ...(deps.tls ? { https: deps.tls } : {}),
   } as { bodyLimit: number });
+  readJson(app);
+  // Whoever has no token does not learn which routes there are, nor has a body read.
+  app.addHook('onRequest', async ({ is404, headers }) => {
+    if (is404) authorize(headers.authorization, 'invoke', deps);
+  });
   for (const one of allRoutes(deps)) addRoute(app, one, deps);
-  app.setNotFoundHandler((request, reply) => {
-    authorize(request.headers.authorization, 'invoke', deps);
-    return reply.code(404).send(errorBody('not_found', 'there is no such route'));
+  app.setNotFoundHandler(({ url }, reply) => {
+    const message = /^\/rpc(?:\?|$)/.test(url) ? '/rpc takes WebSocket connections only' : 'there is no such route';
+    return reply.code(404).send(errorBody('not_found', message));
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps));
   return app;
+}
+
+/** JSON alone is read. Many clients name a type with everything, so no body is none whatever they name. */
+function readJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else void parse(request, String(body), done);
+  });
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else done(invalid([problem({ message: NO_JSON })]));
+  });
+}
+
+function addressError({ headers }: FastifyRequest, deps: AppDeps): unknown {
+  try {
+    authorize(headers.authorization, 'invoke', deps);
+    return invalid([problem({ message: 'the address cannot be decoded' })]);
+  } catch (error) {
+    return error;
+  }
 }
 
 /** The table with the document that describes it. */
@@ -91,21 +123,32 @@ function authorize(authorization: string | undefined, needed: Scope | null, deps
 }
 
 function parseBody(schema: z.ZodType, body: unknown): unknown {
-  const parsed = schema.safeParse(body ?? {});
+  const parsed = schema.safeParse(body === undefined ? {} : body);
   if (parsed.success) return parsed.data;
   const errors = plainIssues(parsed.error.issues)
     .slice(0, MAX_PROBLEMS)
-    .map(({ path, msg, unknownKey }) => ({
-      agent: agentOf(body),
-      field: path.map(String).join('.').slice(0, MAX_VALUE_CHARS),
-      value: unknownKey ? null : scalarAt(body, path),
-      message: msg,
-      severity: 'error',
-    }));
-  throw new AppError('validation', `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`, {
-    extra: { errors },
-  });
+    .map(({ path, msg, unknownKey }) =>
+      problem({
+        agent: agentOf(body),
+        field: path.map(String).join('.').slice(0, MAX_VALUE_CHARS),
+        value: unknownKey ? null : scalarAt(body, path),
+        message: msg,
+      }),
+    );
+  throw invalid(errors, `${errors[0]?.field || 'body'}: ${errors[0]?.message ?? 'not valid'}`);
 }
+
+/** One validation error item (Gateway 2). */
+const problem = (about: { message: string; agent?: string; field?: string; value?: Scalar }) => ({
+  agent: '',
+  field: '',
+  value: null,
+  ...about,
+  severity: 'error' as const,
+});
+
+const invalid = (errors: ReturnType<typeof problem>[], message = errors[0]?.message ?? 'not valid') =>
+  new AppError('validation', message, { extra: { errors } });
 
 /** The name in a body that wants to be an agent, as far as there is one. */
 function agentOf(body: unknown): string {
@@ -113,7 +156,9 @@ function agentOf(body: unknown): string {
   return typeof name === 'string' ? name : '';
 }
 
-function scalarAt(body: unknown, path: readonly PropertyKey[]): string | number | boolean | null {
+type Scalar = string | number | boolean | null;
+
+function scalarAt(body: unknown, path: readonly PropertyKey[]): Scalar {
   let at = body;
   for (const key of path)
     at = typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : null;
@@ -129,11 +174,9 @@ async function sendError(error: unknown, request: FastifyRequest, reply: Fastify
   }
   const status = statusOf(error);
   if (status >= 400 && status < 500) {
-    const message =
-      status === 413
-        ? `the body is larger than ${BODY_LIMIT} bytes`
-        : 'the body must be JSON (content-type application/json)';
-    await reply.code(status === 413 ? 413 : 400).send(errorBody('validation', message));
+    const message = status === 413 ? `the body is larger than ${BODY_LIMIT} bytes` : NO_JSON;
+    const errors = [problem({ message })];
+    await reply.code(status === 413 ? 413 : 400).send(errorBody('validation', message, { errors }));
     return;
   }
   deps.onBug(error, { method: request.method, route: request.routeOptions.url ?? '' });
