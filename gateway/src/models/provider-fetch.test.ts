@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createProviderFetch } from './provider-fetch.ts';
 
 const servers: Server[] = [];
@@ -74,4 +74,37 @@ test('a body without end is cut off', async () => {
     write();
   });
   await expect(createProviderFetch()(url, post)).rejects.toThrow('fetch failed');
+});
+
+test('it remembers a hundred addresses and no more, and always asks the right one', async () => {
+  const paths: (string | undefined)[] = [];
+  const { url } = await serve((request, response) => {
+    paths.push(request.url);
+    response.end('{}');
+  });
+  const read: string[] = [];
+  const Original = URL;
+  vi.stubGlobal(
+    'URL',
+    class extends Original {
+      constructor(text: string | URL, base?: string | URL) {
+        super(text, base);
+        if (this.search !== '') read.push(this.search);
+      }
+    },
+  );
+  try {
+    const providerFetch = createProviderFetch();
+    const ask = async (number: number) => (await providerFetch(`${url}?n=${number}`, post)).text();
+    for (let number = 0; number < 100; number++) await ask(number);
+    for (const number of [0, 99]) await ask(number);
+    expect(read).toHaveLength(100);
+    for (const number of [100, 0]) await ask(number);
+    expect(read.slice(100)).toEqual(['?n=100', '?n=0']);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(paths).toEqual(
+    [...Array.from({ length: 100 }, (_, number) => number), 0, 99, 100, 0].map((n) => `/v1?n=${n}`),
+  );
 });
