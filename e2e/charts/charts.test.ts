@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { expandEnv } from '../../api-server/src/config/expand-env.ts';
 import { ConfigFile } from '../../api-server/src/config/schema.ts';
 import { parseConfig } from '../../gateway/src/config/load.ts';
-import { helm, type Manifest, pick, refusal, render, renderText } from './helm.ts';
+import { helm, type Manifest, pick, refusal, render, renderText, type Values } from './helm.ts';
 import { OPERATOR_KINDS } from './prometheus-operator.ts';
 
 const EVERYTHING = {
@@ -39,6 +39,43 @@ test('both charts pass helm lint, also with everything turned on', async () => {
     `${key}=${JSON.stringify(value)}`,
   ]);
   await helm('lint', '--strict', 'charts/signalbox', ...settings);
+});
+
+test.each([
+  ['gateway', "at '': missing property 'gateway'"],
+  ['gateway.config', "at '/gateway': missing property 'config'"],
+  ['apiServer.persistence', "at '/apiServer': missing property 'persistence'"],
+  ['monitoring.dashboards', "at '/monitoring': missing property 'dashboards'"],
+  ['auth', "missing property 'auth'"],
+])('a block that was left empty, such as %s, is refused by its name', async (key, message) => {
+  expect(await refusal({ [key]: null })).toContain(message);
+});
+
+test('what may be empty may', async () => {
+  const empty = [
+    'gateway.resources',
+    'networkPolicy.metricsFrom',
+    'networkPolicy.apiServerFrom',
+    'gateway.env',
+    'image.tag',
+  ];
+  const manifests = await render(Object.fromEntries(empty.map((key) => [key, null])));
+  expect(pick(manifests, 'NetworkPolicy', 'sb-gateway').spec.ingress).toHaveLength(1);
+});
+
+test('a gateway is given as long to end as its runs may take', async () => {
+  const graceOf = async (values: Values) =>
+    pick(await render(values), 'Deployment', 'sb-gateway').spec.template.spec.terminationGracePeriodSeconds as number;
+  expect(await graceOf({})).toBe(60);
+  expect(await graceOf({ 'gateway.config.server': { drain_seconds: 300 } })).toBe(335);
+});
+
+test('the pods of hooks go where the controller goes', async () => {
+  const tolerations = [{ key: 'dedicated', operator: 'Exists' }];
+  const nodeSelector = { disk: 'ssd' };
+  const manifests = await render({ 'controller.tolerations': tolerations, 'controller.nodeSelector': nodeSelector });
+  const specs = [pick(manifests, 'Job', 'sb-tokens').spec.template.spec, pick(manifests, 'Pod', 'sb-test').spec];
+  for (const spec of specs) expect(spec).toMatchObject({ tolerations, nodeSelector });
 });
 
 test('two renders are the same, to the byte', async () => {

@@ -6,7 +6,7 @@ type Schema = { [key: string]: unknown };
 /** The JSON Schema that Helm checks values against, as text. */
 export function valuesSchema(): string {
   const written = z.toJSONSchema(Values, { target: 'draft-7', io: 'input', unrepresentable: 'any', reused: 'inline' });
-  return `${JSON.stringify(loosened(written), null, 1)}\n`;
+  return `${JSON.stringify(withBlocks(loosened(written) as Schema), null, 1)}\n`;
 }
 
 /**
@@ -23,6 +23,25 @@ function loosened(node: unknown): unknown {
   ]);
   return Object.fromEntries(entries);
 }
+
+/**
+ * What templates look into must be there: a block that somebody left empty is refused by its name, instead of ending in a
+ * template. Inside the services' own configurations nothing has to be.
+ */
+function withBlocks(schema: Schema): Schema {
+  const { properties } = schema;
+  if (!isMap(properties)) return schema;
+  const blocks = Object.entries(properties).filter(([name, child]) => name !== 'resources' && isBlock(child));
+  const whole = blocks.map(([name, child]) => {
+    const block = { ...(child as Schema), type: 'object' };
+    return [name, name === 'config' ? block : withBlocks(block)];
+  });
+  const required = blocks.map(([name]) => name);
+  const inside = { ...properties, ...Object.fromEntries(whole) };
+  return { ...schema, properties: inside, ...(required.length > 0 ? { required } : {}) };
+}
+
+const isBlock = (schema: unknown): boolean => isMap(schema) && isMap(schema['properties']);
 
 const isMap = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
