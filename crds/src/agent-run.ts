@@ -159,6 +159,8 @@ export const AgentSummary = z.looseObject({
   model: Text.nullable(),
   description: Text.optional(),
   version: Text.nullable().optional(),
+  /** Sentences about what keeps it from answering. */
+  warnings: z.array(Text).optional(),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 export const AgentsList = z.object({ agents: z.array(AgentSummary) });

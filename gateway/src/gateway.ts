@@ -6,7 +6,7 @@ import { type Agent, MAX_FRAME_BYTES } from '@signalbox/crds';
 import type { AgentRecord } from './agents/agent-record.ts';
 import { readManagedAgents } from './agents/managed.ts';
 import { AgentRegistry } from './agents/registry.ts';
-import { validateAgent } from './agents/validate.ts';
+import { validateAgent, warningsOf } from './agents/validate.ts';
 import type { GatewayConfig } from './config/schema.ts';
 import { healthOf } from './health.ts';
 import { createApp } from './http/app.ts';
@@ -66,6 +66,7 @@ export async function startGateway({
   const policy = compilePolicy(config.tool_policy);
   if (!policy.ok) return { ok: false, message: policy.message };
   const models = createModels(providerEntries(config.providers));
+  const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
 
   const { servers, stop: stopTools } = composeTools({
@@ -76,6 +77,10 @@ export async function startGateway({
   });
   const known = {
     hasModel: (model: string) => models.route(model) !== null,
+    keylessProvider: (model: string) => {
+      const provider = models.route(model)?.provider ?? '';
+      return keyless.has(provider) ? provider : null;
+    },
     servers: new Map(
       Object.entries(config.mcp_servers).map(
         ([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const,
@@ -88,9 +93,10 @@ export async function startGateway({
   const reload = () => {
     const report = registry.load();
     pods?.retain(report.agents.filter((agent) => podsOf(agent) !== null));
-    for (const { agent, field, message } of report.errors)
-      log.warn({ agent, field, problem: message }, 'agent not loaded');
-    log.info({ agents: report.agents.length, errors: report.errors.length }, 'agents loaded');
+    for (const { agent, field, message, severity } of report.errors)
+      log.warn({ agent, field, problem: message }, severity === 'error' ? 'agent not loaded' : 'agent may not answer');
+    const errors = report.errors.filter(({ severity }) => severity === 'error').length;
+    log.info({ agents: report.agents.length, errors, warnings: report.errors.length - errors }, 'agents loaded');
     return report;
   };
   const modelDeps: GenerateDeps = {
@@ -170,13 +176,11 @@ export async function startGateway({
     log.info({ reason }, 'request refused');
   };
   const listAgents = () =>
-    registry.list().map(({ name, config: { model, description, tags }, version: agentVersion }) => ({
-      name,
-      model,
-      description,
-      tags,
-      version: agentVersion,
-    }));
+    registry.list().map(({ name, config: agent, version: agentVersion }) => {
+      const { model, description, tags } = agent;
+      const warnings = warningsOf(agent, known).map(({ field, message }) => `${field}: ${message}`);
+      return { name, model, description, tags, version: agentVersion, ...(warnings.length > 0 ? { warnings } : {}) };
+    });
   const methods = createMethods({
     version,
     listAgents,

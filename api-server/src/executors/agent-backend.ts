@@ -1,4 +1,4 @@
-import { AgentRunResult, AgentsList, ToolApprovalParams } from '@signalbox/crds';
+import { AgentRunResult, AgentsList, type AgentSummary, ToolApprovalParams } from '@signalbox/crds';
 import { TakenOver } from '../runs/active-run.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/executor.ts';
 import type { RpcClient } from './rpc-client.ts';
@@ -32,11 +32,17 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
       if (!answer.ok) return answer;
       const parsed = AgentsList.safeParse(answer.result);
       if (!parsed.success) return malformed(name, 'agents.list');
-      return { ok: true, agents: parsed.data.agents.map(({ name: agent, model }) => ({ name: agent, model })) };
+      return { ok: true, agents: parsed.data.agents.map(listed) };
     },
     close: () => rpc.close(),
   };
 }
+
+const listed = ({ name, model, warnings = [] }: AgentSummary) => ({
+  name,
+  model,
+  ...(warnings.length > 0 ? { warnings } : {}),
+});
 
 /** Events that say nothing a person would read in a run's log, or that the run says itself. */
 const QUIET = new Set(['accepted', 'started', 'text', 'approval_requested', 'approval_decided']);

@@ -1,7 +1,7 @@
-import type { AgentBackend } from '../runs/executor.ts';
+import type { AgentBackend, ListedAgent } from '../runs/executor.ts';
 
 export interface ListedAgents {
-  agents: { name: string; executor: 'gateway' | 'external'; model: string | null }[];
+  agents: (ListedAgent & { executor: AgentBackend['name'] })[];
   /** One line per backend that could not be asked. */
   errors: Record<string, string>;
 }

@@ -63,11 +63,18 @@ export interface AgentReply {
   trace: unknown[];
 }
 
+export interface ListedAgent {
+  name: string;
+  model: string | null;
+  /** What keeps it from answering, where the backend says so. */
+  warnings?: string[];
+}
+
 /** Something that runs agents: the gateway, or any other backend that speaks `/rpc`. */
 export interface AgentBackend {
   readonly name: 'gateway' | 'external';
   run(call: AgentCall): Promise<AgentReply | Failure>;
-  list(signal: AbortSignal): Promise<{ ok: true; agents: { name: string; model: string | null }[] } | Failure>;
+  list(signal: AbortSignal): Promise<{ ok: true; agents: ListedAgent[] } | Failure>;
   close(): void;
 }
 

@@ -160,7 +160,7 @@ export type DecisionOutcome =
   | { kind: 'invalid'; problems: { field: string; msg: string }[] };
 
 export interface AgentList {
-  agents: { name: string; executor: string; model: string | null }[];
+  agents: { name: string; executor: string; model: string | null; warnings?: string[] }[];
   errors: Record<string, string>;
 }
 

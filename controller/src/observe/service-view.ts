@@ -78,7 +78,11 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
 
 const Tool = z.object({ server: z.string(), name: z.string(), hash: z.string() });
 const Agents = z.looseObject({
-  errors: z.array(z.looseObject({ agent: z.string(), field: z.string(), message: z.string() })).default([]),
+  errors: z
+    .array(
+      z.looseObject({ agent: z.string(), field: z.string(), message: z.string(), severity: z.string().optional() }),
+    )
+    .default([]),
   agents: z.array(z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).optional() })),
 });
 
@@ -87,8 +91,9 @@ export function readAgents(pod: string, body: unknown): ReplicaView | null {
   const parsed = Agents.safeParse(body);
   if (!parsed.success) return null;
   const { agents } = parsed.data;
-  // About its name is what the gateway says of a file of its own that had to make room for a managed one.
-  const errors = parsed.data.errors.filter(({ field }) => field !== 'name');
+  // About its name is what the gateway says of a file of its own that had to make room for a managed one; with a warning
+  // it serves the agent.
+  const errors = parsed.data.errors.filter(({ field, severity }) => field !== 'name' && severity !== 'warning');
   return {
     pod,
     hashes: new Map(agents.map(({ name, version }) => [keyOf('Agent', name), version])),

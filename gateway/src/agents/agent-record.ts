@@ -16,6 +16,8 @@ export interface AgentRecord {
 export interface KnownNames {
   /** Whether a model string leads to a configured provider. */
   hasModel(model: string): boolean;
+  /** The provider that a model string leads to, where it has no key; null where it can be asked. */
+  keylessProvider(model: string): string | null;
   /** Tool servers by name; image servers run only beside agents with a pod of their own. */
   servers: ReadonlyMap<string, 'process' | 'image'>;
   /** Where an agent runs that does not say, by the origin of its files. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type AgentPair, deletePair, listAgents, mendSwaps, readPair, writePair } from './agent-files.ts';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { readOwners } from './managed.ts';
-import { validateAgent } from './validate.ts';
+import { validateAgent, warningsOf } from './validate.ts';
 
 export interface RegistryOptions {
   agentsDir: string;
@@ -11,14 +11,17 @@ export interface RegistryOptions {
   known: KnownNames;
 }
 
-/** What a load came to; `errors` are of agents that were left out, or kept in their last good edition. */
+/**
+ * What a load came to; `errors` are of agents that were left out, or kept in their last good edition, and warnings about those
+ * that were loaded.
+ */
 export interface LoadReport {
   agents: AgentRecord[];
   errors: ValidationItem[];
 }
 
 export type WriteResult =
-  | { ok: true; record: AgentRecord }
+  | { ok: true; record: AgentRecord; changed: boolean; warnings: ValidationItem[] }
   | { ok: false; reason: 'invalid'; errors: ValidationItem[] }
   | { ok: false; reason: 'exists' | 'missing' }
   | { ok: false; reason: 'managed'; managedBy: NonNullable<AgentRecord['managedBy']> };
@@ -67,6 +70,7 @@ export class AgentRegistry {
       if (managed.has(name)) errors.push(conflict(name));
       else this.loadOne({ directory: agentsDir, name, managedBy: null }, loaded, errors);
     }
+    for (const { config } of loaded.values()) errors.push(...warningsOf(config, this.options.known));
     this.agents = loaded;
     this.lastErrors = errors;
     return { agents: this.list(), errors };
@@ -107,11 +111,17 @@ export class AgentRegistry {
   }
 
   private write(name: string, pair: AgentPair): WriteResult {
-    writePair(this.options.agentsDir, name, pair);
+    const changed = !this.isWritten(name, pair);
+    if (changed) writePair(this.options.agentsDir, name, pair);
     this.load();
     const record = this.agents.get(name);
     if (!record) throw new Error('an agent that was just validated and written did not load');
-    return { ok: true, record };
+    return { ok: true, record, changed, warnings: warningsOf(record.config, this.options.known) };
+  }
+
+  private isWritten(name: string, { agentYaml, soul }: AgentPair): boolean {
+    const read = readPair(this.options.agentsDir, name);
+    return read.ok && read.pair.agentYaml === agentYaml && read.pair.soul === soul;
   }
 
   private isTaken(name: string): boolean {

@@ -11,7 +11,9 @@ export interface Candidate {
   managedBy: AgentRecord['managedBy'];
 }
 
-export type Validated = { ok: true; record: AgentRecord } | { ok: false; errors: ValidationItem[] };
+export type Validated =
+  | { ok: true; record: AgentRecord; warnings: ValidationItem[] }
+  | { ok: false; errors: ValidationItem[] };
 
 export const MAX_SOUL_CHARS = 512 * 1024;
 
@@ -41,8 +43,23 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   ];
   if (errors.length > 0) return { ok: false, errors };
   const version = agentVersion(written, soul);
-  return { ok: true, record: { name: config.name, version, config, agentYaml, soul, managedBy: candidate.managedBy } };
+  const record = { name: config.name, version, config, agentYaml, soul, managedBy: candidate.managedBy };
+  return { ok: true, record, warnings: warningsOf(config, known) };
 }
+
+/** What does not keep an agent from being loaded, but from being answered: models of providers that have no key. */
+export function warningsOf(config: Agent, known: Pick<KnownNames, 'keylessProvider'>): ValidationItem[] {
+  return modelsOf(config).flatMap(([field, model]) => {
+    const provider = known.keylessProvider(model);
+    const message = `provider "${provider}" has no key, so nothing can be asked of it`;
+    return provider === null ? [] : [{ ...item(config.name, field, model, message), severity: 'warning' as const }];
+  });
+}
+
+const modelsOf = ({ model, model_fallbacks }: Agent): [string, string][] => [
+  ['model', model],
+  ...model_fallbacks.map((name): [string, string] => ['model_fallbacks', name]),
+];
 
 function nameItems(config: Agent, expected: string | null): ValidationItem[] {
   if (expected === null || config.name === expected) return [];
@@ -58,11 +75,7 @@ function nameItems(config: Agent, expected: string | null): ValidationItem[] {
 
 function referenceItems(config: Agent, candidate: Candidate, known: KnownNames): ValidationItem[] {
   const mode = known.modeOf(config, candidate.managedBy !== null);
-  const models: [string, string][] = [
-    ['model', config.model],
-    ...config.model_fallbacks.map((model): [string, string] => ['model_fallbacks', model]),
-  ];
-  const badModels = models
+  const badModels = modelsOf(config)
     .filter(([, model]) => !known.hasModel(model))
     .map(([field, model]) => item(config.name, field, model, `"${model}" maps to no configured provider`));
   const patterns: [string, string][] = [

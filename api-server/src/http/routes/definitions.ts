@@ -15,7 +15,7 @@ export interface DefinitionRoutesDeps extends AuditDeps {
   reload(): Promise<Snapshot>;
   lastRuns(pipelines: readonly string[]): Promise<ReadonlyMap<string, Run>>;
   listAgents(): Promise<{
-    agents: { name: string; executor: string; model: string | null }[];
+    agents: { name: string; executor: string; model: string | null; warnings?: string[] }[];
     errors: Record<string, string>;
   }>;
 }

@@ -70,11 +70,20 @@ test('steps, lines of YAML and places of problems are counted from one', () => {
 test('library steps and agents name their users, a backend that is down is told', () => {
   expect(stepsView(definitions, NOW).rows).toMatchObject([{ name: 'read-machine', users: 1 }]);
   const view = agentsView(
-    { agents: [{ name: 'machine-reader', executor: 'gateway', model: null }], errors: { external: 'refused' } },
+    {
+      agents: [
+        { name: 'machine-reader', executor: 'gateway', model: null },
+        { name: 'mute', executor: 'gateway', model: 'keyless/m', warnings: ['model: provider "keyless" has no key'] },
+      ],
+      errors: { external: 'refused' },
+    },
     definitions,
   );
   expect(view).toMatchObject({
-    rows: [{ model: '–', users: [{ name: 'host-load' }] }],
+    rows: [
+      { model: '–', users: [{ name: 'host-load' }], warnings: [] },
+      { name: 'mute', warnings: ['model: provider "keyless" has no key'] },
+    ],
     errors: [{ backend: 'external', message: 'refused' }],
   });
 });

@@ -195,6 +195,7 @@ export function agentsView({ agents, errors }: AgentList, definitions: Definitio
       name: agent.name,
       executor: agent.executor,
       model: agent.model ?? '–',
+      warnings: agent.warnings ?? [],
       users: uses(agent.name).map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) })),
     })),
     errors: Object.entries(errors).map(([backend, message]) => ({ backend, message })),

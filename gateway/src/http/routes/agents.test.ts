@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
@@ -105,6 +105,56 @@ test('what is wrong with a file is said in plain words', async () => {
     ['temperature', 'must be at most 2'],
     ['limits.max_iteration', 'unknown key'],
   ]);
+});
+
+test('a model of a provider without a key is taken, and said to answer nothing yet wherever one looks', async () => {
+  await gateway.close();
+  const keyless = { type: 'anthropic', api_key: '' };
+  gateway = await startTestGateway({
+    agents: { triage: { config: { model: 'keyless/m', model_fallbacks: ['demo/m'] } } },
+    config: { providers: { demo: { type: 'demo', default: true }, keyless } },
+  });
+  const message = 'provider "keyless" has no key, so nothing can be asked of it';
+  const warning = { agent: 'triage', field: 'model', value: 'keyless/m', message, severity: 'warning' };
+  expect((await gateway.http('GET', '/agents')).body).toMatchObject({
+    agents: [{ name: 'triage' }],
+    errors: [warning],
+  });
+  expect((await gateway.http('POST', '/reload')).body).toMatchObject({ agents_loaded: 1, errors: [warning] });
+  expect(gateway.warnings).toContainEqual({
+    agent: 'triage',
+    field: 'model',
+    problem: message,
+    msg: expect.any(String),
+  });
+  const agents = (await (await gateway.rpc()).call('agents.list')).result?.['agents'];
+  expect(agents).toMatchObject([{ name: 'triage', warnings: [`model: ${message}`] }]);
+
+  const agent_yaml = 'name: late\nmodel: demo/m\nmodel_fallbacks: [keyless/m]\n';
+  const late = { ...warning, agent: 'late', field: 'model_fallbacks' };
+  const validated = await gateway.http('POST', '/agents/validate', { body: { agent_yaml } });
+  expect(validated.body).toEqual({ valid: true, errors: [late] });
+  const created = await gateway.http('POST', '/agents', { body: { name: 'late', agent_yaml, soul_md: '' } });
+  expect(created).toMatchObject({ status: 200, body: { note: expect.stringContaining(message) } });
+});
+
+test('a change that changes nothing says so, and writes nothing', async () => {
+  const before = statSync(fileOf('triage', 'soul.md')).ino;
+  for (const body of [{}, { soul_md: 'You triage.' }]) {
+    const answer = await gateway.http('PUT', '/agents/triage', { body });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { agent: { name: 'triage', soul_md: 'You triage.' }, committed: false },
+    });
+    expect(answer.body.note).toBe('Nothing changed: the files are as they were.');
+  }
+  expect(statSync(fileOf('triage', 'soul.md')).ino).toBe(before);
+});
+
+test('a change that says what somebody wrote by hand makes it live', async () => {
+  writeFileSync(fileOf('triage', 'soul.md'), 'By hand.');
+  expect((await gateway.http('PUT', '/agents/triage', { body: {} })).body.agent.soul_md).toBe('By hand.');
+  expect((await gateway.http('GET', '/agents/triage')).body.soul_md).toBe('By hand.');
 });
 
 test('a change of an agent that is not there is 404', async () => {

@@ -12,7 +12,7 @@ import { type Route, route } from '../route.ts';
 /** What these routes need of the registry. */
 export interface AgentRoutesDeps {
   list: () => AgentRecord[];
-  /** Of agents that were left out, or kept in their last good edition. */
+  /** Of agents that were left out, or kept in their last good edition, and warnings about the others. */
   errors: () => readonly ValidationItem[];
   get: (name: string) => AgentRecord | undefined;
   create: (name: string, pair: AgentPair, overwrite: boolean) => WriteResult;
@@ -32,6 +32,7 @@ const Written = z.object({
 });
 const FileView = z.object({ name: z.string(), content: z.string() });
 const NOTE = 'Written to the agents directory and live. Nothing was committed to version control.';
+const UNCHANGED_NOTE = 'Nothing changed: the files are as they were.';
 const DELETED_NOTE = 'Removed from the agents directory. Nothing was committed to version control.';
 
 /** Registry routes (Gateway 4). */
@@ -46,7 +47,7 @@ function readRoutes(deps: AgentRoutesDeps): Route[] {
       method: 'GET',
       path: '/agents',
       scope: 'invoke',
-      summary: 'All agents, and what is wrong with those that could not be loaded',
+      summary: 'All agents, what is wrong with those that could not be loaded, and warnings about the others',
       response: z.object({ agents: z.array(AgentSummaryView), errors: z.array(ValidationItemView) }),
       handle: () => ({
         json: {
@@ -148,7 +149,7 @@ function writeRoutes(deps: AgentRoutesDeps): Route[] {
       response: z.object({ valid: z.boolean(), errors: z.array(ValidationItemView) }),
       handle: ({ body }) => {
         const validated = deps.validate({ agentYaml: body.agent_yaml, soul: body.soul_md ?? '' });
-        return { json: { valid: validated.ok, errors: validated.ok ? [] : validated.errors } };
+        return { json: { valid: validated.ok, errors: validated.ok ? validated.warnings : validated.errors } };
       },
     }),
     route({
@@ -189,8 +190,10 @@ function fileAnswer(agent: AgentRecord, file: 'soul' | 'agentYaml'): { json: unk
 
 function written(name: string, result: WriteResult): { json: unknown } {
   if (!result.ok) throw writeError(name, result);
-  const { agentYaml, soul } = result.record;
-  return { json: { agent: { name, agent_yaml: agentYaml, soul_md: soul }, committed: false, note: NOTE } };
+  const { record, changed, warnings } = result;
+  const { agentYaml, soul } = record;
+  const note = [changed ? NOTE : UNCHANGED_NOTE, ...warnings.map(({ field, message }) => `${field}: ${message}.`)];
+  return { json: { agent: { name, agent_yaml: agentYaml, soul_md: soul }, committed: false, note: note.join(' ') } };
 }
 
 /** Why a write did not happen, in the words of the API (Gateway 7). */
