@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuTimeOf } from './cpu-time.fixture.ts';
 import { answerSchema, extractJson, parseAnswer } from './answer.ts';
 import { compileJsonSchema } from './json-schema.ts';
 
@@ -81,9 +82,7 @@ test.each([
   '\n'.repeat(500_000),
   '{"a":'.repeat(50_000),
 ])('hostile text %#  is answered quickly', (text) => {
-  const started = performance.now();
-  expect(extractJson(text)).toBeUndefined();
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(cpuTimeOf(() => expect(extractJson(text)).toBeUndefined())).toBeLessThan(2000);
 });
 
 test.each<[unknown]>([
@@ -102,9 +101,9 @@ test.each<[unknown]>([
 
 test('patterns of a schema are linear and a schema without end is a failed validation', () => {
   const compiled = compileJsonSchema({ type: 'string', pattern: '^(a+)+$' });
-  const started = performance.now();
-  expect(compiled.ok && compiled.validate(`${'a'.repeat(20_000)}!`)).toMatchObject({ ok: false });
-  expect(performance.now() - started).toBeLessThan(2000);
+  const validate = () =>
+    expect(compiled.ok && compiled.validate(`${'a'.repeat(20_000)}!`)).toMatchObject({ ok: false });
+  expect(cpuTimeOf(validate)).toBeLessThan(2000);
   const endless = compileJsonSchema({ $ref: '#' });
   expect(endless.ok && endless.validate({})).toMatchObject({ ok: false });
 });

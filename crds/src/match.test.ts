@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuTimeOf } from './cpu-time.fixture.ts';
 import { compileMatch, type MatchContext } from './match.ts';
 
 const context: MatchContext = {
@@ -93,7 +94,6 @@ test('ne is the opposite of eq and not_in of in, on every label', () => {
 
 test('a pattern that blocks a backtracking engine is answered at once', () => {
   const compiled = compileMatch({ summary: { regex: '^(a+)+$' } });
-  const started = performance.now();
-  expect(compiled.matches({ summary: `${'a'.repeat(20_000)}!` })).toBe(false);
-  expect(performance.now() - started).toBeLessThan(2000);
+  const match = () => expect(compiled.matches({ summary: `${'a'.repeat(20_000)}!` })).toBe(false);
+  expect(cpuTimeOf(match)).toBeLessThan(2000);
 });
