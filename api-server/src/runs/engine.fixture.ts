@@ -82,6 +82,9 @@ const PLAIN_ENV = {
   mask: (text: string) => text.replaceAll('s3cret-value', '***'),
 };
 
+/** A test may move the clock. */
+const now = () => Date.now();
+
 /** An engine with a real database and agents that are functions. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-engine-'));
@@ -90,14 +93,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const calls: AgentCall[] = [];
   const backend = fakeBackend(options.agents ?? {}, calls);
   const open = async () => {
-    const database = await site.open({ now: Date.now });
+    const database = await site.open({ now });
     const hub = createEventHub({
       readStored: (id, after) => readEvents(database.db, id, after),
-      now: Date.now,
+      now,
       observe: () => undefined,
       ...(options.tracing && { trace: options.tracing.event }),
     });
-    const approvals = createApprovals({ database, announce: () => [], now: Date.now });
+    const approvals = createApprovals({ database, announce: () => [], now });
     const capacity = createCapacity(options.maxRuns ?? 10);
     const engine = wireEngine({
       config: configOf(options, folder),
@@ -212,9 +215,10 @@ export const sure = (confidence: number, more: Record<string, unknown> = {}): Re
 /** Resolves when the signal of the call fires: an agent that never answers. */
 export const hang: Script = ({ signal }) =>
   new Promise((resolve) => {
-    signal.addEventListener('abort', () =>
-      resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false } satisfies Failure),
-    );
+    const stop = () =>
+      resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false } satisfies Failure);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
   });
 
 async function begin(
@@ -224,17 +228,20 @@ async function begin(
 ): Promise<string> {
   const pipeline = world.pipelines.get(name);
   if (!pipeline) throw new Error(`no pipeline ${name}`);
-  const now = Date.now();
-  const id = newId(now);
+  const at = now();
+  const id = newId(at);
   await world.database.write(async (tx) => {
     await keepDefinition(tx, {
       hash: pipeline.hash,
       kind: 'Pipeline',
       name,
       body: JSON.stringify(pipeline.config),
-      stored_at: now,
+      stored_at: at,
     });
-    await insertRun(tx, newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: state, now }));
+    await insertRun(
+      tx,
+      newRunRow({ pipeline, context, team: 'payments', dedupKey: null }, { id, status: state, now: at }),
+    );
   });
   world.engine.begin(
     {
@@ -243,7 +250,7 @@ async function begin(
       context,
       team: 'payments',
       stage: pipeline.config.stage,
-      triggeredAt: now,
+      triggeredAt: at,
       lane: null,
       owner: null,
       prior: [],

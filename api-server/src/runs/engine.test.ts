@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../store/counters.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 
@@ -239,10 +239,15 @@ test('a step whose time is over while its backend cannot be reached says so', as
     new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve({ ok: false, type: 'unavailable', message, retryable: true }));
     });
-  await make({ pipelines: [pipeline(ask('one', ', timeout_seconds: 1'))], agents: { one: unreachable } });
-  expect((await world.run('p')).step('one').error).toEqual({
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await make({ pipelines: [pipeline(ask('one', ', timeout_seconds: 600'))], agents: { one: unreachable } });
+  const id = await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(1);
+  vi.advanceTimersByTime(600_000);
+  expect((await world.ended(id)).step('one').error).toEqual({
     type: 'timeout',
-    message: `no answer within 1 s: ${message}`,
+    message: `no answer within 600 s: ${message}`,
   });
 });
 

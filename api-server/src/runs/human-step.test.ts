@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Approval, Decided, Decider } from '../approvals/model.ts';
 import { createWorld, sure, type World, type WorldOptions } from './engine.fixture.ts';
 
@@ -18,13 +18,10 @@ const agents = { act: () => sure(0.9) };
 /** The questions that wait, once there are `count`. */
 const waiting = (count = 1): Promise<Approval[]> =>
   expect
-    .poll(async () => (await world.approvals.list({ status: 'pending' }, { limit: 50, offset: 0 })).approvals, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await world.approvals.list({ status: 'pending' }, { limit: 50, offset: 0 })).approvals)
     .toHaveLength(count)
     .then(async () => (await world.approvals.list({ status: 'pending' }, { limit: 50, offset: 0 })).approvals);
-const held = () =>
-  expect.poll(() => world.approvals.pendingByTeam().get('payments') ?? 0, { timeout: 10_000 }).toBeGreaterThan(0);
+const held = () => expect.poll(() => world.approvals.pendingByTeam().get('payments') ?? 0).toBeGreaterThan(0);
 
 const approve = (id: string, fields: Record<string, unknown> = {}, comment: string | null = null): Promise<Decided> =>
   world.approvals.decide(id, { verdict: { decision: 'approve', fields, comment }, by: ADA });
@@ -193,13 +190,12 @@ test('a decision that was not taken up before a restart is taken up after it, on
 });
 
 test('a question whose time ran out while nobody was there expires at the next start', async () => {
-  await make({
-    pipelines: [pipeline(human(', on_timeout: escalate').replace('timeout_seconds: 900', 'timeout_seconds: 1'))],
-  });
+  await make({ pipelines: [pipeline(human(', on_timeout: escalate'))] });
   const id = await world.start('p');
   const [question] = await waiting();
   await world.restart();
-  await expect.poll(() => Date.now() >= question!.expiresAt, { timeout: 10_000 }).toBe(true);
+  vi.useFakeTimers({ toFake: ['Date'], now: question!.expiresAt });
+  onTestFinished(() => void vi.useRealTimers());
   expect(await approve(question!.id)).toMatchObject({ kind: 'expired' });
   await world.engine.resume();
   expect((await world.ended(id)).run.status).toBe('escalated');
@@ -220,11 +216,11 @@ test('runs that wait for people leave the slots to others, and take one again to
   world.capacity.tryTake();
   const first = await world.start('p');
   await waiting(1);
-  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.capacity.active()).toBe(0);
   world.capacity.tryTake();
   const [question] = await waiting(1);
   await approve(question!.id);
-  await expect.poll(() => world.capacity.waiting(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => world.capacity.waiting()).toBe(1);
   expect(world.calls).toHaveLength(0);
   world.capacity.release();
   expect((await world.ended(first)).run.status).toBe('completed');
@@ -244,17 +240,17 @@ test('a group that only waits for people gives its slot back, and takes one agai
   world.capacity.tryTake();
   const id = await world.start('p');
   const asked = await waiting(2);
-  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.capacity.active()).toBe(0);
   // Both answers at once take one slot between them, and wait for it like anybody else.
   world.capacity.tryTake();
   await Promise.all(asked.map((one) => approve(one.id)));
-  await expect.poll(() => world.capacity.waiting(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => world.capacity.waiting()).toBe(1);
   expect(world.calls).toHaveLength(1);
   world.capacity.release();
   const run = await world.ended(id);
   expect([run.run.status, run.step('both').status, run.run.waitingOn]).toEqual(['completed', 'completed', null]);
   expect(run.step('both').trustReport?.trust).toBe(0.9);
-  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.capacity.active()).toBe(0);
 });
 
 test('a branch that works keeps the slot of its group, and a rejection needs none to end the run', async () => {
@@ -271,7 +267,7 @@ test('a branch that works keeps the slot of its group, and a rejection needs non
   await held();
   expect(world.capacity.active()).toBe(1);
   release.resolve();
-  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => world.capacity.active()).toBe(0);
   world.capacity.tryTake();
   await reject(asked!.id);
   expect((await world.ended(id)).run.status).toBe('aborted');

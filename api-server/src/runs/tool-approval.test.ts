@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Decider } from '../approvals/model.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 import type { ToolRequest } from './executor.ts';
@@ -23,7 +23,7 @@ const asks: Script = async ({ onApproval }) => sure(0.9, { decision: await onApp
 const pending = async () => (await world.approvals.list({ status: 'pending' }, { limit: 9, offset: 0 })).approvals;
 const waiting = () =>
   expect
-    .poll(async () => (await pending()).length, { timeout: 10_000 })
+    .poll(async () => (await pending()).length)
     .toBe(1)
     .then(async () => (await pending())[0]!);
 const decide = (id: string, decision: 'approve' | 'reject') =>
@@ -75,8 +75,13 @@ test('the same question asked again is the same approval, and a decided one is n
 });
 
 test('nobody decides before the step is over: denied', async () => {
-  await make({ pipelines: [PIPELINE.replace('60', '1')], agents: { fixer: asks } });
-  const run = await world.run('p');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await make({ pipelines: [PIPELINE], agents: { fixer: asks } });
+  const id = await world.start('p');
+  await waiting();
+  vi.advanceTimersByTime(60_000);
+  const run = await world.ended(id);
   expect(run.step('fix').error?.type).toBe('timeout');
   expect((await world.approvals.list({}, { limit: 9, offset: 0 })).approvals).toMatchObject([{ status: 'timed_out' }]);
 });
@@ -84,7 +89,7 @@ test('nobody decides before the step is over: denied', async () => {
 test('an agent that gives up takes its question back', async () => {
   const impatient: Script = async ({ onApproval }) => {
     void onApproval?.(REQUEST);
-    await expect.poll(async () => (await pending()).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await pending()).length).toBe(1);
     return sure(0.9);
   };
   await make({ pipelines: [PIPELINE], agents: { fixer: impatient } });
