@@ -42,6 +42,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     outbox: createOutbox(database),
     log: { info: note('info'), warn: note('warn') },
     now: () => clock,
+    tryMs: 60_000,
     ...more,
   });
 }
