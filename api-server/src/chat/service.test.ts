@@ -91,15 +91,15 @@ test.each([
     const [word, status, confidence, decision] = row;
     const delivery = { pipeline: 'restart', summary: 'it hangs', data: { service: 'checkout' } };
     const { run_id: id } = await ask('/webhook?source=generic', 'hook-secret', delivery);
-    await expect.poll(() => sent('/chat.postMessage').length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => sent('/chat.postMessage').length).toBe(1);
     await expect.poll(() => slack.connections()).toBe(1);
     expect(question().channel).toBe(SLACK_CHANNEL.id);
     expect(JSON.stringify(question())).toContain('Restart checkout?');
     const button = question().blocks[1]?.elements.find(({ value }) => value.startsWith(word));
     const envelope = slack.press(button?.value ?? '');
 
-    await expect.poll(async () => (await ask(`/runs/${id}`, 'boss-secret')).status, { timeout: 10_000 }).toBe(status);
-    expect(slack.acks).toEqual([envelope]);
+    await expect.poll(async () => (await ask(`/runs/${id}`, 'boss-secret')).status).toBe(status);
+    await expect.poll(() => slack.acks).toEqual([envelope]);
     const { steps } = await ask(`/runs/${id}`, 'boss-secret');
     expect(steps[0]).toMatchObject({ step_name: 'approve', primary_confidence: confidence });
     const { rows } = await ask('/audit?target_type=approval', 'boss-secret');
