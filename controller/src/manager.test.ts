@@ -12,7 +12,7 @@ import { STEP } from './testing/objects.ts';
 
 const steps = [{ name: 'look', ...STEP }];
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 12_000 });
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000 });
 
 let root = '';
 let api: FakeApiServer;

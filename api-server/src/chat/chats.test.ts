@@ -94,8 +94,7 @@ function begin(messages: SentMessage[] = []) {
   return { warnings, chats };
 }
 
-/** The machine may be busy. */
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 });
+const soon = <T>(look: () => T) => expect.poll(look);
 const status = async () => (await approvals.find(ID))?.status;
 const becomes = (word: string) => soon(status).toBe(word);
 const answersOf = (method: string) => telegram.calls.filter((call) => call.method === method).map(({ body }) => body);

@@ -87,7 +87,7 @@ test('history first, then live, and the end last', async () => {
     run_id: RUN,
     step_name: 'look',
   });
-  await vi.waitFor(() => expect(listeners.size).toBe(0));
+  await expect.poll(() => listeners.size).toBe(0);
 });
 
 test('what happens while the history is read is neither lost nor shown twice', async () => {
@@ -105,7 +105,7 @@ test('Last-Event-ID goes on where the client was', async () => {
   const stream = await open(RUN, { 'last-event-id': '1' });
   expect(numbers(await stream.until('"seq":2'))).toEqual([2]);
   stream.abort();
-  await vi.waitFor(() => expect(listeners.size).toBe(0));
+  await expect.poll(() => listeners.size).toBe(0);
 });
 
 test('an ended run tells its history and its end at once', async () => {
@@ -123,13 +123,13 @@ test('a client that does not read is cut', async () => {
   );
   socket.pause();
   socket.on('error', () => undefined);
-  await vi.waitFor(() => expect(listeners.size).toBe(1));
+  await expect.poll(() => listeners.size).toBe(1);
   await vi.waitFor(
     () => {
       for (let n = 0; n < 20; n++) publish(event(10 + published++, { big: 'x'.repeat(100_000) }));
       expect(listeners.size).toBe(0);
     },
-    { timeout: 10_000, interval: 1 },
+    { timeout: 60_000, interval: 1 },
   );
   socket.destroy();
 });
@@ -166,5 +166,5 @@ test('streams are bounded', async () => {
   expect(taken.map(({ statusCode }) => statusCode)).toEqual(taken.map(() => 200));
   expect(refused.statusCode).toBe(429);
   for (const response of [...taken, refused]) response.destroy();
-  await vi.waitFor(() => expect(listeners.size).toBe(0));
+  await expect.poll(() => listeners.size).toBe(0);
 });

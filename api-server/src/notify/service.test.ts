@@ -90,7 +90,7 @@ async function run(pipeline: string): Promise<string> {
 
 test('a run that fails in the service tells its channels, counts them and shows no secret', async () => {
   const id = await run('production');
-  await expect.poll(() => [receiver.received.length, slack.received.length], { timeout: 10_000 }).toEqual([1, 1]);
+  await expect.poll(() => [receiver.received.length, slack.received.length]).toEqual([1, 1]);
   expect(receiver.received[0]?.body).toMatchObject({
     id: `${id}/fail/0`,
     event: 'fail',
@@ -105,7 +105,7 @@ test('a run that fails in the service tells its channels, counts them and shows 
 test('a testing pipeline says the same in the log only', async () => {
   await run('testing');
   await expect
-    .poll(() => output.match(/"instead_of":"(\w+)"/g), { timeout: 10_000 })
+    .poll(() => output.match(/"instead_of":"(\w+)"/g))
     .toEqual(['"instead_of":"webhook"', '"instead_of":"slack"']);
   expect(receiver.received).toEqual([]);
   expect(slack.received).toEqual([]);
@@ -113,7 +113,7 @@ test('a testing pipeline says the same in the log only', async () => {
 
 test('a question goes to the default route with buttons, and its answer ends the run', async () => {
   const id = await run('asking');
-  await expect.poll(() => slack.received.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => slack.received.length).toBe(1);
   const { channel, blocks } = slack.received[0]!.body as {
     channel: string;
     blocks: [{ text: { text: string } }, { elements: { value: string }[] }];

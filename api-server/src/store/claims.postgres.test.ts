@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns, releaseDead } from './claims.ts';
 import type { Database } from './database.ts';
 import { appendEvents, readEvents } from './event-writes.ts';
@@ -84,7 +84,7 @@ test('runs that wait are claimed once, the oldest first, as far as there is room
   const ids: string[] = [];
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f'])
     ids.push(...(await full.take(key)).map((verdict) => ('runId' in verdict ? verdict.runId : '')));
-  await vi.waitFor(() => expect(two.words).toContain('work'));
+  await expect.poll(() => two.words).toContain('work');
   expect(await two.database.write((tx) => claimRuns(tx, 2))).toEqual(ids.slice(0, 2));
   const rest = await Promise.all([one, two].map(({ database }) => database.write((tx) => claimRuns(tx, 3))));
   const others = await Promise.all([one, two].map(({ database }) => database.write((tx) => claimRuns(tx, 3))));

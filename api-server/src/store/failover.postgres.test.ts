@@ -7,7 +7,7 @@ import { type Intake, intakeOn } from './fixtures/intake-on.ts';
 import { startPostgres, type PostgresServer } from './fixtures/postgres-server.ts';
 import { command, newPostgresDatabase, type TestDatabase } from './fixtures/test-database.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 120_000, interval: 20 };
 let server: PostgresServer;
 let site: TestDatabase;
 let database: Database;

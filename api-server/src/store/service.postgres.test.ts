@@ -12,7 +12,7 @@ import {
 } from './fixtures/service-process.ts';
 import { newPostgresDatabase } from './fixtures/test-database.ts';
 
-const PATIENCE = { timeout: 90_000, interval: 50 };
+const PATIENCE = { timeout: 120_000, interval: 50 };
 let folder: string;
 let server: PostgresServer;
 let target: Target;

@@ -40,7 +40,7 @@ function candidate(identity: string, cluster: ReturnType<typeof leases>['cluster
   return { seen, stop };
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 60_000 });
 
 test('of two that ask one leads, and the other takes over when it leaves', async () => {
   const { cluster, holder } = leases();

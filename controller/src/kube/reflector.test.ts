@@ -83,7 +83,7 @@ function start(lists: KubeAnswer[], streams: ((signal: AbortSignal) => KubeStrea
   };
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 60_000 });
 
 test('lists page by page and watches on from there', async () => {
   const { names, asked, stop } = start(

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Cluster, KubeAnswer, KubeRequest } from '../kube/cluster.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { plan } from '../plan/plan.ts';
@@ -97,27 +97,27 @@ test('an agent whose objects are refused says why and keeps no other waiting', a
   const [stuck, free] = [agent('stuck'), agent('free')];
   made.want(plan([stuck, free], undefined));
   start();
-  await vi.waitFor(() => expect(cluster.requests).toContain('PATCH deployments/agent-free'));
-  await vi.waitFor(() =>
-    expect(made.stateOf(stuck)).toEqual({
+  await expect.poll(() => cluster.requests).toContain('PATCH deployments/agent-free');
+  await expect
+    .poll(() => made.stateOf(stuck))
+    .toEqual({
       status: 'False',
       reason: 'ApplyFailed',
       message: 'NetworkPolicy agent-stuck: exceeded quota',
-    }),
-  );
+    });
   expect(made.stateOf(free)).toMatchObject({ status: 'False', reason: 'Starting' });
   cluster.refuse(() => null);
-  await vi.waitFor(() => expect(cluster.requests).toContain('PATCH deployments/agent-stuck'), { timeout: 10_000 });
+  await expect.poll(() => cluster.requests).toContain('PATCH deployments/agent-stuck');
 });
 
 test('what is as it should be is not written again', async () => {
   const { cluster, made, start } = workloads();
   made.want(plan([agent('one')], undefined));
   start();
-  await vi.waitFor(() => expect(cluster.requests).toContain('PATCH deployments/agent-one'));
+  await expect.poll(() => cluster.requests).toContain('PATCH deployments/agent-one');
   const before = cluster.requests.length;
   made.want(plan([agent('one'), agent('two')], undefined));
-  await vi.waitFor(() => expect(cluster.requests).toContain('PATCH deployments/agent-two'));
+  await expect.poll(() => cluster.requests).toContain('PATCH deployments/agent-two');
   expect(cluster.requests.slice(before).filter((request) => request.endsWith('agent-one'))).toEqual([]);
 });
 
@@ -127,9 +127,9 @@ test('no pods are made until a gateway said which key they should trust', async 
   const one = agent('one');
   made.want(plan([one], undefined));
   start();
-  await vi.waitFor(() => expect(made.stateOf(one)).toMatchObject({ status: 'Unknown', reason: 'NoRunnerKey' }));
+  await expect.poll(() => made.stateOf(one)).toMatchObject({ status: 'Unknown', reason: 'NoRunnerKey' });
   known = ['key'];
-  await vi.waitFor(() => expect(cluster.requests).toContain('PATCH deployments/agent-one'), { timeout: 10_000 });
+  await expect.poll(() => cluster.requests).toContain('PATCH deployments/agent-one');
 });
 
 test('tool servers that want one port are told of before anything is made', async () => {
@@ -137,7 +137,7 @@ test('tool servers that want one port are told of before anything is made', asyn
   const conflict = agent('conflict', { tools: ['wrong'] });
   made.want(plan([conflict], undefined));
   start();
-  await vi.waitFor(() => expect(made.stateOf(conflict)).toMatchObject({ status: 'False', reason: 'PortConflict' }));
+  await expect.poll(() => made.stateOf(conflict)).toMatchObject({ status: 'False', reason: 'PortConflict' });
   expect(cluster.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 });
 
@@ -148,7 +148,7 @@ test('an account that may see no Deployments holds back nothing else for long', 
   const one = agent('one');
   made.want(plan([one], undefined));
   start();
-  await vi.waitFor(() => expect(cluster.requests).toContain('GET v1/deployments'));
+  await expect.poll(() => cluster.requests).toContain('GET v1/deployments');
   expect(made.known()).toBe(false);
   now = 10_000;
   expect(made.known()).toBe(true);
