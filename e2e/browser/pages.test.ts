@@ -68,6 +68,32 @@ test('a run goes from running to completed under the eyes of the reader, without
   expect(complaints).toEqual([]);
 });
 
+test('a refresh that was asked for before a click does not undo what was clicked', async () => {
+  const { page, complaints } = await visit();
+  const id = await site.start('A run whose refresh is slow');
+  const asked = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  await page.route(new RegExp(`/ui/runs/${id}$`), async (route) => {
+    if (route.request().resourceType() === 'fetch') {
+      asked.resolve();
+      await late.promise;
+    }
+    await route.continue();
+  });
+  await page.goto(`/ui/runs/${id}`);
+  await asked.promise;
+  await page.locator('.tabs.is-card a', { hasText: 'Log' }).click();
+  await page.locator('.log.is-whole').waitFor();
+  const refreshed = page.waitForResponse((response) => response.url().endsWith(id));
+  late.resolve();
+  await (await refreshed).finished();
+  await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted))));
+  expect(await page.locator('.log.is-whole').count()).toBe(1);
+  await site.held.release();
+  await page.locator('.run-state').getByText('Completed').waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test('a step is chosen by its box; its tabs are addresses that can be shared', async () => {
   const { page, complaints } = await visit();
   await page.goto(`/ui/runs/${runId}`);

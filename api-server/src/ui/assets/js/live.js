@@ -7,9 +7,10 @@ export function watchSoftLinks() {
     if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     const href = link.getAttribute('href');
+    // The address first: a refresh that comes meanwhile asks for what was chosen.
+    history.pushState(null, '', href);
     try {
       await load(href);
-      history.pushState(null, '', href);
       const narrow = matchMedia('(max-width: 1100px)').matches;
       if (narrow && !link.closest('#step')) document.getElementById('step')?.scrollIntoView({ block: 'start' });
     } catch {

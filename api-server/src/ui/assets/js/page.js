@@ -38,12 +38,18 @@ export function takeOver(html) {
   return found;
 }
 
-/** Fetches an address and takes over its live parts; goes there properly when that does not work. */
+let youngest = 0;
+/**
+ * Fetches an address and takes over its live parts; goes there properly when that does not work. Of several that are under
+ * way the youngest counts: what was asked for before it may be older, or of another address.
+ */
 export async function load(url, options = {}) {
+  const asked = ++youngest;
   const response = await fetch(url, { headers: { accept: 'text/html' }, ...options });
   if (response.redirected && new URL(response.url).pathname === '/ui/login') location.assign(response.url);
   if (!response.ok) throw new Error(`answered ${response.status}`);
-  if (!takeOver(await response.text())) location.assign(response.url);
+  const html = await response.text();
+  if (asked === youngest && !takeOver(html)) location.assign(response.url);
   return response.url;
 }
 
