@@ -10,9 +10,16 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
+/** A busy machine takes its time. */
+const PATIENCE_MS = 60_000;
+
 /** Debian's browser, or the one that CHROMIUM names. */
 export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ARGUMENTS });
+  chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ARGUMENTS,
+    timeout: 2 * PATIENCE_MS,
+  });
 
 export interface Watched {
   context: BrowserContext;
@@ -37,7 +44,7 @@ export async function openPage(browser: Browser, baseURL: string, look: Look = {
     javaScriptEnabled: look.javaScriptEnabled ?? true,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
   page.on('console', (message) => {

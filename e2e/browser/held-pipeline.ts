@@ -8,7 +8,9 @@ export interface HeldPipeline {
   /** Directory of the definition, for `pipeline_config_dir`. */
   dir: string;
   name: string;
-  /** Resolves with the next call that waits. */
+  /** Resolves once a call waits. */
+  reached(): Promise<void>;
+  /** Answers the call that has waited longest, once there is one. */
   release(): Promise<void>;
   close(): void;
 }
@@ -41,10 +43,11 @@ export async function holdPipeline(root: string): Promise<HeldPipeline> {
   return {
     dir,
     name: 'held',
+    reached: () => arrived.promise,
     release: async () => {
       await arrived.promise;
-      arrived = Promise.withResolvers<void>();
       waiting.shift()?.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+      if (waiting.length === 0) arrived = Promise.withResolvers<void>();
     },
     close: () => {
       server.closeAllConnections();

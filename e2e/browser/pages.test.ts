@@ -192,6 +192,7 @@ test('an operator cancels a run from its page', async () => {
   const id = await site.start('A run to cancel');
   await page.goto(`/ui/runs/${id}`);
   await page.locator('.node.is-live', { hasText: 'report' }).waitFor();
+  await site.held.reached();
   await page.getByRole('button', { name: 'Cancel run' }).click();
   await page.locator('.run-state').getByText('Cancelled').waitFor();
   await site.held.release();
@@ -286,12 +287,14 @@ test('a pale text and an inline style would not go unnoticed', async () => {
 });
 
 test('the theme can be chosen by hand and stays', async () => {
-  const { page, complaints } = await visit({ theme: 'dark' });
+  const { page, context, complaints } = await visit({ theme: 'dark' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
   await page.getByRole('button', { name: /^Theme/ }).click();
   await waitFor(async () => (await background()) !== dark, { what: 'the light theme' });
-  await page.waitForLoadState('networkidle');
+  const isKept = async () =>
+    (await context.cookies()).some(({ name, value }) => /theme/.test(name) && value === 'light');
+  await waitFor(isKept, { what: 'the choice to be kept' });
   const light = await background();
   await page.reload();
   expect(await background()).toBe(light);
