@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchDirectory } from './scratch.ts';
 import { startProcess } from './start-service.ts';
 import { waitFor } from './wait-for.ts';
@@ -19,16 +19,22 @@ test('a process that ends early is an error that shows its last words', async ()
 });
 
 test('a process that never listens is killed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: pid, resolve: said } = Promise.withResolvers<number>();
   const started = startProcess('fake', node(`console.log(process.pid); setInterval(() => {}, 1000)`), {
     timeoutMs: 300,
+    onLine: ({ raw }) => said(Number(raw)),
   });
-  const error = await started.then(
+  const failed = started.then(
     () => null,
     (reason: unknown) => reason as Error,
   );
-  const [, pid] = /\n(\d+)$/.exec(error?.message ?? '') ?? [];
-  expect(error?.message).toMatch('did not listen within 300 ms');
-  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+  const silent = await pid;
+  expect(process.kill(silent, 0)).toBe(true);
+  vi.advanceTimersByTime(300);
+  expect((await failed)?.message).toBe(`fake did not listen within 300 ms\n${silent}`);
+  expect(() => process.kill(silent, 0)).toThrow('ESRCH');
 });
 
 test('a process that ignores SIGTERM is killed after the grace', async () => {
