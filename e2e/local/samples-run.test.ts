@@ -66,7 +66,7 @@ async function runOf(pipeline: string): Promise<Run> {
     run = (await call<Run>(`${apiServer.url}/runs/${started.body.run_id}`, { token: tokens.viewer })).body;
     return (run.status !== 'running' && run.status !== 'queued') || run.waiting_on !== null;
   };
-  await waitFor(read, { what: `the run of ${pipeline} to end`, timeoutMs: 60_000 });
+  await waitFor(read, { what: `the run of ${pipeline} to end` });
   return run!;
 }
 

@@ -52,7 +52,7 @@ async function asked(): Promise<{ id: string; question: Approval }> {
   expect(started.status).toBe(202);
   const id = started.body.run_id;
   const read = async () => (await get<{ approvals: Approval[] }>(`/approvals?run=${id}`)).approvals[0];
-  return { id, question: await waitFor(read, { what: 'the question about the tool', timeoutMs: 30_000 }) };
+  return { id, question: await waitFor(read, { what: 'the question about the tool' }) };
 }
 
 async function ended(id: string): Promise<Run> {
@@ -60,7 +60,7 @@ async function ended(id: string): Promise<Run> {
     const run = await get<Run>(`/runs/${id}`);
     return run.status === 'running' ? null : run;
   };
-  return waitFor(read, { what: 'the run to end', timeoutMs: 30_000 });
+  return waitFor(read, { what: 'the run to end' });
 }
 
 /** What the trace of the first step says of the call, in order. */

@@ -22,7 +22,7 @@ export async function call<T = unknown>(url: string, options: CallOptions = {}):
   return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as T };
 }
 
-function requestOf({ token, method, body, headers, timeoutMs = 10_000 }: CallOptions): RequestInit {
+function requestOf({ token, method, body, headers, timeoutMs = 60_000 }: CallOptions): RequestInit {
   const common = {
     headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
     redirect: 'manual' as const,

@@ -27,7 +27,7 @@ export interface LocalServices {
 /** The gateway listens before its tool servers have started. */
 function toolServersRun({ url }: Service): Promise<boolean> {
   const probe = async () => (await call<{ status: string }>(`${url}/health`)).body.status === 'ok';
-  return waitFor(probe, { what: 'the tool servers of the gateway to run', timeoutMs: 20_000 });
+  return waitFor(probe, { what: 'the tool servers of the gateway to run' });
 }
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {

@@ -28,7 +28,7 @@ export interface Service {
   readonly logs: readonly LogLine[];
   /** Settles when the process is gone. */
   readonly exited: Promise<Exit>;
-  /** SIGTERM, then SIGKILL after `graceMs` (10,000). */
+  /** SIGTERM, then SIGKILL after `graceMs` (60,000). */
   stop(graceMs?: number): Promise<Exit>;
   /** SIGKILL at once. */
   kill(): Promise<Exit>;
@@ -37,7 +37,7 @@ export interface Service {
 export interface StartOptions {
   /** Added to this process's environment; undefined removes a variable. */
   readonly env?: Record<string, string | undefined>;
-  /** How long until `listening` must have been logged (20,000 ms). */
+  /** How long until `listening` must have been logged (120,000 ms). */
   readonly timeoutMs?: number;
   /** Sees every line as it comes. */
   readonly onLine?: (line: LogLine) => void;
@@ -85,7 +85,7 @@ export async function startProcess(
       logs,
       exited,
       kill: () => signal('SIGKILL'),
-      stop: async (graceMs = 10_000) => {
+      stop: async (graceMs = 60_000) => {
         const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
         return signal('SIGTERM').finally(() => clearTimeout(timer));
       },
@@ -106,7 +106,7 @@ interface Watch {
 }
 
 function listening(name: string, child: ChildProcess, { exited, logs, options }: Watch): Promise<string> {
-  const timeoutMs = options.timeoutMs ?? 60_000;
+  const timeoutMs = options.timeoutMs ?? 120_000;
   const tail = () =>
     logs
       .slice(-20)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Named in the error: "waited 10000 ms for <what>". */
+  /** Named in the error: "waited 60000 ms for <what>". */
   readonly what: string;
   readonly timeoutMs?: number;
   readonly everyMs?: number;
@@ -10,15 +10,15 @@ export interface WaitOptions {
 
 /**
  * Asks `probe` until it answers something other than null, undefined or false, and returns that. A probe that throws is
- * asked again; its last error becomes the cause. Default: 10,000 ms, every 25 ms.
+ * asked again; its last error becomes the cause. It is asked once at least. Default: 60,000 ms, every 25 ms.
  */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { what, timeoutMs = 10_000, everyMs = 25, signal }: WaitOptions,
+  { what, timeoutMs = 60_000, everyMs = 25, signal }: WaitOptions,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
-  while (performance.now() < deadline) {
+  do {
     try {
       const value = await probe();
       if (value !== null && value !== undefined && value !== false) return value;
@@ -26,6 +26,6 @@ export async function waitFor<T>(
       cause = error;
     }
     await delay(everyMs, undefined, { signal });
-  }
+  } while (performance.now() < deadline);
   throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause });
 }
