@@ -35,7 +35,8 @@ const ANSWERS: Record<string, unknown> = {
     rules: [{ index: 0, action: 'allow', server: 'machine', tool: '*', agent: null, input_regex: null, reason: null }],
   },
 };
-const ask = (restUrl: string | null, token = 'invoke') => gatewayTools({ restUrl, token, ca: null })();
+const ask = (restUrl: string | null, { token = 'invoke', timeoutMs = 60_000 } = {}) =>
+  gatewayTools({ restUrl, token, ca: null, timeoutMs })();
 
 test('servers, tools and policy come with the invoke token, whatever else the gateway says', async () => {
   const url = await gateway(({ url: path = '', headers }, response) => {
@@ -48,7 +49,7 @@ test('servers, tools and policy come with the invoke token, whatever else the ga
     tools: [{ name: 'read_load' }],
     policy: { default: 'deny', rules: [{ action: 'allow', tool: '*' }] },
   });
-  expect(await ask(url, 'other')).toEqual({
+  expect(await ask(url, { token: 'other' })).toEqual({
     kind: 'unreachable',
     message: 'It does not know the token of executors.gateway.token.',
   });
@@ -73,14 +74,14 @@ test.each<[string, RequestListener, string]>([
 test('one that is down, and one that never answers, are told apart', async () => {
   expect(await ask('http://127.0.0.1:1')).toMatchObject({ message: 'Nothing listens at executors.gateway.rest_url.' });
   const silent = await gateway(() => undefined);
-  expect(await ask(silent)).toMatchObject({ message: 'It gave no answer within 3 seconds.' });
+  expect(await ask(silent, { timeoutMs: 500 })).toMatchObject({ message: 'It gave no answer within 3 seconds.' });
 });
 
 test('the state of the objects of agents comes from the gateway too, null where no controller manages any', async () => {
   const object = { kind: 'Agent', namespace: 'a', name: 'triage', definition: 'triage', hash: 'abc', conditions: [] };
   let objects: unknown = [object];
   const url = await gateway((_request, response) => void response.end(JSON.stringify({ objects })));
-  const asked = () => gatewayObjects({ restUrl: url, token: 'invoke', ca: null })();
+  const asked = () => gatewayObjects({ restUrl: url, token: 'invoke', ca: null, timeoutMs: 60_000 })();
   expect(await asked()).toEqual({ kind: 'found', objects: [{ ...object, replicas: [] }] });
   objects = null;
   expect(await asked()).toEqual({ kind: 'found', objects: null });

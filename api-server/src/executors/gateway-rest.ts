@@ -9,6 +9,8 @@ export interface GatewayRestOptions {
   token: string;
   /** Absolute path of a CA file. */
   ca: string | null;
+  /** How long an answer is waited for (3,000 ms). */
+  timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 3_000;
@@ -87,10 +89,10 @@ async function askGateway<Found>(
 }
 
 /** The library is loaded with the first question: most services start without ever needing it. */
-async function client(base: string, { token, ca }: GatewayRestOptions) {
+async function client(base: string, { token, ca, timeoutMs = TIMEOUT_MS }: GatewayRestOptions) {
   const { Agent, request } = await import('undici');
-  const agent = new Agent({ connect: { timeout: TIMEOUT_MS, ...(ca ? { ca: await readFile(ca, 'utf8') } : {}) } });
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const agent = new Agent({ connect: { timeout: timeoutMs, ...(ca ? { ca: await readFile(ca, 'utf8') } : {}) } });
+  const signal = AbortSignal.timeout(timeoutMs);
   const ask: Ask = async (path, schema) => {
     const url = `${base.replace(/\/$/, '')}${path}`;
     const headers = { authorization: `Bearer ${token}` };
