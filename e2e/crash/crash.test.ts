@@ -4,7 +4,16 @@ import { type CrashOptions, runCrashRounds } from './rounds.ts';
 
 /** A short version of `crash.ts`; the fault tests show that it can fail. */
 const rounds = (options: Partial<CrashOptions> = {}) => runCrashRounds({ rounds: 5, seed: 7, ...options });
-const kinds = (violations: { kind: string }[]): string[] => [...new Set(violations.map(({ kind }) => kind))];
+
+/** The kinds of violations under a fault. What a kill hits is a matter of chance, so the one that is looked for has a few. */
+async function caught(options: Partial<CrashOptions>, wanted: string): Promise<string[]> {
+  const kinds = new Set<string>();
+  for (const seed of [7, 8, 9]) {
+    for (const { kind } of (await rounds({ ...options, seed })).violations) kinds.add(kind);
+    if (kinds.has(wanted)) break;
+  }
+  return [...kinds];
+}
 
 describe('a service that is killed under load', () => {
   test('keeps every webhook it accepted and repeats no completed step', async () => {
@@ -15,8 +24,7 @@ describe('a service that is killed under load', () => {
   });
 
   test('is caught repeating completed steps where it stores them late', async () => {
-    const report = await rounds({ failpoint: 'step_row_late' });
-    expect(kinds(report.violations)).toContain('repeated_step');
+    expect(await caught({ failpoint: 'step_row_late' }, 'repeated_step')).toContain('repeated_step');
   });
 });
 
@@ -35,7 +43,6 @@ describe.runIf(shim.ok)(powerTitle, () => {
   });
 
   test('is caught losing webhooks where commits do not wait for the disk', async () => {
-    const report = await rounds({ powerCutWith, failpoint: 'synchronous_normal' });
-    expect(kinds(report.violations)).toContain('lost');
+    expect(await caught({ powerCutWith, failpoint: 'synchronous_normal' }, 'lost')).toContain('lost');
   });
 });

@@ -3,7 +3,7 @@ import { postgresBinaries } from '../../api-server/src/store/fixtures/postgres-b
 import { type ReplicasOptions, runReplicas } from './replicas.ts';
 
 /** A machine with other work takes its time to start services. */
-const TIMEOUT_MS = 400_000;
+const TIMEOUT_MS = 900_000;
 const run = (options: Partial<ReplicasOptions>) => runReplicas({ rounds: 3, seed: 7, fault: 'kill', ...options });
 
 describe.runIf(postgresBinaries() !== null)('two api-servers that share a database', { timeout: TIMEOUT_MS }, () => {
@@ -36,8 +36,16 @@ describe.runIf(postgresBinaries() !== null)('two api-servers that share a databa
   });
 
   test('are caught storing steps twice where nobody checks the epoch', async () => {
-    const report = await run({ fault: 'freeze', unfenced: true });
-    expect(report.miscounted).not.toEqual([]);
-    expect(report.violations).not.toEqual([]);
+    const miscounted: string[] = [];
+    const violations: object[] = [];
+    // What stands still just then is a matter of chance, so it has a few.
+    for (const seed of [7, 8, 9]) {
+      const report = await run({ fault: 'freeze', unfenced: true, seed });
+      miscounted.push(...report.miscounted);
+      violations.push(...report.violations);
+      if (miscounted.length > 0 && violations.length > 0) break;
+    }
+    expect(miscounted).not.toEqual([]);
+    expect(violations).not.toEqual([]);
   });
 });

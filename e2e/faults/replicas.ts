@@ -39,9 +39,10 @@ export interface ReplicasReport {
 /** Leases of these processes last two seconds, and the server ends a transaction that stands still after five. */
 const FROZEN_MS = 8_000;
 const [FEWEST_ANSWERS, MOST_ANSWERS] = [40, 150];
-const LONGEST_LOAD_MS = 2_000;
+/** Bounds a round in which a service takes nothing any more. */
+const LONGEST_LOAD_MS = 30_000;
 const GATEWAY_DELAY_MS = 150;
-const FINISH_WITHIN_MS = 60_000;
+const FINISH_WITHIN_MS = 240_000;
 /** A replica that was taken for dead refuses until it has its new place. */
 const REFUSALS = [429, 503];
 
@@ -107,7 +108,8 @@ class Pair {
     const senders = await Promise.all(this.#services.map((service) => this.#send(service)));
     await Promise.race([
       allAnswered(senders, FEWEST_ANSWERS + random() * (MOST_ANSWERS - FEWEST_ANSWERS)),
-      wait(LONGEST_LOAD_MS),
+      Promise.all(senders.map(({ stopped }) => stopped)),
+      wait(LONGEST_LOAD_MS, undefined, { ref: false }),
     ]);
     const at = random() < 0.5 ? 0 : 1;
     const victim = this.#services[at] as Launched;
@@ -131,7 +133,7 @@ class Pair {
   async finish(): Promise<ReplicasReport> {
     const left = this.#unanswered.length;
     const senders = await this.#send(this.#services[0] as Launched);
-    await Promise.race([senders.answered(left + 1), wait(LONGEST_LOAD_MS)]);
+    await Promise.race([senders.answered(left + 1), wait(LONGEST_LOAD_MS, undefined, { ref: false })]);
     senders.stop();
     await senders.stopped;
     await waitFor(async () => (await this.#live()).length === 0, {

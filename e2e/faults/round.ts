@@ -65,7 +65,7 @@ export async function tracePoints(database: RoundOptions['database']): Promise<s
 
 /** Long enough for a machine that is busy with other things. */
 const LISTENS_WITHIN_MS = 120_000;
-const SETTLE_WITHIN_MS = 120_000;
+const SETTLE_WITHIN_MS = 240_000;
 
 interface Parts {
   directory: string;
