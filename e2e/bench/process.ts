@@ -9,7 +9,7 @@ export interface Program {
   args: string[];
   logFile: string;
   env?: Record<string, string>;
-  /** How long until it must listen (20,000 ms). */
+  /** How long until it must listen (120,000 ms). */
   listensWithinMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Launched {
  * Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). The log goes to a file, because
  * reading a pipe would cost the bench CPU that it measures.
  */
-export function launch({ name, args, logFile, env = {}, listensWithinMs = 20_000 }: Program): Launched {
+export function launch({ name, args, logFile, env = {}, listensWithinMs = 120_000 }: Program): Launched {
   const log = openSync(logFile, 'w');
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const child = spawn('env', [...assignments, process.execPath, ...args], { stdio: ['ignore', log, log] });
@@ -77,7 +77,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (ended(child)) return;
   const exit = once(child, 'exit');
   child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   await exit;
   clearTimeout(timer);
 }

@@ -128,7 +128,7 @@ export async function drained(target: Target): Promise<number> {
     const response = await fetch(`${target.process.url}/health`);
     return ((await response.json()) as { active_runs: number }).active_runs === 0;
   };
-  await waitFor(probe, { what: `${target.name} to finish its runs`, timeoutMs: 60_000, everyMs: 5 });
+  await waitFor(probe, { what: `${target.name} to finish its runs`, timeoutMs: 240_000, everyMs: 5 });
   return performance.now() - start;
 }
 

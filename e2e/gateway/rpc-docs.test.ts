@@ -15,7 +15,7 @@ let gateway: Service;
 beforeAll(async () => {
   const config = join(scratch.path, 'gateway.yaml');
   writeFileSync(config, JSON.stringify({ server: { port: 0 } }));
-  gateway = await startService('gateway', config, { env: TOKENS, timeoutMs: 60_000 });
+  gateway = await startService('gateway', config, { env: TOKENS });
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 async function run(command: string, args: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'], ...TOKENS, GATEWAY_URL: gateway.url };
-  return promisify(execFile)(command, args, { env, timeout: 60_000 });
+  return promisify(execFile)(command, args, { env, timeout: 120_000 });
 }
 
 test('a stranger adds an agent with curl and talks to it in TypeScript and in Python', async () => {
