@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { as, SECRETS, startTestServer, type TestServer } from './fixtures/server.ts';
 import { NOW, runIdOf } from './fixtures/store.ts';
 
 let server: TestServer;
-beforeAll(async () => {
+beforeEach(async () => {
   server = await startTestServer({ deps: { cancel: () => Promise.resolve('cancelled') } });
   await server.store.database.write(async ({ db }) => {
     const row = {
@@ -25,7 +25,7 @@ beforeAll(async () => {
     await db.insertInto('audit').values(rows).execute();
   });
 });
-afterAll(() => server.close());
+afterEach(() => server.close());
 
 const get = async (query: string) =>
   (await server.app.inject({ url: `/audit?${query}`, headers: as('viewer') })).json<{
