@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../store/counters.ts';
 import { readEvents } from '../store/event-writes.ts';
 import { markRun } from '../store/feedback.ts';
@@ -315,6 +315,9 @@ test('what a production step leaves in the metrics: its end, time, tokens, verif
     grounding: {agent: judge}
     deterministic_checks: [{type: webhook, name: c, url: "${base}/", expect: 'false'}]
 `;
+  // The step takes no time, however long it takes.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   await make({
     pipelines: [text(more)],
     agents: { look: () => sure(0.9), reviewer: () => sure(0.6), judge: () => sure(1, { score: 0.35 }) },
