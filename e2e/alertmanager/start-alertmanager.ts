@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { call } from '../support/call.ts';
-import { freePort } from '../support/scratch.ts';
 import { ROOT } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const PROGRAM = existsSync('/usr/bin/prometheus-alertmanager') ? '/usr/bin/prometheus-alertmanager' : 'alertmanager';
+/** As it says which port it was given. */
+const LISTENING = /msg="Listening on" address=(\S+)/;
 
 export interface Alertmanager {
   readonly url: string;
@@ -39,13 +40,12 @@ function writeConfig({ directory, webhookUrl, token }: AlertmanagerOptions): str
 }
 
 export async function startAlertmanager(options: AlertmanagerOptions): Promise<Alertmanager> {
-  const url = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(
     PROGRAM,
     [
       `--config.file=${writeConfig(options)}`,
       `--storage.path=${join(options.directory, 'alertmanager')}`,
-      `--web.listen-address=${new URL(url).host}`,
+      '--web.listen-address=127.0.0.1:0',
       '--cluster.listen-address=',
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
@@ -57,12 +57,17 @@ export async function startAlertmanager(options: AlertmanagerOptions): Promise<A
     child.kill('SIGTERM');
     await exited;
   };
-  try {
-    await waitFor(async () => (await call(`${url}/-/ready`)).status === 200, { what: 'Alertmanager to be ready' });
-  } catch (cause) {
+  const listening = async () => {
+    const address = await waitFor(() => LISTENING.exec(log)?.[1], { what: 'Alertmanager to listen' });
+    await waitFor(async () => (await call(`http://${address}/-/ready`)).status === 200, {
+      what: 'Alertmanager to be ready',
+    });
+    return `http://${address}`;
+  };
+  const url = await listening().catch(async (cause: unknown) => {
     await stop();
     throw new Error(`Alertmanager did not start:\n${log}`, { cause });
-  }
+  });
   const metric = async (name: string) => {
     const { body } = await call<string>(`${url}/metrics`);
     const rows = body.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line) && line.includes('webhook'));
