@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Service } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** Let a service listen for an inspector on a free loopback port; goes before the program's name. */
 export const INSPECTED: readonly string[] = ['--inspect=127.0.0.1:0'];
@@ -22,8 +23,9 @@ export interface MemoryProbe {
 
 /** Asks a service started with `INSPECTED` what it holds. Resident memory of a healthy process wanders, as V8 frees large buffers late. */
 export async function openMemoryProbe(service: Service): Promise<MemoryProbe> {
-  const address = service.logs.map(({ raw }) => ADDRESS.exec(raw)?.[1]).find(Boolean);
-  if (!address) throw new Error('the service was not started with an inspector');
+  // Said on stderr, so maybe not heard yet when stdout said that the service listens.
+  const said = () => service.logs.map(({ raw }) => ADDRESS.exec(raw)?.[1]).find(Boolean);
+  const address = await waitFor(said, { what: 'the inspector of the service' });
   const socket = new WebSocket(address);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const ask = asker(socket);
