@@ -191,7 +191,7 @@ const ids: Case[] = BAD_IDS.flatMap((id) =>
   ['', '/feedback', '/steps/look/feedback'].map((rest) => ({
     name: `/runs/${id}${rest}`,
     request: { url: `/runs/${id}${rest}`, headers: as('viewer') },
-    expected: VALIDATION,
+    expected: NOT_FOUND,
   })),
 );
 

@@ -1,4 +1,4 @@
-import { NAME_PATTERN } from '@signalbox/crds';
+import { AppError, NAME_PATTERN } from '@signalbox/crds';
 import { z } from 'zod';
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
@@ -12,6 +12,18 @@ export const line = (max = 256) =>
     .refine((value) => !CONTROL.test(value), 'must not have control characters');
 
 export const RunId = z.uuid('must be a run id');
+
+/** The id of something in an address: what is no id names nothing, and is as unknown as an id that nobody has. */
+export const idOf = (noun: 'run' | 'approval') =>
+  z
+    .string()
+    .meta({ format: 'uuid' })
+    .transform((text) => {
+      if (!z.uuid().safeParse(text).success) throw unknownId(noun);
+      return text;
+    });
+export const unknownId = (noun: 'run' | 'approval') => new AppError('not_found', `there is no ${noun} with this id`);
+
 export const DefinitionName = z.string().regex(NAME_PATTERN, 'must match [a-zA-Z0-9][a-zA-Z0-9_-]{0,63}');
 /** A step's name as it was run; a fan-out branch is `step/index`. */
 export const StepName = line(160);

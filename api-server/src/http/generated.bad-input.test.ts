@@ -100,6 +100,7 @@ const names: Case[] = BAD_NAMES.flatMap((name) => [
   post(`/pipelines/${name}/suspend`, 'admin', { expected: VALIDATION }),
 ]);
 
+/** What is no id names nothing, like an id that nobody has. */
 const BAD_IDS = [
   '0',
   '-1',
@@ -126,11 +127,11 @@ const BAD_IDS = [
 ];
 const ids: Case[] = BAD_IDS.flatMap((id) => [
   ...['', '/feedback', '/steps/look/feedback', '/artifacts?step=a&name=b'].map((rest) =>
-    get(`/runs/${id}${rest}`, VALIDATION),
+    get(`/runs/${id}${rest}`, NOT_FOUND),
   ),
-  ...['/cancel', '/rerun'].map((rest) => post(`/runs/${id}${rest}`, 'operator', { expected: VALIDATION })),
-  post(`/runs/${id}/feedback`, 'operator', { payload: { outcome: 'correct' }, expected: VALIDATION }),
-  post(`/approvals/${id}`, 'operator', { payload: { decision: 'approve' }, expected: VALIDATION }),
+  ...['/cancel', '/rerun'].map((rest) => post(`/runs/${id}${rest}`, 'operator', { expected: NOT_FOUND })),
+  post(`/runs/${id}/feedback`, 'operator', { payload: { outcome: 'correct' }, expected: NOT_FOUND }),
+  post(`/approvals/${id}`, 'operator', { payload: { decision: 'approve' }, expected: NOT_FOUND }),
 ]);
 
 /** Steps that the run does not have; a name is looked up and never becomes a path. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { tooLate } from '../../approvals/decide.ts';
 import { APPROVAL_STATUSES, type Decided, type Decider, type Verdict } from '../../approvals/model.ts';
 import type { ApprovalFilter, ApprovalList } from '../../store/approvals.ts';
-import { count, RunId } from '../fields.ts';
+import { count, idOf, RunId, unknownId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { approvalView } from '../views.ts';
 
@@ -12,7 +12,7 @@ export interface ApprovalRoutesDeps {
   decideApproval(id: string, decision: { verdict: Verdict; by: Decider }): Promise<Decided>;
 }
 
-const ById = z.strictObject({ id: z.uuid('must be an approval id') });
+const ById = z.strictObject({ id: idOf('approval') });
 
 const ApprovalsQuery = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),
@@ -64,7 +64,7 @@ function answer(decided: Decided) {
     case 'decided':
       return approvalView(decided.approval);
     case 'not_found':
-      throw new AppError('not_found', 'there is no approval with this id');
+      throw unknownId('approval');
     case 'conflict':
     case 'expired': {
       const { status, decidedBy } = decided.approval;

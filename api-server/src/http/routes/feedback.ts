@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { OUTCOMES } from '../../runs/model.ts';
 import type { FeedbackLookup, MarkResult, RunFeedback, StepFeedback } from '../../store/feedback.ts';
-import { RunId, StepName } from '../fields.ts';
+import { idOf, StepName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { runFeedbackView, stepFeedbackView } from '../views.ts';
 
@@ -25,9 +25,9 @@ const Mark = z.strictObject({
 });
 
 const SUFFIX = '/feedback';
-const OfRun = z.strictObject({ id: RunId });
+const OfRun = z.strictObject({ id: idOf('run') });
 /** A step's name may hold slashes, so it is what stands before the last `/feedback`, escaped or not. */
-const OfStep = z.strictObject({ id: RunId, '*': z.string() }).transform(({ id, '*': rest }) => {
+const OfStep = z.strictObject({ id: idOf('run'), '*': z.string() }).transform(({ id, '*': rest }) => {
   const name = StepName.safeParse(rest.slice(0, -SUFFIX.length));
   if (!rest.endsWith(SUFFIX) || !name.success) throw new AppError('not_found', 'there is nothing at this address');
   return { id, stepName: name.data };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Verdict } from '../../triggers/model.ts';
 import type { ListedSchedule } from '../../schedules/scheduler.ts';
 import type { AuditEntry } from '../../store/audit.ts';
-import { line, RunId } from '../fields.ts';
+import { idOf, line, unknownId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 
 /** A rerun has no fingerprint and its pipeline was found, so it starts, waits, or finds no room. */
@@ -24,7 +24,7 @@ export interface OperationRoutesDeps {
   now(): number;
 }
 
-const ById = z.strictObject({ id: RunId });
+const ById = z.strictObject({ id: idOf('run') });
 
 /** Reruns, schedules and artifacts (Orchestration 4.1, 4.2, Design 5). */
 export const operationRoutes = (deps: OperationRoutesDeps): Route[] => [
@@ -91,7 +91,7 @@ export const operationRoutes = (deps: OperationRoutesDeps): Route[] => [
 function refusal(result: Exclude<RerunResult, { kind: 'started' }>): AppError {
   switch (result.kind) {
     case 'not_found':
-      return new AppError('not_found', 'there is no such run');
+      return unknownId('run');
     case 'running':
       return new AppError('conflict', 'the run has not ended; cancel it first');
     case 'suspended':

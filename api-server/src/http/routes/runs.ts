@@ -4,7 +4,7 @@ import { RUN_STATUSES, STAGES } from '../../runs/model.ts';
 import type { PageOfRuns, RunFilter, RunList } from '../../store/list-runs.ts';
 import type { RunDetail } from '../../store/run-detail.ts';
 import { auditBy, type AuditDeps, cancelDeed } from '../audit-by.ts';
-import { count, Instant, line, RunId } from '../fields.ts';
+import { count, idOf, Instant, line, RunId, unknownId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 import { runDetailView, runLine } from '../views.ts';
 
@@ -59,8 +59,7 @@ const RunsQuery = z
     message: 'cannot go with offset',
   });
 
-const ById = z.strictObject({ id: RunId });
-const unknownRun = () => new AppError('not_found', 'there is no run with this id');
+const ById = z.strictObject({ id: idOf('run') });
 
 /** Runs as they are stored (Orchestration 4.2, Design 5). */
 export const runRoutes = ({ listRuns, runDetail, cancel, ...rest }: RunRoutesDeps): Route[] => [
@@ -91,7 +90,7 @@ export const runRoutes = ({ listRuns, runDetail, cancel, ...rest }: RunRoutesDep
     query: z.strictObject({ include: z.literal('raw').optional() }),
     handler: async ({ params, query }) => {
       const detail = await runDetail(params.id, { raw: query.include === 'raw' });
-      if (!detail) throw unknownRun();
+      if (!detail) throw unknownId('run');
       return runDetailView(detail);
     },
   }),
@@ -104,7 +103,7 @@ export const runRoutes = ({ listRuns, runDetail, cancel, ...rest }: RunRoutesDep
     handler: async (call) => {
       const { params, caller, reply } = call;
       const result = await cancel(params.id, caller.name);
-      if (result === 'not_found') throw unknownRun();
+      if (result === 'not_found') throw unknownId('run');
       if (result === 'ended') throw new AppError('conflict', 'the run has ended');
       await auditBy(rest, call)(cancelDeed(params.id));
       return reply.code(202).send({ status: 'cancelled', run_id: params.id });

@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { isTerminal, type Run, type RunEvent, type TerminalRunStatus } from '../../runs/model.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
-import { RunId } from '../fields.ts';
+import { idOf, unknownId } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 
 type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
@@ -30,9 +30,9 @@ export const streamRoutes = (deps: StreamDeps): Route[] => [
     url: '/ui/runs/:id/stream',
     role: 'viewer',
     summary: 'Server-sent events of a run',
-    params: z.strictObject({ id: RunId }),
+    params: z.strictObject({ id: idOf('run') }),
     handler: async ({ params: { id }, request, reply }) => {
-      if (!(await deps.findRun(id))) throw new AppError('not_found', 'there is no run with this id');
+      if (!(await deps.findRun(id))) throw unknownId('run');
       const { open, max } = deps.streams;
       if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
       const stream = openEventStream(reply);
