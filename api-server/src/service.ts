@@ -35,6 +35,7 @@ import { startRetention, wireScheduler } from './schedule-wiring.ts';
 import { insertAudit, listAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
 import type { Database } from './store/database.ts';
+import { endedSessions } from './store/ended-sessions.ts';
 import { openDatabase } from './store/open-database.ts';
 import { readEvents } from './store/event-writes.ts';
 import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
@@ -245,6 +246,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     log: options.logs.log,
     accessLog: options.logs.access,
     countAuthFailure: metrics.countAuthFailure,
+    endedSessions: endedSessions(database, now),
     countDelivery: metrics.countDelivery,
     renderMetrics: metrics.render,
     activeRuns: capacity.active,

@@ -6,10 +6,11 @@ import { readCookie, setCookieHeader } from './cookie.ts';
 import { forbidden, type GuardDeps, readBearer, unauthorized } from './guard.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { ProxyTrust } from './proxy.ts';
-import { sameText, type Session, type Sessions } from './session.ts';
+import { type CookieSession, type EndedSessions, sameText, type Session, type Sessions } from './session.ts';
 
 export interface PageAuthDeps extends GuardDeps {
   sessions: Sessions;
+  endedSessions: EndedSessions;
   throttle: LoginThrottle;
   proxy: ProxyTrust;
   config: Pick<AuthConfig, 'sessionMaxAgeSeconds' | 'sessionMaxAgeRememberedSeconds'>;
@@ -24,12 +25,15 @@ export interface Viewer {
 
 /** What pages may ask about sessions (Orchestration 5, rules 6 to 8). */
 export interface PageAuth {
+  /** Reads the cookie once, before anything else is asked: without it a request has no session. */
+  look(request: FastifyRequest): Promise<void>;
   viewer(request: FastifyRequest): Viewer | null;
   /** Takes one try at the login form and answers 0, or the seconds until there is one again. */
   takeTry(request: FastifyRequest): number;
   /** Sets the session cookie when the token is known and may see pages. */
   logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): boolean;
-  logOut(request: FastifyRequest, reply: FastifyReply): void;
+  /** Ends the session for good, not only in this browser. */
+  logOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Whether a posted form carries this session's CSRF token and comes from our own origin. */
   mayPost(request: FastifyRequest): boolean;
   /** The caller of a `/ui` request, or the typed refusal: 401 without one, 403 with too small a role. */
@@ -40,13 +44,13 @@ export interface PageAuth {
 const COOKIE = 'service_session';
 
 export function createPageAuth(deps: PageAuthDeps): PageAuth {
-  const { tokens, sessions, throttle, proxy, config } = deps;
+  const { tokens, sessions, endedSessions, throttle, proxy, config } = deps;
+  const known = new WeakMap<FastifyRequest, CookieSession>();
 
   const sessionOf = (request: FastifyRequest): Session | null => {
     const bearer = readBearer(tokens, request);
     if (bearer.ok) return { caller: bearer.caller, csrf: sessions.csrfFor(`bearer:${bearer.caller.name}`) };
-    const cookie = cookieOf(request);
-    const session = cookie === undefined ? null : sessions.open(cookie);
+    const session = known.get(request) ?? null;
     if (session || !deps.open) return session;
     return { caller: ANONYMOUS, csrf: sessions.csrfFor('open') };
   };
@@ -66,6 +70,11 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
     );
 
   return {
+    look: async (request) => {
+      const cookie = cookieOf(request);
+      const session = cookie === undefined ? null : sessions.open(cookie);
+      if (session && !(await endedSessions.has(session.id))) known.set(request, session);
+    },
     sameOrigin,
     viewer: (request) => {
       const session = sessionOf(request);
@@ -84,8 +93,10 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
       setCookie(request, reply, sessions.seal(known, maxAge), maxAge);
       return true;
     },
-    logOut: (request, reply) => {
+    logOut: async (request, reply) => {
       setCookie(request, reply, '', 0);
+      const session = known.get(request);
+      if (session) await endedSessions.add(session.id, session.expiresAt);
     },
     mayPost: (request) => {
       if (!sameOrigin(request)) return false;

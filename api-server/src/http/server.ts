@@ -14,7 +14,7 @@ import { createProxyTrust } from './proxy.ts';
 import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
-import { createSessions } from './session.ts';
+import { createSessions, type EndedSessions } from './session.ts';
 import { tlsOptions } from './tls.ts';
 import { createTokenTable } from './tokens.ts';
 import { type RegisterPages, toLogin, uiScope } from './ui-scope.ts';
@@ -22,6 +22,7 @@ import { type RegisterPages, toLogin, uiScope } from './ui-scope.ts';
 export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' | 'log'> {
   log: Logger;
   countAuthFailure(reason: AuthFailure): void;
+  endedSessions: EndedSessions;
   /** Only where `logging.dir` is set. */
   accessLog?: Logger;
   /** Registers the pages; without it only the JSON routes are served. */
@@ -38,11 +39,15 @@ export async function createServer(
 ): Promise<FastifyInstance> {
   const app = createApp(config.server, deps);
   const guard = createGuard(config.auth, deps);
-  const auth = createAuth(config, guard, deps.now);
+  const auth = createAuth(config, guard, deps);
   const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
   const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
   const methodsOf = createMethodLookup(routes);
 
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (mayHaveSession(request)) auth.look(request).then(() => done(), done);
+    else done();
+  });
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const isPage = request.method === 'GET' && request.url.startsWith('/ui');
@@ -111,11 +116,19 @@ function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
   };
 }
 
-function createAuth(config: Pick<Config, 'server' | 'auth'>, guard: GuardDeps, now: () => number): PageAuth {
+/** Pages, but not their styles and scripts, which are for everybody. */
+const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui') && !url.startsWith('/ui/assets/');
+
+function createAuth(
+  config: Pick<Config, 'server' | 'auth'>,
+  guard: GuardDeps,
+  { now, endedSessions }: Pick<ServerDeps, 'now' | 'endedSessions'>,
+): PageAuth {
   const sessions = createSessions({ tokens: guard.tokens, secret: config.auth.sessionSecret, now });
   return createPageAuth({
     ...guard,
     sessions,
+    endedSessions,
     throttle: createLoginThrottle(now),
     proxy: createProxyTrust(config.server.forwardedAllowIps),
     config: config.auth,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SECRETS, startTestServer, type TestServer } from './fixtures/server.ts';
 import { NOW, runIdOf } from './fixtures/store.ts';
 import type { PageAuth } from './page-auth.ts';
+import { endedSessions } from '../store/ended-sessions.ts';
 import type { RegisterPages } from './ui-scope.ts';
 
 /** Pages small enough to show the rules: a login, a page that tells who is there, a form that changes something. */
@@ -15,8 +16,8 @@ const pages =
         ? reply.redirect('/ui/', 303)
         : reply.code(401).send('no');
     });
-    app.post('/ui/logout', (request, reply) => {
-      auth.logOut(request, reply);
+    app.post('/ui/logout', async (request, reply) => {
+      await auth.logOut(request, reply);
       return reply.redirect('/ui/login', 303);
     });
     app.get('/ui/login', () => 'login');
@@ -190,15 +191,35 @@ describe('a session ends', () => {
     }
   });
 
-  test('at logout', async () => {
-    const { cookie } = await logIn(server, 'viewer');
-    const response = await server.app.inject({
-      method: 'POST',
-      url: '/ui/logout',
-      payload: `_csrf=${await csrfOf(cookie)}`,
-      headers: { ...form, cookie },
-    });
+  test('at logout, for whoever kept the cookie too, and no other session of the same token', async () => {
+    const { cookie } = await logIn(server, 'operator');
+    const other = await logIn(server, 'operator');
+    const csrf = await csrfOf(cookie);
+    const post = (url: string) =>
+      server.app.inject({ method: 'POST', url, payload: `_csrf=${csrf}`, headers: { ...form, cookie } });
+    const response = await post('/ui/logout');
     expect(String(response.headers['set-cookie'])).toMatch(/^service_session=; Max-Age=0/);
+    const stream = { url: `/ui/runs/${runIdOf(1)}/stream`, headers: { cookie } };
+    expect((await page(cookie)).statusCode).toBe(303);
+    expect((await server.app.inject(stream)).statusCode).toBe(401);
+    expect((await post('/ui/change')).statusCode).toBe(401);
+    expect((await page(other.cookie)).statusCode).toBe(200);
+  });
+
+  test('at logout on every replica, and stays ended after a restart', async () => {
+    const { cookie } = await logIn(server, 'viewer');
+    const { database } = server.store;
+    const beside = await startTestServer({
+      deps: { pages: pages([]), endedSessions: endedSessions(database, () => NOW) },
+    });
+    try {
+      expect((await page(cookie, beside)).statusCode).toBe(200);
+      const payload = `_csrf=${await csrfOf(cookie)}`;
+      await server.app.inject({ method: 'POST', url: '/ui/logout', payload, headers: { ...form, cookie } });
+      expect((await page(cookie, beside)).statusCode).toBe(303);
+    } finally {
+      await beside.close();
+    }
   });
 });
 

@@ -19,10 +19,22 @@ export interface Session {
   csrf: string;
 }
 
+/** A session that a cookie carries, and when its time is over (ms). */
+export interface CookieSession extends Session {
+  id: string;
+  expiresAt: number;
+}
+
+/** Sessions that were logged out of before their time, whoever still has the cookie. */
+export interface EndedSessions {
+  has(id: string): Promise<boolean>;
+  add(id: string, expiresAt: number): Promise<void>;
+}
+
 export interface Sessions {
   seal(token: KnownToken, maxAgeSeconds: number): string;
   /** Null for a forged, expired or revoked cookie: the token must still be configured, the same and with the same role and team. */
-  open(cookie: string): Session | null;
+  open(cookie: string): CookieSession | null;
   /** The CSRF token of a caller who has no session. */
   csrfFor(subject: string): string;
 }
@@ -57,7 +69,9 @@ export function createSessions({ tokens, secret, now }: SessionDeps): Sessions {
       const payload = decode(text);
       if (!payload || payload.expires * 1000 <= now()) return null;
       const token = tokens.byName(payload.name);
-      return token && isUnchanged(payload, token) ? { caller: token, csrf: mac('csrf', payload.id) } : null;
+      if (!token || !isUnchanged(payload, token)) return null;
+      const { id, expires } = payload;
+      return { id, caller: token, csrf: mac('csrf', id), expiresAt: expires * 1000 };
     },
     csrfFor: (subject) => mac('csrf', subject),
   };

@@ -47,6 +47,8 @@ export interface Tables {
   lane_places: { run_id: string; lane: string; places: number; entered: number };
   /** Where artifacts have no folder. */
   artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
+  /** Page sessions that somebody logged out of, until their cookies are over. */
+  ended_sessions: { id: string; expires_at: number };
   schema_migrations: { id: string; applied_at: number };
 }
 

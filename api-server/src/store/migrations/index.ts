@@ -5,6 +5,7 @@ import { schedules } from './0004-schedules.ts';
 import { approvals } from './0003-approvals.ts';
 import { reruns } from './0005-reruns.ts';
 import { replicas } from './0006-replicas.ts';
+import { endedSessions } from './0007-ended-sessions.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   { id: '0004-schedules', up: schedules },
   { id: '0005-reruns', up: reruns },
   { id: '0006-replicas', up: replicas },
+  { id: '0007-ended-sessions', up: endedSessions },
 ];
