@@ -1,5 +1,7 @@
 import type { Config } from './config/config.ts';
-import type { RegistryOptions } from './definitions/registry.ts';
+import type { Registry, RegistryOptions } from './definitions/registry.ts';
+import type { Snapshot } from './definitions/snapshot.ts';
+import type { Logs } from './observability/logger.ts';
 import { isPriced } from './pricing-wiring.ts';
 
 export const definitionFolders = (config: Config) => ({
@@ -19,3 +21,26 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
   priced: isPriced(config.pricing),
   notifications: config.notifications,
 });
+
+/** Logs what came of the definitions now and after each reload; answers the reload that does. */
+export function reportLoads(registry: Registry, config: Config, log: Logs['log']): Registry['reload'] {
+  report(registry.current(), config, log);
+  return async () => {
+    const snapshot = await registry.reload();
+    report(snapshot, config, log);
+    log.info({ pipelines: snapshot.pipelines.length }, 'reloaded');
+    return snapshot;
+  };
+}
+
+function report({ problems, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
+  for (const { severity, file, line, col, msg } of problems) {
+    log.warn({ severity, file, line, col }, `definition: ${msg}`);
+  }
+  if (pipelines.length > 0) return;
+  const { pipelineConfigDir, managedDir } = config;
+  log.warn(
+    { pipeline_config_dir: pipelineConfigDir, managed_dir: managedDir },
+    'no pipeline is loaded: no run can begin',
+  );
+}

@@ -17,15 +17,19 @@ interface Line {
 }
 
 /** A service made of this configuration and these pipelines, and what it logged until it was there. */
-async function start(config: string, pipelines: Record<string, string>): Promise<{ lines: Line[]; url: string }> {
+async function start(
+  config: string,
+  pipelines: Record<string, string> | null,
+): Promise<{ lines: Line[]; url: string; linesNow: () => Line[] }> {
   const dir = mkdtempSync(join(tmpdir(), 'signalbox-service-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   mkdirSync(join(dir, 'pipelines'));
-  for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(dir, 'pipelines', name), text);
+  for (const [name, text] of Object.entries(pipelines ?? {})) writeFileSync(join(dir, 'pipelines', name), text);
   const file = join(dir, 'config.yaml');
   const common =
-    'server: {host: 127.0.0.1, port: 0}\npipeline_config_dir: pipelines\ndatabase: {url: "sqlite:test.db"}\nauth: {tokens: [{name: boss, token: boss-secret, role: admin}]}\n';
-  writeFileSync(file, common + config);
+    'server: {host: 127.0.0.1, port: 0}\ndatabase: {url: "sqlite:test.db"}\nauth: {tokens: [{name: boss, token: boss-secret, role: admin}]}\n';
+  const folder = pipelines === null ? '' : 'pipeline_config_dir: pipelines\n';
+  writeFileSync(file, common + folder + config);
   const loaded = loadConfig(file, {});
   if (!loaded.ok) throw new Error(loaded.message);
   let output = '';
@@ -39,8 +43,8 @@ async function start(config: string, pipelines: Record<string, string>): Promise
   });
   onTestFinished(() => service.close());
   const url = await service.listen();
-  const lines = output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
-  return { lines, url };
+  const linesNow = () => output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
+  return { lines: linesNow(), url, linesNow };
 }
 
 const asking = (more: string, head = '') =>
@@ -68,6 +72,25 @@ test('a budget of money without prices is a warning at the start, with prices it
   ]);
   const models = 'models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2}]';
   expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);
+});
+
+test('a service without pipelines says at the start that no run can begin, and where it looked', async () => {
+  const warning = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('no pipeline is loaded'));
+  const empty = warning((await start('', {})).lines);
+  expect(empty).toEqual([
+    expect.objectContaining({ level: 'warn', pipeline_config_dir: expect.stringMatching(/pipelines$/) }),
+  ]);
+  expect(warning((await start('', null)).lines)).toEqual([
+    expect.objectContaining({ pipeline_config_dir: null, managed_dir: null }),
+  ]);
+  expect(warning((await start('', { 'p.yaml': asking('') })).lines)).toEqual([]);
+});
+
+test('POST /reload logs what is wrong with the definitions, as a start does', async () => {
+  const { url, linesNow } = await start('', { 'p.yaml': asking(SHELL) });
+  await fetch(`${url}/reload`, { method: 'POST', headers: { authorization: 'Bearer boss-secret' } });
+  expect(warnings(linesNow())).toHaveLength(2);
+  expect(linesNow()).toContainEqual(expect.objectContaining({ msg: 'reloaded', pipelines: 1 }));
 });
 
 test('POST /reload says how many pipelines were loaded', async () => {

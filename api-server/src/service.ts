@@ -2,7 +2,7 @@ import { type Approvals, createApprovals } from './approvals/approvals.ts';
 import { pageApprovals, wireChats } from './approval-wiring.ts';
 import { wireArtifacts } from './artifact-wiring.ts';
 import type { Config } from './config/config.ts';
-import { definitionFolders, registryOptions } from './definition-wiring.ts';
+import { definitionFolders, registryOptions, reportLoads } from './definition-wiring.ts';
 import { definitionFiles } from './definitions/definition-files.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { createWriter } from './definitions/write.ts';
@@ -80,7 +80,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const own = await createRegistry({ ...registryOptions(config), now });
   const isShared = 'url' in config.database;
   const registry = shareRegistry(own, database, log);
-  reportProblems(registry, log);
+  const reload = reportLoads(registry, config, log);
   const tracing = await startTracing(options);
   const capacity = createCapacity(config.concurrency.maxRuns);
   const hub = createEventHub({
@@ -152,7 +152,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     artifact: async (runId, stepName, name) => (await artifacts?.read(runId, stepName, name)) ?? null,
   };
   const app = await createServer(config, {
-    ...routeDeps({ operations, options, database, registry, hub, engine, capacity, metrics, backends, approvals }),
+    ...routeDeps({
+      operations,
+      options,
+      database,
+      registry,
+      reload,
+      hub,
+      engine,
+      capacity,
+      metrics,
+      backends,
+      approvals,
+    }),
     receive: (delivery) => receive(receiving, delivery),
     readiness: watchReadiness(
       () => ({
@@ -178,9 +190,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       return url;
     },
     reload: async () => {
-      const { pipelines } = await registry.reload();
-      reportProblems(registry, log);
-      log.info({ pipelines: pipelines.length }, 'reloaded');
+      await reload();
       renewTls(app, config.server.tls);
     },
     close: async () => {
@@ -216,17 +226,12 @@ async function resume(engine: Engine, log: Logs['log']): Promise<void> {
   if (runs > 0) log.info({ runs }, 'runs of an earlier start go on');
 }
 
-function reportProblems(registry: Registry, log: Logs['log']): void {
-  for (const { severity, file, line, col, msg } of registry.current().problems) {
-    log.warn({ severity, file, line, col }, `definition: ${msg}`);
-  }
-}
-
 interface RouteParts {
   operations: Operations;
   options: ServiceOptions;
   database: Database;
   registry: Registry;
+  reload: Registry['reload'];
   hub: EventHub;
   engine: Engine;
   capacity: Capacity;
@@ -236,7 +241,8 @@ interface RouteParts {
 }
 
 function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'> {
-  const { options, operations, database, registry, hub, engine, capacity, metrics, backends, approvals } = parts;
+  const { options, operations, database, registry, reload, hub, engine, capacity, metrics, backends, approvals } =
+    parts;
   const { db } = database;
   const agents = () => listAgents(backends);
   const audit: ServerDeps['audit'] = (entry) => database.write((tx) => insertAudit(tx, entry));
@@ -265,7 +271,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     runFeedback: (runId) => runFeedback(db, runId),
     stepFeedback: (runId, stepName) => stepFeedback(db, runId, stepName),
     definitions: registry.current,
-    reload: registry.reload,
+    reload,
     listAgents: agents,
     audit,
     listAudit: (filter, page) => listAudit(db, filter, page),
