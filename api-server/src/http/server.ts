@@ -50,6 +50,7 @@ export async function createServer(
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
+    if (deps.pages && isPersonAtTheDoor(request)) return reply.redirect('/ui/', 303);
     const isPage = request.method === 'GET' && request.url.startsWith('/ui');
     if (isPage && !guard.open && !readBearer(guard.tokens, request).ok && auth.viewer(request) === null)
       return toLogin(request, reply);
@@ -115,6 +116,10 @@ function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
     countFailure: deps.countAuthFailure,
   };
 }
+
+/** Somebody typed the bare address; programs do not ask for HTML. */
+const isPersonAtTheDoor = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
 
 /** Pages, but not their styles and scripts, which are for everybody. */
 const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui') && !url.startsWith('/ui/assets/');

@@ -105,6 +105,13 @@ test('without a session pages send to the login, the stream and the API answer 4
   expect((await server.app.inject({ method: 'POST', url: '/ui/change', headers: form })).statusCode).toBe(401);
 });
 
+test('a browser at the bare address is sent to the pages, a program hears what it always hears', async () => {
+  const at = (accept: string) => server.app.inject({ url: '/', headers: { accept } });
+  const browser = await at('text/html,application/xhtml+xml,*/*;q=0.8');
+  expect([browser.statusCode, browser.headers.location]).toEqual([303, '/ui/']);
+  expect((await at('*/*')).statusCode).toBe(401);
+});
+
 test('a session opens pages and the stream, never the JSON routes', async () => {
   const { cookie } = await logIn(server, 'admin');
   expect((await server.app.inject({ url: '/runs', headers: { cookie } })).statusCode).toBe(401);
