@@ -1,4 +1,4 @@
-/** What a run writes down, in the form of its rows. Times are milliseconds, JSON columns are text. */
+/** What a run writes down, in the form of its rows: the store's tables are made of these. Times are milliseconds, JSON columns are text. */
 
 /** A write for a later transaction; the store made it and only the store can run it. It may run twice. */
 export type Write = (tx: never) => Promise<void>;
@@ -18,7 +18,9 @@ export interface NewRunRecord {
   dedup_key: string | null;
   parent_run_id: string | null;
   rerun_of: string | null;
+  /** The normalised context without `raw`, JSON. */
   context: string;
+  /** The delivery as it came, JSON. */
   raw: string | null;
 }
 

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../runs/records.ts';
 
 /** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
 export interface Tables {
@@ -91,75 +92,14 @@ export interface ApprovalRow {
   answers: string | null;
 }
 
-export interface RunRow {
+/** What the start and the end of a run write, and what only the store knows. */
+export interface RunRow extends NewRunRecord, Omit<RunEndRecord, 'completed_at'> {
   seq: Generated<number>;
-  id: string;
-  pipeline_name: string;
-  definition_hash: string;
-  source: string;
-  status: string;
-  team: string | null;
-  stage: string;
-  severity: string | null;
-  summary: string | null;
-  triggered_at: number;
   completed_at: number | null;
-  fingerprint: string | null;
-  dedup_key: string | null;
-  parent_run_id: string | null;
-  rerun_of: string | null;
   waiting_on: string | null;
-  error_step: string | null;
-  error_message: string | null;
-  trust: number | null;
-  threshold: number | null;
-  input_tokens: number;
-  output_tokens: number;
-  cost: number | null;
-  unpriced_steps: number;
-  /** The normalised context without `raw`, JSON. */
-  context: string;
-  /** The delivery as it came, JSON. */
-  raw: string | null;
   /** The epoch of the replica that has the run; null for nobody, and in the embedded database. */
   owner: number | null;
 }
 
-export interface StepRow {
-  id: string;
-  run_id: string;
-  step_name: string;
-  step_index: number;
-  kind: string;
-  executor: string;
-  agent: string | null;
-  model: string | null;
-  provider: string | null;
-  status: string;
-  pipeline_name: string;
-  team: string | null;
-  stage: string;
-  primary_confidence: number | null;
-  verifier_confidence: number | null;
-  effective_confidence: number | null;
-  grounding_score: number | null;
-  deterministic_passed: number | null;
-  prompt_hash: string | null;
-  agent_version: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost: number | null;
-  cost_source: string | null;
-  started_at: number;
-  completed_at: number | null;
-  attempts: number;
-  summary: string | null;
-  error_type: string | null;
-  error_message: string | null;
-  trust_report: string | null;
-  checks: string | null;
-  artifacts: string | null;
-  next_step_context: string | null;
-  output: string | null;
-  raw_response: string | null;
-}
+/** What the start and the end of a step write. */
+export interface StepRow extends StepStartRecord, Omit<StepEndRecord, 'completed_at'> {}
