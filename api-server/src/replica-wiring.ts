@@ -3,9 +3,6 @@ import { spreadChanges } from './definitions/spread-changes.ts';
 import type { Registry } from './definitions/registry.ts';
 import type { Config } from './config/config.ts';
 import type { Failpoints } from './failpoints.ts';
-import type { Approvals } from './approvals/approvals.ts';
-import type { MetricsDeps } from './observability/metrics.ts';
-import { pendingByTeam } from './store/approvals.ts';
 import type { Logs } from './observability/logger.ts';
 import { createReplica, LEASE_MS, type Replica } from './replicas/replica.ts';
 import type { Capacity } from './runs/capacity.ts';
@@ -103,10 +100,6 @@ export const shareRegistry = (registry: Registry, database: Database, log: Logs[
           .write(spreadDefinitions)
           .catch((error: unknown) => log.warn({ err: error }, 'other processes were not told to reload')),
       );
-
-/** Questions that wait, whichever process asks them. */
-export const pendingIn = (approvals: Approvals, { db, writeAs }: Database): MetricsDeps['approvalsPending'] =>
-  writeAs === undefined ? approvals.pendingByTeam : () => pendingByTeam(db);
 
 /** How soon a stream shows what another process stored. */
 const LOOK_MS = 1_000;

@@ -29,7 +29,7 @@ import { createLanes } from './runs/lanes.ts';
 import { createTexts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { createPricing } from './pricing-wiring.ts';
-import { pendingIn, shareRegistry, subscribeTo, wireReplica } from './replica-wiring.ts';
+import { shareRegistry, subscribeTo, wireReplica } from './replica-wiring.ts';
 import { rerun } from './rerun-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
 import { insertAudit, listAudit } from './store/audit.ts';
@@ -141,7 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({
     readCounters: () => readCounters(database.db),
     runsInProgress: () => countRunning(database.db),
-    approvalsPending: pendingIn(approvals, database),
+    approvalsPending: approvals.pendingByTeam,
     teamBudgets: config.pricing?.teamBudgets ?? {},
     now,
     sources: [...sources.keys()],

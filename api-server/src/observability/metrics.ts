@@ -8,8 +8,8 @@ export interface MetricsDeps {
   readCounters(): Promise<StoredValue[]>;
   /** Production runs that have begun and not ended. */
   runsInProgress(): Promise<number>;
-  /** Approvals that wait, by team; an empty name for those without one. */
-  approvalsPending(): ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
+  /** Approvals that wait in this process, by team; an empty name for those without one. */
+  approvalsPending(): ReadonlyMap<string, number>;
   /** Monthly budgets by team; none where nothing is priced. */
   teamBudgets: Readonly<Record<string, number>>;
   now(): number;
@@ -34,13 +34,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const deliveries = new Map<string, Map<string, number>>();
   return {
     render: async () => {
-      const [stored, health, inProgress, pending] = await Promise.all([
+      const [stored, health, inProgress] = await Promise.all([
         deps.readCounters(),
         processHealth(),
         deps.runsInProgress(),
-        deps.approvalsPending(),
       ]);
-      const own = ownFamilies({ inProgress, pending, failures, deliveries });
+      const own = ownFamilies({ inProgress, pending: deps.approvalsPending(), failures, deliveries });
       const budgets = teamBudgetRatio(stored, deps.teamBudgets, deps.now());
       return renderFamilies([...storedFamilies(stored), ...own, budgets]) + health;
     },
@@ -83,7 +82,7 @@ function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): 
     },
     {
       name: 'service_human_approvals_pending',
-      help: 'Approvals that wait',
+      help: 'Approvals that wait in this process',
       type: 'gauge',
       samples: [...waiting].map(([team, value]) => ({ labels: [['team', team]], value })),
     },

@@ -190,18 +190,6 @@ const toApproval = (row: ApprovalRow): Approval => ({
   answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
 });
 
-/** Questions of production runs that wait, by team; an empty name for none. Of all processes. */
-export async function pendingByTeam(db: Kysely<Tables>): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom('approvals')
-    .select(({ fn }) => ['team', fn.countAll<number | string>().as('n')])
-    .where('status', '=', 'pending')
-    .where('stage', '=', 'production')
-    .groupBy('team')
-    .execute();
-  return new Map(rows.map(({ team, n }) => [team ?? '', Number(n)]));
-}
-
 /** What the outbox sent, or is to send, to ask for an approval. */
 export async function messagesOf(db: Kysely<Tables>, { id, runId }: Pick<Approval, 'id' | 'runId'>) {
   const rows = await db

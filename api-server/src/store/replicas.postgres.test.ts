@@ -121,6 +121,17 @@ test('a replica that is told to stop hands its runs over at once', async () => {
   await becomes(second(), run, 'completed');
 });
 
+test('a question that waits counts in the process that asks it, so that the sum over all is the truth', async () => {
+  const run = await deliver(first(), 'ask', 'k');
+  const pending = async (of: ServiceProcess) =>
+    Number(/^service_human_approvals_pending\{team=""\} (\d+)$/m.exec(await of.stream('/metrics'))?.[1]);
+  const each = async () => [await pending(first()), await pending(second())];
+  await vi.waitFor(async () => expect(await each()).toEqual([1, 0]), PATIENCE);
+  await first().kill();
+  await vi.waitFor(async () => expect(await pending(second())).toBe(1), PATIENCE);
+  expect(await statusOf(second(), run)).toBe('running');
+});
+
 test('runs that wait for a slot go to whoever has one', async () => {
   await startBoth();
   const runs = [];
