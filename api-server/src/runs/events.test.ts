@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventHub, type RunFrame } from './events.ts';
+import { createEventHub, MAX_EVENTS, type RunFrame } from './events.ts';
 
 function openRun() {
   const observed: string[] = [];
@@ -37,4 +37,14 @@ test('the order stays: what follows an end waits for it', () => {
   expect(observed).toEqual(['step_completed']);
   journal.stored(journal.mark());
   expect(observed).toEqual(['step_completed', 'tool_call', 'step_completed']);
+});
+
+test('a log that is full says so once and still has every end, warning and error', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < MAX_EVENTS + 50; at++) journal.add('info', 'tool_call', '');
+  journal.add('info', 'step_completed', '');
+  journal.add('warn', 'step_retry', '');
+  journal.stored(journal.mark());
+  const events = await hub.history('r1', MAX_EVENTS);
+  expect(events.map(({ event }) => event)).toEqual(['log_full', 'step_completed', 'step_retry']);
 });

@@ -1,6 +1,6 @@
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
-/** Events kept of one run; what comes later is counted and left out. */
+/** Events kept of one run; what comes later is left out but for ends, warnings and errors. */
 export const MAX_EVENTS = 2_000;
 
 export type RunFrame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
@@ -44,10 +44,15 @@ interface Live {
   unsaved: RunEvent[];
   /** Told to nobody yet: the end of a step or run, a question, and what came after, is true only once it is stored. */
   untold: RunEvent[];
+  /** Whether the log has said that it is full. */
+  saidFull: boolean;
 }
 
 const WORD = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => WORD.test(event);
+
+const FULL = 'log_full';
+const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
 
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */
 export function createEventHub(deps: EventHubDeps): EventHub {
@@ -62,26 +67,24 @@ export function createEventHub(deps: EventHubDeps): EventHub {
   };
   return {
     open: (runId, stored) => {
-      const run: Live = { events: [...stored], unsaved: [], untold: [] };
+      const run: Live = { events: [...stored], unsaved: [], untold: [], saidFull: stored.some(isFullNote) };
       live.set(runId, run);
+      const put = (level: Level, event: string, msg: string, fields?: Record<string, unknown>) => {
+        const seq = (run.events.at(-1)?.seq ?? 0) + 1;
+        const ts = new Date(deps.now()).toISOString();
+        const entry: RunEvent = { seq, ts, level, event, msg, run_id: runId, ...fields };
+        run.events.push(entry);
+        run.unsaved.push(entry);
+        deps.trace?.(runId, entry);
+        if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);
+        else tell(runId, entry);
+      };
       return {
         add: (level, event, msg, fields) => {
-          if (run.events.length >= MAX_EVENTS && level === 'info') return;
-          const seq = (run.events.at(-1)?.seq ?? 0) + 1;
-          const entry: RunEvent = {
-            seq,
-            ts: new Date(deps.now()).toISOString(),
-            level,
-            event,
-            msg,
-            run_id: runId,
-            ...fields,
-          };
-          run.events.push(entry);
-          run.unsaved.push(entry);
-          deps.trace?.(runId, entry);
-          if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);
-          else tell(runId, entry);
+          if (run.events.length < MAX_EVENTS || level !== 'info' || isEnd(event)) return put(level, event, msg, fields);
+          if (run.saidFull) return undefined;
+          run.saidFull = true;
+          return put('warn', FULL, 'the log is full: from here on it has only ends, warnings and errors');
         },
         take: () => run.unsaved.splice(0),
         mark: () => run.events.at(-1)?.seq ?? 0,
