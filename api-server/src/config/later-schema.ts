@@ -6,8 +6,12 @@ export const Observability = block({
   otel: block({
     enabled: flag().default(false).describe('Whether traces are made'),
     exporter: z.enum(['otlp', 'console']).default('otlp').describe('Where traces go'),
-    endpoint: url('http:', 'https:').optional().describe('Address of the collector'),
-    service_name: text().optional().describe('Name of this service in traces'),
+    endpoint: url('http:', 'https:')
+      .optional()
+      .describe(
+        "Address of the collector, with or without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
+      ),
+    service_name: text().optional().describe('Name of this service in traces; left out, `signalbox-api-server`'),
   }).describe('Tracing with OpenTelemetry'),
 });
 

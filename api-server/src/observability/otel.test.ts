@@ -49,6 +49,21 @@ async function startCollector() {
 
 type Collector = Awaited<ReturnType<typeof startCollector>>;
 
+test.each(['', '/', '/v1/traces', '/v1/traces/'])(
+  'a collector is found at its address and at that of its traces: "%s"',
+  async (path) => {
+    const collector = await startCollector();
+    const endpoint = collector.endpoint.replace(/\/$/, path);
+    const config = { exporter: 'otlp', endpoint, serviceName: 's' } as const;
+    const tracing = startTracing({ config, version: '1', log: { info: () => undefined } });
+    tracing
+      .run({ id: 'r', team: null, stage: 'testing', pipeline: { name: 'p' }, context: { source: 'generic' } })
+      .end();
+    await tracing.close();
+    expect(collector.paths).toEqual(['/v1/traces']);
+  },
+);
+
 async function traced(options: Omit<WorldOptions, 'tracing'>): Promise<{ world: World; sent(): Promise<Collector> }> {
   const collector = await startCollector();
   const config = { exporter: 'otlp', endpoint: collector.endpoint, serviceName: 'pipelines' } as const;

@@ -131,7 +131,10 @@ function eventAttributes({
 }
 
 function otlpExporter(endpoint: string | null): SpanExporter {
-  return new OTLPTraceExporter(endpoint === null ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+  // People give either address.
+  return new OTLPTraceExporter(
+    endpoint === null ? {} : { url: endpoint.replace(/(?:\/v1\/traces)?\/*$/, '/v1/traces') },
+  );
 }
 
 /** Spans as lines of the log, for looking at them without a collector. */

@@ -140,7 +140,7 @@ const Otel = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      "Address of the collector, without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
+      "Address of the collector, with or without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
     ),
   service_name: z.string().min(1).default('signalbox-gateway').describe('`service.name` of the spans'),
 });

@@ -84,7 +84,11 @@ const run = async (gateway: TestGateway, meta: object = { tracestate: TRACESTATE
 
 test('a run, its model calls and its tool calls are spans of the caller’s trace', async () => {
   const collector = await startCollector();
-  const { gateway, models } = await traced({ enabled: true, endpoint: collector.url, service_name: 'gw' });
+  const { gateway, models } = await traced({
+    enabled: true,
+    endpoint: `${collector.url}/v1/traces`,
+    service_name: 'gw',
+  });
   const answer = await run(gateway);
   expect(answer.result).toMatchObject({ text: 'done' });
   await until(() => collector.spans.length === 4);

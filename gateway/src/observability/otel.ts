@@ -17,7 +17,7 @@ import type { Log } from './log.ts';
 
 export interface OtelOptions {
   exporter: 'otlp' | 'console';
-  /** Of the collector, up to and without `/v1/traces`. */
+  /** Of the collector, with or without `/v1/traces`. */
   endpoint: string | undefined;
   serviceName: string;
   version: string;
@@ -50,7 +50,10 @@ export function startTracing({ exporter, endpoint, serviceName, version, log }: 
 }
 
 function otlpExporter(endpoint: string | undefined): SpanExporter {
-  return new OTLPTraceExporter(endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+  // People give either address.
+  return new OTLPTraceExporter(
+    endpoint === undefined ? {} : { url: endpoint.replace(/(?:\/v1\/traces)?\/*$/, '/v1/traces') },
+  );
 }
 
 function wrap(tracer: Tracer, span: Span): RunSpan {
