@@ -10,6 +10,7 @@ const words = (schema: z.ZodType, value: unknown): string | undefined => {
 test.each([
   [z.strictObject({ a: z.string() }), {}, 'is required'],
   [z.string(), 3, 'expected string, received number'],
+  [z.record(z.string(), z.string()), 3, 'expected object, received number'],
   [z.enum(['a', 'b']), 'c', 'expected one of "a"|"b"'],
   [z.array(z.string()).min(1), [], 'needs at least 1 item'],
   [z.array(z.string()).max(2), ['', '', ''], 'may have at most 2 items'],

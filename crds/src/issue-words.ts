@@ -22,7 +22,10 @@ export function issueWords(issue: z.core.$ZodIssue): string {
   // Words that a schema gives itself are kept.
   if (issue.code === 'too_small' && issue.message.startsWith('Too small')) return atLeast(issue);
   if (issue.code === 'too_big' && issue.message.startsWith('Too big')) return atMost(issue);
-  return issue.message.replace(/^Invalid (?:input|option|string): /, '').replace(/^Invalid input$/, 'is not valid');
+  return issue.message
+    .replace(/^Invalid (?:input|option|string): /, '')
+    .replace(/^Invalid input$/, 'is not valid')
+    .replace(/^expected record,/, 'expected object,');
 }
 
 type Bound<Code> = Extract<z.core.$ZodIssue, { code: Code }>;

@@ -57,10 +57,11 @@ test('the page shows what is asked, how long, the fields and what was decided', 
     comment: 'not today',
     question: '\nDrain db-1 first?\nIt has one replica.',
   });
-  const { get } = await pagesWith({ approvals: [approval(), ended] });
+  const asked = approval({ question: '\nRestart the checkout?\n' });
+  const { get } = await pagesWith({ approvals: [asked, ended] });
   const page = await get('/ui/approvals');
   expect(page).toContain('1 question waits for a decision.');
-  expect(page).toContain('Restart the checkout?');
+  expect(page).toContain('<p class="question">Restart the checkout?</p>');
   expect(page).toContain('14 m 05 s left');
   expect(page).toContain('name="field.replicas" value="2" type="number" step="1" required');
   expect(page).toContain('<option value="large">large</option>');

@@ -34,7 +34,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     team: approval.team,
     testing: approval.stage === 'testing',
     href: paths.run(approval.run_id, { step: approval.step_name }),
-    question: approval.question,
+    question: approval.question.trim(),
     short: shortOf(approval),
     tool: approval.tool && toolView(approval.tool),
     asked: exactTime(approval.requested_at),
