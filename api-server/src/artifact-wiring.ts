@@ -3,8 +3,9 @@ import type { Config } from './config/config.ts';
 import { databaseArtifacts } from './store/artifacts.ts';
 import type { Database } from './store/database.ts';
 
-/** Where artifacts are kept: in the folder of the configuration, else in a database that processes share, else nowhere. */
+/** Where artifacts are kept: nowhere without the block, else in its folder, else in a database that processes share. */
 export function wireArtifacts({ artifacts }: Pick<Config, 'artifacts'>, database: Database): ArtifactStore | null {
-  if (artifacts) return artifactStore(artifacts.dir);
+  if (artifacts === null) return null;
+  if (artifacts.dir !== null) return artifactStore(artifacts.dir);
   return database.writeAs ? databaseArtifacts(database, () => Date.now()) : null;
 }

@@ -28,8 +28,6 @@ export interface ScheduleParts {
 
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
-/** Of artifacts in the database: as `artifacts.retention_days` where nothing is said. */
-const ARTIFACT_DAYS = 7;
 
 /** Gives schedules their store and the engine that they start runs in. */
 export function wireScheduler({ config, logs, database, registry, engine, lanes, texts }: ScheduleParts): Scheduler {
@@ -75,8 +73,11 @@ export function startRetention({ config, logs, database, leads }: RetentionParts
   const tasks = new Map<string, () => Promise<number>>();
   const { runsDays, auditDays } = retention;
   const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (leads() ? task() : 0));
-  if (artifacts) tasks.set('artifacts', () => cleanArtifacts(artifacts.dir, artifacts.retentionDays, now()));
-  else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - ARTIFACT_DAYS * DAY_MS)));
+  if (artifacts !== null) {
+    const { dir, retentionDays: days } = artifacts;
+    if (dir !== null) tasks.set('artifacts', () => cleanArtifacts(dir, days, now()));
+    else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - days * DAY_MS)));
+  }
   if (runsDays !== null) once('runs', () => pruneRuns(database, runsDays, now()));
   if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
   once('schedule_fires', async () => {

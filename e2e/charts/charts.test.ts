@@ -300,8 +300,11 @@ test('several api-servers share a volume that was brought, or write no files', a
   const volumes = (manifests: readonly Manifest[]) =>
     pick(manifests, 'Deployment', 'sb-api-server').spec.template.spec.volumes as { name: string }[];
   expect(volumes(alone)).toContainEqual({ name: 'data', emptyDir: {} });
-  for (const key of ['pipeline_config_dir', 'step_library_dir', 'artifacts'])
+  for (const key of ['pipeline_config_dir', 'step_library_dir'])
     expect(configFile(alone, 'api-server.yaml')).not.toHaveProperty(key);
+  // In the database.
+  expect(configFile(alone, 'api-server.yaml')).toMatchObject({ artifacts: {} });
+  expect(configFile(alone, 'api-server.yaml')).not.toHaveProperty('artifacts.dir');
   const shared = await render({ ...several, 'apiServer.persistence.existingClaim': 'shared' });
   expect(volumes(shared)).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'shared' } });
   expect(configFile(shared, 'api-server.yaml')).toMatchObject({ pipeline_config_dir: '/data/pipelines' });

@@ -69,7 +69,8 @@ export interface Config {
   database: DatabaseConfig;
   executors: { external: BackendConfig | null; gateway: (BackendConfig & { restUrl: string | null }) | null };
   logging: { level: 'debug' | 'info' | 'warn' | 'error'; dir: string | null };
-  artifacts: { dir: string; retentionDays: number } | null;
+  /** Null keeps none; without a folder they are kept in the database. */
+  artifacts: { dir: string | null; retentionDays: number } | null;
   schedule: { catchUpSeconds: number };
   /** Null keeps them for good. */
   retention: { runsDays: number | null; auditDays: number | null };

@@ -88,6 +88,8 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 function firstProblem(config: Config): string | null {
   const missing = missingPath(filesOf(config), 'isFile') ?? missingPath(foldersOf(config), 'isDirectory');
   if (missing !== null) return missing;
+  if (config.artifacts?.dir === null && 'file' in config.database)
+    return 'artifacts.dir: is missing; only a Postgres database keeps artifacts without a folder';
   if (config.auth.tokens.length > 0 || config.auth.allowUnauthenticated) return null;
   return 'auth.tokens: is empty; give a token, or set auth.allow_unauthenticated to leave everything open';
 }

@@ -88,7 +88,9 @@ function resolveKeeping(
   at: ResolvePath,
 ): Pick<Config, 'artifacts' | 'retention'> {
   return {
-    artifacts: artifacts ? { dir: at(artifacts.dir), retentionDays: artifacts.retention_days } : null,
+    artifacts: artifacts
+      ? { dir: artifacts.dir === undefined ? null : at(artifacts.dir), retentionDays: artifacts.retention_days }
+      : null,
     retention: { runsDays: retention.runs_days ?? null, auditDays: retention.audit_days ?? null },
   };
 }

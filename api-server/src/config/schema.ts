@@ -87,7 +87,9 @@ export const ConfigFile = block({
     dir: text().optional().describe('Folder for log files beside stdout'),
   }).describe('The log: one JSON object a line'),
   artifacts: optionalBlock({
-    dir: text().describe('Folder that they are written to'),
+    dir: text()
+      .optional()
+      .describe('Folder that they are written to; left out, the database, which must be Postgres then'),
     retention_days: whole(1, 36_500).default(7).describe('Days until they are removed'),
   }).describe('Files that agents leave; without the block they are not stored'),
   dedup: optionalBlock({

@@ -4,8 +4,9 @@ import type { Config } from './config.ts';
 
 /** A line where what agents leave could not be kept: known at the start, not when the first step has something to leave. */
 export function unwritableFolders({ artifacts }: Pick<Config, 'artifacts'>): string[] {
-  if (artifacts === null || mayBeWritten(artifacts.dir)) return [];
-  return [`artifacts.dir: ${artifacts.dir} cannot be written to by this user, so no artifact will be kept`];
+  const dir = artifacts?.dir ?? null;
+  if (dir === null || mayBeWritten(dir)) return [];
+  return [`artifacts.dir: ${dir} cannot be written to by this user, so no artifact will be kept`];
 }
 
 /** What is not there yet is made in the nearest folder that is. */

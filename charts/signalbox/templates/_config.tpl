@@ -26,6 +26,8 @@ managed_dir: /managed
 pipeline_config_dir: /data/pipelines
 step_library_dir: /data/steps
 artifacts: { dir: /data/artifacts }
+{{- else }}
+artifacts: {}
 {{- end }}
 database:
   url: {{ if include "signalbox.isPostgres" . }}"${DATABASE_URL}"{{ else }}"sqlite:/data/signalbox.db"{{ end }}
