@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '../../controller/src/observability/metrics.ts';
+import { STORED_SERIES } from '../../api-server/src/observability/series.ts';
 import { createMetrics as createServiceMetrics } from '../../api-server/src/observability/metrics.ts';
 import { Metrics } from '../../gateway/src/observability/metrics.ts';
 import { ROOT } from '../support/start-service.ts';
@@ -14,7 +15,7 @@ function namesOf(exposition: string): string[] {
   );
 }
 
-async function served(): Promise<Set<string>> {
+async function expositions(): Promise<string[]> {
   const service = createServiceMetrics({
     readCounters: async () => [],
     runsInProgress: async () => 0,
@@ -31,9 +32,10 @@ async function served(): Promise<Set<string>> {
     servers: () => [],
     pods: () => [],
   });
-  const texts = [await service.render(), await gateway.text(), (await createMetrics().read()).text];
-  return new Set(texts.flatMap(namesOf));
+  return [await service.render(), await gateway.text(), (await createMetrics().read()).text];
 }
+
+const served = async (): Promise<Set<string>> => new Set((await expositions()).flatMap(namesOf));
 
 const asked = (expression: string) => expression.match(/\b(service|gateway|controller)_[a-z_]+/g) ?? [];
 
@@ -71,4 +73,27 @@ test('every alert rule asks only for series that are served, and says what to do
     expect(labels).toHaveProperty('severity');
     expect(annotations.summary.length).toBeGreaterThan(10);
   }
+});
+
+/** The rows of the page's tables of series: names, type and labels. */
+function documented() {
+  const page = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8');
+  const quoted = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+  return page.split('\n').flatMap((line) => {
+    const [, names, type = '', labels] = line.split('|');
+    const series = quoted(names).filter((name) => /^(service|gateway|controller)_/.test(name));
+    return series.map((name) => ({ name, type: type.trim(), labels: quoted(labels) }));
+  });
+}
+
+test('docs/metrics.md has every series that is served, with its type, and no other', async () => {
+  const types = (await expositions()).flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
+  const own = types.filter(([, name = '']) => /^(service|gateway|controller)_/.test(name));
+  const told = documented().map(({ name, type }) => `${name} ${type}`);
+  expect(told.toSorted()).toEqual(own.map(([, name, type]) => `${name} ${type}`).toSorted());
+});
+
+test('docs/metrics.md has the labels of every stored series, in their order', () => {
+  const pages = new Map(documented().map(({ name, labels }) => [name, labels]));
+  for (const { name, labels } of STORED_SERIES) expect([name, pages.get(`service_${name}`)]).toEqual([name, labels]);
 });
