@@ -115,6 +115,15 @@ test('what only this process knows stands beside the stored series', async () =>
   expect(text).toContain('service_webhook_deliveries_total{source="unknown",outcome="invalid"} 2\n');
 });
 
+test('the processor time is that of the whole process, not of what came after the first scrape', async () => {
+  const before = process.cpuUsage();
+  const text = await metricsOf([]).render();
+  const seconds = (name: string) => Number(new RegExp(`^process_cpu_${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  expect(seconds('user_seconds_total')).toBeGreaterThanOrEqual(before.user / 1e6);
+  expect(seconds('system_seconds_total')).toBeGreaterThanOrEqual(before.system / 1e6);
+  expect(seconds('seconds_total')).toBeGreaterThanOrEqual((before.user + before.system) / 1e6);
+});
+
 test('no line and no family stands twice', async () => {
   const text = await metricsOf([{ metric: 'runs_resumed_total', labels: ['checkout'], value: 1 }]).render();
   const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));
