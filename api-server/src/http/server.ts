@@ -10,7 +10,7 @@ import { createLoginThrottle } from './login-throttle.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './page-auth.ts';
 import { describeApi } from './openapi.ts';
-import { createProxyTrust } from './proxy.ts';
+import { createProxyTrust, type ProxyTrust } from './proxy.ts';
 import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
@@ -37,9 +37,10 @@ export async function createServer(
   config: Pick<Config, 'server' | 'auth'>,
   deps: ServerDeps,
 ): Promise<FastifyInstance> {
-  const app = createApp(config.server, deps);
+  const proxy = createProxyTrust(config.server.forwardedAllowIps);
+  const app = createApp(config.server, deps, proxy);
   const guard = createGuard(config.auth, deps);
-  const auth = createAuth(config, guard, deps);
+  const auth = createAuth(config.auth, guard, { ...deps, proxy });
   const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
   const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
   const methodsOf = createMethodLookup(routes);
@@ -71,7 +72,11 @@ export async function createServer(
   return app;
 }
 
-function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: ServerDeps): FastifyInstance {
+function createApp(
+  { tls, maxBodyBytes }: Config['server'],
+  { log, accessLog }: ServerDeps,
+  proxy: ProxyTrust,
+): FastifyInstance {
   const quiet = log.child({}, { level: 'warn' });
   const app = fastify({
     ...(tls ? { https: tlsOptions(tls) } : {}),
@@ -101,7 +106,7 @@ function createApp({ tls, maxBodyBytes }: Config['server'], { log, accessLog }: 
   });
   app.decorateRequest('caller');
   app.setErrorHandler(sendError);
-  if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
+  if (accessLog) app.addHook('onResponse', accessWriter(accessLog, proxy));
   return app;
 }
 
@@ -125,19 +130,13 @@ const isPersonAtTheDoor = ({ method, url, headers }: FastifyRequest): boolean =>
 const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui') && !url.startsWith('/ui/assets/');
 
 function createAuth(
-  config: Pick<Config, 'server' | 'auth'>,
+  config: AuthConfig,
   guard: GuardDeps,
-  { now, endedSessions }: Pick<ServerDeps, 'now' | 'endedSessions'>,
+  { now, endedSessions, proxy }: Pick<ServerDeps, 'now' | 'endedSessions'> & { proxy: ProxyTrust },
 ): PageAuth {
-  const sessions = createSessions({ tokens: guard.tokens, secret: config.auth.sessionSecret, now });
-  return createPageAuth({
-    ...guard,
-    sessions,
-    endedSessions,
-    throttle: createLoginThrottle(now),
-    proxy: createProxyTrust(config.server.forwardedAllowIps),
-    config: config.auth,
-  });
+  const sessions = createSessions({ tokens: guard.tokens, secret: config.sessionSecret, now });
+  const throttle = createLoginThrottle(now);
+  return createPageAuth({ ...guard, sessions, endedSessions, throttle, proxy, config });
 }
 
 /** A route under `/ui` takes a session too, and answers 401 instead of a redirect; every other one takes bearer only. */
@@ -182,7 +181,7 @@ function requestIds(): () => string {
 }
 
 /** The path without its query, which may hold what is nobody's business. */
-function accessWriter(log: Logger) {
+function accessWriter(log: Logger, proxy: ProxyTrust) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     log.info(
       {
@@ -190,7 +189,7 @@ function accessWriter(log: Logger) {
         path: request.url.split('?', 1)[0],
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-        remote: request.socket.remoteAddress,
+        remote: proxy.address(request),
         actor: (request.caller as Caller | undefined)?.name,
         request_id: request.id,
       },

@@ -112,11 +112,13 @@ test('HEAD answers like GET without a body, and 405 names what is possible', () 
     expect((await app.inject({ method: 'DELETE', url: '/runs' })).statusCode).toBe(401);
   }));
 
-test('the access log has the path without its query', () => {
+test('the access log has the path without its query, and the caller behind a trusted proxy', () => {
   const out = new PassThrough();
   return withServer({ deps: { accessLog: pino(out) } }, async ({ app }) => {
-    await app.inject({ url: '/runs?q=private', headers: as('viewer') });
+    const forwarded = { 'x-forwarded-for': '203.0.113.9' };
+    await app.inject({ url: '/runs?q=private', headers: { ...as('viewer'), ...forwarded } });
     expect(JSON.parse(String(out.read()))).toMatchObject({
+      remote: '203.0.113.9',
       method: 'GET',
       path: '/runs',
       status: 200,
