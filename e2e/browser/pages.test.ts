@@ -310,3 +310,34 @@ test('everything but the live parts works without script', async () => {
   await page.locator('.run-mark').getByRole('button', { name: 'Incorrect' }).click();
   await page.locator('.run-mark [aria-pressed="true"]', { hasText: 'Incorrect' }).waitFor();
 });
+
+/** What people look for on a page and would not find beyond its edge. */
+const offScreen = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main :is(h1, h2, .status, .chip .icon, .line-title, .row-link, .crumbs span)')]
+      .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > window.innerWidth)
+      .map((element) => element.outerHTML.slice(0, 80)),
+  );
+
+test.each([390, 1440])('the longest names there may be stay on a screen of %d px', async (width) => {
+  const token = site.tokens.admin;
+  const name = 'n'.repeat(64);
+  const wide = 'W'.repeat(300);
+  const step = `{name: ${name}, executor: human, prompt_template: x, timeout_seconds: 60}`;
+  const yaml = `name: ${name}\ndescription: ${wide}\nversion: ${wide.slice(0, 64)}\ntags: [${name}]\nsteps: [${step}]\n`;
+  await call(`${site.url}/pipelines`, { token, body: { yaml, overwrite: true } });
+  const started = await call<{ run_id: string }>(`${site.url}/pipelines/${name}/run`, {
+    token,
+    body: { summary: wide },
+  });
+  const id = started.body.run_id;
+  const { page } = await visit({ width });
+  const asked = () => call<{ approvals: unknown[] }>(`${site.url}/approvals?run=${id}`, { token });
+  await waitFor(async () => (await asked()).body.approvals.length > 0, { what: 'the question of the run' });
+  const paths = ['/ui/', '/ui/approvals', '/ui/pipelines', `/ui/pipelines/${name}`, '/ui/runs', `/ui/runs/${id}`];
+  for (const path of [...paths, '/ui/audit', `/ui/runs?team=${name}&source=${name}&pipeline=${name}`]) {
+    await page.goto(path);
+    expect([path, await scrollsSideways(page), await offScreen(page)]).toEqual([path, false, []]);
+  }
+  await call(`${site.url}/runs/${id}/cancel`, { token, body: {} });
+});
