@@ -40,7 +40,7 @@ export interface Engine {
   letGo(): Promise<void>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
   runChild: SubRuns['run'];
-  /** Waits for runs to end, at most `milliseconds`; the rest stop where they are and are resumed at the next start. */
+  /** Waits for what executes to end, at most `milliseconds`; the rest, and what waits for people, stops where it is and is resumed at the next start. */
   drain(milliseconds: number): Promise<void>;
 }
 
@@ -48,6 +48,8 @@ export interface Engine {
 const CANCEL_WAIT_MS = 5_000;
 
 const CANCEL_LOOK_MS = 100;
+
+const DRAIN_LOOK_MS = 100;
 
 interface Held {
   run: ActiveRun;
@@ -173,6 +175,12 @@ export function createEngine(deps: EngineDeps): Engine {
     await Promise.allSettled([...held.values()].map(({ ended }) => ended));
   };
 
+  /** A run that waits for a person holds no slot; who decides may take long. */
+  const nothingExecutes = async () => {
+    while (deps.capacity.active() > 0 && !shutdown.signal.aborted)
+      await deps.step.delay(DRAIN_LOOK_MS, shutdown.signal);
+  };
+
   const starts = createStarts({ now: deps.step.now, nextTurn: setImmediate });
   const executeSoon = async (run: ActiveRun) => {
     await starts.turn();
@@ -206,7 +214,7 @@ export function createEngine(deps: EngineDeps): Engine {
     runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
-      await Promise.race([all(), deps.step.delay(milliseconds, shutdown.signal)]);
+      await Promise.race([all(), nothingExecutes(), deps.step.delay(milliseconds, shutdown.signal)]);
       const stopping = letGo(new Stopped('shutdown', 'the service stops'));
       shutdown.abort();
       await stopping;

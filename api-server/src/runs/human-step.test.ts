@@ -226,6 +226,22 @@ test('runs that wait for people leave the slots to others, and take one again to
   expect((await world.ended(first)).run.status).toBe('completed');
 });
 
+test('a shutdown waits for runs that execute, not for people', async () => {
+  await make({ pipelines: [pipeline(human())] });
+  world.capacity.tryTake();
+  const id = await world.start('p');
+  await waiting();
+  await expect.poll(() => world.capacity.active(), { timeout: 10_000 }).toBe(0);
+  const began = performance.now();
+  await world.engine.drain(20_000);
+  expect(performance.now() - began).toBeLessThan(5_000);
+  await world.restart();
+  await world.engine.resume();
+  const [question] = await waiting();
+  await approve(question!.id);
+  expect((await world.ended(id)).run.status).toBe('completed');
+});
+
 const branch = (name: string, more: string) => `        - {name: ${name}, ${more}}\n`;
 const question = 'executor: human, timeout_seconds: 60, prompt_template: "Sure?"';
 const groupOf = (...branches: string[]) => `  - name: both\n    parallel:\n      steps:\n${branches.join('')}`;
