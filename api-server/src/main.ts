@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from './config/load.ts';
 import { createPipelineEnv } from './config/pipeline-env.ts';
 import { readFailpoints } from './failpoints.ts';
-import { createLogs } from './observability/logger.ts';
+import { createLogs, type Logs } from './observability/logger.ts';
 import { createService, type Service } from './service.ts';
 
 const USAGE = `signalbox api-server: takes webhooks, runs pipelines, keeps the evidence
@@ -28,6 +28,7 @@ export async function main(args: string[], env: Environment): Promise<void> {
   if (!loaded.ok) return fail(loaded.message);
   const { config, warnings } = loaded;
   const logs = createLogs(config.logging);
+  endOnSurprise(process, logs, process.exit);
   for (const warning of warnings) logs.log.warn(warning);
   try {
     const service = await createService({
@@ -70,6 +71,20 @@ function fail(message: string): void {
   process.exitCode = 1;
   // Nothing may keep a service alive that did not start.
   setImmediate(() => process.exit());
+}
+
+/** A rejection that nobody handled arrives here too. What is stored is whole, so a new start is safer than going on. */
+export function endOnSurprise(
+  source: Pick<NodeJS.EventEmitter, 'once'>,
+  { log, close }: { log: { error(fields: object, message: string): void }; close: Logs['close'] },
+  exit: (code: number) => void,
+): void {
+  const end = async (surprise: unknown) => {
+    log.error({ err: surprise }, 'unexpected error: the service ends, its runs go on after the next start');
+    await close().catch(() => undefined);
+    exit(1);
+  };
+  source.once('uncaughtException', (surprise: unknown) => void end(surprise));
 }
 
 function handleSignals(
