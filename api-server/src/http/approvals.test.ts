@@ -125,7 +125,7 @@ test.each([
 
 test('an unknown approval is 404, an expired one 409', async () => {
   expect((await decide(idOf(999_999), { decision: 'approve' })).statusCode).toBe(404);
-  expect((await decide('nonsense', { decision: 'approve' })).statusCode).toBe(400);
+  expect((await decide('nonsense', { decision: 'approve' })).statusCode).toBe(404);
   const id = await ask({ expiresAt: NOW });
   const late = await decide(id, { decision: 'approve' });
   expect([late.statusCode, late.json()]).toMatchObject([
