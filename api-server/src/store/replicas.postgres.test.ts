@@ -122,6 +122,7 @@ test('a replica that is told to stop hands its runs over at once', async () => {
 });
 
 test('a question that waits counts in the process that asks it, so that the sum over all is the truth', async () => {
+  await startBoth();
   const run = await deliver(first(), 'ask', 'k');
   const pending = async (of: ServiceProcess) =>
     Number(/^service_human_approvals_pending\{team=""\} (\d+)$/m.exec(await of.stream('/metrics'))?.[1]);
