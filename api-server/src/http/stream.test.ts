@@ -70,6 +70,17 @@ async function open(run = RUN, headers: Record<string, string> = {}) {
 }
 const numbers = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
+test('what another process stored between the look at the history and at the end is told before the end', async () => {
+  // The run is over by its row; nothing tells this process of its last events.
+  meanwhile = () => {
+    past = [event(1), event(2), event(3), event(4)];
+  };
+  const stream = await open(runIdOf(2));
+  const text = await stream.rest();
+  expect(numbers(text)).toEqual([1, 2, 3, 4]);
+  expect(text).toMatch(/data: \{"type":"run_complete","status":"failed"\}\n\n$/);
+});
+
 test('history first, then live, and the end last', async () => {
   const stream = await open();
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

@@ -70,9 +70,12 @@ async function follow(deps: StreamDeps, { id, after, stream }: Following): Promi
     await stream.replay(past.map((event) => ({ id: event.seq, data: event })));
     last = past.at(-1)?.seq ?? after;
     const run = await deps.findRun(id);
-    for (const frame of waiting) show(frame);
+    const end = run && isTerminal(run.status) ? run.status : null;
+    // Where another process had the run, its last events may have been stored between the two looks.
+    const rest = end === null ? [] : await deps.history(id, last);
+    for (const frame of [...rest, ...waiting]) show(frame);
     waiting = null;
-    if (run && isTerminal(run.status)) stream.finish({ type: 'run_complete', status: run.status });
+    if (end !== null) stream.finish({ type: 'run_complete', status: end });
   } catch (error) {
     deps.log.error({ err: error, run_id: id }, 'a stream broke off');
     stream.cut();
