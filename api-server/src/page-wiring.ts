@@ -100,7 +100,7 @@ export function pageStore({ database, definitions, now }: Shared): Stored {
       const result = await database.write((tx) =>
         stepName === null ? markRun(tx, mark) : markStep(tx, { ...mark, stepName }),
       );
-      return result.kind === 'marked' ? 'ok' : 'not_found';
+      return result.kind === 'marked' ? 'ok' : result.kind;
     },
     definitions: () => {
       const { pipelines, steps, problems, loadedAt } = definitions();

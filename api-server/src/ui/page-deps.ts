@@ -185,7 +185,7 @@ export interface PageDeps {
     outcome: Mark['outcome'];
     notes: string | null;
     by: Viewer;
-  }): Promise<'ok' | 'not_found'>;
+  }): Promise<'ok' | 'not_found' | 'running'>;
   /** Those that wait first, then the newest. */
   listApprovals(query: {
     status?: 'pending';

@@ -235,6 +235,16 @@ test.each([
   expect([answer.statusCode, deps.marks]).toEqual([status, []]);
 });
 
+test('a step that still runs cannot be marked, and the page says so', async () => {
+  const run = runDetail();
+  const steps = run.steps.map((step) => ({ ...step, status: 'running' as const }));
+  const { post, deps } = await pagesWith({ details: [{ ...run, steps }] });
+  const form = { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' };
+  const answer = await post(`/ui/runs/${run.id}/feedback`, form);
+  expect([answer.statusCode, deps.marks]).toEqual([409, []]);
+  expect(answer.body).toContain('This step is still running');
+});
+
 test('only a running run of an operator can be cancelled from its page', async () => {
   const running = runDetail({ status: 'running', completed_at: null });
   const cancel = `action="/ui/runs/${running.id}/cancel"`;

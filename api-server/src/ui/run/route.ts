@@ -30,6 +30,11 @@ const BAD_MARK = {
   title: 'This mark is not one of the three',
   text: 'A mark is correct, partial or incorrect.',
 };
+const NO_RESULT_YET = {
+  status: 409,
+  title: 'This step is still running',
+  text: 'It has no result to judge yet. Nothing was marked; try again when it has ended.',
+};
 
 interface RunParams {
   id: string;
@@ -89,6 +94,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
       by,
     });
     if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
+    if (done === 'running') return sendProblem(context, request, reply, NO_RESULT_YET);
     return reply.redirect(paths.run(idOf(request), { step: stepName, tab: textOf(form['tab']) }), 303);
   });
 
