@@ -4,9 +4,10 @@ import type { Database } from './store/database.ts';
 import { markRun, markStep } from './store/feedback.ts';
 import { listRuns, type RunFilter } from './store/list-runs.ts';
 import { runDetail } from './store/run-detail.ts';
+import { unmarkedSteps } from './store/unmarked-steps.ts';
 import { auditView } from './http/audit-view.ts';
 import { auditBy, type AuditDeps, cancelDeed } from './http/audit-by.ts';
-import { runDetailView, runLine } from './http/views.ts';
+import { runDetailView, runLine, unmarkedLine } from './http/views.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
 import type { RunStatus, Stage } from './runs/model.ts';
 import type { OperationRoutesDeps } from './http/routes/operations.ts';
@@ -84,7 +85,10 @@ export function pageOperations({
   };
 }
 
-type Stored = Pick<PageDeps, 'listRuns' | 'runDetail' | 'runDefinition' | 'giveFeedback' | 'definitions'>;
+type Stored = Pick<
+  PageDeps,
+  'listRuns' | 'runDetail' | 'runDefinition' | 'giveFeedback' | 'unmarkedSteps' | 'definitions'
+>;
 
 /** The reads and marks of the pages: the same functions and views as the JSON routes. */
 export function pageStore({ database, definitions, now }: Shared): Stored {
@@ -95,6 +99,10 @@ export function pageStore({ database, definitions, now }: Shared): Stored {
       return found && runDetailView(found);
     },
     runDefinition: (id) => runDefinition(database.db, id),
+    unmarkedSteps: async ({ limit, ...filter }) => {
+      const { steps, more } = await unmarkedSteps(database.db, filter, limit);
+      return { steps: steps.map(unmarkedLine), more };
+    },
     giveFeedback: async ({ runId, stepName, outcome, notes, by }) => {
       const mark = { runId, outcome, notes, submittedAt: now(), submittedBy: by.name };
       const result = await database.write((tx) =>

@@ -135,6 +135,25 @@ test('a mark is stored and shown, by button for a step and by key for the run', 
   expect(complaints).toEqual([]);
 });
 
+test('the queue of answers is gone through by keys, and what is marked leaves it', async () => {
+  const { page, complaints } = await visit();
+  const older = await site.finish('Older answer to judge');
+  const newer = await site.finish('Newer answer to judge');
+  await page.goto('/ui/marking');
+  const answers = page.locator('[data-marking] .answer');
+  const of = (run: string) => page.locator(`.answer[data-mark*="${run}"]`);
+  await of(newer).first().waitFor();
+  const before = { newer: await of(newer).count(), older: await of(older).count(), all: await answers.count() };
+  await page.keyboard.press('j');
+  await page.keyboard.press('y');
+  await expect.poll(() => of(newer).count()).toBe(before.newer - 1);
+  await page.keyboard.press('n');
+  await expect
+    .poll(async () => (await of(newer).count()) + (await of(older).count()))
+    .toBe(before.newer + before.older - 2);
+  expect(complaints).toEqual([]);
+});
+
 test('the list is walked, marked and searched by keys', async () => {
   const { page, complaints } = await visit();
   const older = await site.finish('Older of two');
@@ -236,8 +255,7 @@ const PAGES = () => [
   '/ui/audit',
   '/ui/docs',
   `/ui/runs/${runId}?view=log`,
-  '/ui/docs',
-  '/ui/audit',
+  '/ui/marking',
   `/ui/audit?open=${auditId}`,
   '/ui/nothing-here',
 ];
@@ -335,7 +353,7 @@ test.each([390, 1440])('the longest names there may be stay on a screen of %d px
   const asked = () => call<{ approvals: unknown[] }>(`${site.url}/approvals?run=${id}`, { token });
   await waitFor(async () => (await asked()).body.approvals.length > 0, { what: 'the question of the run' });
   const paths = ['/ui/', '/ui/approvals', '/ui/pipelines', `/ui/pipelines/${name}`, '/ui/runs', `/ui/runs/${id}`];
-  for (const path of [...paths, '/ui/audit', `/ui/runs?team=${name}&source=${name}&pipeline=${name}`]) {
+  for (const path of [...paths, '/ui/audit', '/ui/marking', `/ui/runs?team=${name}&source=${name}&pipeline=${name}`]) {
     await page.goto(path);
     expect([path, await scrollsSideways(page), await offScreen(page)]).toEqual([path, false, []]);
   }

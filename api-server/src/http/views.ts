@@ -2,6 +2,7 @@ import type { CheckResult, CostPart, RawResponse, Run, SecondOpinion, StepExecut
 import type { Approval } from '../approvals/model.ts';
 import type { RunFeedback, StepFeedback } from '../store/feedback.ts';
 import type { RunDetail } from '../store/run-detail.ts';
+import type { UnmarkedStep } from '../store/unmarked-steps.ts';
 import type { Preview, Verdict } from '../triggers/model.ts';
 
 /** Domain to wire, in one place: snake_case, ISO 8601, for routes and pages alike (Design 5). */
@@ -32,6 +33,24 @@ export const runLine = (run: Run) => ({
   current_step: run.currentStep,
   waiting_on: run.waitingOn,
   feedback_outcome: run.feedbackOutcome,
+});
+
+/** An answer of the marking queue, for its page. */
+export const unmarkedLine = ({ trustReport, ...step }: UnmarkedStep) => ({
+  run_id: step.runId,
+  step_name: step.stepName,
+  pipeline_name: step.pipelineName,
+  stage: step.stage,
+  run_summary: step.runSummary,
+  source: step.source,
+  agent: step.agent,
+  status: step.status,
+  trust: trustReport?.trust ?? null,
+  threshold: trustReport?.threshold ?? null,
+  sentence: trustReport?.sentence ?? null,
+  summary: step.summary,
+  output: step.output,
+  completed_at: iso(step.completedAt),
 });
 
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2, Design 5). */

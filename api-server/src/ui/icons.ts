@@ -10,6 +10,7 @@ const SHAPES: Record<string, string> = {
   agents:
     '<rect x="2.5" y="5" width="11" height="8.5" rx="2"/><path d="M8 5V2.25M6 8.5v1.5M10 8.5v1.5M1 8.5v2M15 8.5v2"/>',
   schedules: '<circle cx="8" cy="8" r="6"/><path d="M8 4.5V8l2.5 1.5"/>',
+  marking: '<path d="M10.5 2.25 13.75 5.5 6 13.25l-4 .75.75-4zM8.75 4 12 7.25"/>',
   rerun: '<path d="M2.5 8A5.5 5.5 0 1 0 4.5 3.75M4.25 1.5v2.5h2.5"/>',
   file: '<path d="M4 1.75h5L12.5 5v9.25h-8.5zM9 1.75V5h3.5"/>',
   branch:

@@ -1,5 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApprovalLine, AuditLine, LogLine, Mark, RunDetail, RunsPage } from './wire.ts';
+import type {
+  ApprovalLine,
+  AuditLine,
+  LogLine,
+  Mark,
+  RunDetail,
+  RunsPage,
+  UnmarkedLine,
+  UnmarkedPage,
+} from './wire.ts';
+
+export type { UnmarkedLine, UnmarkedPage };
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -186,6 +197,13 @@ export interface PageDeps {
     notes: string | null;
     by: Viewer;
   }): Promise<'ok' | 'not_found' | 'running'>;
+  /** Answers that have no label yet, the newest run first, at most `limit`. */
+  unmarkedSteps(query: {
+    pipeline?: string;
+    step?: string;
+    stage?: 'production' | 'testing';
+    limit: number;
+  }): Promise<UnmarkedPage>;
   /** Those that wait first, then the newest. */
   listApprovals(query: {
     status?: 'pending';

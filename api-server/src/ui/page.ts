@@ -26,6 +26,7 @@ export interface PageOptions {
     | 'agents'
     | 'tools'
     | 'schedules'
+    | 'marking'
     | 'audit'
     | 'sync'
     | null;
@@ -52,6 +53,10 @@ const RAIL = [
       { id: 'tools', label: 'Tools', icon: 'tool', href: paths.tools() },
       { id: 'schedules', label: 'Schedules', icon: 'schedules', href: paths.schedules() },
     ],
+  },
+  {
+    group: 'Learn',
+    entries: [{ id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() }],
   },
   {
     group: 'Govern',

@@ -2,7 +2,7 @@ import formbody from '@fastify/formbody';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeDeps, VIEWER } from './fixtures/fake-deps.ts';
-import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport } from './fixtures/runs.ts';
+import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
 import { registerPages } from './pages.ts';
 
 async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
@@ -64,6 +64,14 @@ const line = runLine({
   source: HOSTILE,
   status: 'failed',
 });
+const HOSTILE_ANSWER = {
+  step_name: HOSTILE,
+  pipeline_name: HOSTILE,
+  run_summary: HOSTILE,
+  agent: HOSTILE,
+  summary: HOSTILE,
+  sentence: HOSTILE,
+};
 const entry = {
   name: 'hostile',
   file: HOSTILE,
@@ -104,6 +112,7 @@ const HOSTILE_API = {
 };
 const HOSTILE_WORLD = {
   viewer: { ...VIEWER, name: HOSTILE },
+  unmarked: { steps: [unmarkedLine({ ...HOSTILE_ANSWER, output: { [HOSTILE]: HOSTILE } })], more: false },
   lines: [line],
   details: [
     runDetail({
@@ -181,6 +190,8 @@ const EVERY_PAGE = [
   '/ui/docs',
   '/ui/audit',
   '/ui/audit?open=7',
+  '/ui/marking',
+  `/ui/marking?pipeline=${HOSTILE_QUERY}&step=${HOSTILE_QUERY}`,
 ];
 
 test.each(EVERY_PAGE)('%s writes hostile texts as text, and has no inline script or style', async (url) => {
@@ -222,6 +233,28 @@ test('a mark reaches the run or the step and leads back to where it was made', a
   ]);
   const { body } = await get(`/ui/runs/${runDetail().id}`);
   expect(body).toContain('value="correct" class="mark-correct" aria-pressed="true"');
+});
+
+test('a mark in the queue leads back into the queue, and to no other site', async () => {
+  const { post, get } = await pagesWith({ details: [runDetail()], unmarked: { steps: [unmarkedLine()], more: false } });
+  const queue = '/ui/marking?pipeline=checkout-errors';
+  const { body } = await get(queue);
+  expect(body).toContain(`name="next" value="${queue.replace('=', '&#x3D;')}"`);
+  const url = `/ui/runs/${runDetail().id}/feedback`;
+  const form = { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' };
+  expect((await post(url, { ...form, next: queue })).headers.location).toBe(queue);
+  expect((await post(url, { ...form, next: 'https://evil.example' })).headers.location).toBe('/ui/');
+});
+
+test('a viewer sees the queue without buttons; an empty one says what fills it', async () => {
+  const viewer = { ...VIEWER, role: 'viewer' as const };
+  const { get } = await pagesWith({ viewer, unmarked: { steps: [unmarkedLine()], more: false } });
+  const { body } = await get('/ui/marking');
+  expect(body).toContain('1 answer waits');
+  expect(body).not.toContain('name="outcome"');
+  const empty = await pagesWith({});
+  expect((await empty.get('/ui/marking')).body).toContain('Every answer has its mark');
+  expect((await empty.get('/ui/marking?stage=testing')).body).toContain('Nothing waits under these filters');
 });
 
 test.each([

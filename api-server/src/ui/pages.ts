@@ -6,6 +6,7 @@ import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { registerOverview } from './overview/route.ts';
+import { registerMarking } from './marking/route.ts';
 import { type PageContext, sendProblem } from './page.ts';
 import type { PageDeps } from './page-deps.ts';
 import { paths } from './paths.ts';
@@ -87,6 +88,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerRun(guarded, context);
       registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
+      registerMarking(guarded, context);
       registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);

@@ -27,6 +27,7 @@ export const paths = {
   runArtifact: (id: string, step: string, name: string) =>
     withQuery(`/ui/runs/${segment(id)}/artifacts`, { step, name }),
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
+  marking: (query: Query = {}) => withQuery('/ui/marking', query),
   approvals: () => '/ui/approvals',
   approval: (id: string) => `/ui/approvals/${segment(id)}`,
   pipelines: () => '/ui/pipelines',

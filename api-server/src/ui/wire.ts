@@ -39,6 +39,30 @@ export interface RunLine {
   feedback_outcome: Mark['outcome'] | null;
 }
 
+/** An answer that has no label yet; `output` is what the agent said beside its summary. */
+export interface UnmarkedLine {
+  run_id: string;
+  step_name: string;
+  pipeline_name: string;
+  stage: string;
+  run_summary: string | null;
+  source: string;
+  agent: string;
+  status: string;
+  trust: number | null;
+  threshold: number | null;
+  /** Why it passed its gate or not. */
+  sentence: string | null;
+  summary: string | null;
+  output: unknown;
+  completed_at: string;
+}
+
+export interface UnmarkedPage {
+  steps: UnmarkedLine[];
+  more: boolean;
+}
+
 export interface RunsPage {
   runs: RunLine[];
   limit: number;

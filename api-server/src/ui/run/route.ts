@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
-import { paths } from '../paths.ts';
+import { paths, safeReturn } from '../paths.ts';
 import type { RerunOutcome } from '../page-deps.ts';
 import { STALE_FORM } from '../session/route.ts';
 import { createLayout } from './layout.ts';
@@ -95,7 +95,8 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     });
     if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
     if (done === 'running') return sendProblem(context, request, reply, NO_RESULT_YET);
-    return reply.redirect(paths.run(idOf(request), { step: stepName, tab: textOf(form['tab']) }), 303);
+    const ofRun = paths.run(idOf(request), { step: stepName, tab: textOf(form['tab']) });
+    return reply.redirect(form['next'] === undefined ? ofRun : safeReturn(form['next']), 303);
   });
 
   app.post('/ui/runs/:id/cancel', async (request, reply) => {

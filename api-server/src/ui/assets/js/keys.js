@@ -1,4 +1,4 @@
-import { toast } from './page.js';
+import { load, toast } from './page.js';
 
 const OUTCOMES = { y: 'correct', n: 'incorrect', p: 'partial' };
 const rowLinks = () => [...document.querySelectorAll('[data-row] .row-link')];
@@ -20,9 +20,19 @@ async function mark(outcome) {
   const csrf = document.querySelector('[data-csrf]')?.value;
   if (!row || !csrf) return;
   const body = new URLSearchParams({ _csrf: csrf, outcome });
+  if (row.dataset.step) body.set('step', row.dataset.step);
   const response = await fetch(row.dataset.mark, { method: 'POST', body, redirect: 'manual' });
   const stored = response.type === 'opaqueredirect' || response.ok;
+  if (stored && row.closest('[data-marking]')) leaveQueue(row);
   toast(stored ? `Marked ${outcome}: ${row.querySelector('.row-link').textContent.slice(0, 60)}` : 'The mark was not stored: your token may only look.');
+}
+
+/** A marked answer leaves the queue; the focus goes on to the one after it. */
+function leaveQueue(row) {
+  const links = rowLinks();
+  const at = links.indexOf(row.querySelector('.row-link'));
+  (links[at + 1] ?? links[at - 1])?.focus();
+  void load(location.href).catch(() => undefined);
 }
 
 function focusSearch() {

@@ -1,0 +1,100 @@
+import { age, exactTime } from '../format.ts';
+import type { UnmarkedLine, UnmarkedPage } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import { jsonTree } from '../run/json-tree.ts';
+import { markView } from '../run/mark.ts';
+import { runTitle, trustBar } from '../runs/row.ts';
+import { statusLook } from '../status.ts';
+
+export const STAGES = ['production', 'testing'] as const;
+
+export interface MarkingFilters {
+  pipeline?: string;
+  stage?: (typeof STAGES)[number];
+  step?: string;
+}
+
+export interface MarkingInput {
+  page: UnmarkedPage;
+  filters: MarkingFilters;
+  pipelines: string[];
+  operator: boolean;
+  now: number;
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
+
+/** Known filters only; a stage that does not exist is no filter. */
+export function readMarkingFilters(query: Record<string, unknown>): MarkingFilters {
+  const stage = STAGES.find((one) => one === query['stage']);
+  const [pipeline, step] = [text(query['pipeline']), text(query['step'])];
+  return {
+    ...(pipeline !== undefined && { pipeline }),
+    ...(stage !== undefined && { stage }),
+    ...(step !== undefined && { step }),
+  };
+}
+
+/** Answers that wait for somebody's judgement, with what is needed to judge them (Design 10). */
+export function markingView({ page, filters, pipelines, operator, now }: MarkingInput) {
+  const here = paths.marking({ ...filters });
+  const known = filters.pipeline === undefined || pipelines.includes(filters.pipeline) ? [] : [filters.pipeline];
+  return {
+    action: paths.marking(),
+    here,
+    operator,
+    filtered: Object.keys(filters).length > 0,
+    selects: [
+      select('pipeline', 'Pipeline', 'Any pipeline', { names: [...known, ...pipelines], chosen: filters.pipeline }),
+      select('stage', 'Stage', 'Any stage', { names: [...STAGES], chosen: filters.stage }),
+    ],
+    step:
+      filters.step === undefined
+        ? null
+        : { name: filters.step, without: paths.marking({ ...filters, step: undefined }) },
+    lead: leadOf(page),
+    more: page.more,
+    rows: page.steps.map((line) => answer(line, { here, operator, now })),
+  };
+}
+
+function leadOf({ steps, more }: UnmarkedPage): string {
+  if (steps.length === 0) return '';
+  if (more) return `The newest ${steps.length}; others follow as these are marked`;
+  return `${steps.length} ${steps.length === 1 ? 'answer waits' : 'answers wait'}`;
+}
+
+const select = (
+  name: string,
+  label: string,
+  any: string,
+  { names, chosen }: { names: string[]; chosen: string | undefined },
+) => ({
+  name,
+  label,
+  any,
+  active: chosen !== undefined,
+  options: names.map((value) => ({ value, label: value, selected: value === chosen })),
+});
+
+function answer(line: UnmarkedLine, { here, operator, now }: { here: string; operator: boolean; now: number }) {
+  return {
+    href: paths.run(line.run_id, { step: line.step_name }),
+    markPath: paths.runFeedback(line.run_id),
+    pipeline: line.pipeline_name,
+    step: line.step_name,
+    agent: line.agent,
+    testing: line.stage === 'testing',
+    status: statusLook(line.status, null),
+    trust: trustBar(line.trust, line.threshold, false),
+    sentence: line.sentence,
+    alert: runTitle({ summary: line.run_summary, source: line.source }),
+    summary: line.summary,
+    tree: line.output === null ? null : jsonTree(line.output),
+    mark: { ...markView({ mark: null, step: line.step_name, operator, action: paths.runFeedback(line.run_id) }), here },
+    since: line.completed_at,
+    exact: exactTime(line.completed_at),
+    age: age(line.completed_at, now),
+  };
+}
