@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyOf, readAgents } from './service-view.ts';
+import { keyOf, readAgents, readDefinitions } from './service-view.ts';
 
 test('what a gateway could not load of an agent is known, and not what it says of a file that made room', () => {
   const view = readAgents('gateway-0', {
@@ -13,4 +13,15 @@ test('what a gateway could not load of an agent is known, and not what it says o
   expect([...(view?.errors ?? [])]).toEqual([
     [keyOf('Agent', 'broken'), 'model: "gone/x" maps to no configured provider'],
   ]);
+  expect([...(view?.warnings ?? [])]).toEqual([[keyOf('Agent', 'kept'), 'model: provider "x" has no key']]);
+});
+
+test('what a service warns of in a definition is known', () => {
+  const definitions = [{ kind: 'Pipeline', name: 'checkout', hash: 'abc' }];
+  const warnings = [
+    { kind: 'Pipeline', name: 'checkout', msg: 'OPS_HOOK is not allowed', loc: [] },
+    { file: 'x', msg: 'y' },
+  ];
+  const view = readDefinitions('api-0', { definitions, warnings });
+  expect([...(view?.warnings ?? [])]).toEqual([[keyOf('Pipeline', 'checkout'), 'OPS_HOOK is not allowed']]);
 });

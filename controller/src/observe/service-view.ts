@@ -9,6 +9,8 @@ export interface ReplicaView {
   lastRuns: ReadonlyMap<string, LastRun>;
   /** Messages of load errors, by `Kind name`. */
   errors: ReadonlyMap<string, string>;
+  /** The same for warnings: what is served, and yet wants attention. */
+  warnings: ReadonlyMap<string, string>;
   /** Readiness verdicts, where the service gives them. */
   verdicts: ReadonlyMap<string, string>;
   /** What agents can call, where the service says so. */
@@ -34,6 +36,12 @@ export type ServiceView =
 
 export const keyOf = (kind: DefinitionKind, name: string): string => `${kind} ${name}`;
 
+const Problem = z.looseObject({
+  kind: z.enum(['Pipeline', 'LibraryStep', 'Agent']).nullish(),
+  name: z.string().nullish(),
+  msg: z.string(),
+});
+
 const Definitions = z.looseObject({
   definitions: z.array(
     z.looseObject({
@@ -44,22 +52,15 @@ const Definitions = z.looseObject({
       verdict: z.string().nullish().catch(null),
     }),
   ),
-  errors: z
-    .array(
-      z.looseObject({
-        kind: z.enum(['Pipeline', 'LibraryStep', 'Agent']).nullish(),
-        name: z.string().nullish(),
-        msg: z.string(),
-      }),
-    )
-    .default([]),
+  errors: z.array(Problem).default([]),
+  warnings: z.array(Problem).default([]),
 });
 
 /** Reads `GET /definitions` of the api-server; null where it makes no sense. */
 export function readDefinitions(pod: string, body: unknown): ReplicaView | null {
   const parsed = Definitions.safeParse(body);
   if (!parsed.success) return null;
-  const { definitions, errors } = parsed.data;
+  const { definitions, errors, warnings } = parsed.data;
   return {
     pod,
     hashes: new Map(definitions.map(({ kind, name, hash }) => [keyOf(kind, name), hash])),
@@ -68,13 +69,17 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
         run ? [[keyOf(kind, name), { id: run.id, status: run.status, triggeredAt: run.triggered_at }] as const] : [],
       ),
     ),
-    errors: new Map(errors.flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : []))),
+    errors: messagesOf(errors),
+    warnings: messagesOf(warnings),
     verdicts: new Map(
       definitions.flatMap(({ kind, name, verdict }) => (verdict ? [[keyOf(kind, name), verdict] as const] : [])),
     ),
     tools: new Map(),
   };
 }
+
+const messagesOf = (problems: readonly z.infer<typeof Problem>[]): ReadonlyMap<string, string> =>
+  new Map(problems.flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : [])));
 
 const Tool = z.object({ server: z.string(), name: z.string(), hash: z.string() });
 const Agents = z.looseObject({
@@ -93,12 +98,19 @@ export function readAgents(pod: string, body: unknown): ReplicaView | null {
   const { agents } = parsed.data;
   // About its name is what the gateway says of a file of its own that had to make room for a managed one; with a warning
   // it serves the agent.
-  const errors = parsed.data.errors.filter(({ field, severity }) => field !== 'name' && severity !== 'warning');
+  const problems = parsed.data.errors.filter(({ field }) => field !== 'name');
+  const those = (warnings: boolean) =>
+    new Map(
+      problems
+        .filter(({ severity }) => (severity === 'warning') === warnings)
+        .map(({ agent, field, message }) => [keyOf('Agent', agent), `${field}: ${message}`]),
+    );
   return {
     pod,
     hashes: new Map(agents.map(({ name, version }) => [keyOf('Agent', name), version])),
     lastRuns: new Map(),
-    errors: new Map(errors.map(({ agent, field, message }) => [keyOf('Agent', agent), `${field}: ${message}`])),
+    errors: those(false),
+    warnings: those(true),
     verdicts: new Map(),
     tools: new Map(
       agents.flatMap(({ name, discovered_tools: tools }) => (tools ? [[keyOf('Agent', name), tools] as const] : [])),

@@ -15,6 +15,7 @@ const replica = (pod: string, loaded: string | null, error?: string): ReplicaVie
   hashes: new Map(loaded === null ? [] : [[keyOf('Pipeline', 'checkout'), loaded]]),
   lastRuns: new Map(),
   errors: new Map(error === undefined ? [] : [[keyOf('Pipeline', 'checkout'), error]]),
+  warnings: new Map(),
   verdicts: new Map(),
   tools: new Map(),
 });
@@ -69,6 +70,17 @@ test.each(table)('conditions where %s', (_name, verdict, view, expected) => {
   const said = conditionsOf(verdict, view).filter(({ type }) => type !== 'PromotionReady');
   const words = said.map(({ type, status, reason }) => `${type}=${status}${status === 'True' ? '' : ` ${reason}`}`);
   expect(words).toEqual(expected);
+});
+
+test('a warning of a replica is said beside Ready', () => {
+  const warnings = new Map([[keyOf('Pipeline', 'checkout'), 'OPS_HOOK is not allowed in url']]);
+  const view = asked(replica('a', hash), { ...replica('b', hash), warnings });
+  const ready = conditionsOf(sound, view).find(({ type }) => type === 'Ready');
+  expect(ready).toMatchObject({
+    status: 'True',
+    reason: 'Ready',
+    message: 'accepted, and served by every replica, with a warning: OPS_HOOK is not allowed in url',
+  });
 });
 
 test('a status that says the same is the same, whenever it is computed', () => {

@@ -11,7 +11,10 @@ export function conditionsOf(verdict: Verdict, view: ServiceView, workload: Work
   const { accepted, reason, message } = verdict;
   const acceptedIs: Said = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
   const synced: Said = { type: 'Synced', ...syncedOf(verdict, view) };
-  const ready: Said = { type: 'Ready', ...readyOf([acceptedIs, synced, ...(workload ? [workload] : [])]) };
+  const ready: Said = {
+    type: 'Ready',
+    ...readyOf([acceptedIs, synced, ...(workload ? [workload] : [])], warningOf(verdict, view)),
+  };
   const known = [acceptedIs, synced, ready];
   return verdict.object.kind === 'Pipeline'
     ? [...known, { type: 'PromotionReady', ...promotionOf(verdict, view) }]
@@ -47,10 +50,18 @@ function behindOf(
 }
 
 /** The first that says no decides, then the first that does not know. */
-function readyOf(parts: readonly Outcome[]): Outcome {
+function readyOf(parts: readonly Outcome[], warning: string | undefined): Outcome {
   const first = parts.find(({ status }) => status === 'False') ?? parts.find(({ status }) => status === 'Unknown');
   if (first) return { status: first.status, reason: first.reason, message: first.message };
-  return { status: 'True', reason: 'Ready', message: 'accepted, and served by every replica' };
+  const but = warning === undefined ? '' : `, with a warning: ${warning}`;
+  return { status: 'True', reason: 'Ready', message: `accepted, and served by every replica${but}` };
+}
+
+/** What a replica that serves it has to say about it, such as a model whose provider has no key. */
+function warningOf({ object, served }: Verdict, view: ServiceView): string | undefined {
+  if (!served || !view.asked) return undefined;
+  const key = keyOf(object.kind, served.name);
+  return view.replicas.find(({ warnings }) => warnings.has(key))?.warnings.get(key);
 }
 
 /** Conditions with their times: one that says the same as before keeps its own. */

@@ -65,6 +65,7 @@ test('an agent is Ready with its pods, and says what they wait for', () => {
     hashes: new Map([['Agent a', hash]]),
     lastRuns: new Map(),
     errors: new Map(),
+    warnings: new Map(),
     verdicts: new Map(),
     tools: new Map(),
   };
