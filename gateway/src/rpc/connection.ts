@@ -19,6 +19,8 @@ export interface ConnectionDeps {
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
+/** What a request needs around its parameters. */
+const ENVELOPE_BYTES = 1000;
 /** How long an event may wait for the frames that follow it. */
 const EVENT_DELAY_MS = 5;
 const CLOSE_SLOW = 1013;
@@ -59,6 +61,11 @@ export class Connection {
   notify(method: string, params: () => string): void {
     if (this.told.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
       setImmediate(() => this.tell());
+  }
+
+  /** Whether a request with these parameters is one frame. */
+  fits(params: unknown): boolean {
+    return Buffer.byteLength(JSON.stringify(params)) <= this.deps.maxFrameBytes - ENVELOPE_BYTES;
   }
 
   /** Asks the other side; rejects when the connection or `signal` ends first. */

@@ -2,6 +2,10 @@ import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
 import type { RunWatcher } from '../runs/run.ts';
 import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
+import { eventParts } from './event-parts.ts';
+
+/** Who cannot see a call cannot allow it. */
+const TOO_LARGE = 'the call is too large to be shown to whoever has to allow it; call with a smaller input';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
 export function watcherOf(connection: Connection): RunWatcher {
@@ -9,9 +13,11 @@ export function watcherOf(connection: Connection): RunWatcher {
     event(run, event) {
       const { id, params } = run;
       const now = Date.now();
-      connection.notify('agent.event', () =>
-        JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key: params.idempotency_key, ...event }),
-      );
+      const { idempotency_key } = params;
+      for (const part of eventParts(event))
+        connection.notify('agent.event', () =>
+          JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key, ...part }),
+        );
     },
     ask: (method, params, signal) => connection.request(method, params, signal),
     async requestApproval(run, request, signal) {
@@ -21,6 +27,7 @@ export function watcherOf(connection: Connection): RunWatcher {
         metadata: run.params.metadata,
         ...request,
       };
+      if (!connection.fits(params)) return { approved: false, comment: TOO_LARGE };
       const response = await connection.request('tool.request_approval', params, signal);
       if (response.error) return { approved: false, comment: 'the caller cannot decide about approvals' };
       const decision = ToolApprovalResult.safeParse(response.result);

@@ -40,6 +40,8 @@ export type Submitted =
 const SERVER_WAIT_MS = 10_000;
 const ORPHAN_GRACE_MS = 30_000;
 const DEFAULT_TRACE_CHARS = 4000;
+/** Of one tool result: an event with it has to fit a frame. */
+const MAX_TRACE_CHARS = 100_000;
 const RETRY_AFTER_MS = 1000;
 
 /** Takes runs in, holds them at the cap, runs them and remembers them for a while. */
@@ -217,7 +219,7 @@ export class RunService {
       models: [params.model ?? config.model, ...config.model_fallbacks],
       offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools(agent)),
       streamText: params.trace?.stream === true,
-      traceResultMaxChars: params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS,
+      traceResultMaxChars: Math.min(params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS, MAX_TRACE_CHARS),
       signal: run.signal(),
       emit: (event) => run.emit(event),
       span: this.startSpan(run, agent),
