@@ -88,6 +88,7 @@ export function wireEngine(parts: EngineParts): Engine {
       endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
       appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
       addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+      addHourly: (row) => async (tx: Tx) => tx.sum({ table: 'hourly_runs', row }),
     },
     setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
     persist: failpoints.stepRowLate ? late : persist,

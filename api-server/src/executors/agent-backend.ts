@@ -88,6 +88,9 @@ const malformed = (name: string, method: string): Failure => ({
   retryable: false,
 });
 
+/** Names are columns of an index, whose entries have a largest size. */
+const cutName = (name: string | null, most: number): string | null => name && name.slice(0, most);
+
 function toReply(name: string, result: unknown): AgentReply | Failure {
   const parsed = AgentRunResult.safeParse(result);
   if (!parsed.success) return malformed(name, 'agent.run');
@@ -97,9 +100,9 @@ function toReply(name: string, result: unknown): AgentReply | Failure {
     text: data.text,
     output: data.output,
     stopReason: data.stop_reason,
-    model: data.model,
-    provider: data.provider,
-    agentVersion: data.agent_version,
+    model: cutName(data.model, 200),
+    provider: cutName(data.provider, 100),
+    agentVersion: cutName(data.agent_version, 100),
     usage: data.usage && { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
     iterations: data.iterations,
     toolCalls: data.tool_calls,

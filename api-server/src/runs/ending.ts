@@ -1,6 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import { stopReason, Stopped, type ActiveRun } from './active-run.ts';
 import type { EventHub } from './events.ts';
+import { hourlyRun, type HourlyRun } from './hourly.ts';
 import type { RunEvent } from './model.ts';
 import type { Counter, RunEndRecord, Write } from './records.ts';
 import { runCounters } from './rollups.ts';
@@ -11,6 +12,7 @@ export interface EndingDeps {
     endRun(row: RunEndRecord): Write;
     appendEvents(runId: string, events: RunEvent[]): Write;
     addCounters(counters: Counter[]): Write;
+    addHourly(sum: HourlyRun): Write;
   };
   /** One durable transaction; rejects with `unavailable` when nothing was stored, and with `Stopped` where another process has the run. */
   persist(run: Pick<ActiveRun, 'owner'>, writes: Write[]): Promise<void>;
@@ -98,7 +100,17 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     unpriced_steps: run.totals.unpricedSteps,
   });
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
-  await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
+  const hourly = deps.store.addHourly(
+    hourlyRun({
+      pipeline_name: run.pipeline.name,
+      stage: run.stage,
+      team: run.team,
+      status,
+      triggered_at: run.triggeredAt,
+      completed_at: completedAt,
+    }),
+  );
+  await flush(deps, run, [end, counters, hourly, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
   run.span.end({ 'service.run.status': status }, status === 'failed' ? 'failed' : null);
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../store/counters.ts';
+import { checkHourly } from '../store/hourly-check.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 
 let world: World;
@@ -42,6 +43,30 @@ test('a run goes through its steps and each leaves its evidence', async () => {
     'step_started',
     'step_completed',
     'run_completed',
+  ]);
+});
+
+test('the ends of a run and its steps are in the sums of their hour, in testing too', async () => {
+  const testing = pipeline(ask('one')).replace('name: p', 'name: trial').replace('production', 'testing');
+  await make({
+    pipelines: [pipeline(ask('one') + ask('two')), testing],
+    agents: { one: () => sure(0.9), two: failing('refused', false) },
+    pricing: [{ provider: 'demo', model: 'm', inputPerMtok: 1, outputPerMtok: 1 }],
+  });
+  await world.run('p');
+  await world.run('trial');
+  const { db } = world.database;
+  expect(await checkHourly(db)).toEqual([]);
+  const runs = await db.selectFrom('hourly_runs').selectAll().orderBy('stage').execute();
+  expect(runs.map((row) => [row.pipeline_name, row.stage, row.status, row.runs])).toEqual([
+    ['p', 'production', 'failed', 1],
+    ['trial', 'testing', 'completed', 1],
+  ]);
+  const steps = await db.selectFrom('hourly_steps').selectAll().orderBy('stage').orderBy('step_name').execute();
+  expect(steps.map((row) => [row.step_name, row.stage, row.status, row.input_tokens, row.executions])).toEqual([
+    ['one', 'production', 'completed', 10, 1],
+    ['two', 'production', 'failed', 0, 1],
+    ['one', 'testing', 'completed', 10, 1],
   ]);
 });
 

@@ -1,3 +1,5 @@
+import type { HourlyStep } from './hourly.ts';
+
 /** What a run writes down, in the form of its rows: the store's tables are made of these. Times are milliseconds, JSON columns are text. */
 
 /** A write for a later transaction; the store made it and only the store can run it. It may run twice. */
@@ -113,4 +115,5 @@ export interface StepStore {
   endStep(row: StepEndRecord): Write;
   countAttempt(stepId: string, attempts: number): Write;
   addCounters(counters: Counter[]): Write;
+  addHourly(sum: HourlyStep): Write;
 }

@@ -1,3 +1,4 @@
+import { family } from './hourly.ts';
 import type { Counter } from './records.ts';
 import type { Stage } from './model.ts';
 
@@ -21,9 +22,6 @@ export interface EndedStep {
   grounding: number | null;
   checksPassed: boolean | null;
 }
-
-/** A fan-out branch counts under the name before the slash (Design 8). */
-const family = (stepName: string): string => stepName.split('/')[0] ?? stepName;
 
 /** What one ended step adds to the metrics; testing adds nothing. */
 export function stepCounters(step: EndedStep): Counter[] {

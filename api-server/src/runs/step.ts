@@ -12,6 +12,7 @@ import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import { stepClock, type StepClock } from './step-clock.ts';
 import type { Answer, Performed, Prepared, StepKind } from './step-kind.ts';
+import { hourlyStep } from './hourly.ts';
 import { endCounters, endRecord, startRecord, type Begun, type Ending, type StepError } from './step-rows.ts';
 import type { AnyStep, Site } from './site.ts';
 import { evaluateWhen } from './when.ts';
@@ -262,9 +263,11 @@ function gateRule({ step, kind }: Begun): GateRule | null {
 function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
   const completedAt = deps.now();
   noteEnd(begun, ending);
-  const row = deps.store.endStep(endRecord(begun, ending, completedAt));
+  const record = endRecord(begun, ending, completedAt);
+  const row = deps.store.endStep(record);
+  const hourly = deps.store.addHourly(hourlyStep({ ...begun.row, ...record }));
   const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
-  begun.run.pending.push(row, counters);
+  begun.run.pending.push(row, counters, hourly);
   endSpan(begun.span, ending);
   return { status: ending.status, error: ending.error };
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { HourlySum } from '../runs/hourly.ts';
 import type { Counter } from '../runs/records.ts';
 import type { Eventually, Job } from './group-commit.ts';
 import type { Tables } from './schema.ts';
@@ -26,6 +27,8 @@ export interface Tx {
   tell(word: string): Eventually<void>;
   /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
   count(counter: Counter): Eventually<void>;
+  /** The same for the sums of an hour. */
+  sum(hourly: HourlySum): Eventually<void>;
 }
 
 export interface Database {

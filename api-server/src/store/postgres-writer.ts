@@ -3,7 +3,9 @@ import type { Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import { CommitInDoubt, ConnectionLost, Fenced, LockBusy, type Outcome } from './faults.ts';
 import type { Company, Transactions } from './group-commit.ts';
+import { collectHourly, KEYED, SUMMED } from './hourly-sums.ts';
 import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
+import type { Tables } from './schema.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
 export interface WriterDeps {
@@ -46,6 +48,7 @@ export function createWriter(deps: WriterDeps): Writer {
   let seen: number | null = null;
   let locks = new Set<string>();
   let sums = new Map<string, Counter>();
+  const hourly = collectHourly();
 
   const send = (query: Query): Promise<Answer> => {
     if (!session?.alive) return Promise.reject(new ConnectionLost('there is no connection to the database'));
@@ -103,6 +106,7 @@ export function createWriter(deps: WriterDeps): Writer {
       const value = (sums.get(key)?.value ?? 0) + counter.value;
       sums.set(key, { ...counter, value });
     },
+    sum: hourly.add,
   };
 
   return {
@@ -112,10 +116,13 @@ export function createWriter(deps: WriterDeps): Writer {
     begin: async (company) => {
       locks = new Set();
       sums = new Map();
+      hourly.clear();
       transactionId = await beginOnLiving(company);
     },
     commit: async () => {
       if (sums.size > 0) await send(addSums(sums));
+      await addHourly(send, 'hourly_runs', hourly.runs());
+      await addHourly(send, 'hourly_steps', hourly.steps());
       await commit(send, () => deps.outcome(transactionId));
     },
     rollback: async (fault) => {
@@ -148,6 +155,35 @@ function addSums(sums: ReadonlyMap<string, Counter>): Query {
     sorted.map(({ value }) => value),
   ];
   return { text: ADD_SUMS, values: columns, name: 'add_sums' };
+}
+
+const ADD_HOURLY = { hourly_runs: addHourlyTo('hourly_runs'), hourly_steps: addHourlyTo('hourly_steps') };
+
+function addHourlyTo(table: keyof typeof SUMMED): string {
+  const keyed: readonly string[] = KEYED[table];
+  const summed: readonly string[] = SUMMED[table];
+  const columns = [...keyed, ...summed];
+  const arrays = columns.map((column, at) => `$${at + 1}::${arrayOf(column, summed)}[]`);
+  const added = summed.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})
+  ON CONFLICT (${keyed.join(', ')}) DO UPDATE SET ${added.join(', ')}`;
+}
+
+function arrayOf(column: string, summed: readonly string[]): string {
+  if (column === 'cost') return 'float8';
+  return column === 'hour' || summed.includes(column) ? 'bigint' : 'text';
+}
+
+/** As `addSums`, for the sums of an hour. */
+async function addHourly<T extends keyof typeof SUMMED>(
+  send: (query: Query) => Promise<Answer>,
+  table: T,
+  rows: readonly Tables[T][],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = [...KEYED[table], ...SUMMED[table]] as (keyof Tables[T])[];
+  const values = columns.map((column) => rows.map((row) => row[column]));
+  await send({ text: ADD_HOURLY[table], values, name: table });
 }
 
 /** The part of a transaction that runs statements: each compiled once, and prepared once a connection. */

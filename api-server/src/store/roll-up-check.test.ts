@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTestStore, type TestStore } from '../http/fixtures/store.ts';
+import { NOW, openTestStore, type TestStore } from '../http/fixtures/store.ts';
 import { runCounters, stepCounters } from '../runs/rollups.ts';
 import { addCounters } from './counters.ts';
 import { checkRollUps } from './roll-up-check.ts';
@@ -48,6 +48,19 @@ test('a row that was not counted is named with both numbers', async () => {
     { metric: 'pipeline_steps_total', labels: [...who, 'completed'], counted: 1, rolledUp: 0 },
     { metric: 'pipeline_tokens_total', labels: ['', ...who, 'input'], counted: 10, rolledUp: 0 },
     { metric: 'pipeline_tokens_total', labels: ['', ...who, 'output'], counted: 5, rolledUp: 0 },
+  ]);
+});
+
+test('sums of an hour that are behind their rows are named', async () => {
+  const id = await store.addRun(1);
+  await store.addStep(id, 'each/0');
+  await rollUp('each/0');
+  await store.database.write((tx) => tx.db.deleteFrom('hourly_runs').execute());
+  await store.database.write((tx) => tx.db.updateTable('hourly_steps').set({ executions: 0 }).execute());
+  const labels = [String(NOW), 'checkout', 'production', 'completed'];
+  expect(await checkRollUps(store.database.db)).toEqual([
+    { metric: 'hourly_runs', labels, counted: 1, rolledUp: 0 },
+    { metric: 'hourly_steps', labels: [...labels, 'each'], counted: 1, rolledUp: 0 },
   ]);
 });
 

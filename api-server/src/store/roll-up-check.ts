@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Counter } from '../runs/records.ts';
 import { ACTIVE_RUN_STATUSES } from '../runs/model.ts';
 import { readCounters } from './counters.ts';
+import { checkHourly } from './hourly-check.ts';
 import type { Tables } from './schema.ts';
 
 /** A roll-up that says less than the rows do; more is right, because pruned runs stay counted. */
@@ -30,7 +31,7 @@ export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUN
   if (Number(known) > maxRuns) return null;
   const counted = (await Promise.all([countRuns(db), countSteps(db), countTokens(db)])).flat();
   const rolledUp = new Map((await readCounters(db)).map((counter) => [keyOf(counter), counter.value]));
-  return counted
+  const behind = counted
     .map(({ metric, labels, value }) => ({
       metric,
       labels,
@@ -38,6 +39,7 @@ export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUN
       rolledUp: rolledUp.get(keyOf({ metric, labels })) ?? 0,
     }))
     .filter((entry) => entry.rolledUp < entry.counted);
+  return [...behind, ...(await checkHourly(db))];
 }
 
 const keyOf = ({ metric, labels }: Pick<Counter, 'metric' | 'labels'>) => JSON.stringify([metric, labels]);

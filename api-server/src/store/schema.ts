@@ -1,11 +1,13 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { HourlyRun, HourlyStep } from '../runs/hourly.ts';
 import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../runs/records.ts';
 
 /** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
 export interface Tables {
   definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
   runs: RunRow;
-  step_executions: StepRow;
+  /** `family` is the step's name, of a fan-out branch the name before the slash. */
+  step_executions: StepRow & { family: GeneratedAlways<string> };
   /** One row holds the events that one transaction stored, as a JSON array. */
   run_events: { run_id: string; first_seq: number; events: string };
   run_feedback: { run_id: string; outcome: string; notes: string | null; submitted_at: number; submitted_by: string };
@@ -19,6 +21,9 @@ export interface Tables {
   };
   /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
   counters: { metric: string; labels: string; value: number };
+  /** Sums of statistics, an hour a row; `hour` in milliseconds, an empty name where there is none. */
+  hourly_runs: HourlyRun;
+  hourly_steps: HourlyStep;
   audit: {
     id: Generated<number>;
     ts: number;

@@ -8,6 +8,7 @@ import { sqlite } from './dialect.ts';
 import { fileInPlace } from './file-in-place.ts';
 import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
+import { addHourlyRun, addHourlyStep, collectHourly } from './hourly-sums.ts';
 import { migrate } from './migrate.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
@@ -84,14 +85,18 @@ function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Trans
   const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
   const statements = statementsOn(writer);
   const sums = new Map<string, { metric: string; labels: string; value: number }>();
+  const hourly = collectHourly();
   return {
     begin: () => {
       if (!inPlace()) throw new AppError('unavailable', GONE);
       sums.clear();
+      hourly.clear();
       begin.run();
     },
     commit: () => {
       for (const sum of sums.values()) statements.run(bumpCounter, sum);
+      for (const row of hourly.runs()) statements.run(addHourlyRun, row);
+      for (const row of hourly.steps()) statements.run(addHourlyStep, row);
       commit.run();
     },
     rollback: () => writer.raw.exec('ROLLBACK'),
@@ -109,6 +114,7 @@ function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Trans
         if (known) known.value += value;
         else sums.set(key, { metric, labels, value });
       },
+      sum: hourly.add,
     },
   };
 }

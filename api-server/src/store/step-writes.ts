@@ -72,4 +72,5 @@ export const stepStore: StepStore = {
   endStep: (row) => async (tx: Tx) => void (await tx.run(endStepRow, row)),
   countAttempt: (id, attempts) => async (tx: Tx) => void (await tx.run(noteAttempt, { id, attempts })),
   addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+  addHourly: (row) => async (tx: Tx) => tx.sum({ table: 'hourly_steps', row }),
 };

@@ -35,6 +35,7 @@ function watched(tx: Tx, changed: Set<string>): Tx {
     epoch: tx.epoch,
     tell: (word) => tx.tell(word),
     count: (counter) => tx.count(counter),
+    sum: (hourly) => tx.sum(hourly),
     run: (query, input) => {
       const key = query as Statement<never, unknown>;
       if (!names.has(key)) names.set(key, changeOf(compile(tx.db, query).sql));

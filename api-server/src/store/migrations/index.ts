@@ -6,6 +6,7 @@ import { approvals } from './0003-approvals.ts';
 import { reruns } from './0005-reruns.ts';
 import { replicas } from './0006-replicas.ts';
 import { endedSessions } from './0007-ended-sessions.ts';
+import { hourlySums } from './0008-hourly-sums.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   { id: '0005-reruns', up: reruns },
   { id: '0006-replicas', up: replicas },
   { id: '0007-ended-sessions', up: endedSessions },
+  { id: '0008-hourly-sums', up: hourlySums },
 ];

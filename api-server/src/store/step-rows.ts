@@ -1,0 +1,8 @@
+import { sql } from 'kysely';
+
+/**
+ * Rows of `step_executions` that statistics count: ended ones, but for those that were skipped and the rows of groups, whose
+ * branches do the work. The first condition is the one of the index `step_executions_ended`.
+ */
+export const isExecution = () =>
+  sql<boolean>`completed_at is not null and status <> 'skipped' and kind not in ('parallel', 'fan_out')`;
