@@ -43,7 +43,9 @@ const RELIST_DELAY_MS = 500;
 /** Keeps one tool server running: starting, running, backoff, starting … until stopped (Design 6). */
 export class Supervisor {
   private readonly deps: SupervisorDeps;
-  private readonly abort = new AbortController();
+  private stopped = false;
+  /** Of the start under way, and of no other: what listens to it is kept for as long as it is. */
+  private opening: AbortController | null = null;
   private connection: ToolConnection | null = null;
   private current: SupervisorStatus = NEVER_STARTED;
   private failures = 0;
@@ -65,7 +67,8 @@ export class Supervisor {
 
   /** Ends the server and every process of its group. */
   async stop(): Promise<void> {
-    this.abort.abort();
+    this.stopped = true;
+    this.opening?.abort();
     this.clearTimers();
     const { connection } = this;
     this.become('stopped', null, { pid: null, startedAt: null });
@@ -86,13 +89,14 @@ export class Supervisor {
   }
 
   private async attempt(): Promise<void> {
-    if (this.abort.signal.aborted) return;
+    if (this.stopped) return;
     this.become('starting', null, {});
+    this.opening = new AbortController();
     let connection: ToolConnection | null = null;
     try {
-      connection = await this.deps.open(this.abort.signal);
+      connection = await this.deps.open(this.opening.signal);
       const tools = await connection.listTools();
-      if (this.abort.signal.aborted) return await connection.close();
+      if (this.stopped) return await connection.close();
       this.serve(connection, tools);
     } catch (error) {
       await connection?.close();
@@ -152,7 +156,7 @@ export class Supervisor {
   }
 
   private lost(connection: ToolConnection, reason: string): void {
-    if (this.connection !== connection || this.abort.signal.aborted) return;
+    if (this.connection !== connection || this.stopped) return;
     void connection.close().then(() => this.retryLater(reason));
     this.connection = null;
     this.clearTimers();
@@ -160,7 +164,7 @@ export class Supervisor {
   }
 
   private retryLater(reason: string): void {
-    if (this.abort.signal.aborted) return;
+    if (this.stopped) return;
     this.failures += 1;
     this.connection = null;
     this.clearTimers();
