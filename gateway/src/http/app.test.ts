@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN, INVOKE_TOKEN, startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
@@ -156,6 +159,42 @@ describe('bad requests', () => {
     const { status, body } = await gateway.http('GET', '/rpc');
     expect([status, body.detail.type]).toEqual([404, 'not_found']);
     expect(body.detail.message).toContain('WebSocket');
+  });
+
+  test.each([
+    ['h2c', 'GET', '/agents', 200],
+    ['h2c', 'GET', '/health', 200],
+    ['TLS/1.0', 'POST', '/reload', 200],
+  ])('an offer to go on in %s is passed over: %s %s', async (upgrade, method, path, status) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, connection: 'Upgrade, HTTP2-Settings', upgrade };
+    const asked = request(gateway.url + path, { method, headers }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(status);
+  });
+
+  test('a name of any length is a name that is not there', async () => {
+    for (const length of [65, 101, 2000])
+      expect((await gateway.http('GET', `/agents/${'a'.repeat(length)}`)).body.detail.type).toBe('not_found');
+  });
+
+  test.each([
+    ['no HTTP', 'nonsense\r\n\r\n', '400', 'validation'],
+    ['headers without end', `GET /health HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, '431', 'validation'],
+  ])('%s is answered in the same envelope', async (_, text, status, type) => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.end(text);
+    const answer = String(Buffer.concat(await socket.toArray()));
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').detail).toMatchObject({
+      type,
+      errors: [{ message: expect.any(String), severity: 'error' }],
+    });
+  });
+
+  test('what is wrong with a change is said of the agent that it was for', async () => {
+    const { body } = await gateway.http('PUT', '/agents/greeter', { body: { soul_md: 5 } });
+    expect(body.detail.errors).toMatchObject([{ agent: 'greeter', field: 'soul_md' }]);
   });
 
   test('nothing of it was logged as a bug', () => {

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { AppError, errorBody, ERROR_STATUS, plainIssues } from '@signalbox/crds';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate, grants, type Scope } from '../identity/authenticate.ts';
+import { answerClientError } from './client-error.ts';
 import { openApi } from './openapi.ts';
 import { type Route, route, type RouteScope } from './route.ts';
 import { z } from 'zod';
@@ -15,11 +17,16 @@ export interface AppDeps {
   onBug: (error: unknown, request: { method: string; route: string }) => void;
 }
 
+/** Of the first line of a request; a name that is too long is a name that is not there. */
+const MAX_ADDRESS_CHARS = 16 * 1024;
 const BODY_LIMIT = 2 * 1024 * 1024;
 /** Of a wrong value that is shown again. */
 const MAX_VALUE_CHARS = 200;
 const MAX_PROBLEMS = 20;
 const NO_JSON = 'the body must be JSON (content-type application/json)';
+
+/** Clients that offer another protocol (HTTP/2 above all) are answered as if they did not. */
+const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket';
 
 /** The REST side of the service: every route of the table behind its scope, every error in one envelope (Gateway 4, 5, 7). */
 export function createApp(deps: AppDeps): FastifyInstance {
@@ -30,7 +37,9 @@ export function createApp(deps: AppDeps): FastifyInstance {
     // Before any hook: an address that cannot be decoded belongs to no route.
     frameworkErrors: (_: Error, request: FastifyRequest, reply: FastifyReply) =>
       void sendError(addressError(request, deps), request, reply, deps),
-    ...(deps.tls ? { https: deps.tls } : {}),
+    clientErrorHandler: answerClientError,
+    routerOptions: { maxParamLength: MAX_ADDRESS_CHARS },
+    [deps.tls ? 'https' : 'http']: { ...deps.tls, shouldUpgradeCallback },
   } as { bodyLimit: number });
   readJson(app);
   // Whoever has no token does not learn which routes there are, nor has a body read.
@@ -39,7 +48,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   });
   for (const one of allRoutes(deps)) addRoute(app, one, deps);
   app.setNotFoundHandler(({ url }, reply) => {
-    const message = /^\/rpc(?:\?|$)/.test(url) ? '/rpc takes WebSocket connections only' : 'there is no such route';
+    const message = /^\/rpc(?:\?|$)/.test(url) ? '/rpc takes WebSocket connections only' : 'there is no such route; GET /openapi.json lists all';
     return reply.code(404).send(errorBody('not_found', message));
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps));
@@ -93,8 +102,9 @@ function addRoute(app: FastifyInstance, one: Route, deps: AppDeps): void {
     onRequest: async (request) =>
       authorize(request.headers.authorization, neededScope(one.scope, deps.metricsAuth), deps),
     handler: async (request, reply) => {
-      const body = one.body ? parseBody(one.body, request.body) : null;
-      const answer = await one.handle({ params: request.params as Record<string, string>, body });
+      const params = request.params as Record<string, string>;
+      const body = one.body ? parseBody(one.body, request.body, params['name']) : null;
+      const answer = await one.handle({ params, body });
       if ('json' in answer) return reply.send(answer.json);
       return reply.type(answer.contentType).send(answer.text);
     },
@@ -122,14 +132,14 @@ function authorize(authorization: string | undefined, needed: Scope | null, deps
   throw new AppError('forbidden', `the ${who.token} token lacks the scope ${needed}`);
 }
 
-function parseBody(schema: z.ZodType, body: unknown): unknown {
+function parseBody(schema: z.ZodType, body: unknown, agent = agentOf(body)): unknown {
   const parsed = schema.safeParse(body === undefined ? {} : body);
   if (parsed.success) return parsed.data;
   const errors = plainIssues(parsed.error.issues)
     .slice(0, MAX_PROBLEMS)
     .map(({ path, msg, unknownKey }) =>
       problem({
-        agent: agentOf(body),
+        agent,
         field: path.map(String).join('.').slice(0, MAX_VALUE_CHARS),
         value: unknownKey ? null : scalarAt(body, path),
         message: msg,
