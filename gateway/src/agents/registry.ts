@@ -80,16 +80,16 @@ export class AgentRegistry {
   create(name: string, pair: AgentPair, overwrite: boolean): WriteResult {
     const validated = validateAgent({ ...pair, expectedName: name, managedBy: null }, this.options.known);
     if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
-    const existing = this.agents.get(name);
-    if (existing?.managedBy) return { ok: false, reason: 'managed', managedBy: existing.managedBy };
+    const managedBy = this.ownerOf(name);
+    if (managedBy) return { ok: false, reason: 'managed', managedBy };
     if (!overwrite && this.isTaken(name)) return { ok: false, reason: 'exists' };
     return this.write(name, pair);
   }
 
   /** Changes one file or both of an agent; what is not given stays. */
   update(name: string, change: Partial<AgentPair>): WriteResult {
-    const existing = this.agents.get(name);
-    if (existing?.managedBy) return { ok: false, reason: 'managed', managedBy: existing.managedBy };
+    const managedBy = this.ownerOf(name);
+    if (managedBy) return { ok: false, reason: 'managed', managedBy };
     const current = this.isTaken(name) ? this.currentPair(name) : null;
     if (!current) return { ok: false, reason: 'missing' };
     const pair = { agentYaml: change.agentYaml ?? current.agentYaml, soul: change.soul ?? current.soul };
@@ -100,14 +100,22 @@ export class AgentRegistry {
 
   /** Deletes an agent, a broken one too, and returns what its files said. */
   remove(name: string): { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }> {
-    const existing = this.agents.get(name);
-    if (existing?.managedBy) return { ok: false, reason: 'managed', managedBy: existing.managedBy };
+    const managedBy = this.ownerOf(name);
+    if (managedBy) return { ok: false, reason: 'managed', managedBy };
     if (!this.isTaken(name)) return { ok: false, reason: 'missing' };
     const pair = this.currentPair(name) ?? { agentYaml: '', soul: '' };
     deletePair(this.options.agentsDir, name);
     this.agents.delete(name);
     this.load();
     return { ok: true, pair };
+  }
+
+  /** What manages the agent of a name, which then is read-only: also where its files are broken and nothing is loaded. */
+  private ownerOf(name: string): AgentRecord['managedBy'] {
+    const live = this.agents.get(name)?.managedBy;
+    const { managedDir } = this.options;
+    if (live || managedDir === undefined) return live ?? null;
+    return listAgents(join(managedDir, 'agents')).includes(name) ? readOwners(managedDir)(name) : null;
   }
 
   private write(name: string, pair: AgentPair): WriteResult {

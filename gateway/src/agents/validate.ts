@@ -23,6 +23,9 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   const fallbackName = expectedName ?? '';
   if (soul.length > MAX_SOUL_CHARS)
     return refuse(fallbackName, 'soul_md', null, `is longer than ${MAX_SOUL_CHARS} characters`);
+  for (const [field, text] of [['agent_yaml', agentYaml] as const, ['soul_md', soul] as const])
+    if (!text.isWellFormed())
+      return refuse(fallbackName, field, null, 'cannot be written as UTF-8: half of a surrogate pair is missing');
   const yaml = parseYaml(agentYaml);
   if (!yaml.ok) {
     const errors = yaml.problems.map(({ msg, line, col }) =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
@@ -88,6 +88,18 @@ test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', 'a'.repeat(65), '
     expect(body.detail.errors).toMatchObject([{ agent: name, field: 'name', value: name, severity: 'error' }]);
   },
 );
+
+test.each([
+  ['agent_yaml', { agent_yaml: yaml('x', 'output_schema: {properties: {"\ud800": {}, "\ud801": {}}}') }],
+  ['soul_md', { soul_md: 'half of a pair: \udc00' }],
+])('text that cannot be written as UTF-8 is refused, and nothing is written: %s', async (field, part) => {
+  const { status, body } = await gateway.http('POST', '/agents', {
+    body: { name: 'x', agent_yaml: yaml('x'), soul_md: '', ...part },
+  });
+  expect([status, body.detail.type]).toEqual([400, 'validation']);
+  expect(body.detail.errors).toMatchObject([{ agent: 'x', field, message: expect.stringContaining('UTF-8') }]);
+  expect(existsSync(join(gateway.directory, 'agents', 'x'))).toBe(false);
+});
 
 test('validate applies the same checks without a write', async () => {
   const good = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [down]') } });
@@ -205,4 +217,24 @@ test('a name of the managed directory is served from there and read-only', async
     message: 'agent "triage" is managed by Agent sre/triage-cr; change it there',
     managed_by: { kind: 'Agent', namespace: 'sre', name: 'triage-cr' },
   });
+});
+
+test('a name of the managed directory is read-only where its files are broken, too', async () => {
+  await gateway.close();
+  gateway = await startTestGateway({ config: { managed_dir: '.', agents_dir: 'own' } });
+  mkdirSync(join(gateway.directory, 'agents', 'triage'), { recursive: true });
+  writeFileSync(fileOf('triage', 'agent.yaml'), 'name: triage\nmodel: nobody/m\n');
+  writeFileSync(fileOf('triage', 'soul.md'), '');
+  mkdirSync(join(gateway.directory, 'own', 'triage'), { recursive: true });
+  for (const [method, path, body] of [
+    ['POST', '/agents', { name: 'triage', agent_yaml: yaml('triage'), soul_md: 'x', overwrite: true }],
+    ['PUT', '/agents/triage', { agent_yaml: yaml('triage'), soul_md: 'x' }],
+    ['DELETE', '/agents/triage', undefined],
+  ] as const) {
+    const answer = await gateway.http(method, path, body ? { body } : {});
+    expect([method, answer.status, answer.body.detail?.type]).toEqual([method, 409, 'collision']);
+    expect(answer.body.detail.managed_by).toEqual({ kind: 'Agent', namespace: '', name: 'triage' });
+  }
+  expect(readdirSync(join(gateway.directory, 'own', 'triage'))).toEqual([]);
+  expect(gateway.errors).toEqual([]);
 });
