@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Agent, MAX_FRAME_BYTES } from '@signalbox/crds';
@@ -65,6 +65,8 @@ export async function startGateway({
 }: GatewayOptions): Promise<StartResult> {
   const policy = compilePolicy(config.tool_policy);
   if (!policy.ok) return { ok: false, message: policy.message };
+  const opened = openDirectory(config.agents_dir);
+  if (!opened.ok) return { ok: false, message: `agents_dir: ${opened.message}` };
   const models = createModels(providerEntries(config.providers));
   const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
@@ -245,7 +247,7 @@ export async function startGateway({
   try {
     await app.listen({ host: config.server.host, port: config.server.port });
   } catch (error) {
-    return { ok: false, message: `server.port: ${error instanceof Error ? error.message : 'cannot listen'}` };
+    return { ok: false, message: `server.host, server.port: ${error instanceof Error ? error.message : 'cannot listen'}` };
   }
   // After the port: the MCP client is the largest thing this service loads, and no probe should wait for it.
   setImmediate(() => servers.start());
@@ -263,6 +265,15 @@ export async function startGateway({
       },
     },
   };
+}
+
+function openDirectory(path: string): { ok: true } | { ok: false; message: string } {
+  try {
+    mkdirSync(path, { recursive: true });
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : 'cannot be made' };
+  }
 }
 
 function limitsOf({ limits }: GatewayConfig) {

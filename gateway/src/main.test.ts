@@ -73,6 +73,24 @@ test('a bad configuration is one line on stderr', async () => {
   expect(run.output.stderr).toBe('gateway: limits.max_runs: unknown key\n');
 });
 
+test.each([
+  ['agents_dir: a', 'gateway: agents_dir: EEXIST'],
+  ['agents_dir: a/b', 'gateway: agents_dir: ENOTDIR'],
+  ['server: {port: 0, tls: {cert: a, key: a}}', 'gateway: server.tls: '],
+])('%s, where "a" is a file, is one line on stderr', async (text, expected) => {
+  writeFileSync(join(directory, 'a'), 'not what it should be');
+  const run = gateway(['--config', configure(text)]);
+  expect(await run.exit()).toBe(2);
+  expect(run.output.stderr).toMatch(/^[^\n]+\n$/);
+  expect(run.output.stderr).toContain(expected);
+});
+
+test('the first boot shows its tokens at every log level', async () => {
+  const run = gateway(['--config', configure('server: {port: 0}\nlog: {level: error}\n')]);
+  const minted = await run.line('tokens minted, shown this once');
+  expect(Object.keys(minted)).toEqual(expect.arrayContaining(['admin_token', 'invoke_token']));
+});
+
 test('the first boot mints both tokens, prints them once and keeps them to itself', async () => {
   const config = configure('server: {port: 0}\nidentity_dir: id\n');
   const first = gateway(['--config', config]);

@@ -43,9 +43,9 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   if (!loadedTokens.ok) return refuse(loadedTokens.message);
   const { tokens } = loadedTokens;
   const log = createLog(config.log.level);
-  // Shown once, to the person at the console of the first boot; afterwards only the file has them.
+  // Shown once, to the person at the console of the first boot, however quiet the log is; afterwards only the file has them.
   if (tokens.minted)
-    log.info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
+    createLog('info').info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
 
   const signing =
     config.runtime.mode === 'kubernetes'

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentPair, deletePair, listAgents, mendSwaps, readPair, writePair } from './agent-files.ts';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
@@ -34,7 +33,6 @@ export class AgentRegistry {
 
   constructor(options: RegistryOptions) {
     this.options = options;
-    mkdirSync(options.agentsDir, { recursive: true });
   }
 
   get(name: string): AgentRecord | undefined {

@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { parseYaml, plainIssues, type YamlProblem } from '@signalbox/crds';
 import type { z } from 'zod';
 import { expandEnvironment, imageEnvironmentReferences } from './environment.ts';
@@ -105,9 +106,15 @@ function directoryProblems({ mcp_servers, managed_dir }: GatewayConfig): string[
 }
 
 function tlsProblems({ server: { tls } }: GatewayConfig): string[] {
-  return Object.entries(tls ?? {})
-    .filter(([, path]) => !isReadable(path))
-    .map(([key, path]) => `server.tls.${key}: cannot read ${path}`);
+  if (!tls) return [];
+  const unreadable = Object.entries(tls).filter(([, path]) => !isReadable(path));
+  if (unreadable.length > 0) return unreadable.map(([key, path]) => `server.tls.${key}: cannot read ${path}`);
+  try {
+    createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
+    return [];
+  } catch (error) {
+    return [`server.tls: ${tls.cert} and ${tls.key} are no certificate with its key in PEM: ${reasonOf(error)}`];
+  }
 }
 
 function isDirectory(path: string): boolean {
