@@ -11,7 +11,13 @@ export const ToolPattern = z
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}(\/[^\s/]+)?$/, 'must be "server" or "server/glob"');
 
 export const AgentLimits = z.strictObject({
-  max_iterations: z.number().int().min(1).max(200).optional().describe('turns of the model'),
+  max_iterations: z
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("turns of the model, where that is less than the gateway's"),
   timeout_seconds: z.number().int().min(1).max(86_400).optional().describe('for a whole run of the agent'),
   max_total_tokens: z.number().int().positive().optional().describe('input and output of all turns together'),
   max_tool_calls: z.number().int().nonnegative().optional().describe('of one run; 0 forbids them'),
@@ -41,7 +47,7 @@ export const Agent = z.strictObject({
   temperature: z.number().min(0).max(2).optional().describe('randomness of the model; its own default where left out'),
   thinking_level: z.enum(['off', 'low', 'medium', 'high']).optional().describe('how long the model may think first'),
   tools: z.array(ToolPattern).max(64).default([]).describe('"server" or "server/glob" of what it may call'),
-  limits: AgentLimits.default({}).describe("of one run, where they differ from the gateway's"),
+  limits: AgentLimits.default({}).describe("of one run, beside the gateway's own"),
   output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
   read_only: z.boolean().default(false).describe('only tools that call themselves read-only'),
   require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),

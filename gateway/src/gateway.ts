@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Agent, MAX_FRAME_BYTES } from '@signalbox/crds';
+import { MAX_FRAME_BYTES } from '@signalbox/crds';
 import type { AgentRecord } from './agents/agent-record.ts';
+import { knownNames } from './agents/known-names.ts';
 import { readManagedAgents } from './agents/managed.ts';
 import { AgentRegistry } from './agents/registry.ts';
-import { validateAgent, warningsOf } from './agents/validate.ts';
+import { keylessModels, validateAgent } from './agents/validate.ts';
 import type { GatewayConfig } from './config/schema.ts';
 import { healthOf } from './health.ts';
 import { createApp } from './http/app.ts';
@@ -68,7 +69,6 @@ export async function startGateway({
   const opened = openDirectory(config.agents_dir);
   if (!opened.ok) return { ok: false, message: `agents_dir: ${opened.message}` };
   const models = createModels(providerEntries(config.providers));
-  const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
 
   const { servers, stop: stopTools } = composeTools({
@@ -77,26 +77,13 @@ export async function startGateway({
     log,
     onChangedTools: (server) => metrics.toolsChanged(server),
   });
-  const known = {
-    hasModel: (model: string) => models.route(model) !== null,
-    keylessProvider: (model: string) => {
-      const provider = models.route(model)?.provider ?? '';
-      return keyless.has(provider) ? provider : null;
-    },
-    servers: new Map(
-      Object.entries(config.mcp_servers).map(
-        ([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const,
-      ),
-    ),
-    modeOf: (agent: Agent, managed: boolean) =>
-      config.runtime.mode === 'process' ? 'process' : (agent.runtime.mode ?? (managed ? 'kubernetes' : 'process')),
-  };
+  const known = knownNames(config, models);
   const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
   const reload = () => {
     const report = registry.load();
     pods?.retain(report.agents.filter((agent) => podsOf(agent) !== null));
     for (const { agent, field, message, severity } of report.errors)
-      log.warn({ agent, field, problem: message }, severity === 'error' ? 'agent not loaded' : 'agent may not answer');
+      log.warn({ agent, field, problem: message }, severity === 'error' ? 'agent not loaded' : 'agent warning');
     const errors = report.errors.filter(({ severity }) => severity === 'error').length;
     log.info({ agents: report.agents.length, errors, warnings: report.errors.length - errors }, 'agents loaded');
     return report;
@@ -180,7 +167,7 @@ export async function startGateway({
   const listAgents = () =>
     registry.list().map(({ name, config: agent, version: agentVersion }) => {
       const { model, description, tags } = agent;
-      const warnings = warningsOf(agent, known).map(({ field, message }) => `${field}: ${message}`);
+      const warnings = keylessModels(agent, known).map(({ field, message }) => `${field}: ${message}`);
       return { name, model, description, tags, version: agentVersion, ...(warnings.length > 0 ? { warnings } : {}) };
     });
   const methods = createMethods({
@@ -247,7 +234,10 @@ export async function startGateway({
   try {
     await app.listen({ host: config.server.host, port: config.server.port });
   } catch (error) {
-    return { ok: false, message: `server.host, server.port: ${error instanceof Error ? error.message : 'cannot listen'}` };
+    return {
+      ok: false,
+      message: `server.host, server.port: ${error instanceof Error ? error.message : 'cannot listen'}`,
+    };
   }
   // After the port: the MCP client is the largest thing this service loads, and no probe should wait for it.
   setImmediate(() => servers.start());

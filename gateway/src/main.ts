@@ -45,7 +45,10 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   const log = createLog(config.log.level);
   // Shown once, to the person at the console of the first boot, however quiet the log is; afterwards only the file has them.
   if (tokens.minted)
-    createLog('info').info({ admin_token: tokens.admin, invoke_token: tokens.invoke }, 'tokens minted, shown this once');
+    createLog('info').info(
+      { admin_token: tokens.admin, invoke_token: tokens.invoke },
+      'tokens minted, shown this once',
+    );
 
   const signing =
     config.runtime.mode === 'kubernetes'

@@ -16,6 +16,10 @@ export interface AgentRecord {
 export interface KnownNames {
   /** Whether a model string leads to a configured provider. */
   hasModel(model: string): boolean;
+  /** Names of the configured providers. */
+  providers: readonly string[];
+  /** Turns that a run may take at most, whatever its agent says. */
+  maxIterations: number;
   /** The provider that a model string leads to, where it has no key; null where it can be asked. */
   keylessProvider(model: string): string | null;
   /** Tool servers by name; image servers run only beside agents with a pod of their own. */

@@ -50,12 +50,20 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   return { ok: true, record, warnings: warningsOf(config, known) };
 }
 
-/** What does not keep an agent from being loaded, but from being answered: models of providers that have no key. */
-export function warningsOf(config: Agent, known: Pick<KnownNames, 'keylessProvider'>): ValidationItem[] {
+/** What does not keep an agent from being loaded, and yet is not as its author wrote it. */
+export function warningsOf(config: Agent, known: KnownNames): ValidationItem[] {
+  const { max_iterations: turns = 0 } = config.limits;
+  const message = `the gateway's limits.max_iterations, ${known.maxIterations}, is less and holds`;
+  const capped = warning(config.name, 'limits.max_iterations', turns, message);
+  return [...keylessModels(config, known), ...(turns > known.maxIterations ? [capped] : [])];
+}
+
+/** What keeps an agent from being answered: models of providers that have no key. */
+export function keylessModels(config: Agent, known: Pick<KnownNames, 'keylessProvider'>): ValidationItem[] {
   return modelsOf(config).flatMap(([field, model]) => {
     const provider = known.keylessProvider(model);
     const message = `provider "${provider}" has no key, so nothing can be asked of it`;
-    return provider === null ? [] : [{ ...item(config.name, field, model, message), severity: 'warning' as const }];
+    return provider === null ? [] : [warning(config.name, field, model, message)];
   });
 }
 
@@ -125,6 +133,10 @@ function refuse(agent: string, field: string, value: unknown, message: string): 
 
 function item(agent: string, field: string, value: unknown, message: string): ValidationItem {
   return { agent, field, value, message, severity: 'error' };
+}
+
+function warning(agent: string, field: string, value: unknown, message: string): ValidationItem {
+  return { ...item(agent, field, value, message), severity: 'warning' };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -120,7 +120,13 @@ export type ToolPolicyConfig = z.infer<typeof ToolPolicyConfig>;
 export const Limits = z.strictObject({
   max_concurrent_runs: z.number().int().min(1).max(10_000).default(10).describe('Agent runs at a time'),
   max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('How many may wait for a place'),
-  max_iterations: z.number().int().min(1).max(1000).default(20).describe('Turns of a model in a run'),
+  max_iterations: z
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(20)
+    .describe('Turns of a model in a run at most; an agent may allow itself fewer, not more'),
   request_timeout_seconds: Seconds.default(180).describe('How long an answer of a model may take'),
   tool_timeout_seconds: Seconds.default(30).describe('How long an answer of a tool may take'),
   tool_result_max_chars: z

@@ -48,7 +48,9 @@ export function createApp(deps: AppDeps): FastifyInstance {
   });
   for (const one of allRoutes(deps)) addRoute(app, one, deps);
   app.setNotFoundHandler(({ url }, reply) => {
-    const message = /^\/rpc(?:\?|$)/.test(url) ? '/rpc takes WebSocket connections only' : 'there is no such route; GET /openapi.json lists all';
+    const message = /^\/rpc(?:\?|$)/.test(url)
+      ? '/rpc takes WebSocket connections only'
+      : 'there is no such route; GET /openapi.json lists all';
     return reply.code(404).send(errorBody('not_found', message));
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps));

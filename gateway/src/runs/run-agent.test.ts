@@ -284,6 +284,20 @@ describe('tools', () => {
     expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('may call 1 tools');
   });
 
+  test('the operator’s turns hold where an agent allows itself more, and its author is told', async () => {
+    const limits = { max_iterations: 2 };
+    const { run, gateway } = await gatewayWith([ask('host__ok')], {
+      agent: { ...TOOLS, limits: { max_iterations: 5 } },
+      config: { limits },
+    });
+    const { error } = await run();
+    expect(error).toMatchObject({ code: -32014, data: { iterations: 2 } });
+    expect(error?.message).toContain("the gateway's limits.max_iterations");
+    const message = "the gateway's limits.max_iterations, 2, is less and holds";
+    const warning = { agent: 'worker', field: 'limits.max_iterations', value: 5, message, severity: 'warning' };
+    expect((await gateway.http('GET', '/agents')).body.errors).toEqual([warning]);
+  });
+
   test('a server that does not run fails the run as something to try again', async () => {
     const { run } = await gatewayWith([chat.text('x')], {
       agent: TOOLS,

@@ -3,6 +3,7 @@ import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
 import type { ModelCall, ModelContent, ModelPrompt, ModelReply, ModelUsage } from '../models/model.ts';
+import { assistantContent } from './assistant-content.ts';
 import type { AnswerContract } from './answer-contract.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import type { RunSpan } from '../observability/span.ts';
@@ -16,6 +17,7 @@ import { Trace } from './trace.ts';
 export interface RunAgentDeps {
   generate: (request: GenerateRequest, options: GenerateOptions) => Promise<Generated>;
   door: DoorDeps;
+  /** The operator's ceiling; an agent's own limit may only be lower. */
   maxIterations: number;
 }
 
@@ -81,10 +83,13 @@ class AgentRun {
 
   private async takeTurns(): Promise<RunOutcome> {
     const { limits } = this.job.agent.config;
-    const maxIterations = limits.max_iterations ?? this.deps.maxIterations;
+    const maxIterations = Math.min(limits.max_iterations ?? Number.POSITIVE_INFINITY, this.deps.maxIterations);
+    const whose = limits.max_iterations === maxIterations ? "the agent's" : "the gateway's";
     for (;;) {
-      if (this.iterations >= maxIterations)
-        return this.fail('max_iterations', `no answer after ${maxIterations} turns of the model`, false);
+      if (this.iterations >= maxIterations) {
+        const message = `no answer after ${maxIterations} turns of the model (${whose} limits.max_iterations)`;
+        return this.fail('max_iterations', message, false);
+      }
       const generated = await this.askModel();
       if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
       const outcome = await this.handle(generated.reply);
@@ -93,7 +98,11 @@ class AgentRun {
         limits.max_total_tokens !== undefined &&
         this.usage.input_tokens + this.usage.output_tokens >= limits.max_total_tokens
       ) {
-        return this.fail('max_iterations', `the run used its ${limits.max_total_tokens} tokens`, false);
+        return this.fail(
+          'max_iterations',
+          `the run used its ${limits.max_total_tokens} tokens (the agent's limits.max_total_tokens)`,
+          false,
+        );
       }
     }
   }
@@ -260,39 +269,6 @@ function usageOf(usage: ModelUsage): Usage {
     output_tokens: usage.output ?? 0,
     cached_input_tokens: usage.cachedInput ?? 0,
   };
-}
-
-type AssistantContent = Extract<ModelPrompt[number], { role: 'assistant' }>['content'];
-
-/** What a model said, in the form in which it is told again: signatures and ids of the provider included. */
-function assistantContent(content: readonly ModelContent[]): AssistantContent {
-  const said = content.flatMap((part): AssistantContent => {
-    if (part.type === 'text' && part.text === '') return [];
-    if (part.type === 'text' || part.type === 'reasoning')
-      return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
-    if (part.type === 'tool-call') {
-      const { toolCallId, toolName } = part;
-      return [
-        {
-          type: 'tool-call',
-          toolCallId,
-          toolName,
-          input: parsedInput(part.input),
-          providerOptions: part.providerMetadata,
-        },
-      ];
-    }
-    return [];
-  });
-  return said.length > 0 ? said : [{ type: 'text', text: '(no answer)' }];
-}
-
-function parsedInput(text: string): unknown {
-  try {
-    return text.trim() === '' ? {} : JSON.parse(text);
-  } catch {
-    return {};
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,0 +1,24 @@
+import type { GatewayConfig } from '../config/schema.ts';
+import type { Models } from '../models/models.ts';
+import type { KnownNames } from './agent-record.ts';
+
+/** What the operator's configuration lets agents refer to. */
+export function knownNames(config: GatewayConfig, models: Models): KnownNames {
+  const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
+  return {
+    hasModel: (model) => models.route(model) !== null,
+    providers: models.views.map(({ name }) => name),
+    maxIterations: config.limits.max_iterations,
+    keylessProvider: (model) => {
+      const provider = models.route(model)?.provider ?? '';
+      return keyless.has(provider) ? provider : null;
+    },
+    servers: new Map(
+      Object.entries(config.mcp_servers).map(
+        ([name, entry]) => [name, 'image' in entry ? 'image' : 'process'] as const,
+      ),
+    ),
+    modeOf: (agent, managed) =>
+      config.runtime.mode === 'process' ? 'process' : (agent.runtime.mode ?? (managed ? 'kubernetes' : 'process')),
+  };
+}
