@@ -87,6 +87,8 @@ export function decodeFrame(frame: string, maxBytes: number = MAX_FRAME_BYTES): 
   return decodeMessage(value);
 }
 
+const NO_BATCH = 'batches are not taken: send one message a frame';
+
 function decodeMessage(value: unknown): DecodedFrame {
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
   if ('method' in fields) {
@@ -100,7 +102,7 @@ function decodeMessage(value: unknown): DecodedFrame {
   return {
     ok: false,
     id: id.success ? id.data : null,
-    error: rpcError('invalid_request', 'the frame is no JSON-RPC 2.0 message'),
+    error: rpcError('invalid_request', Array.isArray(value) ? NO_BATCH : 'the frame is no JSON-RPC 2.0 message'),
   };
 }
 

@@ -128,7 +128,7 @@ export async function startGateway({
     known.modeOf(agent, managedBy !== null) === 'kubernetes' ? pods : null;
   const runs = new RunService({
     agent: (name) => registry.get(name),
-    hasModel: known.hasModel,
+    modelProblem: known.modelProblem,
     tools: () => servers.tools(),
     whenRunning: (names, ms, signal) => servers.whenRunning(names, ms, signal),
     whenReady: (agent, signal) => podsOf(agent)?.whenReady(agent, signal) ?? null,

@@ -14,10 +14,8 @@ export interface AgentRecord {
 
 /** What agents may refer to: the operator's configuration, not theirs. */
 export interface KnownNames {
-  /** Whether a model string leads to a configured provider. */
-  hasModel(model: string): boolean;
-  /** Names of the configured providers. */
-  providers: readonly string[];
+  /** Why a model string leads to no configured provider; null where it leads to one. */
+  modelProblem(model: string): string | null;
   /** Turns that a run may take at most, whatever its agent says. */
   maxIterations: number;
   /** The provider that a model string leads to, where it has no key; null where it can be asked. */

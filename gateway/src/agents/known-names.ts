@@ -1,13 +1,14 @@
 import type { GatewayConfig } from '../config/schema.ts';
 import type { Models } from '../models/models.ts';
 import type { KnownNames } from './agent-record.ts';
+import { unknownProvider } from './unknown-name.ts';
 
 /** What the operator's configuration lets agents refer to. */
 export function knownNames(config: GatewayConfig, models: Models): KnownNames {
   const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
+  const providers = models.views.map(({ name }) => name);
   return {
-    hasModel: (model) => models.route(model) !== null,
-    providers: models.views.map(({ name }) => name),
+    modelProblem: (model) => (models.route(model) ? null : unknownProvider(model, providers)),
     maxIterations: config.limits.max_iterations,
     keylessProvider: (model) => {
       const provider = models.route(model)?.provider ?? '';

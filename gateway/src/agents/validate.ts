@@ -1,6 +1,7 @@
 import { Agent, agentVersion, compileJsonSchema, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
 import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
+import { unknownServer } from './unknown-name.ts';
 
 /** A pair of files that wants to become an agent. */
 export interface Candidate {
@@ -86,9 +87,10 @@ function nameItems(config: Agent, expected: string | null): ValidationItem[] {
 
 function referenceItems(config: Agent, candidate: Candidate, known: KnownNames): ValidationItem[] {
   const mode = known.modeOf(config, candidate.managedBy !== null);
-  const badModels = modelsOf(config)
-    .filter(([, model]) => !known.hasModel(model))
-    .map(([field, model]) => item(config.name, field, model, `"${model}" maps to no configured provider`));
+  const badModels = modelsOf(config).flatMap(([field, model]) => {
+    const problem = known.modelProblem(model);
+    return problem === null ? [] : [item(config.name, field, model, problem)];
+  });
   const patterns: [string, string][] = [
     ...config.tools.map((pattern): [string, string] => ['tools', pattern]),
     ...config.require_approval.map((pattern): [string, string] => ['require_approval', pattern]),
@@ -96,7 +98,7 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
   const badTools = patterns.flatMap(([field, pattern]) => {
     const kind = known.servers.get(serverOf(pattern));
     if (kind === undefined)
-      return [item(config.name, field, pattern, `"${serverOf(pattern)}" is no configured tool server`)];
+      return [item(config.name, field, pattern, unknownServer(serverOf(pattern), [...known.servers.keys()]))];
     if (kind === 'image' && mode === 'process')
       return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only beside agents with their own pod`)];
     return [];

@@ -78,7 +78,10 @@ export function createMethods(deps: MethodDeps): CallMethod {
     const method = methods.get(request.method);
     return method
       ? method(request.params, watcher)
-      : { ok: false, error: rpcError('method_not_found', `there is no method "${request.method}"`) };
+      : {
+          ok: false,
+          error: rpcError('method_not_found', `there is no method "${request.method}"; server.info lists all`),
+        };
   };
 }
 
@@ -92,11 +95,9 @@ function checked<Schema extends z.ZodType>(
     const errors = plainIssues(parsed.error.issues)
       .slice(0, 10)
       .map(({ path, msg }) => ({ field: path.join('.'), message: msg }));
-    const first = errors[0];
-    return {
-      ok: false,
-      error: rpcError('invalid_params', `params.${first?.field ?? ''}: ${first?.message ?? 'not valid'}`, { errors }),
-    };
+    const [{ field, message } = { field: '', message: 'not valid' }] = errors;
+    const where = field === '' ? 'params' : `params.${field}`;
+    return { ok: false, error: rpcError('invalid_params', `${where}: ${message}`, { errors }) };
   };
 }
 
@@ -105,5 +106,8 @@ function ok(result: unknown): RpcReply {
 }
 
 function notFound(): RpcReply {
-  return { ok: false, error: rpcError('not_found', 'no such run is known here') };
+  return {
+    ok: false,
+    error: rpcError('not_found', 'no such run is known here, or not any more; agent.run starts one'),
+  };
 }

@@ -99,6 +99,22 @@ describe('methods', () => {
     expect([error?.code, error?.data['type'], error?.data['retryable']]).toEqual([code, type, false]);
   });
 
+  test.each([
+    ['agent.run', { agent: 'nobody', input: '' }, 'there is no agent "nobody"; agents.list names all'],
+    [
+      'agent.run',
+      { agent: 'quick', input: '', model: 'no/m' },
+      'model: "no/m" maps to no configured provider; there are: demo',
+    ],
+    ['agent.run', undefined, 'params: is required'],
+    ['agent.run', [], 'params: expected object, received array'],
+    ['agent.attach', {}, 'params: needs run_id or idempotency_key'],
+    ['agent.attach', { run_id: 'x' }, 'no such run is known here, or not any more; agent.run starts one'],
+    ['agent.stop', {}, 'there is no method "agent.stop"; server.info lists all'],
+  ])('%s with %j says what to do', async (method, params, message) => {
+    expect((await (await gateway.rpc()).call(method, params)).error?.message).toBe(message);
+  });
+
   test('a run is over at its deadline, the caller’s or the agent’s', async () => {
     const client = await gateway.rpc();
     const own = client.call('agent.run', { agent: 'limited', input: '' });
@@ -192,17 +208,17 @@ describe('idempotency', () => {
 describe('hostile frames', () => {
   test.each([
     ['no JSON', '{', -32700],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, 'one message a frame'],
     ['another version', '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
     ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":7}', -32600],
     ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"__proto__"}', -32601],
     ['depth', `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, -32600],
-  ])('%s gets an error frame and the connection goes on', async (_, frame, code) => {
+  ])('%s gets an error frame and the connection goes on', async (_, frame, code, message = '') => {
     const client = await gateway.rpc();
     client.socket.send(frame);
     const answer = await until(() => client.messages[0]);
-    expect(answer.error?.code).toBe(code);
+    expect(answer.error).toMatchObject({ code, message: expect.stringContaining(message) });
     expect((await client.call('ping')).result).toEqual({ pong: true });
   });
 

@@ -65,7 +65,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const announcer = new Announcer(() => ({ draining, tools: podTools.tools() }), ANNOUNCE_EVERY_MS);
   const runs = new RunService({
     agent: (name) => (name === settings.agent ? current?.record : undefined),
-    hasModel: () => true,
+    modelProblem: () => null,
     tools: (agent) => [...(byRecord.get(agent)?.tools ?? []), ...podTools.tools()],
     whenRunning: (names, ms, signal) => podTools.whenRunning(names, ms, signal),
     perform: (job, run) => perform({ job, run, configured: byRecord.get(job.agent), podTools }),

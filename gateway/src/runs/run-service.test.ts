@@ -33,7 +33,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
   let count = 0;
   const runs = new RunService({
     agent: (name) => (name === 'a' ? AGENT : undefined),
-    hasModel: () => true,
+    modelProblem: () => null,
     tools: () => [],
     whenRunning: () => Promise.resolve([]),
     perform: (job, run) =>

@@ -14,7 +14,8 @@ import { NotReady, WaitingRoom } from './waiting-room.ts';
 
 export interface RunServiceDeps {
   agent: (name: string) => AgentRecord | undefined;
-  hasModel: (model: string) => boolean;
+  /** Why a model cannot be asked for; null where it can. */
+  modelProblem: (model: string) => string | null;
   tools: (agent: AgentRecord) => ServedTool[];
   /** Names of servers that still do not run after the wait. */
   whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
@@ -153,10 +154,10 @@ export class RunService {
     if (this.draining)
       return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
     const agent = this.deps.agent(params.agent);
-    if (!agent) return { ok: false, type: 'not_found', message: `there is no agent "${params.agent}"` };
-    if (params.model !== undefined && !this.deps.hasModel(params.model)) {
-      return { ok: false, type: 'invalid_params', message: `model: "${params.model}" maps to no configured provider` };
-    }
+    if (!agent)
+      return { ok: false, type: 'not_found', message: `there is no agent "${params.agent}"; agents.list names all` };
+    const problem = params.model === undefined ? null : this.deps.modelProblem(params.model);
+    if (problem !== null) return { ok: false, type: 'invalid_params', message: `model: ${problem}` };
     const contract = this.contracts.get(mergeSchemas(agent.config.output_schema, params.output_schema));
     if (!contract.ok) return { ok: false, type: 'invalid_params', message: `output_schema: ${contract.message}` };
     return { ok: true, agent, contract: contract.contract };

@@ -108,6 +108,28 @@ test('validate applies the same checks without a write', async () => {
   expect(bad.body).toMatchObject({ valid: false, errors: [{ field: 'tools', value: 'up' }] });
 });
 
+test('what a name should have led to is said', async () => {
+  const { body } = await gateway.http('POST', '/agents/validate', {
+    body: { agent_yaml: yaml('x', 'model_fallbacks: [nobody/m]\ntools: [up]\nrequire_approval: [up/x]\n') },
+  });
+  const message = '"up" is no configured tool server; there are: down';
+  expect(body.errors).toMatchObject([
+    { field: 'model_fallbacks', message: '"nobody/m" maps to no configured provider; there are: demo' },
+    { field: 'tools', message },
+    { field: 'require_approval', message },
+  ]);
+  await gateway.close();
+  const two = { one: { type: 'demo' }, two: { type: 'demo' } };
+  gateway = await startTestGateway({ config: { providers: two } });
+  const bare = await gateway.http('POST', '/agents/validate', {
+    body: { agent_yaml: 'name: x\nmodel: m\ntools: [a]\n' },
+  });
+  expect(bare.body.errors).toMatchObject([
+    { field: 'model', message: '"m" maps to no configured provider: none is the default, write one/m or two/m' },
+    { field: 'tools', message: '"a" is no configured tool server; there are none' },
+  ]);
+});
+
 test('what is wrong with a file is said in plain words', async () => {
   const { body } = await gateway.http('POST', '/agents/validate', {
     body: { agent_yaml: yaml('fine', 'temperature: 3\nmax_tokens: many\nlimits: {max_iteration: 1}') },
