@@ -16,6 +16,18 @@ test('a request, a notification and a response are told apart', () => {
   });
 });
 
+test.each(['"method not found"', '{"reason":"busy"}', 'null', '7', '{"type":"x","retryable":"yes"}'])(
+  'an error that says more in words of its own is still the answer: %s',
+  (data) => {
+    const frame = `{"jsonrpc":"2.0","id":"s1","error":{"code":-32601,"message":"no","data":${data}}}`;
+    expect(decodeFrame(frame)).toMatchObject({
+      ok: true,
+      kind: 'response',
+      message: { id: 's1', error: { code: -32601, message: 'no', data: undefined } },
+    });
+  },
+);
+
 test.each<[string, number, unknown]>([
   ['', -32700, null],
   ['nonsense', -32700, null],

@@ -34,7 +34,12 @@ export const RpcErrorData = z.looseObject({
 });
 export type RpcErrorData = z.infer<typeof RpcErrorData>;
 
-export const RpcError = z.object({ code: z.number().int(), message: z.string(), data: RpcErrorData.optional() });
+/** Libraries put anything into `data`; what is not ours is left out rather than the whole answer with it. */
+export const RpcError = z.object({
+  code: z.number().int(),
+  message: z.string(),
+  data: RpcErrorData.optional().catch(undefined),
+});
 export type RpcError = z.infer<typeof RpcError>;
 
 /** A request, or a notification when it has no `id`. */
