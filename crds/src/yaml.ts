@@ -43,7 +43,10 @@ function readDocument(document: Document.Parsed, lines: LineCounter): ParsedYaml
   if (issues.length > 0)
     return {
       ok: false,
-      problems: issues.map(({ pos, message }) => ({ ...position(pos[0]), loc: [], msg: message, reason: 'syntax' })),
+      problems: issues.map(({ pos, code, message }) => {
+        const msg = code === 'MULTIPLE_DOCS' ? 'a second document begins here; one is all that a file holds' : message;
+        return { ...position(pos[0]), loc: [], msg, reason: 'syntax' };
+      }),
     };
   const reader = new ValueReader(document, position);
   const value = reader.read(document.contents, []);
