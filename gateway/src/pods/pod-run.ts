@@ -135,7 +135,7 @@ function refused({ message, data }: RpcError): RunFailure {
 function aborted(job: RunJob, used: unknown): RunFailure {
   const { reason } = job.signal;
   if (!(reason instanceof RunAborted)) throw reason;
-  return failed(reason.type, reason.message, reason.type === 'timeout', used);
+  return failed(reason.type, reason.message, reason.retryable, used);
 }
 
 function lost(error: unknown): RunFailure {

@@ -77,7 +77,7 @@ class AgentRun {
     } catch (error) {
       const { signal } = this.job;
       if (!signal.aborted || !(signal.reason instanceof RunAborted)) throw error;
-      return this.fail(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
+      return this.fail(signal.reason.type, signal.reason.message, signal.reason.retryable);
     }
   }
 

@@ -27,10 +27,13 @@ export type RunOutcome = { ok: true; result: AgentRunResult } | RunFailure;
 /** The reason with which a run's signal aborts. */
 export class RunAborted extends Error {
   readonly type: 'timeout' | 'cancelled';
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
 
-  constructor(type: 'timeout' | 'cancelled', message: string) {
+  constructor(type: 'timeout' | 'cancelled', message: string, retryable = type === 'timeout') {
     super(message);
     this.name = 'RunAborted';
     this.type = type;
+    this.retryable = retryable;
   }
 }

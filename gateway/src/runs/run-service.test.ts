@@ -108,5 +108,22 @@ test('a draining service takes nothing new and waits for what runs, at most as l
   const drained = runs.drain(20);
   expect(await outcome()).toMatchObject({ ok: false, type: 'at_capacity' });
   await drained;
-  expect(await running).toMatchObject({ type: 'cancelled', message: 'the gateway is stopping' });
+  expect(await running).toMatchObject({ type: 'cancelled', message: 'the gateway is stopping', retryable: true });
+});
+
+test('who waited for a pod and then for a slot hears the place', async () => {
+  const events: unknown[] = [];
+  let up = () => {};
+  const ready = new Promise<boolean>((resolve) => {
+    up = () => resolve(true);
+  });
+  let asked = 0;
+  const { runs } = service({
+    generate: () => new Promise(() => {}),
+    whenReady: () => ((asked += 1) > 1 ? ready : null),
+  });
+  runs.submit({ agent: 'a', input: 'first' }, WATCHER);
+  runs.submit({ agent: 'a', input: 'second' }, { ...WATCHER, event: (_, event) => events.push(event) });
+  up();
+  await expect.poll(() => events).toEqual([{ event: 'accepted' }, { event: 'queued', position: 1 }]);
 });

@@ -118,13 +118,21 @@ export class RunService {
     const onPosition = (position: number) => run.emit({ event: 'queued', position });
     const ready = this.deps.whenReady?.(agent, run.signal()) ?? null;
     if (!ready) return this.queue.enter(run.signal(), onPosition);
-    return this.waiting.enter(ready, () => this.queue.enter(run.signal(), onPosition));
+    return this.waiting.enter(ready, () => {
+      const ticket = this.queue.enter(run.signal(), onPosition);
+      if (ticket && ticket.position > 0) onPosition(ticket.position);
+      return ticket;
+    });
   }
 
   /** False when the run is over already. */
   cancel(run: Run, message: string): boolean {
+    return this.stop(run, new RunAborted('cancelled', message));
+  }
+
+  private stop(run: Run, reason: RunAborted): boolean {
     if (run.done) return false;
-    run.stop(new RunAborted('cancelled', message));
+    run.stop(reason);
     return true;
   }
 
@@ -144,7 +152,7 @@ export class RunService {
     this.draining = true;
     const all = [...this.live.values()];
     const timer = setTimeout(() => {
-      for (const run of all) this.cancel(run, 'the gateway is stopping');
+      for (const run of all) this.stop(run, new RunAborted('cancelled', 'the gateway is stopping', true));
     }, graceMs);
     await Promise.all(all.map((run) => run.finished));
     clearTimeout(timer);
@@ -258,7 +266,7 @@ export class RunService {
   private failed(run: Run, error: unknown): RunFailure {
     const signal = run.signal();
     if (signal.aborted && signal.reason instanceof RunAborted) {
-      return failure(signal.reason.type, signal.reason.message, signal.reason.type === 'timeout');
+      return failure(signal.reason.type, signal.reason.message, signal.reason.retryable);
     }
     if (error instanceof NotReady) return failure('tool_unavailable', error.message, true);
     this.deps.onBug(error, run.id);
