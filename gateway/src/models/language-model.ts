@@ -58,5 +58,7 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
 function thinkingOf({ thinking }: ModelCall, { namelessModels }: Dialect) {
   if (thinking === undefined) return {};
   const force = namelessModels === true && thinking !== 'none';
-  return { reasoning: thinking, ...(force ? { providerOptions: { openai: { forceReasoning: true } } } : {}) };
+  // Nobody reads a summary of the thoughts, and OpenAI refuses one to organizations that it has not verified.
+  const openai = { reasoningSummary: null, ...(force ? { forceReasoning: true } : {}) };
+  return { reasoning: thinking, providerOptions: { openai } };
 }

@@ -22,8 +22,9 @@ export interface Dialect {
   /** Names of the tools in a request. */
   toolsOf: (body: JsonBody) => string[];
   maxTokensOf: (body: JsonBody) => unknown;
+  temperatureOf: (body: JsonBody) => unknown;
   /** A model that can think, and where and how the dialect says how much. */
-  thinking: { model: string; of: (body: JsonBody) => unknown; off: unknown; low: unknown; high: unknown };
+  thinking: { model: string; of: (body: JsonBody) => unknown; off: unknown; low: unknown; medium: unknown; high: unknown };
 }
 
 const anthropicUsage = {
@@ -96,11 +97,13 @@ const anthropic: Dialect = {
   error: (status, message) => ({ status, json: { type: 'error', error: { type: 'api_error', message } } }),
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_tokens,
+  temperatureOf: (body) => body.temperature,
   thinking: {
     model: 'claude-sonnet-4-5',
     of: (body) => body.thinking,
     off: { type: 'disabled' },
     low: { type: 'enabled', budget_tokens: 6400 },
+    medium: { type: 'enabled', budget_tokens: 19_200 },
     high: { type: 'enabled', budget_tokens: 38_400 },
   },
 };
@@ -162,7 +165,8 @@ const chat: Dialect = {
   error: (status, message) => ({ status, json: { error: { message, type: 'server_error', code: null } } }),
   toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
   maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
-  thinking: { model: 'm-1', of: (body) => body.reasoning_effort, off: 'none', low: 'low', high: 'high' },
+  temperatureOf: (body) => body.temperature,
+  thinking: { model: 'm-1', of: (body) => body.reasoning_effort, off: 'none', low: 'low', medium: 'medium', high: 'high' },
 };
 
 const responsesUsage = {
@@ -250,7 +254,16 @@ const responses: Dialect = {
   error: chat.error,
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_output_tokens,
-  thinking: { model: 'gpt-5', of: (body) => body.reasoning?.effort, off: 'minimal', low: 'low', high: 'high' },
+  temperatureOf: (body) => body.temperature,
+  // No summary of the thoughts: nobody reads it, and OpenAI refuses one to organizations that it has not verified.
+  thinking: {
+    model: 'gpt-5',
+    of: (body) => body.reasoning,
+    off: { effort: 'minimal' },
+    low: { effort: 'low' },
+    medium: { effort: 'medium' },
+    high: { effort: 'high' },
+  },
 };
 
 const geminiUsage = {
@@ -281,11 +294,13 @@ const google: Dialect = {
       tool.functionDeclarations.map(({ name }) => name),
     ),
   maxTokensOf: (body) => body.generationConfig?.maxOutputTokens,
+  temperatureOf: (body) => body.generationConfig?.temperature,
   thinking: {
     model: 'gemini-2.5-flash',
     of: (body) => body.generationConfig?.thinkingConfig,
     off: { thinkingBudget: 0 },
     low: { thinkingBudget: 6554 },
+    medium: { thinkingBudget: 19_661 },
     high: { thinkingBudget: 24_576 },
   },
 };

@@ -60,6 +60,13 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     expect(dialect.toolsOf(request?.body)).toEqual(['host__load']);
   });
 
+  test('a temperature is said where one is asked for', async () => {
+    const { model, server } = await modelFor([dialect.text('x')]);
+    await model.generate({ ...CALL, temperature: 0.25 }, { signal: signal() });
+    await model.generate(CALL, { signal: signal() });
+    expect(server.requests.map(({ body }) => dialect.temperatureOf(body))).toEqual([0.25, undefined]);
+  });
+
   test('a tool call, and the conversation that goes on with its result', async () => {
     const { model, server } = await modelFor([
       dialect.toolCall({ name: 'host__load', input: { minutes: 5 } }),
@@ -127,7 +134,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     expect(failure).toMatchObject({ status, retryable: true });
   });
 
-  test.each(['off', 'low', 'high'] as const)('thinking level %s is said in its own words', async (level) => {
+  test.each(['off', 'low', 'medium', 'high'] as const)('thinking level %s is said in its own words', async (level) => {
     const { model, server } = await modelFor([dialect.text('x')], dialect.thinking.model);
     await model.generate({ ...CALL, thinking: level === 'off' ? 'none' : level }, { signal: signal() });
     expect(dialect.thinking.of(server.requests[0]?.body)).toEqual(dialect.thinking[level]);
