@@ -2,7 +2,9 @@ import type { MemorySample } from './memory-probe.ts';
 
 const SAMPLES_FOR_A_TREND = 8;
 /** The gateway remembers its last 10,000 answers, so what it holds still rises by 4 MiB from third to third in three minutes. */
-const GROWTH = { factor: 1.2, mebibytes: 16 };
+const FILLING = { factor: 1.2, mebibytes: 16 };
+/** After twenty minutes they are there, and what still rises would rise for ever: 20 KiB kept of every session were 9 MiB. */
+const FILLED = { samples: 240, factor: 1, mebibytes: 5 };
 /** Measured: 37 to 60 MiB. */
 const MAX_HELD = 150;
 /** Measured: 140 to 360 MiB beside what is held, as V8 gives large buffers back late. */
@@ -11,7 +13,7 @@ const MAX_RESIDENT = 600;
 /** All in MiB. */
 export interface MemoryTrend {
   /** The median of what is held in the second and in the last third of the time; null where there were too few samples. */
-  readonly held: { readonly before: number; readonly after: number } | null;
+  readonly held: { readonly before: number; readonly after: number; readonly samples: number } | null;
   readonly highestResident: number;
 }
 
@@ -21,15 +23,20 @@ export function trendOf(samples: readonly MemorySample[]): MemoryTrend {
     held:
       samples.length < SAMPLES_FOR_A_TREND
         ? null
-        : { before: medianHeld(samples.slice(third, 2 * third)), after: medianHeld(samples.slice(-third)) },
+        : {
+            before: medianHeld(samples.slice(third, 2 * third)),
+            after: medianHeld(samples.slice(-third)),
+            samples: samples.length,
+          },
     highestResident: Math.max(0, ...samples.map(({ resident }) => resident)),
   };
 }
 
 /** The sentences of flat memory that do not hold. */
 export function memoryProblems({ held, highestResident }: MemoryTrend): string[] {
+  const limit = held && held.samples >= FILLED.samples ? FILLED : FILLING;
   const grew =
-    held && held.after > held.before * GROWTH.factor && held.after > held.before + GROWTH.mebibytes
+    held && held.after > held.before * limit.factor && held.after > held.before + limit.mebibytes
       ? [`held memory grew from ${mebibytes(held.before)} to ${mebibytes(held.after)}`]
       : [];
   const large =

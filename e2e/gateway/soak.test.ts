@@ -17,8 +17,11 @@ test('the gateway stays well among servers that do not', async () => {
 }, 400_000);
 
 test.each([
-  [{ memory: { held: { before: 43, after: 75 }, highestResident: 300 } }, 'grew from 43.0 MiB to 75.0 MiB'],
-  [{ memory: { held: { before: 153, after: 157 }, highestResident: 300 } }, '157.0 MiB were held'],
+  [
+    { memory: { held: { before: 43, after: 75, samples: 36 }, highestResident: 300 } },
+    'grew from 43.0 MiB to 75.0 MiB',
+  ],
+  [{ memory: { held: { before: 153, after: 157, samples: 36 }, highestResident: 300 } }, '157.0 MiB were held'],
   [{ memory: { held: null, highestResident: 700 } }, 'the process had 700.0 MiB'],
   [{ orphans: 1 }, 'left behind'],
   [{ goodRestarts: 1 }, 'the good server was restarted'],
@@ -28,7 +31,7 @@ test.each([
 ])('it can fail: %o', (change, sentence) => {
   const well: SoakResult = {
     runs: { 'good: completed': 5 },
-    memory: { held: { before: 43, after: 47 }, highestResident: 300 },
+    memory: { held: { before: 43, after: 47, samples: 36 }, highestResident: 300 },
     goodRestarts: 0,
     badRestarts: 3,
     slowestGood: 100,
@@ -39,8 +42,8 @@ test.each([
   expect(problemsOf({ ...well, ...change }).join()).toContain(sentence);
 });
 
-const samples = (held: (turn: number) => number, resident: (turn: number) => number): MemorySample[] =>
-  Array.from({ length: 30 }, (_, turn) => ({ held: held(turn), resident: resident(turn) }));
+const samples = (held: (turn: number) => number, resident: (turn: number) => number, count = 30): MemorySample[] =>
+  Array.from({ length: count }, (_, turn) => ({ held: held(turn), resident: resident(turn) }));
 
 test.each([
   [
@@ -74,6 +77,24 @@ test.each([
       () => 200,
     ),
     ['held memory grew from 70.0 MiB to 90.0 MiB'],
+  ],
+  [
+    'ten megabytes more are held in an hour',
+    samples(
+      (turn) => 60 + turn / 45,
+      () => 200,
+      720,
+    ),
+    ['held memory grew from 68.0 MiB to 73.3 MiB'],
+  ],
+  [
+    'the last answers fill up in the first third of an hour',
+    samples(
+      (turn) => 40 + Math.min(turn, 240) / 10 + (turn % 3),
+      () => 200,
+      720,
+    ),
+    [],
   ],
   [
     'one peak is too high',

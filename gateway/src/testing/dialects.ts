@@ -24,7 +24,14 @@ export interface Dialect {
   maxTokensOf: (body: JsonBody) => unknown;
   temperatureOf: (body: JsonBody) => unknown;
   /** A model that can think, and where and how the dialect says how much. */
-  thinking: { model: string; of: (body: JsonBody) => unknown; off: unknown; low: unknown; medium: unknown; high: unknown };
+  thinking: {
+    model: string;
+    of: (body: JsonBody) => unknown;
+    off: unknown;
+    low: unknown;
+    medium: unknown;
+    high: unknown;
+  };
 }
 
 const anthropicUsage = {
@@ -166,7 +173,14 @@ const chat: Dialect = {
   toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
   maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
   temperatureOf: (body) => body.temperature,
-  thinking: { model: 'm-1', of: (body) => body.reasoning_effort, off: 'none', low: 'low', medium: 'medium', high: 'high' },
+  thinking: {
+    model: 'm-1',
+    of: (body) => body.reasoning_effort,
+    off: 'none',
+    low: 'low',
+    medium: 'medium',
+    high: 'high',
+  },
 };
 
 const responsesUsage = {
