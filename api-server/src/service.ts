@@ -17,7 +17,6 @@ import { renewTls } from './http/tls.ts';
 import { roomIn, takeIn } from './intake-wiring.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
-import type { Tracing } from './observability/otel.ts';
 import { watchReadiness } from './observability/watch-readiness.ts';
 import { wireNotifications } from './notify-wiring.ts';
 import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
@@ -44,6 +43,8 @@ import { listRuns } from './store/list-runs.ts';
 import { reportShortfalls } from './store/roll-up-check.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { watchWrites } from './store/watch-writes.ts';
+import { createStatistics } from './statistics-wiring.ts';
+import { startTracing } from './tracing-wiring.ts';
 import { firstPrompt } from './triggers/first-prompt.ts';
 import { dedupWindow, intake } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
@@ -213,13 +214,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** The SDK is loaded only where the configuration asks for it. */
-async function startTracing({ config, version, logs }: ServiceOptions): Promise<Tracing | null> {
-  if (config.otel === null) return null;
-  const otel = await import('./observability/otel.ts');
-  return otel.startTracing({ config: config.otel, version, log: logs.log });
-}
-
 /** Nobody else has the embedded database: what an earlier start left is this one's. */
 async function resume(engine: Engine, log: Logs['log']): Promise<void> {
   const runs = await engine.resume();
@@ -245,6 +239,8 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     parts;
   const { db } = database;
   const agents = () => listAgents(backends);
+  const currency = options.config.pricing?.currency ?? 'USD';
+  const statistics = createStatistics({ database, definitions: registry.current, currency, now });
   const audit: ServerDeps['audit'] = (entry) => database.write((tx) => insertAudit(tx, entry));
   return {
     version: options.version,
@@ -277,6 +273,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
     listAudit: (filter, page) => listAudit(db, filter, page),
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,
+    statistics,
     pages: (app, auth, apiDescription) =>
       registerPages(app, {
         apiDescription,
@@ -288,7 +285,7 @@ function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'>
         syncedObjects: () => readSyncedObjects(options.config.managedDir),
         auth,
         version: options.version,
-        currency: options.config.pricing?.currency ?? 'USD',
+        currency,
         now,
         runLog: (runId) => hub.history(runId, 0),
         listAudit: pageAudit(database),

@@ -96,6 +96,7 @@ const BAD_NAMES = [
 const names: Case[] = BAD_NAMES.flatMap((name) => [
   get(`/pipelines/${name}`, VALIDATION),
   get(`/steps/${name}`, VALIDATION),
+  get(`/pipelines/${name}/stats`, VALIDATION),
   post(`/pipelines/${name}/run`, 'operator', { expected: VALIDATION }),
   post(`/pipelines/${name}/suspend`, 'admin', { expected: VALIDATION }),
 ]);
@@ -227,6 +228,8 @@ const READS = [
   '/schedules',
   '/pipelines',
   '/pipelines/x',
+  '/pipelines/x/stats',
+  '/stats/pipelines',
   '/steps',
   '/steps/x',
   '/agents',

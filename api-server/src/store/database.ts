@@ -35,6 +35,11 @@ export interface Database {
   /** Committed state, for reads; no transactions. */
   readonly db: Kysely<Tables>;
   /**
+   * The same for what may take over 20 ms: off the event loop, with a bound on what waits (Design 8). Rejects with
+   * `unavailable` when `signal` says so, after half a minute, and when too many wait.
+   */
+  reader(signal: AbortSignal): Kysely<Tables>;
+  /**
    * Group commit: resolves after the fsync (Design 8). A job may run several times and must not wait for anything
    * but the database. Rejects with `unavailable` where the database refuses or cannot be reached, `conflict` where a
    * unique index refuses the row for good, and with what the job threw.

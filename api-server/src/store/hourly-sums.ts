@@ -1,7 +1,5 @@
-import { HOUR_MS, type HourlyRun, type HourlyStep, type HourlySum } from '../runs/hourly.ts';
+import { type HourlyRun, type HourlyStep, type HourlySum } from '../runs/hourly.ts';
 import { statement } from './statement.ts';
-
-export { HOUR_MS };
 
 /** The columns that are added up; all others are the key. */
 export const SUMMED = {

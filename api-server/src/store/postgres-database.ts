@@ -51,6 +51,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   const commits = new GroupCommit<Tx>(writer);
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
+    reader: (signal) => kyselyOver((query) => untilAborted(read(pool, query), signal), { transactions: false }),
     write: (job) => commits.write(job),
     fileInPlace: () => true,
     writeAs: writer.writeAs,
@@ -85,6 +86,16 @@ async function prepareSchema(options: DatabaseOptions & { url: string }): Promis
   } finally {
     await session.end();
   }
+}
+
+/** The server goes on until its own limit; who asked has an answer at once. */
+function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const giveUp = () => reject(noAnswer(signal.reason));
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  return promise;
 }
 
 /** Reads change nothing, so one whose connection ended is asked again. */

@@ -10,6 +10,7 @@ import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { addHourlyRun, addHourlyStep, collectHourly } from './hourly-sums.ts';
 import { migrate } from './migrate.ts';
+import { createReaderThread } from './reader-thread.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
@@ -26,16 +27,19 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     throw error;
   }
   const reader = openConnection(options.file, { readOnly: true });
+  const thread = createReaderThread({ file: options.file });
   const inPlace = fileInPlace(options.file, options.now);
   const commits = new GroupCommit<Tx>(transactionsOn(writer, inPlace));
   return {
     db: reader.kysely,
+    reader: thread.reader,
     write: (job) => commits.write(job),
     // A file that nobody writes to does not fall ill.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
     fileInPlace: inPlace,
     close: async () => {
       await commits.drained();
+      await thread.close();
       await reader.kysely.destroy();
       await writer.kysely.destroy();
       lock.close();

@@ -8,6 +8,7 @@ import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
 import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
 import { runRoutes, type RunRoutesDeps } from './runs.ts';
 import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
+import { statisticsRoutes, type StatisticsRoutesDeps } from './statistics.ts';
 import { type StreamDeps, streamRoutes } from './stream.ts';
 import { type WebhookDeps, webhookRoutes } from './webhook.ts';
 
@@ -19,6 +20,7 @@ export type RoutesDeps = WebhookDeps &
   DefinitionRoutesDeps &
   DefinitionWriteDeps &
   AuditRoutesDeps &
+  StatisticsRoutesDeps &
   ServiceRoutesDeps &
   StreamDeps;
 
@@ -32,6 +34,7 @@ export function routeTable(deps: RoutesDeps): Route[] {
     ...feedbackRoutes(deps),
     ...definitionRoutes(deps),
     ...definitionWriteRoutes(deps),
+    ...statisticsRoutes(deps),
     ...auditRoutes(deps),
     ...serviceRoutes(deps),
     ...streamRoutes(deps),

@@ -1,0 +1,39 @@
+import type { Outcome } from '../runs/model.ts';
+import { sumOf } from './money.ts';
+
+/** Numbers by status, those that occur. */
+export type StatusCounts = Record<string, number>;
+
+/** Neither a success nor a failure: still going on, or somebody decided that it should not go on. */
+const WITHOUT_VERDICT: ReadonlySet<string> = new Set(['queued', 'running', 'interrupted', 'cancelled', 'skipped']);
+
+export function statusCounts<T extends { status: string }>(
+  items: readonly T[],
+  count: (item: T) => number,
+): StatusCounts {
+  const counts: StatusCounts = {};
+  for (const item of items) counts[item.status] = (counts[item.status] ?? 0) + count(item);
+  return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Completed of all that ended with a verdict (Design 3), 0 to 1; null where none did. */
+export function successRate(counts: StatusCounts): number | null {
+  const judged = sumOf(Object.entries(counts), ([status, n]) => (WITHOUT_VERDICT.has(status) ? 0 : n));
+  return judged === 0 ? null : (counts['completed'] ?? 0) / judged;
+}
+
+/** Labels; `correct_pct` is the percentage of correct ones of all, null where there are none. */
+export interface Accuracy {
+  correct: number;
+  partial: number;
+  incorrect: number;
+  total: number;
+  correct_pct: number | null;
+}
+
+export function accuracyOf(labels: readonly { outcome: Outcome; n: number }[]): Accuracy {
+  const of = (outcome: Outcome) => sumOf(labels, (label) => (label.outcome === outcome ? label.n : 0));
+  const [correct, partial, incorrect] = [of('correct'), of('partial'), of('incorrect')];
+  const total = correct + partial + incorrect;
+  return { correct, partial, incorrect, total, correct_pct: total === 0 ? null : (100 * correct) / total };
+}

@@ -1,0 +1,31 @@
+import { type Kysely, sql } from 'kysely';
+import type { Marks } from '../../analytics/sums.ts';
+import type { Outcome } from '../../runs/model.ts';
+import type { Tables } from '../schema.ts';
+import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
+
+interface Row {
+  of_what: string | number;
+  outcome: Outcome;
+  n: number;
+}
+
+const toMarks = ({ of_what, outcome, n }: Row): Marks => ({
+  of: String(of_what),
+  outcome,
+  n,
+});
+
+/** How people marked the runs that were triggered in the window, by pipeline or by bucket of time. */
+export async function runMarks(db: Kysely<Tables>, scope: Scope, by: 'pipeline' | 'bucket'): Promise<Marks[]> {
+  const of = by === 'pipeline' ? sql`pipeline_name` : bucketOf('triggered_at', scope.bucketMs);
+  const where = all([
+    oneOf('stage', scope.stages),
+    ...equals('pipeline_name', scope.pipeline),
+    ...within('triggered_at', scope.window),
+  ]);
+  const { rows } = await sql<Row>`
+    select ${of} as of_what, outcome, count(*) as n from run_feedback join runs on runs.id = run_feedback.run_id
+    where ${where} group by of_what, outcome`.execute(db);
+  return rows.map(toMarks);
+}

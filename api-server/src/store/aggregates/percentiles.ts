@@ -1,0 +1,61 @@
+import { type Kysely, sql } from 'kysely';
+import type { Percentile } from '../../analytics/sums.ts';
+import type { Tables } from '../schema.ts';
+import { isExecution } from '../step-rows.ts';
+import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
+
+interface Row {
+  of_what: string | number;
+  duration_ms: number;
+}
+
+/** The nearest rank: the smallest duration that at least 95 of 100 do not exceed. */
+const RANK = sql`(n * 95 + 99) / 100`;
+
+const toPercentile = ({ of_what, duration_ms: ms }: Row): Percentile => ({
+  of: String(of_what),
+  seconds: ms / 1000,
+});
+
+/** Exact p95 of the durations of ended runs, by pipeline or by bucket of time; nothing for what has none. */
+export async function runPercentiles(
+  db: Kysely<Tables>,
+  scope: Scope,
+  by: 'pipeline' | 'bucket',
+): Promise<Percentile[]> {
+  const of = by === 'pipeline' ? sql`pipeline_name` : bucketOf('triggered_at', scope.bucketMs);
+  const where = [
+    oneOf('stage', scope.stages),
+    ...equals('pipeline_name', scope.pipeline),
+    ...within('triggered_at', scope.window),
+  ];
+  const { rows } = await sql<Row>`
+    select of_what, duration_ms from (
+      select ${of} as of_what, completed_at - triggered_at as duration_ms,
+        row_number() over (partition by ${of} order by completed_at - triggered_at) as place,
+        count(*) over (partition by ${of}) as n
+      from runs where completed_at is not null and ${all(where)}) as placed
+    where place = ${RANK}`.execute(db);
+  return rows.map(toPercentile);
+}
+
+/** The same of the ended executions of one step. */
+export async function stepPercentile(
+  db: Kysely<Tables>,
+  scope: Scope & { step: string },
+  more: Condition[] = [],
+): Promise<number | null> {
+  const where = [
+    ...equals('family', scope.step),
+    oneOf('stage', scope.stages),
+    ...within('started_at', scope.window),
+    ...more,
+  ];
+  const { rows } = await sql<Row>`
+    select 0 as of_what, duration_ms from (
+      select completed_at - started_at as duration_ms,
+        row_number() over (order by completed_at - started_at) as place, count(*) over () as n
+      from step_executions where ${isExecution()} and ${all(where)}) as placed
+    where place = ${RANK}`.execute(db);
+  return rows[0] === undefined ? null : toPercentile(rows[0]).seconds;
+}

@@ -1,0 +1,28 @@
+import { type Kysely, sql } from 'kysely';
+import type { PipelineFacts } from '../../analytics/pipeline-stats.ts';
+import type { Tables } from '../schema.ts';
+import { runMarks } from './marks.ts';
+import { runPercentiles } from './percentiles.ts';
+import { activeRuns, sumRuns } from './run-sums.ts';
+import type { Scope } from './scope.ts';
+import { sumSteps } from './step-sums.ts';
+
+/** All that statistics of pipelines are made of; without a name in `scope` those of every pipeline. */
+export async function pipelineFacts(db: Kysely<Tables>, scope: Scope): Promise<PipelineFacts> {
+  const [ended, active, steps, percentiles, marks] = await Promise.all([
+    sumRuns(db, scope),
+    activeRuns(db, scope),
+    sumSteps(db, scope, ['pipeline', 'team', 'costSource']),
+    runPercentiles(db, scope, 'pipeline'),
+    runMarks(db, scope, 'pipeline'),
+  ]);
+  return { ended, active, steps, percentiles, marks };
+}
+
+/** Whether a pipeline of this name ever had a run, pruned ones too. */
+export async function hasRuns(db: Kysely<Tables>, pipeline: string): Promise<boolean> {
+  const { rows } = await sql<{ found: number }>`
+    select 1 as found from runs where pipeline_name = ${pipeline}
+    union all select 1 as found from hourly_runs where pipeline_name = ${pipeline} limit 1`.execute(db);
+  return rows.length > 0;
+}

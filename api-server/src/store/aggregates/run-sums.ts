@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely';
+import type { RunSum } from '../../analytics/sums.ts';
+import { hourParts } from '../../analytics/window.ts';
+import { hourOf, keyName } from '../../runs/hourly.ts';
+import { ACTIVE_RUN_STATUSES } from '../../runs/model.ts';
+import type { Tables } from '../schema.ts';
+import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
+
+interface Row {
+  bucket: number;
+  pipeline: string;
+  team: string | null;
+  status: string;
+  runs: number;
+  duration_ms: number;
+}
+
+const toSum = (row: Row): RunSum => ({
+  bucket: row.bucket,
+  pipeline: row.pipeline,
+  team: keyName('team', row.team) || null,
+  status: row.status,
+  runs: row.runs,
+  durationMs: row.duration_ms,
+});
+
+/** Ended runs that were triggered in the window, by pipeline, team and status; a group may come in several parts. */
+export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+  const { hours, edges } = hourParts(scope.window);
+  const names = [oneOf('stage', scope.stages), ...equals('pipeline_name', scope.pipeline)];
+  const parts = await Promise.all([
+    hours === null ? [] : fromSums(db, scope, [...names, ...within('hour', hours)]),
+    ...edges.map((edge) => fromRows(db, scope, edge)),
+  ]);
+  return parts.flat().map(toSum);
+}
+
+async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, where: Parameters<typeof all>[0]): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select ${bucketOf('hour', bucketMs)} as bucket, pipeline_name as pipeline, team, status,
+      sum(runs) as runs, sum(duration_ms) as duration_ms
+    from hourly_runs where ${all(where)} group by bucket, pipeline_name, team, status`.execute(db);
+  return rows;
+}
+
+/** The rows of a part of an hour, found by the names that its sums have. */
+async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; to: number }): Promise<Row[]> {
+  const named = all([
+    sql<boolean>`hour = ${hourOf(edge.from)}`,
+    oneOf('stage', scope.stages),
+    ...equals('pipeline_name', scope.pipeline),
+  ]);
+  const { rows } = await sql<Row>`
+    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, runs.pipeline_name as pipeline, team, status,
+      count(*) as runs, sum(completed_at - triggered_at) as duration_ms
+    from (select distinct pipeline_name, stage from hourly_runs where ${named}) as seen
+    join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
+    where completed_at is not null and ${all(within('triggered_at', edge))}
+    group by bucket, runs.pipeline_name, team, status`.execute(db);
+  return rows;
+}
+
+/** Runs that have not ended and were triggered in the window. */
+export async function activeRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+  const where = all([
+    oneOf('status', ACTIVE_RUN_STATUSES),
+    oneOf('stage', scope.stages),
+    ...equals('pipeline_name', scope.pipeline),
+    ...within('triggered_at', scope.window),
+  ]);
+  const { rows } = await sql<Row>`
+    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, pipeline_name as pipeline, team, status,
+      count(*) as runs, 0 as duration_ms
+    from runs where ${where} group by bucket, pipeline_name, team, status`.execute(db);
+  return rows.map(toSum);
+}

@@ -1,0 +1,111 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { StepSum } from '../../analytics/sums.ts';
+import { hourParts } from '../../analytics/window.ts';
+import { hourOf, keyName } from '../../runs/hourly.ts';
+import type { Tables } from '../schema.ts';
+import { isExecution } from '../step-rows.ts';
+import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
+
+/** Names that executions are told apart by; the others come back as null, or empty. */
+export type StepKey = 'pipeline' | 'step' | 'team' | 'agent' | 'provider' | 'model' | 'costSource' | 'status';
+
+/** The columns of the sums, and of the rows where they are called otherwise. */
+const COLUMNS: Record<StepKey, string> = {
+  pipeline: 'pipeline_name',
+  step: 'step_name',
+  team: 'team',
+  agent: 'agent',
+  provider: 'provider',
+  model: 'model',
+  costSource: 'cost_source',
+  status: 'status',
+};
+const rowColumn = (key: StepKey): string => `step_executions.${key === 'step' ? 'family' : COLUMNS[key]}`;
+
+interface Row extends Partial<Record<StepKey, string | null>> {
+  bucket: number;
+  executions: number;
+  reporting: number;
+  input: number | null;
+  output: number | null;
+  cost: number | null;
+  unpriced: number;
+  duration_ms: number;
+}
+
+/** Ended executions that started in the window, by the names of `by`; a group may come in several parts. */
+export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly StepKey[]): Promise<StepSum[]> {
+  const { hours, edges } = hourParts(scope.window);
+  const parts = await Promise.all([
+    hours === null ? [] : fromSums(db, scope, { by, where: within('hour', hours) }),
+    ...edges.map((edge) => fromRows(db, scope, { by, edge })),
+  ]);
+  return parts.flat().map(toSum);
+}
+
+const names = (scope: Scope, table = ''): Condition[] => [
+  oneOf(`${table}stage`, scope.stages),
+  ...equals(`${table}pipeline_name`, scope.pipeline),
+  ...equals(`${table}step_name`, scope.step),
+];
+
+const grouped = (columns: readonly RawBuilder<unknown>[]) => sql.join([sql`bucket`, ...columns]);
+
+async function fromSums(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { by, where }: { by: readonly StepKey[]; where: Condition[] },
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf('hour', scope.bucketMs)} as bucket,
+      sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as input, sum(output_tokens) as output,
+      sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as duration_ms
+    from hourly_steps where ${all([...names(scope), ...where])}
+    group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`.execute(db);
+  return rows;
+}
+
+/** The rows of a part of an hour, found by the names that its sums have. */
+async function fromRows(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { by, edge }: { by: readonly StepKey[]; edge: { from: number; to: number } },
+): Promise<Row[]> {
+  const seen = all([sql<boolean>`hour = ${hourOf(edge.from)}`, ...names(scope)]);
+  const { rows } = await sql<Row>`
+    select ${selected(by, rowColumn)}, ${bucketOf('started_at', scope.bucketMs)} as bucket,
+      count(*) as executions, count(coalesce(input_tokens, output_tokens)) as reporting,
+      sum(input_tokens) as input, sum(output_tokens) as output, sum(cost) as cost,
+      sum(case when cost is null and coalesce(input_tokens, output_tokens) is not null then 1 else 0 end) as unpriced,
+      sum(completed_at - started_at) as duration_ms
+    from (select distinct step_name, stage from hourly_steps where ${seen}) as seen
+    join step_executions on step_executions.family = seen.step_name and step_executions.stage = seen.stage
+    where ${isExecution()} and ${all([...within('started_at', edge), ...equals('pipeline_name', scope.pipeline)])}
+    group by ${grouped(by.map((key) => sql.ref(rowColumn(key))))}`.execute(db);
+  return rows;
+}
+
+const selected = (by: readonly StepKey[], column: (key: StepKey) => string) =>
+  sql.join(by.map((key) => sql`${sql.ref(column(key))} as ${sql.ref(key)}`));
+
+const name = (kind: 'team' | 'agent' | 'provider' | 'model', value: string | null | undefined): string | null =>
+  keyName(kind, value ?? null) || null;
+
+const toSum = (row: Row): StepSum => ({
+  bucket: row.bucket,
+  pipeline: row.pipeline ?? '',
+  step: row.step ?? '',
+  team: name('team', row.team),
+  agent: name('agent', row.agent),
+  provider: name('provider', row.provider),
+  model: name('model', row.model),
+  costSource: row.costSource || null,
+  status: row.status ?? '',
+  executions: row.executions,
+  reporting: row.reporting,
+  inputTokens: row.input ?? 0,
+  outputTokens: row.output ?? 0,
+  cost: row.cost ?? 0,
+  unpriced: row.unpriced,
+  durationMs: row.duration_ms,
+});

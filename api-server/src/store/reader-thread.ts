@@ -1,0 +1,136 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '@signalbox/crds';
+import {
+  type CompiledQuery,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { ThreadAnswer, ThreadQuery } from './reader-worker.ts';
+import type { Tables } from './schema.ts';
+
+/** Queries that may wait for the thread; a page asks for about ten. */
+export const MAX_WAITING = 64;
+/** What a statement of the server gets, too. */
+const TIMEOUT_MS = 30_000;
+
+export interface ReaderThread {
+  /** Reads what is committed, off the event loop; gives up when `signal` says so. */
+  reader(signal: AbortSignal): Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  file: string;
+  timeoutMs?: number;
+  maxWaiting?: number;
+}
+
+interface Waiting extends ThreadQuery {
+  signal: AbortSignal;
+  resolve(rows: unknown[]): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A thread that answers the queries which would hold the event loop up (Design 8), one at a time, started with the first of
+ * them. SQLite cannot be stopped in the middle of a query: who gave up has an answer at once, the next one waits for its turn.
+ */
+export function createReaderThread({ file, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING }: Options): ReaderThread {
+  const waiting: Waiting[] = [];
+  let worker: Worker | null = null;
+  let current: Waiting | null = null;
+  let closed = false;
+
+  const next = () => {
+    current = waiting.shift() ?? null;
+    if (!current) return;
+    worker ??= start();
+    const { sql, parameters } = current;
+    worker.postMessage({ sql, parameters } satisfies ThreadQuery, []);
+  };
+  const answered = (answer: ThreadAnswer) => {
+    if ('rows' in answer) current?.resolve(answer.rows);
+    else current?.reject(new Error(answer.error));
+    next();
+  };
+  const gone = (error: unknown) => {
+    worker = null;
+    current?.reject(new AppError('unavailable', 'the reading thread ended; try again', { cause: error }));
+    next();
+  };
+  const start = () => {
+    const started = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
+    started.unref();
+    started.on('message', answered);
+    started.once('error', (error) => {
+      started.removeAllListeners('exit');
+      gone(error);
+    });
+    started.once('exit', gone);
+    return started;
+  };
+  const query = (sql: string, parameters: readonly SQLInputValue[], caller: AbortSignal) =>
+    new Promise<unknown[]>((resolve, reject) => {
+      if (closed || waiting.length >= maxWaiting) return reject(busy());
+      const signal = AbortSignal.any([caller, AbortSignal.timeout(timeoutMs)]);
+      const entry = { sql, parameters, signal, resolve, reject };
+      if (signal.aborted) return reject(gaveUp(signal));
+      signal.addEventListener('abort', () => {
+        const at = waiting.indexOf(entry);
+        if (at !== -1) waiting.splice(at, 1);
+        reject(gaveUp(signal));
+      });
+      waiting.push(entry);
+      if (!current) next();
+    });
+
+  return {
+    reader: (signal) => kyselyOver((sql, parameters) => query(sql, parameters as SQLInputValue[], signal)),
+    close: async () => {
+      closed = true;
+      for (const { reject } of waiting.splice(0)) reject(busy());
+      const left = worker;
+      left?.removeAllListeners('exit');
+      current?.reject(busy());
+      current = null;
+      await left?.terminate();
+    },
+  };
+}
+
+const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
+const gaveUp = (signal: AbortSignal) =>
+  new AppError('unavailable', 'the statistics took too long', { cause: signal.reason });
+
+/** Kysely that compiles here and runs there. */
+function kyselyOver(run: (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>): Kysely<Tables> {
+  const refuse = () => Promise.reject(new Error('the reading thread has no transactions'));
+  const connection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await run(sql, parameters)) as R[],
+    }),
+    streamQuery: () => {
+      throw new Error('the store streams nothing');
+    },
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createDriver: () => ({
+        init: () => Promise.resolve(),
+        acquireConnection: () => Promise.resolve(connection),
+        beginTransaction: refuse,
+        commitTransaction: refuse,
+        rollbackTransaction: refuse,
+        releaseConnection: () => Promise.resolve(),
+        destroy: () => Promise.resolve(),
+      }),
+    },
+  });
+}
