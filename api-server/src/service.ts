@@ -1,55 +1,42 @@
-import { type Approvals, createApprovals } from './approvals/approvals.ts';
-import { pageApprovals, wireChats } from './approval-wiring.ts';
+import { createApprovals } from './approvals/approvals.ts';
+import { wireChats } from './approval-wiring.ts';
 import { wireArtifacts } from './artifact-wiring.ts';
 import type { Config } from './config/config.ts';
-import { definitionFolders, registryOptions, reportLoads } from './definition-wiring.ts';
-import { definitionFiles } from './definitions/definition-files.ts';
-import { createRegistry, type Registry } from './definitions/registry.ts';
-import { createWriter } from './definitions/write.ts';
-import { listAgents } from './executors/agents.ts';
-import { readSyncedObjects } from './definitions/managed-object.ts';
-import { gatewayObjects, gatewayTools } from './executors/gateway-rest.ts';
+import { registryOptions, reportLoads } from './definition-wiring.ts';
+import { createRegistry } from './definitions/registry.ts';
 import { createBackends, wireEngine } from './engine-wiring.ts';
 import type { Failpoints } from './failpoints.ts';
 import { listen } from './http/listen.ts';
-import { createServer, type ServerDeps } from './http/server.ts';
+import { createServer } from './http/server.ts';
 import { renewTls } from './http/tls.ts';
 import { roomIn, takeIn } from './intake-wiring.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createMetrics } from './observability/metrics.ts';
 import type { Logs } from './observability/logger.ts';
 import { watchReadiness } from './observability/watch-readiness.ts';
 import { wireNotifications } from './notify-wiring.ts';
-import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
-import { createCapacity, type Capacity } from './runs/capacity.ts';
+import type { Operations } from './page-wiring.ts';
+import { createCapacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
-import { createEventHub, type EventHub } from './runs/events.ts';
-import type { AgentBackend } from './runs/executor.ts';
+import { createEventHub } from './runs/events.ts';
 import { createLanes } from './runs/lanes.ts';
 import { createTexts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { createPricing } from './pricing-wiring.ts';
-import { shareRegistry, subscribeTo, wireReplica } from './replica-wiring.ts';
+import { shareRegistry, wireReplica } from './replica-wiring.ts';
 import { rerun } from './rerun-wiring.ts';
+import { routeDeps } from './route-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
-import { insertAudit, listAudit } from './store/audit.ts';
 import { readCounters } from './store/counters.ts';
-import type { Database } from './store/database.ts';
-import { endedSessions } from './store/ended-sessions.ts';
 import { openDatabase } from './store/open-database.ts';
 import { readEvents } from './store/event-writes.ts';
-import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.ts';
 import { countRunning } from './store/interrupted.ts';
-import { listRuns } from './store/list-runs.ts';
 import { reportShortfalls } from './store/roll-up-check.ts';
-import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { watchWrites } from './store/watch-writes.ts';
-import { createStatistics } from './statistics-wiring.ts';
 import { startTracing } from './tracing-wiring.ts';
 import { firstPrompt } from './triggers/first-prompt.ts';
 import { dedupWindow, intake } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
-import { registerPages } from './ui/pages.ts';
 
 export interface ServiceOptions {
   config: Config;
@@ -218,79 +205,4 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 async function resume(engine: Engine, log: Logs['log']): Promise<void> {
   const runs = await engine.resume();
   if (runs > 0) log.info({ runs }, 'runs of an earlier start go on');
-}
-
-interface RouteParts {
-  operations: Operations;
-  options: ServiceOptions;
-  database: Database;
-  registry: Registry;
-  reload: Registry['reload'];
-  hub: EventHub;
-  engine: Engine;
-  capacity: Capacity;
-  metrics: Metrics;
-  backends: AgentBackend[];
-  approvals: Approvals;
-}
-
-function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'readiness'> {
-  const { options, operations, database, registry, reload, hub, engine, capacity, metrics, backends, approvals } =
-    parts;
-  const { db } = database;
-  const agents = () => listAgents(backends);
-  const currency = options.config.pricing?.currency ?? 'USD';
-  const statistics = createStatistics({ database, definitions: registry.current, currency, now });
-  const audit: ServerDeps['audit'] = (entry) => database.write((tx) => insertAudit(tx, entry));
-  return {
-    version: options.version,
-    now,
-    log: options.logs.log,
-    accessLog: options.logs.access,
-    countAuthFailure: metrics.countAuthFailure,
-    endedSessions: endedSessions(database, now),
-    countDelivery: metrics.countDelivery,
-    renderMetrics: metrics.render,
-    activeRuns: capacity.active,
-    maxRuns: capacity.max,
-    listRuns: (filter, page) => listRuns(db, filter, page),
-    runDetail: (id, include) => runDetail(db, id, include),
-    findRun: (id) => findRun(db, id),
-    lastRuns: (pipelines) => lastRuns(db, pipelines),
-    cancel: engine.cancel,
-    listApprovals: approvals.list,
-    decideApproval: approvals.decide,
-    history: hub.history,
-    subscribe: subscribeTo(hub, database),
-    markRun: (mark) => database.write((tx) => markRun(tx, mark)),
-    markStep: (mark) => database.write((tx) => markStep(tx, mark)),
-    runFeedback: (runId) => runFeedback(db, runId),
-    stepFeedback: (runId, stepName) => stepFeedback(db, runId, stepName),
-    definitions: registry.current,
-    reload,
-    listAgents: agents,
-    audit,
-    listAudit: (filter, page) => listAudit(db, filter, page),
-    writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
-    ...operations,
-    statistics,
-    pages: (app, auth, apiDescription) =>
-      registerPages(app, {
-        apiDescription,
-        ...pageStore({ database, definitions: registry.current, now }),
-        ...pageApprovals(approvals),
-        ...pageOperations({ operations, audit, now }),
-        gatewayTools: gatewayTools(options.config.executors.gateway),
-        gatewayObjects: gatewayObjects(options.config.executors.gateway),
-        syncedObjects: () => readSyncedObjects(options.config.managedDir),
-        auth,
-        version: options.version,
-        currency,
-        now,
-        runLog: (runId) => hub.history(runId, 0),
-        listAudit: pageAudit(database),
-        cancelRun: pageCancel({ cancel: engine.cancel, audit, now }),
-        listAgents: agents,
-      }),
-  };
 }
