@@ -11,7 +11,7 @@ import type { Logs } from './observability/logger.ts';
 import { type Failpoints, surround } from './failpoints.ts';
 import { type ActiveRun, TakenOver } from './runs/active-run.ts';
 import { agentStep } from './runs/agent-step.ts';
-import { rememberMeans } from './runs/calibrated-means.ts';
+import type { Calibration } from './runs/calibrated-means.ts';
 import type { Capacity } from './runs/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
@@ -28,7 +28,6 @@ import type { StepDeps } from './runs/step.ts';
 import type { StepKind } from './runs/step-kind.ts';
 import type { Texts } from './runs/texts.ts';
 import { webhookStep } from './runs/webhook-step.ts';
-import { calibratedMean } from './store/calibration.ts';
 import { askToCancel } from './store/claims.ts';
 import { addCounters } from './store/counters.ts';
 import type { Database, Tx } from './store/database.ts';
@@ -52,6 +51,7 @@ export interface EngineParts {
   backends: AgentBackend[];
   registry: Registry;
   approvals: Approvals;
+  calibration: Pick<Calibration, 'meanOf'>;
   /** False where others may have taken over what this process has; absent where there are none. */
   holds?: (() => boolean) | undefined;
   priceOf: PriceOf;
@@ -142,6 +142,7 @@ function stepDeps(
     backends: configured,
     texts,
     approvals,
+    calibration,
     priceOf,
     failpoints,
     holds,
@@ -163,11 +164,7 @@ function stepDeps(
     http,
     shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,
     backends: new Map(backends.map((backend) => [backend.name, backend])),
-    calibratedMean: rememberMeans((query) => calibratedMean(database.db, query, config.calibration), {
-      ttlSeconds: config.calibration.cacheTtlSeconds,
-      binWidth: config.calibration.binWidth,
-      now,
-    }),
+    calibratedMean: calibration.meanOf,
     keepArtifacts: async (run, stepName, kept) => {
       const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
       // A folder that takes no files costs the files and not the run.

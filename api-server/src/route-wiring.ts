@@ -14,6 +14,7 @@ import type { Metrics } from './observability/metrics.ts';
 import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
 import { subscribeTo } from './replica-wiring.ts';
 import { createStatistics } from './statistics-wiring.ts';
+import type { Calibration } from './runs/calibrated-means.ts';
 import type { Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
@@ -39,6 +40,7 @@ export interface RouteParts {
   metrics: Metrics;
   backends: AgentBackend[];
   approvals: Approvals;
+  calibration: Calibration;
 }
 
 const now = () => Date.now();
@@ -80,6 +82,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
     reload,
     listAgents: agents,
     audit,
+    calibration: { rule: options.config.calibration, read: parts.calibration.read },
     listAudit: (filter, page) => listAudit(db, filter, page),
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,

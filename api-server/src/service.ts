@@ -1,6 +1,7 @@
 import { createApprovals } from './approvals/approvals.ts';
 import { wireChats } from './approval-wiring.ts';
 import { wireArtifacts } from './artifact-wiring.ts';
+import { wireCalibration } from './calibration-wiring.ts';
 import type { Config } from './config/config.ts';
 import { registryOptions, reportLoads } from './definition-wiring.ts';
 import { createRegistry } from './definitions/registry.ts';
@@ -84,8 +85,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
   const chats = wireChats({ ...options, database, approvals });
   const pricing = createPricing(config.pricing, log);
+  const calibration = wireCalibration(config, database);
   const engine = wireEngine({
     ...options,
+    calibration,
     holds: isShared ? () => replica?.holds() === true : undefined,
     priceOf: pricing.priceOf,
     database,
@@ -152,6 +155,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics,
       backends,
       approvals,
+      calibration,
     }),
     receive: (delivery) => receive(receiving, delivery),
     readiness: watchReadiness(

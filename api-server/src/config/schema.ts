@@ -129,7 +129,9 @@ export const ConfigFile = block({
       .refine((width) => Math.abs(1 / width - Math.round(1 / width)) < 1e-9, 'must divide 1 evenly')
       .default(0.1)
       .describe('Width of a bin of confidence; divides 1 evenly'),
-    cache_ttl_seconds: whole(0).default(300).describe('How long a bin is reused before it is read again'),
+    cache_ttl_seconds: whole(0)
+      .default(300)
+      .describe('How long a gate reuses the buckets of a step before it reads them again'),
   }).describe('What marked outcomes say of a confidence'),
   pricing: Pricing.describe('What models cost; without the block every cost stays empty'),
   replay: Replay.describe('Read and checked; without effect in this version'),

@@ -1,51 +1,67 @@
 import { expect, test } from 'vitest';
-import { rememberMeans } from './calibrated-means.ts';
+import type { Labelled } from '../analytics/calibration.ts';
+import { createCalibration } from './calibrated-means.ts';
 import type { CalibrationQuery } from './evidence.ts';
 
-const QUERY: CalibrationQuery = {
-  stepName: 'look',
-  agent: 'a',
-  provider: 'p',
-  model: 'm',
-  promptHash: 'h',
-  agentVersion: 'v',
-  confidence: 0.9,
-};
+const BUCKET = { agent: 'a', provider: 'p', model: 'm', promptHash: 'h', agentVersion: 'v' };
+const QUERY: CalibrationQuery = { stepName: 'look', ...BUCKET, confidence: 0.9 };
 
 function clockwork(ttlSeconds: number) {
   const clock = { now: 0 };
-  const reads: CalibrationQuery[] = [];
-  const read = (query: CalibrationQuery) => Promise.resolve(reads.push(query));
-  return { clock, reads, means: rememberMeans(read, { ttlSeconds, binWidth: 0.1, now: () => clock.now }) };
+  const reads: string[] = [];
+  const rows: Labelled[] = [
+    { ...BUCKET, confidence: 0.92, label: 1, n: 1 },
+    { ...BUCKET, confidence: 0.99, label: 0, n: 1 },
+  ];
+  const read = (stepName: string) => {
+    reads.push(stepName);
+    return Promise.resolve([...rows]);
+  };
+  const rule = { nMin: 2, binWidth: 0.1 };
+  return { clock, reads, rows, means: createCalibration(read, { ttlSeconds, rule, now: () => clock.now }) };
 }
 
-test('calibration.cache_ttl_seconds: a bin is read once in that time, whatever the confidence in it', async () => {
-  const { clock, reads, means } = clockwork(300);
-  expect(await means(QUERY)).toBe(1);
+test('calibration.cache_ttl_seconds: the buckets of a step are read once in that time', async () => {
+  const { clock, reads, rows, means } = clockwork(300);
+  expect(await means.meanOf(QUERY)).toBe(0.5);
+  rows.push({ ...BUCKET, confidence: 0.95, label: 1, n: 2 });
   clock.now = 299_999;
-  expect(await means({ ...QUERY, confidence: 0.99 })).toBe(1);
+  expect(await means.meanOf({ ...QUERY, confidence: 0.99 })).toBe(0.5);
   clock.now = 300_000;
-  expect(await means(QUERY)).toBe(2);
+  expect(await means.meanOf(QUERY)).toBe(0.75);
+  expect(reads).toEqual(['look', 'look']);
+});
+
+test('a person who looks sees what is stored now, and the gate goes by that from then on', async () => {
+  const { reads, rows, means } = clockwork(300);
+  await means.meanOf(QUERY);
+  rows.push({ ...BUCKET, confidence: 0.95, label: 1, n: 2 });
+  expect(await means.read('look')).toHaveLength(3);
+  expect(await means.meanOf(QUERY)).toBe(0.75);
   expect(reads).toHaveLength(2);
 });
 
-test('another bin and another bucket are others', async () => {
+test('another bin, another bucket and another step are others', async () => {
   const { reads, means } = clockwork(300);
-  for (const other of [{}, { confidence: 0.89 }, { agentVersion: 'v2' }, { promptHash: null }, { stepName: 'b' }])
-    await means({ ...QUERY, ...other });
-  expect(reads).toHaveLength(5);
+  for (const other of [{ confidence: 0.89 }, { agentVersion: 'v2' }, { promptHash: null }])
+    expect(await means.meanOf({ ...QUERY, ...other })).toBeNull();
+  expect(reads).toEqual(['look']);
+  await means.meanOf({ ...QUERY, stepName: 'other' });
+  expect(reads).toEqual(['look', 'other']);
 });
 
 test('with 0 every look is a read', async () => {
-  const { means } = clockwork(0);
-  expect([await means(QUERY), await means(QUERY)]).toEqual([1, 2]);
+  const { reads, means } = clockwork(0);
+  await means.meanOf(QUERY);
+  await means.meanOf(QUERY);
+  expect(reads).toHaveLength(2);
 });
 
-test('a thousand bins are remembered and no more', async () => {
+test('two hundred steps are remembered and no more', async () => {
   const { reads, means } = clockwork(300);
-  for (let index = 0; index <= 1_000; index++) await means({ ...QUERY, stepName: `s${index}` });
-  await means({ ...QUERY, stepName: 's1000' });
-  expect(reads).toHaveLength(1_001);
-  await means({ ...QUERY, stepName: 's0' });
-  expect(reads).toHaveLength(1_002);
+  for (let index = 0; index <= 200; index++) await means.meanOf({ ...QUERY, stepName: `s${index}` });
+  await means.meanOf({ ...QUERY, stepName: 's200' });
+  expect(reads).toHaveLength(201);
+  await means.meanOf({ ...QUERY, stepName: 's0' });
+  expect(reads).toHaveLength(202);
 });

@@ -1,36 +1,44 @@
+import { calibratedMean, type CalibrationRule, type Labelled } from '../analytics/calibration.ts';
 import type { CalibrationQuery } from './evidence.ts';
 
-type Read = (query: CalibrationQuery) => Promise<number | null>;
+/** All that is known of a step's marked production executions. */
+type Read = (stepName: string) => Promise<readonly Labelled[]>;
 
-export interface MeansOptions {
-  /** How long a value is reused, in seconds; 0 reads every time. */
+export interface CalibrationOptions {
+  /** How long the gate reuses what was read, in seconds; 0 reads every time. */
   ttlSeconds: number;
-  binWidth: number;
+  rule: CalibrationRule;
   now(): number;
 }
 
-/** Bins remembered at most; the oldest goes first. */
-const MAX_BINS = 1_000;
-
-/** The bin that a confidence falls in, counted from 0; the last one includes 1. */
-export function binOf(confidence: number, binWidth: number): { bin: number; bins: number } {
-  const bins = Math.round(1 / binWidth);
-  return { bin: Math.min(Math.floor(confidence * bins + 1e-9), bins - 1), bins };
+export interface Calibration {
+  /** For the gate: the measured share of correct answers at a confidence, null while its bin is not validated. */
+  meanOf(query: CalibrationQuery): Promise<number | null>;
+  /** For people: as it is now, which is also what the gate goes by from then on. */
+  read: Read;
 }
 
-/** Reads each bin of a bucket once in a while: marks that came since count after that (Orchestration 2.13). */
-export function rememberMeans(read: Read, { ttlSeconds, binWidth, now }: MeansOptions): Read {
-  const known = new Map<string, { value: number | null; until: number }>();
-  return async (query) => {
-    const { confidence, ...bucket } = query;
-    const key = JSON.stringify([bucket, binOf(confidence, binWidth).bin]);
-    const found = known.get(key);
-    if (found && now() < found.until) return found.value;
-    const value = await read(query);
-    known.delete(key);
-    known.set(key, { value, until: now() + ttlSeconds * 1000 });
-    const [oldest] = known.size > MAX_BINS ? known.keys() : [];
+/** Steps remembered at most; the one that was read the longest ago goes first. */
+const MAX_STEPS = 200;
+
+/** Reads each step once in a while: marks that came since count after that (Orchestration 2.13). */
+export function createCalibration(read: Read, { ttlSeconds, rule, now }: CalibrationOptions): Calibration {
+  const known = new Map<string, { rows: readonly Labelled[]; until: number }>();
+  const readNow: Read = async (stepName) => {
+    const rows = await read(stepName);
+    if (ttlSeconds === 0) return rows;
+    known.delete(stepName);
+    known.set(stepName, { rows, until: now() + ttlSeconds * 1000 });
+    const [oldest] = known.size > MAX_STEPS ? known.keys() : [];
     if (oldest !== undefined) known.delete(oldest);
-    return value;
+    return rows;
+  };
+  const recall: Read = (stepName) => {
+    const found = known.get(stepName);
+    return found && now() < found.until ? Promise.resolve(found.rows) : readNow(stepName);
+  };
+  return {
+    meanOf: async (query) => calibratedMean(await recall(query.stepName), query, rule),
+    read: readNow,
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileMatch, resolveSet } from '@signalbox/crds';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
+import { wireCalibration } from '../calibration-wiring.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { wireEngine, type EngineParts } from '../engine-wiring.ts';
@@ -102,8 +103,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     });
     const approvals = createApprovals({ database, announce: () => [], now });
     const capacity = createCapacity(options.maxRuns ?? 10);
+    const config = configOf(options, folder);
     const engine = wireEngine({
-      config: configOf(options, folder),
+      config,
+      calibration: wireCalibration(config, database),
       logs: { log: QUIET, runs: QUIET },
       failpoints: readFailpoints(undefined),
       pipelineEnv: PLAIN_ENV,
@@ -167,7 +170,7 @@ function load(texts: string[]): Map<string, LoadedPipeline> {
 function configOf(
   { allowShell = false, egressAllow = [], artifactsDir }: WorldOptions,
   folder: string,
-): Partial<Config> {
+): Pick<Config, 'artifacts' | 'calibration' | 'security'> {
   return {
     artifacts: { dir: artifactsDir ?? join(folder, 'artifacts'), retentionDays: 7 },
     calibration: { nMin: 2, binWidth: 0.1, cacheTtlSeconds: 0 },

@@ -1,62 +1,61 @@
 import { sql, type Kysely } from 'kysely';
-import { binOf } from '../runs/calibrated-means.ts';
-import type { CalibrationQuery } from '../runs/evidence.ts';
+import type { Labelled } from '../analytics/calibration.ts';
+import type { Stage } from '../runs/model.ts';
+import { executions, LABEL_OF, labelledIds, OUTCOME } from './labels.ts';
 import type { Tables } from './schema.ts';
 
-export interface CalibrationRule {
-  /** Marked outcomes that a bin needs before it says anything. */
-  nMin: number;
-  /** Divides 1 evenly. */
-  binWidth: number;
+export interface CalibrationScope {
+  /** Branches of a fan-out count under the name before the slash. */
+  stepName: string;
+  stage: Stage;
+  /** All pipelines where it is left out. */
+  pipelineName?: string;
 }
 
+/** Runs of these sources repeat recorded executions; they say nothing of how the step does its work (Orchestration 4.6). */
+const REPLAYS = ['replay', 'regression'];
+
 /**
- * The share of correct answers among marked production executions of the same bucket and confidence bin; null with fewer
- * than `nMin`. A step's own mark counts first, then a failed check, then its run's mark (Orchestration 3).
+ * Executions of a step that have a confidence and an outcome, counted by bucket, confidence and label. Groups are left
+ * out: their confidence is made of that of their branches, which count themselves.
  */
-export async function calibratedMean(
-  db: Kysely<Tables>,
-  query: CalibrationQuery,
-  { nMin, binWidth }: CalibrationRule,
-): Promise<number | null> {
-  const { bin, bins } = binOf(query.confidence, binWidth);
-  const last = bin === bins - 1;
-  const outcome = sql<string | null>`coalesce(step_feedback.outcome,
-    case when step_executions.deterministic_passed = 0 then 'incorrect' end, run_feedback.outcome)`;
-  const same = (column: 'agent' | 'provider' | 'model' | 'prompt_hash' | 'agent_version', value: string | null) =>
-    value === null
-      ? sql<boolean>`${sql.ref(`step_executions.${column}`)} is null`
-      : sql<boolean>`${sql.ref(`step_executions.${column}`)} = ${value}`;
-  const row = await db
-    .selectFrom('step_executions')
-    .leftJoin('step_feedback', (join) =>
-      join
-        .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
-        .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
+export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
+  const rows = await executions(db)
+    .where('step_executions.id', 'in', labelledIds(db, scope.stepName))
+    .where('step_executions.stage', '=', scope.stage)
+    .$if(scope.pipelineName !== undefined, (query) =>
+      query.where('step_executions.pipeline_name', '=', scope.pipelineName as string),
     )
-    .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
-    .select((value) => [
-      value.fn.count<number>(outcome).as('n'),
-      sql<
-        number | null
-      >`avg(case ${outcome} when 'correct' then 1.0 when 'partial' then 0.5 when 'incorrect' then 0.0 end)`.as('mean'),
-    ])
-    .where('step_executions.stage', '=', 'production')
-    .where('step_executions.status', '<>', 'skipped')
-    .where((where) =>
-      where.or([
-        where('step_executions.step_name', '=', query.stepName),
-        sql<boolean>`substr(step_executions.step_name, 1, ${query.stepName.length + 1}) = ${`${query.stepName}/`}`,
-      ]),
+    .where('step_executions.kind', 'not in', ['parallel', 'fan_out'])
+    .where('step_executions.effective_confidence', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs')
+            .select('runs.id')
+            .whereRef('runs.id', '=', 'step_executions.run_id')
+            .where('runs.source', 'in', REPLAYS),
+        ),
+      ),
     )
-    .where(same('agent', query.agent))
-    .where(same('provider', query.provider))
-    .where(same('model', query.model))
-    .where(same('prompt_hash', query.promptHash))
-    .where(same('agent_version', query.agentVersion))
-    .where('step_executions.effective_confidence', '>=', bin / bins - 1e-9)
-    .where('step_executions.effective_confidence', last ? '<=' : '<', last ? 1 : (bin + 1) / bins - 1e-9)
-    .executeTakeFirstOrThrow();
-  const n = row.n;
-  return n >= nMin && row.mean !== null ? row.mean : null;
+    .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence'])
+    .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
+    .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])
+    .execute();
+  return rows.flatMap(({ effective_confidence: confidence, label, n, ...bucket }) =>
+    confidence === null || label === null
+      ? []
+      : [
+          {
+            agent: bucket.agent,
+            provider: bucket.provider,
+            model: bucket.model,
+            promptHash: bucket.prompt_hash,
+            agentVersion: bucket.agent_version,
+            confidence,
+            label: LABEL_OF[label],
+            n,
+          },
+        ],
+  );
 }

@@ -9,6 +9,7 @@ import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
 import { runRoutes, type RunRoutesDeps } from './runs.ts';
 import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
 import { statisticsRoutes, type StatisticsRoutesDeps } from './statistics.ts';
+import { stepHistoryRoutes, type StepHistoryRoutesDeps } from './step-history.ts';
 import { type StreamDeps, streamRoutes } from './stream.ts';
 import { type WebhookDeps, webhookRoutes } from './webhook.ts';
 
@@ -19,6 +20,7 @@ export type RoutesDeps = WebhookDeps &
   FeedbackRoutesDeps &
   DefinitionRoutesDeps &
   DefinitionWriteDeps &
+  StepHistoryRoutesDeps &
   AuditRoutesDeps &
   StatisticsRoutesDeps &
   ServiceRoutesDeps &
@@ -35,6 +37,7 @@ export function routeTable(deps: RoutesDeps): Route[] {
     ...definitionRoutes(deps),
     ...definitionWriteRoutes(deps),
     ...statisticsRoutes(deps),
+    ...stepHistoryRoutes(deps),
     ...auditRoutes(deps),
     ...serviceRoutes(deps),
     ...streamRoutes(deps),
