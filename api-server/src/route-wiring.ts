@@ -12,6 +12,7 @@ import type { ServerDeps } from './http/server.ts';
 import type { Logs } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
+import type { WiredReadiness } from './readiness-wiring.ts';
 import { subscribeTo } from './replica-wiring.ts';
 import { createStatistics } from './statistics-wiring.ts';
 import type { Calibration } from './runs/calibrated-means.ts';
@@ -41,6 +42,7 @@ export interface RouteParts {
   backends: AgentBackend[];
   approvals: Approvals;
   calibration: Calibration;
+  readiness: WiredReadiness;
 }
 
 const now = () => Date.now();
@@ -87,6 +89,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,
     statistics,
+    ...parts.readiness.routes,
     pages: (app, auth, apiDescription) =>
       registerPages(app, {
         apiDescription,

@@ -24,6 +24,7 @@ import { createTexts } from './runs/texts.ts';
 import type { PipelineEnv } from './runs/rendering.ts';
 import { createPricing } from './pricing-wiring.ts';
 import { shareRegistry, wireReplica } from './replica-wiring.ts';
+import { wireReadiness } from './readiness-wiring.ts';
 import { rerun } from './rerun-wiring.ts';
 import { routeDeps } from './route-wiring.ts';
 import { startRetention, wireScheduler } from './schedule-wiring.ts';
@@ -137,6 +138,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     now,
     sources: [...sources.keys()],
   });
+  const readiness = wireReadiness({ ...options, database, registry, backends });
   const operations: Operations = {
     rerun: (runId, fromStep) => rerun({ database, definitions: registry.current, intake: takeRuns }, runId, fromStep),
     schedules: scheduler.list,
@@ -156,6 +158,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       backends,
       approvals,
       calibration,
+      readiness,
     }),
     receive: (delivery) => receive(receiving, delivery),
     readiness: watchReadiness(

@@ -57,7 +57,9 @@ export const Pipeline = z
       .union([z.number().int(), z.string().max(64)])
       .optional()
       .describe('shown as written'),
-    stage: Stage.default('testing').describe('testing: webhooks must ask for it, nothing of it counts as evidence'),
+    stage: Stage.default('testing').describe(
+      'testing: webhooks must ask for it, and it is left out of metrics and calibration',
+    ),
     tags: Tags.default([]).describe('for people'),
     suspend: z.boolean().default(false).describe('true: nothing starts a run'),
     trigger: Trigger.optional().describe('which alerts start it'),

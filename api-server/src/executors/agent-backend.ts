@@ -38,9 +38,10 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
   };
 }
 
-const listed = ({ name, model, warnings = [] }: AgentSummary) => ({
+const listed = ({ name, model, version, warnings = [] }: AgentSummary) => ({
   name,
   model,
+  ...(version ? { version } : {}),
   ...(warnings.length > 0 ? { warnings } : {}),
 });
 

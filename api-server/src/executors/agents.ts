@@ -1,7 +1,7 @@
 import type { AgentBackend, ListedAgent } from '../runs/executor.ts';
 
 export interface ListedAgents {
-  agents: (ListedAgent & { executor: AgentBackend['name'] })[];
+  agents: (Omit<ListedAgent, 'version'> & { executor: AgentBackend['name'] })[];
   /** One line per backend that could not be asked. */
   errors: Record<string, string>;
 }
@@ -15,8 +15,25 @@ export async function listAgents(backends: readonly AgentBackend[]): Promise<Lis
   const listed: ListedAgents = { agents: [], errors: {} };
   for (const [index, answer] of answers.entries()) {
     const executor = (backends[index] as AgentBackend).name;
-    if (answer.ok) listed.agents.push(...answer.agents.map((agent) => ({ ...agent, executor })));
+    if (answer.ok) listed.agents.push(...answer.agents.map(({ version: _, ...agent }) => ({ ...agent, executor })));
     else listed.errors[executor] = answer.type === 'cancelled' ? 'no answer in time' : answer.message;
   }
   return listed;
+}
+
+/** An evaluation does not wait long for what it can do without. */
+const VERSIONS_TIMEOUT_MS = 1_000;
+
+/** Which version each backend says its agents have now; null where it says none or is down. */
+export async function agentVersions(
+  backends: readonly AgentBackend[],
+): Promise<(executor: string, agent: string) => string | null> {
+  const known = new Map<string, string>();
+  const ask = async ({ name, list }: AgentBackend) => {
+    const answer = await list(AbortSignal.timeout(VERSIONS_TIMEOUT_MS));
+    if (!answer.ok) return;
+    for (const { name: agent, version } of answer.agents) if (version) known.set(`${name}:${agent}`, version);
+  };
+  await Promise.all(backends.map(ask));
+  return (executor, agent) => known.get(`${executor}:${agent}`) ?? null;
 }

@@ -95,6 +95,7 @@ const BAD_NAMES = [
 ];
 const names: Case[] = BAD_NAMES.flatMap((name) => [
   get(`/pipelines/${name}`, VALIDATION),
+  get(`/pipelines/${name}/promotion-readiness`, VALIDATION),
   get(`/steps/${name}`, VALIDATION),
   get(`/pipelines/${name}/stats`, VALIDATION),
   post(`/pipelines/${name}/run`, 'operator', { expected: VALIDATION }),
@@ -206,6 +207,10 @@ const queries: Case[] = [
     get(`/approvals?status=${status}`, VALIDATION),
   ),
   ...['1', RUN.slice(1), '', '%00'].map((run) => get(`/approvals?run=${run}`, VALIDATION)),
+  ...['0', '0.3', '1.5', '-0.1', '1e-1', 'NaN', '', '%00', '0.1&bin_width=0.2'].map((width) =>
+    get(`/pipelines/x/promotion-readiness?bin_width=${width}`, VALIDATION),
+  ),
+  ...BAD_LIMITS.filter((n) => n !== '201').map((n) => get(`/pipelines/x/promotion-readiness?n_min=${n}`, VALIDATION)),
   ...[
     'step=a',
     'name=b',
@@ -239,6 +244,7 @@ const READS = [
   '/ready',
   '/metrics',
   '/favicon.svg',
+  '/pipelines/x/promotion-readiness',
 ];
 const UNKNOWN_KEYS = [
   'x=1',
@@ -356,6 +362,7 @@ const GUARDED: [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string][] = [
   ['POST', `/runs/${RUN}/feedback`],
   ['POST', `/approvals/${APPROVAL}`],
   ['POST', '/reload'],
+  ['GET', '/pipelines/x/promotion-readiness'],
   ['GET', '/nothing/here'],
 ];
 const tokens: Case[] = GUARDED.flatMap(([method, url]) =>

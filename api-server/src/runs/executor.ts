@@ -66,6 +66,8 @@ export interface AgentReply {
 export interface ListedAgent {
   name: string;
   model: string | null;
+  /** Of its prompt and configuration, where the backend says so. */
+  version?: string;
   /** What keeps it from answering, where the backend says so. */
   warnings?: string[];
 }

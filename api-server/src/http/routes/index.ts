@@ -6,6 +6,7 @@ import { definitionWriteRoutes, type DefinitionWriteDeps } from './definition-wr
 import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
 import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
 import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
+import { readinessRoutes, type ReadinessRoutesDeps } from './readiness.ts';
 import { runRoutes, type RunRoutesDeps } from './runs.ts';
 import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
 import { statisticsRoutes, type StatisticsRoutesDeps } from './statistics.ts';
@@ -21,6 +22,7 @@ export type RoutesDeps = WebhookDeps &
   DefinitionRoutesDeps &
   DefinitionWriteDeps &
   StepHistoryRoutesDeps &
+  ReadinessRoutesDeps &
   AuditRoutesDeps &
   StatisticsRoutesDeps &
   ServiceRoutesDeps &
@@ -38,6 +40,7 @@ export function routeTable(deps: RoutesDeps): Route[] {
     ...definitionWriteRoutes(deps),
     ...statisticsRoutes(deps),
     ...stepHistoryRoutes(deps),
+    ...readinessRoutes(deps),
     ...auditRoutes(deps),
     ...serviceRoutes(deps),
     ...streamRoutes(deps),

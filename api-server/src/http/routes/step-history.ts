@@ -15,7 +15,8 @@ export interface StepHistoryRoutesDeps {
 
 const ByName = z.strictObject({ name: DefinitionName });
 
-const BinWidth = z
+/** The width of a bin as text of a query. */
+export const BinWidth = z
   .string()
   .regex(/^(0?\.\d{1,18}|1(\.0{1,18})?)$/, 'must be a decimal number up to 1')
   .transform(Number)

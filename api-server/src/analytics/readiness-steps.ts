@@ -1,0 +1,92 @@
+import { isFanOut, isParallel, type Pipeline, promptHash, type Readiness } from '@signalbox/crds';
+
+export const TIERS = ['operational', 'confidence', 'accuracy', 'calibration'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** Who wrote a tier: the nearest wins as a whole. */
+export type Source = 'pipeline' | 'group' | 'step';
+export type Criteria = { [T in Tier]?: NonNullable<Readiness[T]> & { source: Source } };
+
+/** A step of a pipeline as readiness looks at it; a fan-out stands for its branches. */
+export interface ReadinessStep {
+  name: string;
+  kind: 'step' | 'branch' | 'parallel' | 'fan_out';
+  executor: string;
+  when: string | null;
+  /** Null where the step has no gate. */
+  threshold: number | null;
+  /** Only of steps that ask one. */
+  agent: string | null;
+  promptHash: string | null;
+  groundingEnforced: boolean;
+  criteria: Criteria;
+  /** Tiers that are asked for and that such a step can have no evidence for. */
+  leftOut: Tier[];
+}
+
+const AGENT: readonly Tier[] = TIERS;
+const GATED: readonly Tier[] = ['operational', 'confidence'];
+const CALLED: readonly Tier[] = ['operational'];
+/** Who answers with a confidence of its own has all tiers; what an other pipeline is worth is judged there. */
+const TIERS_OF: Readonly<Record<string, readonly Tier[]>> = {
+  gateway: AGENT,
+  external: AGENT,
+  pipeline: GATED,
+  parallel: GATED,
+  human: CALLED,
+  webhook: CALLED,
+};
+
+/** Every step that evidence is gathered for, with what is asked of it: entries in order, a group before its branches. */
+export function readinessSteps({ steps, readiness }: Pick<Pipeline, 'steps' | 'readiness'>): ReadinessStep[] {
+  return steps.flatMap((step) => {
+    const top: Layer[] = [['pipeline', readiness]];
+    if (isFanOut(step)) {
+      // The entry is nearer than its item, which may come from the library.
+      const layers: Layer[] = [...top, ['group', step.fan_out.step.readiness], ['step', step.readiness]];
+      return [stepOf({ ...step.fan_out.step, name: step.name, when: step.when }, 'fan_out', layers)];
+    }
+    if (!isParallel(step)) return [stepOf(step, 'step', [...top, ['step', step.readiness]])];
+    const group = stepOf({ ...step, executor: 'parallel' }, 'parallel', [...top, ['step', step.readiness]]);
+    const above: Layer[] = [...top, ['group', step.readiness]];
+    const branches = step.parallel.steps.map((branch) =>
+      stepOf({ ...branch, when: branch.when ?? step.when }, 'branch', [...above, ['step', branch.readiness]]),
+    );
+    return [group, ...branches];
+  });
+}
+
+type Layer = [source: Source, asked: Readiness | undefined];
+
+interface Shape {
+  name: string;
+  executor: string;
+  when?: string | undefined;
+  confidence_threshold?: number;
+  agent?: string;
+  prompt_template?: string;
+  grounding?: { enforce: boolean } | undefined;
+}
+
+function stepOf(step: Shape, kind: ReadinessStep['kind'], layers: Layer[]): ReadinessStep {
+  const possible = TIERS_OF[step.executor] ?? CALLED;
+  const asked = TIERS.flatMap((tier) => nearest(tier, layers));
+  const isAgent = step.agent !== undefined;
+  return {
+    name: step.name,
+    kind,
+    executor: step.executor,
+    when: step.when ?? null,
+    threshold: step.confidence_threshold ?? null,
+    agent: step.agent ?? null,
+    promptHash: isAgent && step.prompt_template !== undefined ? promptHash(step.prompt_template) : null,
+    groundingEnforced: step.grounding?.enforce === true,
+    criteria: Object.fromEntries(asked.filter(([tier]) => possible.includes(tier))) as Criteria,
+    leftOut: asked.map(([tier]) => tier).filter((tier) => !possible.includes(tier)),
+  };
+}
+
+function nearest(tier: Tier, layers: Layer[]): [Tier, object][] {
+  const found = layers.findLast(([, asked]) => asked?.[tier] !== undefined);
+  return found ? [[tier, { ...found[1]?.[tier], source: found[0] }]] : [];
+}

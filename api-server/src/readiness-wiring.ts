@@ -1,0 +1,30 @@
+import type { Config } from './config/config.ts';
+import type { Registry } from './definitions/registry.ts';
+import { agentVersions } from './executors/agents.ts';
+import { readinessOf } from './readiness/readiness.ts';
+import type { AgentBackend } from './runs/executor.ts';
+import type { ReadinessRoutesDeps } from './http/routes/readiness.ts';
+import type { Database } from './store/database.ts';
+import { readinessRows } from './store/readiness-rows.ts';
+
+interface ReadinessParts {
+  config: Pick<Config, 'calibration'>;
+  database: Pick<Database, 'db'>;
+  registry: Pick<Registry, 'current'>;
+  backends: readonly AgentBackend[];
+}
+
+export interface WiredReadiness {
+  routes: Omit<ReadinessRoutesDeps, 'definitions'>;
+}
+
+/** Gives readiness its evidence, the agents' versions and the clock. */
+export function wireReadiness({ config, database, backends }: ReadinessParts): WiredReadiness {
+  const deps = {
+    readRows: (slice: Parameters<typeof readinessRows>[1]) => readinessRows(database.db, slice),
+    agentVersions: () => agentVersions(backends),
+    bins: config.calibration,
+    now: () => Date.now(),
+  };
+  return { routes: { promotionReadiness: (pipeline, asked) => readinessOf(deps, pipeline, asked) } };
+}
