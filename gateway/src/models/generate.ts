@@ -1,5 +1,6 @@
 import { describeFailure, type ModelFailure } from './failure.ts';
 import type { ChatModel, ModelCall, ModelReply } from './model.ts';
+import { promptFor } from './own-turns.ts';
 import type { ModelRoute } from './route.ts';
 import type { RunSpan } from '../observability/span.ts';
 
@@ -127,11 +128,14 @@ async function askOnce(
       reply,
     });
   try {
-    const reply = await model.generate(call, {
-      signal: abort.signal,
-      onText: options.onText,
-      traceContext: options.span?.context,
-    });
+    const reply = await model.generate(
+      { ...call, prompt: promptFor(route, call.prompt) },
+      {
+        signal: abort.signal,
+        onText: options.onText,
+        traceContext: options.span?.context,
+      },
+    );
     report('ok', reply);
     return { ok: true, reply, route };
   } catch (error) {

@@ -2,8 +2,8 @@ import type { AgentRunResult, Usage } from '@signalbox/crds';
 import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
-import type { ModelCall, ModelContent, ModelPrompt, ModelReply, ModelUsage } from '../models/model.ts';
-import { assistantContent } from './assistant-content.ts';
+import type { ModelCall, ModelContent, ModelPrompt, ModelUsage } from '../models/model.ts';
+import { turnOf } from '../models/own-turns.ts';
 import type { AnswerContract } from './answer-contract.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import type { RunSpan } from '../observability/span.ts';
@@ -38,6 +38,7 @@ export interface RunJob {
   span: RunSpan;
 }
 
+type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
 const MAX_CALLS_PER_TURN = 32;
 const CALLS_AT_ONCE = 8;
@@ -92,7 +93,7 @@ class AgentRun {
       }
       const generated = await this.askModel();
       if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
-      const outcome = await this.handle(generated.reply);
+      const outcome = await this.handle(generated);
       if (outcome) return outcome;
       if (
         limits.max_total_tokens !== undefined &&
@@ -138,10 +139,7 @@ class AgentRun {
     };
   }
 
-  private recordCall(
-    { reply, route }: Extract<Generated, { ok: true }>,
-    timing: { startedAt: number; durationMs: number },
-  ): void {
+  private recordCall({ reply, route }: Answered, timing: { startedAt: number; durationMs: number }): void {
     const usage = usageOf(reply.usage);
     this.usage.input_tokens += usage.input_tokens;
     this.usage.output_tokens += usage.output_tokens;
@@ -168,24 +166,26 @@ class AgentRun {
   }
 
   /** The outcome when the reply ends the run, null when the model goes on. */
-  private async handle(reply: ModelReply): Promise<RunOutcome | null> {
+  private async handle(generated: Answered): Promise<RunOutcome | null> {
+    const { reply } = generated;
     const calls = reply.content.filter(
       (part): part is ToolCallContent => part.type === 'tool-call' && part.providerExecuted !== true,
     );
     if (calls.length > 0) {
-      this.remember(reply);
+      this.remember(generated);
       await this.callTools(calls);
       return null;
     }
-    return this.answer(reply);
+    return this.answer(generated);
   }
 
   /** For the next turn. */
-  private remember({ content }: ModelReply): void {
-    this.prompt.push({ role: 'assistant', content: assistantContent(content) });
+  private remember({ reply, route }: Answered): void {
+    this.prompt.push(turnOf(route, reply.content));
   }
 
-  private answer(reply: ModelReply): RunOutcome | null {
+  private answer(generated: Answered): RunOutcome | null {
+    const { reply } = generated;
     const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const { contract } = this.job;
     if (!contract) return this.complete(text, reply.finish, null);
@@ -194,7 +194,7 @@ class AgentRun {
     if (errors === null) return this.complete(text, reply.finish, output as Record<string, unknown>);
     if (this.repaired) return this.fail('output_invalid', `the answer does not meet its schema: ${errors}`, false);
     this.repaired = true;
-    this.remember(reply);
+    this.remember(generated);
     const request = `That answer cannot be used: ${errors}. Answer again with the corrected JSON object and nothing else.`;
     this.prompt.push({ role: 'user', content: [{ type: 'text', text: request }] });
     return null;

@@ -1,0 +1,51 @@
+import type { ModelContent, ModelPrompt } from './model.ts';
+import type { ModelRoute } from './route.ts';
+
+type AssistantMessage = Extract<ModelPrompt[number], { role: 'assistant' }>;
+type AssistantContent = AssistantMessage['content'];
+
+/** What a model said, in the form in which it is told again: signatures and ids of the provider included, and whose they are. */
+export function turnOf(route: ModelRoute, content: readonly ModelContent[]): AssistantMessage {
+  const said = content.flatMap((part): AssistantContent => {
+    if (part.type === 'text' && part.text === '') return [];
+    if (part.type === 'text' || part.type === 'reasoning')
+      return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
+    if (part.type !== 'tool-call') return [];
+    const { type, toolCallId, toolName, input, providerMetadata } = part;
+    return [{ type, toolCallId, toolName, input: parsedInput(input), providerOptions: providerMetadata }];
+  });
+  return { role: 'assistant', content: orNothing(said), providerOptions: { signalbox: { by: nameOf(route) } } };
+}
+
+/**
+ * A prompt as one model may be told it. What another one thought, and what only its provider can look up or decrypt, is left
+ * out: providers refuse it, and a fallback within a run would fail for it.
+ */
+export function promptFor(route: ModelRoute, prompt: ModelPrompt): ModelPrompt {
+  const own = nameOf(route);
+  return prompt.map((message) =>
+    message.role !== 'assistant' || message.providerOptions?.['signalbox']?.['by'] === own
+      ? message
+      : { role: 'assistant', content: orNothing(message.content.flatMap(withoutThoughts)) },
+  );
+}
+
+function withoutThoughts(part: AssistantContent[number]): AssistantContent {
+  return part.type === 'reasoning' ? [] : [{ ...part, providerOptions: undefined }];
+}
+
+function orNothing(content: AssistantContent): AssistantContent {
+  return content.length > 0 ? content : [{ type: 'text', text: '(no answer)' }];
+}
+
+function nameOf({ provider, model }: ModelRoute): string {
+  return `${provider}/${model}`;
+}
+
+function parsedInput(text: string): unknown {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
