@@ -1,9 +1,11 @@
 import { AppError } from '@signalbox/crds';
 import { allPipelineStats, type PipelineStats, pipelineStats } from './analytics/pipeline-stats.ts';
+import { modelBreakdown, type ModelStats, type StepStats, stepStats } from './analytics/step-stats.ts';
 import { type TimeRange, windowOf } from './analytics/window.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
 import { type Stage, STAGES } from './runs/model.ts';
 import { hasRuns, pipelineFacts } from './store/aggregates/pipeline-facts.ts';
+import { hasExecutions, stepFacts } from './store/aggregates/step-facts.ts';
 import type { Database } from './store/database.ts';
 
 /** What to look at (Orchestration 4.4). */
@@ -18,6 +20,9 @@ export interface Statistics {
   pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats>;
   /** Every pipeline with a run in the window. */
   pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats[]>;
+  /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
+  step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStats>;
+  stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStats[]>;
 }
 
 interface StatisticsParts {
@@ -32,6 +37,13 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     window: windowOf(timeRange, now()),
     stages: stage === 'all' ? STAGES : [stage],
   });
+  const factsOfStep = async (name: string, query: StatisticsQuery, signal: AbortSignal) => {
+    const db = database.reader(signal);
+    if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
+      throw new AppError('not_found', `there is no step "${name}" in the library, and none was executed`);
+    }
+    return stepFacts(db, { ...scopeOf(query), step: name });
+  };
   return {
     pipeline: async (name, query, signal) => {
       const db = database.reader(signal);
@@ -42,5 +54,7 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     },
     pipelines: async (query, signal) =>
       allPipelineStats(await pipelineFacts(database.reader(signal), scopeOf(query)), currency),
+    step: async (name, query, signal) => stepStats(name, currency, await factsOfStep(name, query, signal)),
+    stepModels: async (name, query, signal) => modelBreakdown(await factsOfStep(name, query, signal)),
   };
 }

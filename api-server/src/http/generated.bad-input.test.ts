@@ -98,6 +98,8 @@ const names: Case[] = BAD_NAMES.flatMap((name) => [
   get(`/pipelines/${name}/promotion-readiness`, VALIDATION),
   get(`/steps/${name}`, VALIDATION),
   get(`/pipelines/${name}/stats`, VALIDATION),
+  get(`/steps/${name}/stats`, VALIDATION),
+  get(`/steps/${name}/models`, VALIDATION),
   post(`/pipelines/${name}/run`, 'operator', { expected: VALIDATION }),
   post(`/pipelines/${name}/suspend`, 'admin', { expected: VALIDATION }),
 ]);
@@ -237,6 +239,8 @@ const READS = [
   '/stats/pipelines',
   '/steps',
   '/steps/x',
+  '/steps/x/stats',
+  '/steps/x/models',
   '/agents',
   '/definitions',
   '/openapi.json',

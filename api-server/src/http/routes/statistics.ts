@@ -37,4 +37,25 @@ export const statisticsRoutes = (deps: StatisticsRoutesDeps): Route[] => [
     query: StatisticsParams,
     handler: async ({ query, request }) => ({ pipelines: await deps.statistics.pipelines(query, request.signal) }),
   }),
+  route({
+    method: 'GET',
+    url: '/steps/:name/stats',
+    role: 'viewer',
+    summary: 'Executions, success, tokens, cost, durations and accuracy of one step in all pipelines',
+    params: ByName,
+    query: StatisticsParams,
+    handler: ({ params, query, request }) => deps.statistics.step(params.name, query, request.signal),
+  }),
+  route({
+    method: 'GET',
+    url: '/steps/:name/models',
+    role: 'viewer',
+    summary: 'The executions of one step by agent and model, the busiest first',
+    params: ByName,
+    query: StatisticsParams,
+    handler: async ({ params, query, request }) => ({
+      step_name: params.name,
+      breakdown: await deps.statistics.stepModels(params.name, query, request.signal),
+    }),
+  }),
 ];

@@ -1,0 +1,122 @@
+import type { Outcome } from '../runs/model.ts';
+import { type Cost, costOf, sumOf, type Tokens, tokensOf } from './money.ts';
+import { type Accuracy, accuracyOf, type StatusCounts, statusCounts, successRate } from './outcomes.ts';
+import type { StepSum } from './sums.ts';
+
+/** How many executions of one agent and model are labelled so. */
+export interface LabelSum {
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  outcome: Outcome;
+  n: number;
+}
+
+/** What the store knows of one step in a window; `ended` is told apart by agent, model, source of the price and status. */
+export interface StepFacts {
+  ended: readonly StepSum[];
+  running: number;
+  labels: readonly LabelSum[];
+  /** Seconds. */
+  p95: number | null;
+}
+
+/** The step stats object (Orchestration 2.9); averages are of the executions that reported tokens, null without any. */
+export interface StepStats {
+  step_name: string;
+  runs_total: number;
+  status_counts: StatusCounts;
+  success_rate: number | null;
+  tokens: Tokens;
+  cost: Cost;
+  duration_seconds: { avg: number | null; p95: number | null };
+  accuracy: Accuracy;
+  avg_input_tokens: number | null;
+  avg_output_tokens: number | null;
+}
+
+/** A row of the step model breakdown (Orchestration 2.9); names are null for executors that have none. */
+export interface ModelStats {
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  runs_total: number;
+  status_counts: StatusCounts;
+  success_rate: number | null;
+  avg_input_tokens: number | null;
+  avg_output_tokens: number | null;
+  avg_duration_seconds: number | null;
+  accuracy: Accuracy;
+}
+
+const mean = (sum: number, n: number): number | null => (n === 0 ? null : sum / n);
+
+function averages(sums: readonly StepSum[]) {
+  const reporting = sumOf(sums, (sum) => sum.reporting);
+  return {
+    avg_input_tokens: mean(
+      sumOf(sums, ({ inputTokens }) => inputTokens),
+      reporting,
+    ),
+    avg_output_tokens: mean(
+      sumOf(sums, ({ outputTokens }) => outputTokens),
+      reporting,
+    ),
+  };
+}
+
+const averageSeconds = (sums: readonly StepSum[]): number | null =>
+  mean(
+    sumOf(sums, ({ durationMs }) => durationMs / 1000),
+    sumOf(sums, ({ executions }) => executions),
+  );
+
+const countsOf = (sums: readonly { status: string; executions: number }[]): StatusCounts =>
+  statusCounts(sums, ({ executions }) => executions);
+
+export function stepStats(name: string, currency: string, { ended, running, labels, p95 }: StepFacts): StepStats {
+  const counts = countsOf([...ended, ...(running === 0 ? [] : [{ status: 'running', executions: running }])]);
+  return {
+    step_name: name,
+    runs_total: sumOf(Object.values(counts), (n) => n),
+    status_counts: counts,
+    success_rate: successRate(counts),
+    tokens: tokensOf(ended),
+    cost: costOf(ended, currency),
+    duration_seconds: { avg: averageSeconds(ended), p95 },
+    accuracy: accuracyOf(labels),
+    ...averages(ended),
+  };
+}
+
+interface Who {
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+}
+
+const keyOf = ({ agent, provider, model }: Who): string => JSON.stringify([agent, provider, model]);
+
+/** Ended executions by who answered them, the busiest first (Orchestration 4.4). */
+export function modelBreakdown({ ended, labels }: Pick<StepFacts, 'ended' | 'labels'>): ModelStats[] {
+  const labelled = Map.groupBy(labels, keyOf);
+  return [...Map.groupBy(ended, keyOf)]
+    .map(([key, sums]) => modelStats(sums, labelled.get(key) ?? []))
+    .toSorted((a, b) => b.runs_total - a.runs_total || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]): ModelStats {
+  const [{ agent, provider, model } = { agent: null, provider: null, model: null }] = sums;
+  const counts = countsOf(sums);
+  return {
+    agent,
+    provider,
+    model,
+    runs_total: sumOf(sums, ({ executions }) => executions),
+    status_counts: counts,
+    success_rate: successRate(counts),
+    ...averages(sums),
+    avg_duration_seconds: averageSeconds(sums),
+    accuracy: accuracyOf(labels),
+  };
+}

@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
+import { keyName } from '../../runs/hourly.ts';
+import { ACTIVE_RUN_STATUSES, type Outcome } from '../../runs/model.ts';
+import type { Tables } from '../schema.ts';
+import { isExecution } from '../step-rows.ts';
+import { stepPercentile } from './percentiles.ts';
+import { all, equals, oneOf, type Scope, within } from './scope.ts';
+import { sumSteps } from './step-sums.ts';
+
+type StepScope = Scope & { step: string };
+
+/** All that statistics of one step are made of, across pipelines. */
+export async function stepFacts(db: Kysely<Tables>, scope: StepScope): Promise<StepFacts> {
+  const [ended, running, labels, p95] = await Promise.all([
+    sumSteps(db, scope, ['agent', 'provider', 'model', 'costSource', 'status']),
+    runningSteps(db, scope),
+    stepLabels(db, scope),
+    stepPercentile(db, scope),
+  ]);
+  return { ended, running, labels, p95 };
+}
+
+interface LabelRow {
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  outcome: Outcome;
+  n: number;
+}
+
+/** How executions are labelled: by a step's own mark, else by a failed check, else by the mark of its run (Orchestration 3). */
+async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSum[]> {
+  const where = all([
+    ...equals('family', scope.step),
+    oneOf('stage', scope.stages),
+    ...within('started_at', scope.window),
+  ]);
+  const { rows } = await sql<LabelRow>`
+    select agent, provider, model, outcome, count(*) as n from (
+      select agent, provider, model, coalesce(step_feedback.outcome,
+        case when deterministic_passed = 0 then 'incorrect' end, run_feedback.outcome) as outcome
+      from step_executions
+      left join step_feedback on step_feedback.run_id = step_executions.run_id
+        and step_feedback.step_name = step_executions.step_name
+      left join run_feedback on run_feedback.run_id = step_executions.run_id
+      where ${isExecution()} and ${where}) as labelled
+    where outcome is not null group by agent, provider, model, outcome`.execute(db);
+  return rows.map(({ outcome, n, ...names }) => ({
+    agent: keyName('agent', names.agent) || null,
+    provider: keyName('provider', names.provider) || null,
+    model: keyName('model', names.model) || null,
+    outcome,
+    n,
+  }));
+}
+
+/** Executions that have not ended and started in the window: those of the runs that go on. */
+async function runningSteps(db: Kysely<Tables>, scope: StepScope): Promise<number> {
+  const where = all([
+    oneOf('runs.status', ACTIVE_RUN_STATUSES),
+    ...equals('family', scope.step),
+    oneOf('step_executions.stage', scope.stages),
+    ...within('started_at', scope.window),
+  ]);
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from runs join step_executions on step_executions.run_id = runs.id
+    where step_executions.status = 'running' and kind not in ('parallel', 'fan_out') and ${where}`.execute(db);
+  return rows[0]?.n ?? 0;
+}
+
+/** Whether a step of this name was ever executed, pruned and skipped ones too. */
+export async function hasExecutions(db: Kysely<Tables>, step: string): Promise<boolean> {
+  const { rows } = await sql<{ found: number }>`
+    select 1 as found from step_executions where family = ${step} and completed_at is not null
+    union all select 1 as found from runs join step_executions on step_executions.run_id = runs.id
+      where family = ${step} and ${oneOf('runs.status', ACTIVE_RUN_STATUSES)}
+    union all select 1 as found from hourly_steps where step_name = ${step} limit 1`.execute(db);
+  return rows.length > 0;
+}
