@@ -37,6 +37,7 @@ import { readOutcome } from './store/outcome.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './store/run-writes.ts';
 import { enterLane } from './store/shared-lanes.ts';
 import { stepStore } from './store/step-writes.ts';
+import type { Uses } from './versions/uses.ts';
 
 export interface EngineParts {
   config: Config;
@@ -52,6 +53,7 @@ export interface EngineParts {
   registry: Registry;
   approvals: Approvals;
   calibration: Pick<Calibration, 'meanOf'>;
+  uses: Pick<Uses, 'note'>;
   /** False where others may have taken over what this process has; absent where there are none. */
   holds?: (() => boolean) | undefined;
   priceOf: PriceOf;
@@ -143,6 +145,7 @@ function stepDeps(
     texts,
     approvals,
     calibration,
+    uses,
     priceOf,
     failpoints,
     holds,
@@ -165,6 +168,7 @@ function stepDeps(
     shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,
     backends: new Map(backends.map((backend) => [backend.name, backend])),
     calibratedMean: calibration.meanOf,
+    noteUse: uses.note,
     keepArtifacts: async (run, stepName, kept) => {
       const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
       // A folder that takes no files costs the files and not the run.

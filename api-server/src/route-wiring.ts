@@ -27,6 +27,7 @@ import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.t
 import { listRuns } from './store/list-runs.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { registerPages } from './ui/pages.ts';
+import type { Versions } from './version-wiring.ts';
 
 /** What the routes and pages are made of. */
 export interface RouteParts {
@@ -43,6 +44,7 @@ export interface RouteParts {
   approvals: Approvals;
   calibration: Calibration;
   readiness: WiredReadiness;
+  versions: Versions;
 }
 
 const now = () => Date.now();
@@ -85,6 +87,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
     listAgents: agents,
     audit,
     calibration: { rule: options.config.calibration, read: parts.calibration.read },
+    promptUses: parts.versions.promptUses,
     listAudit: (filter, page) => listAudit(db, filter, page),
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,

@@ -2,6 +2,7 @@ import { createApprovals } from './approvals/approvals.ts';
 import { wireChats } from './approval-wiring.ts';
 import { wireArtifacts } from './artifact-wiring.ts';
 import { wireCalibration } from './calibration-wiring.ts';
+import { wireVersions } from './version-wiring.ts';
 import type { Config } from './config/config.ts';
 import { registryOptions, reportLoads } from './definition-wiring.ts';
 import { createRegistry } from './definitions/registry.ts';
@@ -32,6 +33,7 @@ import { readCounters } from './store/counters.ts';
 import { openDatabase } from './store/open-database.ts';
 import { readEvents } from './store/event-writes.ts';
 import { countRunning } from './store/interrupted.ts';
+import { keepEarlierPrompts } from './store/prompt-templates.ts';
 import { reportShortfalls } from './store/roll-up-check.ts';
 import { watchWrites } from './store/watch-writes.ts';
 import { startTracing } from './tracing-wiring.ts';
@@ -87,9 +89,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const chats = wireChats({ ...options, database, approvals });
   const pricing = createPricing(config.pricing, log);
   const calibration = wireCalibration(config, database);
+  const versions = wireVersions(database, log);
   const engine = wireEngine({
     ...options,
     calibration,
+    uses: versions.uses,
     holds: isShared ? () => replica?.holds() === true : undefined,
     priceOf: pricing.priceOf,
     database,
@@ -159,6 +163,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       approvals,
       calibration,
       readiness,
+      versions,
     }),
     receive: (delivery) => receive(receiving, delivery),
     readiness: watchReadiness(
@@ -182,6 +187,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await scheduler.start();
       const url = await listen(app, config.server);
       void reportShortfalls(database.db, log);
+      void keepEarlierPrompts(database, now()).catch((error: unknown) =>
+        log.warn({ err: error }, 'prompts of earlier definitions could not be kept; the next start tries again'),
+      );
       return url;
     },
     reload: async () => {
@@ -202,6 +210,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       for (const backend of backends) backend.close();
       await replica?.stop();
       await tracing?.close();
+      await versions.uses.flush().catch(() => undefined);
       await database.close();
       await logs.close();
     },

@@ -1,5 +1,8 @@
+import { promptHash } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keepDefinition } from '../store/run-writes.ts';
 import { as, startTestServer, type TestServer } from './fixtures/server.ts';
+import { NOW } from './fixtures/store.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -77,4 +80,44 @@ test.each([
   const { status, body } = await get(`/steps/look/calibration?${query}`);
   expect(status).toBe(400);
   expect(body).toMatchObject({ detail: { type: 'validation' } });
+});
+
+test('GET /steps/{name}/versions: newest first, with text, times, counts, diff and calibration', async () => {
+  const [old, fresh] = ['Look.\n', 'Look well.\n'].map((template) => ({ template, hash: promptHash(template) }));
+  if (!old || !fresh) throw new Error('two templates');
+  const body = (template: string) =>
+    JSON.stringify({ steps: [{ executor: 'gateway', agent: 'a', prompt_template: template }] });
+  const kept = [old, fresh].map(({ template, hash }) => ({ hash, kind: 'Pipeline', name: 'p', body: body(template) }));
+  for (const definition of kept)
+    await server.store.database.write((tx) => keepDefinition(tx, { ...definition, stored_at: 1 }));
+  await marked(1, 'correct', { prompt_hash: old.hash });
+  await marked(2, 'partial', { prompt_hash: fresh.hash, started_at: NOW + 1_000 });
+  await server.store.addStep(await server.store.addRun(3), 'look', {
+    prompt_hash: fresh.hash,
+    started_at: NOW + 2_000,
+  });
+  const { status, body: answer } = await get('/steps/look/versions');
+  expect(status).toBe(200);
+  expect(answer).toMatchObject({
+    step_name: 'look',
+    versions: [
+      {
+        prompt_hash: fresh.hash,
+        template: fresh.template,
+        first_seen_at: '2026-11-21T12:00:01.000Z',
+        last_seen_at: '2026-11-21T12:00:02.000Z',
+        runs_total: 2,
+        labelled_n: 1,
+        diff_from_previous: `--- ${old.hash}\n+++ ${fresh.hash}\n@@ -1,1 +1,1 @@\n-Look.\n+Look well.\n`,
+        calibration: [{ prompt_hash: fresh.hash, total_n: 1 }],
+      },
+      { prompt_hash: old.hash, diff_from_previous: null, labelled_n: 1, calibration: [{ prompt_hash: old.hash }] },
+    ],
+  });
+});
+
+test('a name under which nothing ever ran has no versions: 404', async () => {
+  const { status, body } = await get('/steps/nobody/versions');
+  expect(status).toBe(404);
+  expect(body).toMatchObject({ detail: { type: 'not_found' } });
 });

@@ -18,6 +18,8 @@ import { type Capacity, createCapacity } from './capacity.ts';
 import { type ModelPrice, priceList } from './cost.ts';
 import { createLanes } from './lanes.ts';
 import { createTexts } from './texts.ts';
+import type { Uses } from '../versions/uses.ts';
+import { wireVersions } from '../version-wiring.ts';
 import type { Engine } from './engine.ts';
 import { createEventHub, type EventHub } from './events.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from './executor.ts';
@@ -36,6 +38,7 @@ export interface World {
   hub: EventHub;
   approvals: Approvals;
   capacity: Capacity;
+  uses: Uses;
   calls: AgentCall[];
   pipelines: Map<string, LoadedPipeline>;
   /** Starts a run of the named pipeline and waits for its end. */
@@ -104,9 +107,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const approvals = createApprovals({ database, announce: () => [], now });
     const capacity = createCapacity(options.maxRuns ?? 10);
     const config = configOf(options, folder);
+    const { uses } = wireVersions(database, QUIET);
     const engine = wireEngine({
       config,
       calibration: wireCalibration(config, database),
+      uses,
       logs: { log: QUIET, runs: QUIET },
       failpoints: readFailpoints(undefined),
       pipelineEnv: PLAIN_ENV,
@@ -121,7 +126,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       registry: { current: () => ({ byName: pipelines }) },
       traceRun: options.tracing?.run,
     } as unknown as EngineParts);
-    return { database, hub, engine, approvals, capacity };
+    return { database, hub, engine, approvals, capacity, uses };
   };
   const world = { ...(await open()), calls, pipelines } as World;
   const ended = async (runId: string): Promise<Ended> => {
@@ -143,11 +148,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     run: async (pipeline: string, context?: Partial<TriggerContext>) => ended(await start(pipeline, context)),
     restart: async () => {
       await world.engine.drain(0);
+      await world.uses.flush();
       await world.database.close();
       Object.assign(world, await open());
     },
     close: async () => {
       await world.engine.drain(0);
+      await world.uses.flush().catch(() => undefined);
       await world.database.close();
       await site.remove();
       rmSync(folder, { recursive: true });

@@ -1,6 +1,8 @@
+import { promptHash } from '@signalbox/crds';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../store/counters.ts';
 import { checkHourly } from '../store/hourly-check.ts';
+import { promptUses } from '../store/prompt-versions.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
 
 let world: World;
@@ -68,6 +70,23 @@ test('the ends of a run and its steps are in the sums of their hour, in testing 
     ['two', 'production', 'failed', 0, 1],
     ['one', 'testing', 'completed', 10, 1],
   ]);
+});
+
+test('a run leaves which prompts and agents its steps used, with the texts of the prompts', async () => {
+  const branches =
+    '  - {name: both, parallel: {join: all_must_pass, steps: [{name: two, executor: gateway, agent: two, prompt_template: hi}]}}\n';
+  await make({ pipelines: [pipeline(ask('one') + branches)], agents: { one: () => sure(0.9), two: () => sure(0.9) } });
+  await world.run('p');
+  await world.run('p');
+  await world.uses.flush();
+  const { db } = world.database;
+  const uses = await db.selectFrom('version_uses').selectAll().orderBy('step_name').execute();
+  const versions = uses.map((use) => [use.step_name, use.prompt_hash, use.executor, use.agent, use.agent_version]);
+  expect(versions).toEqual([
+    ['one', promptHash('Look at {{labels.service}}'), 'gateway', 'one', 'v1'],
+    ['two', promptHash('hi'), 'gateway', 'two', 'v1'],
+  ]);
+  expect(await promptUses(db, 'two')).toMatchObject([{ template: 'hi', runsTotal: 2 }]);
 });
 
 test.each([

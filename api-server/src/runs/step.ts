@@ -6,7 +6,7 @@ import { gatherEvidence, type EvidenceDeps } from './evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { gate, type GateRule } from './gate.ts';
 import type { RawResponse, StepStatus } from './model.ts';
-import type { Counter, StepStore, Write } from './records.ts';
+import type { Counter, StepEndRecord, StepStartRecord, StepStore, Write } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -24,6 +24,8 @@ export interface StepDeps extends EvidenceDeps {
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
   keepArtifacts(run: ActiveRun, stepName: string, texts: Record<string, string>): Promise<void>;
+  /** Hears of every step that ended. */
+  noteUse(step: StepStartRecord & StepEndRecord): void;
   newId(now: number): string;
   /** Resolves false when the signal aborts first. */
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
@@ -265,9 +267,11 @@ function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = [
   noteEnd(begun, ending);
   const record = endRecord(begun, ending, completedAt);
   const row = deps.store.endStep(record);
-  const hourly = deps.store.addHourly(hourlyStep({ ...begun.row, ...record }));
+  const whole = { ...begun.row, ...record };
+  const hourly = deps.store.addHourly(hourlyStep(whole));
   const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
   begun.run.pending.push(row, counters, hourly);
+  deps.noteUse(whole);
   endSpan(begun.span, ending);
   return { status: ending.status, error: ending.error };
 }

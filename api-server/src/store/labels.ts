@@ -24,15 +24,11 @@ export const executions = (db: Kysely<Tables>) =>
     .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
     .where('step_executions.status', '<>', 'skipped');
 
-/**
- * Whether `column` names the step or a branch of its fan-out, which stands behind a slash. Names sort by their bytes and `0`
- * follows `/`, so an index on the name finds them.
- */
-export const ofStep = (
-  column: 'step_executions.step_name' | 'step_feedback.step_name',
-  stepName: string,
-): RawBuilder<boolean> =>
-  sql`(${sql.ref(column)} = ${stepName} or (${sql.ref(column)} > ${`${stepName}/`} and ${sql.ref(column)} < ${`${stepName}0`}))`;
+/** Marks of the step and of the branches of its fan-out, whose names stand before a slash. */
+const marksOf = (stepName: string): RawBuilder<boolean> => {
+  const branches = `${stepName}/`;
+  return sql`(step_feedback.step_name = ${stepName} or substr(step_feedback.step_name, 1, ${sql.lit(branches.length)}) = ${branches})`;
+};
 
 /**
  * Ids of the step's executions that have an outcome. They are looked up from the marks and the failed checks, of which there
@@ -47,18 +43,18 @@ export const labelledIds = (db: Kysely<Tables>, stepName: string) =>
         .onRef('step_executions.step_name', '=', 'step_feedback.step_name'),
     )
     .select('step_executions.id')
-    .where(ofStep('step_feedback.step_name', stepName))
+    .where(marksOf(stepName))
     .union(
       db
         .selectFrom('run_feedback')
         .innerJoin('step_executions', 'step_executions.run_id', 'run_feedback.run_id')
         .select('step_executions.id')
-        .where(ofStep('step_executions.step_name', stepName)),
+        .where('step_executions.family', '=', stepName),
     )
     .union(
       db
         .selectFrom('step_executions')
         .select('step_executions.id')
         .where('deterministic_passed', '=', sql.lit(0))
-        .where(ofStep('step_executions.step_name', stepName)),
+        .where('step_executions.family', '=', stepName),
     );

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ACTIVE_RUN_STATUSES } from '../runs/model.ts';
 import type { Tx } from './database.ts';
+import { keepPrompts } from './prompt-templates.ts';
 import { statement } from './statement.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../runs/records.ts';
 
@@ -89,12 +90,13 @@ const insertDefinitionRow = statement<{ hash: string; kind: string; name: string
       .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8). */
+/** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8), and its prompts. */
 export async function keepDefinition(
   tx: Tx,
   definition: { hash: string; kind: string; name: string; body: string; stored_at: number },
 ): Promise<void> {
-  await tx.run(insertDefinitionRow, definition);
+  const isNew = (await tx.run(insertDefinitionRow, definition)) === 1;
+  if (isNew) await keepPrompts(tx, JSON.parse(definition.body));
 }
 
 const endRunRow = statement<RunEndRecord>((db, slot) =>

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tx } from './database.ts';
+import { lastMark, setMark } from './marks.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
@@ -17,22 +18,10 @@ export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<bo
 
 const LOOK = 'schedules_looked_at';
 
-const setMark = statement<{ name: string; value: number }>((db, slot) =>
-  db
-    .insertInto('marks')
-    .values({ name: slot.name, value: slot.value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet((row) => ({ value: row.ref('excluded.value') }))),
-);
-
-export async function noteLook(tx: Tx, at: number): Promise<void> {
-  await tx.run(setMark, { name: LOOK, value: at });
-}
+export const noteLook = (tx: Tx, at: number): Promise<void> => setMark(tx, LOOK, at);
 
 /** When schedules were last looked at, in milliseconds; null on a new database. */
-export async function lastLook(db: Kysely<Tables>): Promise<number | null> {
-  const row = await db.selectFrom('marks').select('value').where('name', '=', LOOK).executeTakeFirst();
-  return row ? row.value : null;
-}
+export const lastLook = (db: Kysely<Tables>): Promise<number | null> => lastMark(db, LOOK);
 
 const moveMark = statement<{ name: string }>((db, slot) =>
   db

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { HourlyRun, HourlyStep } from '../runs/hourly.ts';
+import type { VersionUse } from '../versions/uses.ts';
 import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../runs/records.ts';
 
 /** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
@@ -55,6 +56,20 @@ export interface Tables {
   artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
   /** Page sessions that somebody logged out of, until their cookies are over. */
   ended_sessions: { id: string; expires_at: number };
+  /** Texts, as JSON, under their `prompt_hash`; they stay when definitions and runs are gone. */
+  prompt_templates: { hash: string; template: string };
+  /** Which step used which edition of its prompt and its agent, from when to when; empty where there is none. */
+  version_uses: VersionUse;
+  /** The texts, as JSON, behind an agent's version; `note` says why there are none, `wanted` is 1 while they may still be had. */
+  agent_versions: {
+    executor: string;
+    agent: string;
+    agent_version: string;
+    soul_md: string | null;
+    agent_yaml: string | null;
+    note: string | null;
+    wanted: number;
+  };
   schema_migrations: { id: string; applied_at: number };
 }
 

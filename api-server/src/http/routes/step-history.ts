@@ -1,8 +1,11 @@
+import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { calibrate, type CalibrationRule, dividesOne, type Labelled } from '../../analytics/calibration.ts';
+import { type PromptUse, promptVersions } from '../../analytics/prompt-versions.ts';
 import { bucketView } from '../calibration-view.ts';
 import { count, DefinitionName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
+import { promptVersionView } from '../versions-view.ts';
 
 export interface StepHistoryRoutesDeps {
   calibration: {
@@ -11,6 +14,8 @@ export interface StepHistoryRoutesDeps {
     /** Marked production executions of a step, as stored now. */
     read(stepName: string): Promise<readonly Labelled[]>;
   };
+  /** Null for a name under which nothing ever ran. */
+  promptUses(stepName: string): Promise<PromptUse[] | null>;
 }
 
 const ByName = z.strictObject({ name: DefinitionName });
@@ -37,6 +42,19 @@ export const stepHistoryRoutes = (deps: StepHistoryRoutesDeps): Route[] => [
       const rule = { nMin: query.n_min ?? nMin, binWidth: query.bin_width ?? binWidth };
       const buckets = calibrate(await deps.calibration.read(params.name), rule);
       return { step_name: params.name, buckets: buckets.map(bucketView) };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/steps/:name/versions',
+    role: 'viewer',
+    summary: 'Every prompt that a step ever used, newest first, with what each changed',
+    params: ByName,
+    handler: async ({ params }) => {
+      const uses = await deps.promptUses(params.name);
+      if (uses === null) throw new AppError('not_found', 'no step of this name has ever run');
+      const buckets = calibrate(await deps.calibration.read(params.name), deps.calibration.rule);
+      return { step_name: params.name, versions: promptVersions(uses, buckets).map(promptVersionView) };
     },
   }),
 ];

@@ -7,6 +7,7 @@ import { reruns } from './0005-reruns.ts';
 import { replicas } from './0006-replicas.ts';
 import { endedSessions } from './0007-ended-sessions.ts';
 import { hourlySums } from './0008-hourly-sums.ts';
+import { versions } from './0009-versions.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   { id: '0006-replicas', up: replicas },
   { id: '0007-ended-sessions', up: endedSessions },
   { id: '0008-hourly-sums', up: hourlySums },
+  { id: '0009-versions', up: versions },
 ];

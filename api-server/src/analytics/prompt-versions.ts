@@ -1,0 +1,46 @@
+import type { Bucket } from './calibration.ts';
+import { unifiedDiff } from './text-diff.ts';
+
+/** A prompt as the store knows it; times in milliseconds. */
+export interface PromptUse {
+  promptHash: string;
+  /** Null where it was used by a program that did not keep it. */
+  template: string | null;
+  firstSeenAt: number;
+  lastSeenAt: number;
+  /** Executions that are still stored, in any stage. */
+  runsTotal: number;
+  labelledN: number;
+}
+
+/** One edition of a step's prompt (Orchestration 2.9). */
+export interface PromptVersion extends PromptUse {
+  /** Unified; null for the oldest, and where one of the two texts is not known. */
+  diffFromPrevious: string | null;
+  calibration: Bucket[];
+}
+
+/** The editions of a step's prompt, newest first by when each was first used, each with what it changed. */
+export function promptVersions(uses: readonly PromptUse[], buckets: readonly Bucket[]): PromptVersion[] {
+  const newest = newestFirst(uses, ({ promptHash }) => promptHash);
+  return newest.map((use, at) => {
+    const previous = newest[at + 1];
+    return {
+      ...use,
+      diffFromPrevious: diff(previous, use),
+      calibration: buckets.filter(({ promptHash }) => promptHash === use.promptHash),
+    };
+  });
+}
+
+/** By first use; of two that began together the one that is still used, and then any, but always the same one. */
+export const newestFirst = <T extends { firstSeenAt: number; lastSeenAt: number }>(
+  rows: readonly T[],
+  name: (row: T) => string,
+): T[] =>
+  rows.toSorted((a, b) => b.firstSeenAt - a.firstSeenAt || b.lastSeenAt - a.lastSeenAt || (name(a) < name(b) ? -1 : 1));
+
+function diff(previous: PromptUse | undefined, { promptHash, template }: PromptUse): string | null {
+  if (!previous || previous.template === null || template === null) return null;
+  return unifiedDiff({ name: previous.promptHash, text: previous.template }, { name: promptHash, text: template });
+}

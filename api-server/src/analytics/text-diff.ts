@@ -1,0 +1,30 @@
+import { createTwoFilesPatch } from 'diff';
+
+/** Changes up to which the shortest way from one text to the other is looked for; finding it takes their square. */
+const MOST_CHANGES = 2_000;
+
+/** A unified diff with three lines around each change; where too much changed, all of the old and all of the new text. */
+export function unifiedDiff(before: Named, after: Named): string {
+  const options = { context: 3, maxEditLength: MOST_CHANGES };
+  const patch = createTwoFilesPatch(before.name, after.name, before.text, after.text, '', '', options);
+  return patch === undefined
+    ? replaced(before, after)
+    : patch.replace(/^=+\n/, '').replace(/^(---|\+\+\+) (.*)\t$/gm, '$1 $2');
+}
+
+export interface Named {
+  name: string;
+  text: string;
+}
+
+function replaced(before: Named, after: Named): string {
+  const [old, fresh] = [before.text.split('\n'), after.text.split('\n')];
+  return [
+    `--- ${before.name}`,
+    `+++ ${after.name}`,
+    `@@ -1,${old.length} +1,${fresh.length} @@`,
+    ...old.map((line) => `-${line}`),
+    ...fresh.map((line) => `+${line}`),
+    '',
+  ].join('\n');
+}
