@@ -1,6 +1,8 @@
+import { join, sep } from 'node:path';
 import type { Config } from './config/config.ts';
 import type { Registry } from './definitions/registry.ts';
 import { agentVersions } from './executors/agents.ts';
+import { createPreviews } from './readiness/preview.ts';
 import { readinessOf } from './readiness/readiness.ts';
 import type { AgentBackend } from './runs/executor.ts';
 import type { ReadinessRoutesDeps } from './http/routes/readiness.ts';
@@ -8,7 +10,7 @@ import type { Database } from './store/database.ts';
 import { readinessRows } from './store/readiness-rows.ts';
 
 interface ReadinessParts {
-  config: Pick<Config, 'calibration'>;
+  config: Pick<Config, 'calibration' | 'managedDir'>;
   database: Pick<Database, 'db'>;
   registry: Pick<Registry, 'current'>;
   backends: readonly AgentBackend[];
@@ -26,5 +28,12 @@ export function wireReadiness({ config, database, backends }: ReadinessParts): W
     bins: config.calibration,
     now: () => Date.now(),
   };
-  return { routes: { promotionReadiness: (pipeline, asked) => readinessOf(deps, pipeline, asked) } };
+  const { managedDir } = config;
+  return {
+    routes: {
+      promotionReadiness: (pipeline, asked) => readinessOf(deps, pipeline, asked),
+      previewReadiness: createPreviews(deps),
+      isManaged: (file) => managedDir !== null && file.startsWith(join(managedDir, sep)),
+    },
+  };
 }

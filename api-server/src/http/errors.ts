@@ -46,6 +46,10 @@ export function invalid(error: z.ZodError, part: string[]): Answer {
 export const validationError = (error: z.ZodError, part: string[]) =>
   new AppError('validation', problemText(error, part), { extra: { errors: problems(error, part) } });
 
+/** The same as 422 `unprocessable`, where the requirement asks for that (Orchestration 7). */
+export const unprocessable = (error: z.ZodError, part: string[]) =>
+  new AppError('unprocessable', problemText(error, part), { extra: { errors: problems(error, part) } });
+
 interface FieldProblem {
   loc: (string | number)[];
   msg: string;

@@ -101,6 +101,7 @@ const names: Case[] = BAD_NAMES.flatMap((name) => [
   get(`/steps/${name}/stats`, VALIDATION),
   get(`/steps/${name}/models`, VALIDATION),
   post(`/pipelines/${name}/run`, 'operator', { expected: VALIDATION }),
+  post(`/pipelines/${name}/promotion-readiness/preview`, 'viewer', { expected: VALIDATION }),
   post(`/pipelines/${name}/suspend`, 'admin', { expected: VALIDATION }),
 ]);
 
@@ -323,6 +324,9 @@ const bodies: Case[] = [
   ...[`/runs/${RUN}/feedback`, `/runs/${RUN}/steps/look%2F1/feedback`].flatMap((url) =>
     BAD_MARKS.map((payload) => post(url, 'operator', { payload, expected: VALIDATION })),
   ),
+  ...NOT_OBJECTS.map((payload) =>
+    post('/pipelines/x/promotion-readiness/preview', 'viewer', { payload, expected: NOT_FOUND }),
+  ),
   ...BAD_DECISIONS.map((payload) => post(`/approvals/${APPROVAL}`, 'operator', { payload, expected: VALIDATION })),
   ...BAD_RERUNS.map((payload) => post(`/runs/${RUN}/rerun`, 'operator', { payload, expected: VALIDATION })),
   ...[...NOT_OBJECTS, { force: true }, { reason: 'x' }].flatMap((payload) => [
@@ -367,6 +371,7 @@ const GUARDED: [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string][] = [
   ['POST', `/approvals/${APPROVAL}`],
   ['POST', '/reload'],
   ['GET', '/pipelines/x/promotion-readiness'],
+  ['POST', '/pipelines/x/promotion-readiness/preview'],
   ['GET', '/nothing/here'],
 ];
 const tokens: Case[] = GUARDED.flatMap(([method, url]) =>

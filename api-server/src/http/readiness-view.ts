@@ -1,5 +1,7 @@
 import type { ObservedCombo, ReadinessReport, StepReadiness } from '../analytics/readiness.ts';
 import { tierWords } from '../analytics/readiness-words.ts';
+import type { ApplyTo } from '../analytics/with-readiness.ts';
+import type { Preview } from '../readiness/preview.ts';
 import type { Tiers } from '../analytics/readiness-tiers.ts';
 import { iso } from './views.ts';
 
@@ -15,6 +17,18 @@ export const readinessView = (report: ReadinessReport) => ({
   gathered_at: iso(report.gatheredAt),
   summary: report.summary,
   steps: report.steps.map(stepView),
+});
+
+/** The same for criteria that are tried out. */
+export const previewView = (preview: Extract<Preview, { kind: 'evaluated' }>, applyTo: ApplyTo) => ({
+  ...readinessView(preview.report),
+  applied_to: preview.appliedTo,
+  scope: applyTo === null ? 'pipeline' : 'step',
+  yaml_snippet: preview.snippet.yaml,
+  yaml_snippet_indented: preview.snippet.indented,
+  yaml_target_hint: preview.snippet.hint,
+  evidence_gathered_at: iso(preview.evidenceGatheredAt),
+  evidence_cache_hit: preview.cacheHit,
 });
 
 const stepView = ({ step, config, evidence, ...rest }: StepReadiness) => ({

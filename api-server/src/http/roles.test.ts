@@ -11,6 +11,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^GET \/(health|ready|favicon\.svg|metrics)$/, 'none'],
   [/^POST \/webhook$/, 'webhook'],
   [/^GET /, 'viewer'],
+  [/^POST \/pipelines\/[^/]+\/promotion-readiness\/preview$/, 'viewer'],
   [/^POST \/pipelines\/[^/]+\/run$/, 'operator'],
   [/^POST \/runs\/[^/]+\/(feedback|cancel|rerun)$/, 'operator'],
   [/^POST \/runs\/[^/]+\/steps\/.+\/feedback$/, 'operator'],

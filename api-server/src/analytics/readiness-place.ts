@@ -1,0 +1,53 @@
+import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+
+/** Where in a definition's text the key `readiness` of one map belongs. Lines count from 1. */
+export interface Place {
+  /** `flow` is a map in braces. */
+  style: 'block' | 'flow';
+  /** Columns before the keys of the map. */
+  indent: number;
+  /** Below this line, or right after the brace on it. */
+  line: number;
+  /** The lines of the key that stands there already. */
+  replaces: { from: number; to: number } | null;
+}
+
+type Loc = readonly (string | number)[];
+
+/** Null where the text does not show the map as a map of its own, as with an alias. */
+export function placeOf(text: string, loc: Loc): Place | null {
+  const lines = new LineCounter();
+  const document: Document = parseDocument(text, { lineCounter: lines });
+  const map = loc.length === 0 ? document.contents : document.getIn(loc, true);
+  if (!isMap(map)) return null;
+  const at = (offset: number) => lines.linePos(offset);
+  const known = pairOf(map, 'readiness');
+  const replaces = known && linesOf(text, known, at);
+  const start = rangeOf(map)?.[0];
+  if (map.flow === true && start !== undefined) return { style: 'flow', indent: 0, line: at(start).line, replaces };
+  const keys = keysOf(map);
+  // The dash of a list stands on the line of the first key: that line cannot go.
+  if (keys === null || (known === map.items[0] && loc.length > 0)) return null;
+  return { style: 'block', indent: at(keys.first).col - 1, line: at(keys.nameEnd).line, replaces };
+}
+
+/** Offsets of the first key, and of the end of the name, which is there in every map that is asked for. */
+function keysOf(map: YAMLMap): { first: number; nameEnd: number } | null {
+  const first = rangeOf(map.items[0]?.key)?.[0];
+  const nameEnd = rangeOf(pairOf(map, 'name')?.value)?.[1];
+  return first === undefined || nameEnd === undefined ? null : { first, nameEnd };
+}
+
+const pairOf = (map: YAMLMap, name: string): Pair | null =>
+  map.items.find(({ key }) => isScalar(key) && key.value === name) ?? null;
+
+const rangeOf = (node: unknown) => (node as Node | null | undefined)?.range ?? undefined;
+
+function linesOf(text: string, { key, value }: Pair, at: (offset: number) => { line: number }): Place['replaces'] {
+  const from = rangeOf(key);
+  const to = rangeOf(value) ?? from;
+  if (!from || !to) return null;
+  // A block ends with the blank lines and comments after it.
+  const end = text.slice(0, to[1]).trimEnd().length;
+  return { from: at(from[0]).line, to: at(Math.max(from[0], end - 1)).line };
+}

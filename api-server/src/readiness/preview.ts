@@ -1,0 +1,58 @@
+import type { Pipeline, Readiness } from '@signalbox/crds';
+import { evaluateReadiness, type ReadinessReport } from '../analytics/readiness.ts';
+import { type Snippet, type SnippetTarget, snippetOf } from '../analytics/readiness-snippet.ts';
+import { type ApplyTo, withReadiness } from '../analytics/with-readiness.ts';
+import { cacheEvidence } from './evidence-cache.ts';
+import { type GatherDeps, gatherEvidence } from './gather.ts';
+import { type BinDefaults, binRule } from './readiness.ts';
+
+export interface PreviewDeps extends GatherDeps {
+  bins: BinDefaults;
+}
+
+export interface PreviewRequest {
+  pipeline: Pipeline;
+  /** Identifies this edition of the pipeline. */
+  hash: string;
+  readiness: Readiness;
+  /** The same as it was sent, without defaults. */
+  written: object;
+  applyTo: ApplyTo;
+  target: SnippetTarget;
+}
+
+export type Preview =
+  | { kind: 'missing'; steps: string[] }
+  | {
+      kind: 'evaluated';
+      report: ReadinessReport;
+      /** Steps that the criteria have a say on. */
+      appliedTo: string[];
+      snippet: Snippet;
+      evidenceGatheredAt: number;
+      cacheHit: boolean;
+    };
+
+/** What the verdict would be with other criteria; nothing is written (Orchestration 4.4). */
+export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => Promise<Preview> {
+  const remembered = cacheEvidence(deps.now);
+  return async ({ pipeline, hash, readiness, written, applyTo, target }) => {
+    const tried = withReadiness(pipeline, readiness, applyTo);
+    if (tried.missing.length > 0) return { kind: 'missing', steps: tried.missing };
+    const { gathered, hit } = await remembered(`${pipeline.name} ${hash}`, () => gatherEvidence(deps, pipeline));
+    const report = evaluateReadiness(tried.pipeline, gathered, binRule(deps.bins));
+    return {
+      kind: 'evaluated',
+      report,
+      appliedTo: applyTo === null ? inheriting(report) : [...applyTo],
+      snippet: snippetOf(pipeline, written, applyTo, target),
+      evidenceGatheredAt: gathered.at,
+      cacheHit: hit,
+    };
+  };
+}
+
+const inheriting = ({ steps }: ReadinessReport): string[] =>
+  steps
+    .filter(({ step }) => Object.values(step.criteria).some(({ source }) => source === 'pipeline'))
+    .map(({ step }) => step.name);
