@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratchDirectory } from '../support/scratch.ts';
 import { ROOT, type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const scratch = scratchDirectory('rpc-docs-');
 const TOKENS = { GATEWAY_ADMIN_TOKEN: 'docs-admin-000000000000', GATEWAY_INVOKE_TOKEN: 'docs-invoke-00000000000' };
@@ -14,13 +15,26 @@ let gateway: Service;
 
 beforeAll(async () => {
   const config = join(scratch.path, 'gateway.yaml');
-  writeFileSync(config, JSON.stringify({ server: { port: 0 } }));
+  const host = { command: process.execPath, args: [join(ROOT, 'gateway/src/testing/misbehaving-server.ts')] };
+  writeFileSync(config, JSON.stringify({ server: { port: 0 }, mcp_servers: { host } }));
+  writeAgent('careful', { tools: ['host'], require_approval: ['host'] }, '  - {tool: host/ok}');
   gateway = await startService('gateway', config, { env: TOKENS });
 });
 afterAll(async () => {
   await gateway?.stop();
   scratch.remove();
 });
+
+/** An agent that calls a tool and then says what came of it. */
+function writeAgent(name: string, config: object, call: string): void {
+  const folder = join(scratch.path, 'agents', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'agent.yaml'), JSON.stringify({ name, model: 'demo/any', ...config }));
+  writeFileSync(
+    join(folder, 'soul.md'),
+    `\`\`\`demo\ncalls:\n${call}\nanswer: {said: "{{results.0.error}}"}\n\`\`\`\n`,
+  );
+}
 
 async function run(command: string, args: string[]): Promise<{ stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'], ...TOKENS, GATEWAY_URL: gateway.url };
@@ -41,6 +55,27 @@ test('a stranger adds an agent with curl and talks to it in TypeScript and in Py
     expect(JSON.parse(stdout)).toMatchObject({ confidence: 0.5 });
     expect(stderr).toMatch(/accepted[\s\S]*started[\s\S]*llm_call/);
   }
+});
+
+describe.each([
+  ['ts', process.execPath, 'client.ts'],
+  ['python', 'python3', 'client.py'],
+] as const)('the client in %s', (language, command, file) => {
+  const path = join(scratch.path, file);
+  beforeAll(() => writeFileSync(path, printed(language)));
+
+  test('fails with the reason where there is no answer', async () => {
+    await expect(run(command, [path, 'nobody'])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no agent "nobody"'),
+    });
+  });
+
+  test('allows no tool that a person has to allow, and so gets an answer', async () => {
+    const healthy = async () => (await (await fetch(`${gateway.url}/health`)).text()).includes('"ok"');
+    await waitFor(healthy, { what: 'the tool server to run', timeoutMs: 60_000 });
+    expect((await run(command, [path, 'careful'])).stdout).toContain('a human did not approve it');
+  });
 });
 
 test('both clients are short', () => {

@@ -81,6 +81,16 @@ describe('an answer with a schema', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
+  test('that was cut off says so', async () => {
+    const { json } = chat.text('{"confidence": 0.') as { json: { choices: object[] } };
+    const cut = { json: { ...json, choices: json.choices.map((one) => ({ ...one, finish_reason: 'length' })) } };
+    const { run } = await gatewayWith([cut]);
+    expect((await run({ output_schema: SCHEMA })).error).toMatchObject({
+      code: -32015,
+      message: expect.stringContaining('cut off at its limit of tokens (max_tokens)'),
+    });
+  });
+
   test('needs the agent’s own keys where the call says nothing of them', async () => {
     const { run } = await gatewayWith(
       [chat.text('{"confidence": 1}'), chat.text('{"confidence": 1, "service": "cart"}')],

@@ -42,6 +42,7 @@ type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
 const MAX_CALLS_PER_TURN = 32;
 const CALLS_AT_ONCE = 8;
+const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
 
 /** Model and tools in turns until the model answers, a limit is met or `signal` aborts. Rejects only for a bug. */
 export function runAgent(job: RunJob, deps: RunAgentDeps): Promise<RunOutcome> {
@@ -190,7 +191,8 @@ class AgentRun {
     const { contract } = this.job;
     if (!contract) return this.complete(text, reply.finish, null);
     const output = extractJson(text);
-    const errors = isObject(output) ? errorsOf(contract, output) : 'there is no JSON object in it';
+    const problem = isObject(output) ? errorsOf(contract, output) : 'there is no JSON object in it';
+    const errors = problem && reply.finish === 'length' ? `${problem}, ${CUT_OFF}` : problem;
     if (errors === null) return this.complete(text, reply.finish, output as Record<string, unknown>);
     if (this.repaired) return this.fail('output_invalid', `the answer does not meet its schema: ${errors}`, false);
     this.repaired = true;
