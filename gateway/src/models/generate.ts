@@ -31,7 +31,7 @@ export interface GenerateDeps {
   onRequest: (request: {
     provider: string;
     model: string;
-    outcome: 'ok' | 'error' | 'timeout';
+    outcome: 'ok' | 'error' | 'timeout' | 'cancelled';
     seconds: number;
     reply: ModelReply | null;
   }) => void;
@@ -119,7 +119,7 @@ async function askOnce(
   }, deps.requestTimeoutMs);
   const cancel = () => abort.abort(options.signal.reason);
   options.signal.addEventListener('abort', cancel, { once: true });
-  const report = (outcome: 'ok' | 'error' | 'timeout', reply: ModelReply | null) =>
+  const report = (outcome: 'ok' | 'error' | 'timeout' | 'cancelled', reply: ModelReply | null) =>
     deps.onRequest({
       provider: route.provider,
       model: route.model,
@@ -139,6 +139,7 @@ async function askOnce(
     report('ok', reply);
     return { ok: true, reply, route };
   } catch (error) {
+    if (options.signal.aborted) report(isTimeout(options.signal.reason) ? 'timeout' : 'cancelled', null);
     options.signal.throwIfAborted();
     report(timedOut ? 'timeout' : 'error', null);
     // A model that hung once is not asked again in this call; the next one is.
@@ -149,6 +150,11 @@ async function askOnce(
     clearTimeout(timer);
     options.signal.removeEventListener('abort', cancel);
   }
+}
+
+/** A run whose time is over waited in vain; one that somebody stopped says nothing about the provider. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && 'type' in reason && reason.type === 'timeout';
 }
 
 function jittered(attempt: number, random: number): number {

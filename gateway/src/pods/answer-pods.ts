@@ -3,6 +3,7 @@ import type { RpcReply } from '../rpc/connection.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
+import { wasCancelled } from '../runs/run-outcome.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
 import { isListed } from '../runs/tool-offer.ts';
 import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
@@ -127,7 +128,8 @@ export class AnswerPods {
       span: job.span,
     });
     const seconds = (performance.now() - started) / 1000;
-    this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: outcome.kind, seconds });
+    const counted = wasCancelled(signal) ? 'cancelled' : outcome.kind;
+    this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: counted, seconds });
     return outcome;
   }
 

@@ -187,12 +187,21 @@ describe('models', () => {
     ).toEqual(['one ', 'two']);
   });
 
-  test('cancelling reaches the model', async () => {
-    const { run, client, fake } = await gatewayWith([{ hang: true }]);
+  test('a model that a run waits for in vain is counted as a timeout, whoever’s time it was', async () => {
+    const { run, gateway } = await gatewayWith([{ hang: true }]);
+    expect((await run({ timeout_ms: 200 })).error?.data['type']).toBe('timeout');
+    const series = 'gateway_llm_requests_total{provider="fake",model="m-1",outcome="timeout"} 1';
+    await until(async () => String((await gateway.http('GET', '/metrics')).body).includes(series));
+  });
+
+  test('cancelling reaches the model, and is counted', async () => {
+    const { run, client, fake, gateway } = await gatewayWith([{ hang: true }]);
     const running = run({ idempotency_key: 'stop' });
     await until(() => fake.requests.length === 1);
     await client.call('agent.cancel', { idempotency_key: 'stop' });
     expect((await running).error?.data['type']).toBe('cancelled');
+    const series = 'gateway_llm_requests_total{provider="fake",model="m-1",outcome="cancelled"} 1';
+    await until(async () => String((await gateway.http('GET', '/metrics')).body).includes(series));
   });
 });
 
@@ -264,6 +273,16 @@ describe('tools', () => {
     expect((await gateway.http('GET', '/metrics')).body).toContain(
       'gateway_tool_denials_total{server="host",tool="ok",agent="worker"} 1',
     );
+  });
+
+  test('a call that its run did not wait for is counted as cancelled', async () => {
+    const { run, client, gateway } = await gatewayWith([ask('host__hang')], { agent: TOOLS });
+    const running = run({ idempotency_key: 'stop' });
+    await client.event('tool_call');
+    await client.call('agent.cancel', { idempotency_key: 'stop' });
+    expect((await running).error?.data['type']).toBe('cancelled');
+    const series = 'gateway_tool_calls_total{server="host",tool="hang",outcome="cancelled"} 1';
+    expect((await gateway.http('GET', '/metrics')).body).toContain(series);
   });
 
   test('arguments that are no object are an error result', async () => {

@@ -37,3 +37,8 @@ export class RunAborted extends Error {
     this.retryable = retryable;
   }
 }
+
+/** Whether somebody stopped the run, and not its time. */
+export function wasCancelled({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof RunAborted && reason.type === 'cancelled';
+}

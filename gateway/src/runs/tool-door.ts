@@ -2,6 +2,7 @@ import type { ToolApprovalResult } from '@signalbox/crds';
 import type { PolicyCall, PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
+import { wasCancelled } from './run-outcome.ts';
 import type { RunSpan } from '../observability/span.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
 import type { Trace } from './trace.ts';
@@ -42,7 +43,7 @@ export interface DoorDeps {
     server: string;
     tool: string;
     agent: string;
-    outcome: ToolOutcome['kind'] | 'denied';
+    outcome: ToolOutcome['kind'] | 'denied' | 'cancelled';
     seconds: number;
   }) => void;
   toolTimeoutMs: number;
@@ -101,7 +102,7 @@ async function dispatch(
     server: call.server,
     tool: call.tool,
     agent: context.agent,
-    outcome: outcome.kind,
+    outcome: wasCancelled(context.signal) ? 'cancelled' : outcome.kind,
     seconds: durationMs / 1000,
   });
   context.signal.throwIfAborted();
