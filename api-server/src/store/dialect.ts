@@ -14,8 +14,6 @@ export interface TableWords {
   /** Ends a table; `keyed` one whose rows are only ever found by their primary key. */
   readonly table: string;
   readonly keyed: string;
-  /** How a column is kept that is computed from others of its row. */
-  readonly computed: string;
 }
 
 /** Every difference between the embedded database and Postgres (Design 8). */
@@ -43,7 +41,6 @@ export const sqlite: Dialect = {
     text: 'text',
     table: 'STRICT',
     keyed: 'STRICT, WITHOUT ROWID',
-    computed: 'VIRTUAL',
   },
   faultOf: sqliteFault,
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
@@ -64,7 +61,6 @@ export const postgres: Dialect = {
     text: 'text COLLATE "C"',
     table: '',
     keyed: '',
-    computed: 'STORED',
   },
   faultOf: postgresFault,
   tableExists: (name) => sql`select count(to_regclass(${name})) as found`,

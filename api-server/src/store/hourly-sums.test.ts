@@ -112,7 +112,7 @@ const store = () =>
     await db.insertInto('runs').values(RUNS).execute();
     await db
       .insertInto('step_executions')
-      .values(STEPS as never)
+      .values(STEPS.map((row) => ({ ...row, family: '' })) as never)
       .execute();
   });
 
@@ -191,6 +191,13 @@ test('a history from before the sums is summed as its ends would have been', asy
     }
   });
   expect(migrated).toEqual(await sums());
+  const families = await database.db
+    .selectFrom('step_executions')
+    .select('family')
+    .distinct()
+    .orderBy('family')
+    .execute();
+  expect(families.map(({ family }) => family)).toEqual(['call', 'left-out', 'long', 'look', 'now', 'per-service2']);
   expect(migrated.steps.map((row) => [row.step_name, row.executions, row.unpriced, row.reporting])).toEqual([
     ['call', 1, 0, 0],
     ['long', 1, 0, 1],

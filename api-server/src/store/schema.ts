@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways } from 'kysely';
+import type { Generated } from 'kysely';
 import type { HourlyRun, HourlyStep } from '../runs/hourly.ts';
 import type { VersionUse } from '../versions/uses.ts';
 import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../runs/records.ts';
@@ -8,7 +8,7 @@ export interface Tables {
   definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
   runs: RunRow;
   /** `family` is the step's name, of a fan-out branch the name before the slash. */
-  step_executions: StepRow & { family: GeneratedAlways<string> };
+  step_executions: StepRow & { family: string };
   /** One row holds the events that one transaction stored, as a JSON array. */
   run_events: { run_id: string; first_seq: number; events: string };
   run_feedback: { run_id: string; outcome: string; notes: string | null; submitted_at: number; submitted_by: string };

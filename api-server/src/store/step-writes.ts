@@ -1,15 +1,17 @@
+import { family } from '../runs/hourly.ts';
 import type { Tx } from './database.ts';
 import { statement } from './statement.ts';
 import type { StepEndRecord, StepStartRecord, StepStore } from '../runs/records.ts';
 import { addCounters } from './counters.ts';
 
-const insertStepRow = statement<StepStartRecord>((db, slot) =>
+const insertStepRow = statement<StepStartRecord & { family: string }>((db, slot) =>
   db
     .insertInto('step_executions')
     .values({
       id: slot.id,
       run_id: slot.run_id,
       step_name: slot.step_name,
+      family: slot.family,
       step_index: slot.step_index,
       kind: slot.kind,
       executor: slot.executor,
@@ -68,7 +70,7 @@ const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
 
 /** The writes of steps, as the engine composes them (Design 8). */
 export const stepStore: StepStore = {
-  insertStep: (row) => async (tx: Tx) => void (await tx.run(insertStepRow, row)),
+  insertStep: (row) => async (tx: Tx) => void (await tx.run(insertStepRow, { ...row, family: family(row.step_name) })),
   endStep: (row) => async (tx: Tx) => void (await tx.run(endStepRow, row)),
   countAttempt: (id, attempts) => async (tx: Tx) => void (await tx.run(noteAttempt, { id, attempts })),
   addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),

@@ -13,7 +13,7 @@ const UNPRICED = `CASE WHEN cost IS NULL AND coalesce(input_tokens, output_token
  * a step started, an empty name where there is none. Beside them the indexes for what no sum can say: exact percentiles, and
  * the labels of single executions.
  */
-export const hourlySums = ({ integer, real, text, keyed, computed }: TableWords): readonly string[] => [
+export const hourlySums = ({ integer, real, text, keyed }: TableWords): readonly string[] => [
   `CREATE TABLE hourly_runs (hour ${integer} NOT NULL, pipeline_name ${text} NOT NULL, stage ${text} NOT NULL, team ${text} NOT NULL,
     status ${text} NOT NULL, runs ${integer} NOT NULL, duration_ms ${integer} NOT NULL,
     PRIMARY KEY (hour, pipeline_name, stage, team, status)) ${keyed}`,
@@ -22,7 +22,8 @@ export const hourlySums = ({ integer, real, text, keyed, computed }: TableWords)
     status ${text} NOT NULL, executions ${integer} NOT NULL, reporting ${integer} NOT NULL, input_tokens ${integer} NOT NULL,
     output_tokens ${integer} NOT NULL, cost ${real} NOT NULL, unpriced ${integer} NOT NULL, duration_ms ${integer} NOT NULL,
     PRIMARY KEY (hour, step_name, pipeline_name, stage, team, agent, provider, model, cost_source, status)) ${keyed}`,
-  `ALTER TABLE step_executions ADD COLUMN family ${text} GENERATED ALWAYS AS (${FAMILY}) ${computed}`,
+  `ALTER TABLE step_executions ADD COLUMN family ${text} NOT NULL DEFAULT ''`,
+  `UPDATE step_executions SET family = ${FAMILY}`,
   `INSERT INTO hourly_runs (hour, pipeline_name, stage, team, status, runs, duration_ms)
     SELECT ${hourOf('triggered_at')}, pipeline_name, stage, ${cut('team', 120)}, status, count(*), sum(completed_at - triggered_at)
     FROM runs WHERE completed_at IS NOT NULL GROUP BY 1, 2, 3, 4, 5`,
