@@ -98,3 +98,16 @@ test('POST /reload says how many pipelines were loaded', async () => {
   const answer = await fetch(`${url}/reload`, { method: 'POST', headers: { authorization: 'Bearer boss-secret' } });
   expect(await answer.json()).toMatchObject({ status: 'reloaded', pipelines_loaded: 2 });
 });
+
+test('GET /definitions tells the readiness verdict of every pipeline soon after the start', async () => {
+  const { url } = await start('', {
+    'p.yaml': asking('', 'readiness: {operational: {}}\n'),
+    'q.yaml': asking('').replace('name: p', 'name: q'),
+  });
+  const verdicts = async () => {
+    const answer = await fetch(`${url}/definitions`, { headers: { authorization: 'Bearer boss-secret' } });
+    const { definitions } = (await answer.json()) as { definitions: { verdict: string | null }[] };
+    return definitions.map(({ verdict }) => verdict);
+  };
+  await expect.poll(verdicts).toEqual(['no_data', 'not_configured']);
+});

@@ -185,6 +185,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       chats.hear(state.leads);
       void pricing.start();
       await scheduler.start();
+      readiness.verdicts.start();
       const url = await listen(app, config.server);
       void reportShortfalls(database.db, log);
       void keepEarlierPrompts(database, now()).catch((error: unknown) =>
@@ -202,6 +203,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await scheduler.stop();
       retention.stop();
       pricing.stop();
+      await readiness.verdicts.stop();
       await engine.drain(DRAIN_MS);
       await replica?.handOver();
       await notifications.sender.stop();

@@ -166,7 +166,7 @@ test('the gate keeps a pipeline at testing until its verdict was ready once', as
   const gated = { annotations: { 'signalbox.dev/readiness-gate': 'enforce' } };
   const stage = async () => (await fetchPipeline('gated')).body.config?.stage;
   await objects.apply('Pipeline', 'gated', { stage: 'production', steps }, gated);
-  const { message } = await objects.becomes('Pipeline gated', 'PromotionReady', 'Unknown NotAssessed');
+  const { message } = await objects.becomes('Pipeline gated', 'PromotionReady', 'Unknown NotConfigured');
   expect(message).toContain('keeps the pipeline at stage testing');
   await objects.becomes('Pipeline gated', 'Ready', 'True Ready');
   expect(await stage()).toBe('testing');

@@ -36,6 +36,8 @@ beforeAll(async () => {
       disk.write('steps/tell.yaml', BARE);
     },
     deps: {
+      verdictOf: (name, hash) =>
+        name === 'checkout' && /^[0-9a-f]{12}$/.test(hash) ? { verdict: 'building', reason: '7 of 20 runs' } : null,
       listAgents: () =>
         Promise.resolve({ agents: [{ name: 'a', executor: 'gateway', model: null }], errors: { external: 'is down' } }),
     },
@@ -115,4 +117,22 @@ test('GET /definitions: a hash of each, a broken file as an error, a shell check
   for (const { hash } of body.definitions) expect(hash).toMatch(/^[0-9a-f]{12}$/);
   expect(body.errors).toMatchObject([{ name: 'broken', loc: ['steps'] }]);
   expect(body.warnings).toMatchObject([{ name: 'shelled', reason: 'shell_not_allowed' }]);
+});
+
+test('GET /definitions: the readiness verdict on the edition of each pipeline, with its reason', async () => {
+  const { body } = await get('/definitions');
+  const verdicts = body.definitions.map(
+    ({ name, verdict, verdict_reason: why }: { name: string; verdict: unknown; verdict_reason: unknown }) => [
+      name,
+      verdict,
+      why,
+    ],
+  );
+  expect(verdicts).toEqual([
+    ['checkout', 'building', '7 of 20 runs'],
+    ['plain', null, null],
+    ['shelled', null, null],
+    ['inspect', null, null],
+    ['tell', null, null],
+  ]);
 });

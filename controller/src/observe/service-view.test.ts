@@ -25,3 +25,19 @@ test('what a service warns of in a definition is known', () => {
   const view = readDefinitions('api-0', { definitions, warnings });
   expect([...(view?.warnings ?? [])]).toEqual([[keyOf('Pipeline', 'checkout'), 'OPS_HOOK is not allowed']]);
 });
+
+test('verdicts of pipelines come with their sentence, or without', () => {
+  const definition = { kind: 'Pipeline', hash: 'h' };
+  const view = readDefinitions('api-server-0', {
+    definitions: [
+      { ...definition, name: 'told', verdict: 'building', verdict_reason: '7 of 20' },
+      { ...definition, name: 'bare', verdict: 'ready' },
+      { ...definition, name: 'none', verdict: null, verdict_reason: null },
+      { ...definition, name: 'odd', verdict: 7, verdict_reason: ['x'] },
+    ],
+  });
+  expect([...(view?.verdicts ?? [])]).toEqual([
+    [keyOf('Pipeline', 'told'), { verdict: 'building', reason: '7 of 20' }],
+    [keyOf('Pipeline', 'bare'), { verdict: 'ready' }],
+  ]);
+});

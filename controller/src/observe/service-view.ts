@@ -11,10 +11,15 @@ export interface ReplicaView {
   errors: ReadonlyMap<string, string>;
   /** The same for warnings: what is served, and yet wants attention. */
   warnings: ReadonlyMap<string, string>;
-  /** Readiness verdicts, where the service gives them. */
-  verdicts: ReadonlyMap<string, string>;
+  /** Readiness verdicts, where the service gives them, with its sentence about why. */
+  verdicts: ReadonlyMap<string, ReadinessVerdict>;
   /** What agents can call, where the service says so. */
   tools: ReadonlyMap<string, readonly DiscoveredTool[]>;
+}
+
+export interface ReadinessVerdict {
+  verdict: string;
+  reason?: string | undefined;
 }
 
 export interface DiscoveredTool {
@@ -50,6 +55,7 @@ const Definitions = z.looseObject({
       hash: z.string(),
       last_run: z.looseObject({ id: z.string(), status: z.string(), triggered_at: z.string() }).nullish(),
       verdict: z.string().nullish().catch(null),
+      verdict_reason: z.string().max(1024).nullish().catch(null),
     }),
   ),
   errors: z.array(Problem).default([]),
@@ -72,7 +78,9 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
     errors: messagesOf(errors),
     warnings: messagesOf(warnings),
     verdicts: new Map(
-      definitions.flatMap(({ kind, name, verdict }) => (verdict ? [[keyOf(kind, name), verdict] as const] : [])),
+      definitions.flatMap(({ kind, name, verdict, verdict_reason: reason }) =>
+        verdict ? [[keyOf(kind, name), { verdict, ...(reason ? { reason } : {}) }] as const] : [],
+      ),
     ),
     tools: new Map(),
   };

@@ -144,8 +144,11 @@ test('what passes by itself is no event, and what comes of it is', () => {
 
 const GATED = { 'signalbox.dev/readiness-gate': 'enforce' };
 const production = { ...objectOf().spec, stage: 'production' };
-const judged = (verdict: string, loaded: string | null = null) =>
-  asked({ ...replica('a', loaded), verdicts: new Map([[keyOf('Pipeline', 'checkout'), verdict]]) });
+const judged = (verdict: string, of: Verdict = sound, reason?: string) =>
+  asked({
+    ...replica('a', of.served!.hash),
+    verdicts: new Map([[keyOf('Pipeline', 'checkout'), { verdict, reason }]]),
+  });
 const promotion = (verdict: Verdict, view: ServiceView) =>
   conditionsOf(verdict, view).find(({ type }) => type === 'PromotionReady');
 
@@ -161,6 +164,29 @@ test.each([
   expect(`${said?.status} ${said?.reason}`).toBe(expected);
 });
 
+test('the sentence of the service is the message', () => {
+  const why = 'step look, accuracy: 7 of 20 marked results; 13 more to go';
+  expect(promotion(sound, judged('building', sound, why))).toMatchObject({ reason: 'Building', message: why });
+  const held = verdictOf({ spec: production, annotations: GATED });
+  expect(promotion(held, judged('building', held, why))?.message).toBe(
+    `${why}; until it is ready the gate keeps the pipeline at stage testing`,
+  );
+});
+
+test('of two replicas the less sure one is believed, with its own sentence', () => {
+  const [a, b] = [judged('ready', sound, 'all is well'), judged('not_ready', sound, 'it fails')];
+  const both = asked(...[a, b].flatMap((view) => (view.asked ? view.replicas : [])));
+  expect(promotion(sound, both)).toMatchObject({ status: 'False', message: 'it fails' });
+});
+
+test('a verdict on another edition says nothing, and does not open the gate', () => {
+  const held = verdictOf({ spec: production, annotations: GATED });
+  const earlier = verdictOf({ spec: { ...production, description: 'earlier' }, annotations: GATED });
+  const view = judged('ready', earlier);
+  expect(promotion(held, view)).toMatchObject({ status: 'Unknown', reason: 'NotAssessed' });
+  expect(nextStatus(held, view, NOW)['promoted']).toBeUndefined();
+});
+
 test('the gate serves stage testing until the verdict was ready once, and then for good', () => {
   const held = verdictOf({ spec: production, annotations: GATED });
   expect(held.served?.text).toContain('stage: testing');
@@ -169,13 +195,13 @@ test('the gate serves stage testing until the verdict was ready once, and then f
     status: 'Unknown',
     message: expect.stringContaining('keeps the pipeline at stage testing'),
   });
-  const waiting = nextStatus(held, judged('building'), NOW);
+  const waiting = nextStatus(held, judged('building', held), NOW);
   expect(waiting['promoted']).toBeUndefined();
-  const promoted = nextStatus(held, judged('ready'), NOW);
+  const promoted = nextStatus(held, judged('ready', held), NOW);
   expect(promoted['promoted']).toBe(true);
   const free = verdictOf({ spec: production, annotations: GATED, status: promoted });
   expect(free.served?.text).toContain('stage: production');
-  expect(nextStatus(free, judged('no_data'), NOW)['promoted']).toBe(true);
+  expect(nextStatus(free, judged('no_data', free), NOW)['promoted']).toBe(true);
 });
 
 test.each([
@@ -191,7 +217,7 @@ test.each([
 test('who sets the stage back to testing closes the gate again', () => {
   const back = { ...objectOf().spec, stage: 'testing' };
   const verdict = verdictOf({ spec: back, annotations: GATED, status: { promoted: true } });
-  expect(nextStatus(verdict, judged('ready'), NOW)['promoted']).toBeUndefined();
+  expect(nextStatus(verdict, judged('ready', verdict), NOW)['promoted']).toBeUndefined();
 });
 
 test('what was accepted last passes the gate too', () => {

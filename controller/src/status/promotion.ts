@@ -1,22 +1,33 @@
-import { keyOf, type ServiceView } from '../observe/service-view.ts';
+import { keyOf, type ReadinessVerdict, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
 import type { Said } from './said.ts';
 
 type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
 
-/** The condition PromotionReady: the readiness verdict of the service, advisory but for the gate (Design 7). */
+/**
+ * The condition PromotionReady: the readiness verdict of the service, advisory but for the gate (Design 7). Only who has this
+ * edition loaded has a say: that the one before was ready must not open the gate to another prompt.
+ */
 export function promotionOf({ object, served }: Verdict, view: ServiceView): Outcome {
-  const name = served?.name;
-  const verdicts =
-    name === undefined || !view.asked
+  const key = served ? keyOf(object.kind, served.name) : null;
+  const said =
+    key === null || !view.asked
       ? []
-      : view.replicas.flatMap(({ verdicts: of }) => of.get(keyOf(object.kind, name)) ?? []);
+      : view.replicas
+          .filter(({ hashes }) => hashes.get(key) === served?.hash)
+          .flatMap(({ verdicts }) => verdicts.get(key) ?? []);
   // Replicas look at the same evidence at different times: the least sure one is believed.
-  const verdict = verdicts.find((one) => one !== 'ready') ?? verdicts[0];
-  const outcome = VERDICTS[verdict ?? ''] ?? NOT_ASSESSED;
+  const found = said.find(({ verdict }) => verdict !== 'ready') ?? said[0];
+  const outcome = outcomeOf(found);
   return served?.held === true && outcome.status !== 'True'
     ? { ...outcome, message: `${outcome.message}; until it is ready the gate keeps the pipeline at stage testing` }
     : outcome;
+}
+
+function outcomeOf(found: ReadinessVerdict | undefined): Outcome {
+  const known = VERDICTS[found?.verdict ?? ''];
+  if (!known) return NOT_ASSESSED;
+  return found?.reason === undefined ? known : { ...known, message: found.reason };
 }
 
 const NOT_ASSESSED: Outcome = {

@@ -13,6 +13,8 @@ import { iso, pipelineSummary, stepSummary } from '../views.ts';
 export interface DefinitionRoutesDeps extends AuditDeps {
   definitions(): Snapshot;
   reload(): Promise<Snapshot>;
+  /** The readiness verdict on this edition of a pipeline; null until it was looked at. */
+  verdictOf(name: string, hash: string): { verdict: string; reason: string } | null;
   lastRuns(pipelines: readonly string[]): Promise<ReadonlyMap<string, Run>>;
   listAgents(): Promise<{
     agents: { name: string; executor: string; model: string | null; warnings?: string[] }[];
@@ -93,14 +95,14 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
             name,
             hash: own,
             last_run: lastRun(runs.get(name)),
-            verdict: null,
+            ...verdictView(deps.verdictOf(name, own)),
           })),
           ...steps.map(({ name, hash: own }) => ({
             kind: 'LibraryStep',
             name,
             hash: own,
             last_run: null,
-            verdict: null,
+            ...verdictView(null),
           })),
         ],
         errors: problems.filter(({ severity }) => severity === 'error'),
@@ -126,6 +128,11 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
 ];
 
 const sendYaml = (reply: FastifyReply, text: string) => reply.type('application/yaml; charset=utf-8').send(text);
+
+const verdictView = (found: { verdict: string; reason: string } | null) => ({
+  verdict: found && found.verdict,
+  verdict_reason: found && found.reason,
+});
 
 const lastRun = (run: Run | undefined) =>
   run ? { id: run.id, status: run.status, triggered_at: iso(run.triggeredAt) } : null;
