@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { family } from '../runs/hourly.ts';
 import type { Outcome } from '../runs/model.ts';
 import { addCounters, type Counter } from './counters.ts';
 import type { Tx } from './database.ts';
@@ -80,8 +81,7 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
     .values({ run_id: mark.runId, step_name: mark.stepName, ...row })
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
-  const family = mark.stepName.split('/')[0] ?? mark.stepName;
-  const labels = [step.pipeline_name, family, step.agent ?? '', step.model ?? '', step.provider ?? ''];
+  const labels = [step.pipeline_name, family(mark.stepName), step.agent ?? '', step.model ?? '', step.provider ?? ''];
   const moved = moves('step_feedback_total', labels, { from: before?.outcome, to: mark.outcome });
   if (step.stage === 'production') await addCounters(tx, moved);
   return { kind: 'marked', feedback: mark };

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Counter } from '../runs/records.ts';
+import { family } from '../runs/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../runs/model.ts';
 import { readCounters } from './counters.ts';
 import { checkHourly } from './hourly-check.ts';
@@ -45,7 +46,6 @@ export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUN
 const keyOf = ({ metric, labels }: Pick<Counter, 'metric' | 'labels'>) => JSON.stringify([metric, labels]);
 /** As the roll-ups write a label. */
 const label = (value: string | null) => (value ?? '').slice(0, 120);
-const family = (stepName: string) => stepName.split('/')[0] ?? stepName;
 
 async function countRuns(db: Kysely<Tables>): Promise<Counter[]> {
   const rows = await db

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Stage, TrustReport } from '../runs/model.ts';
 import type { Tables } from './schema.ts';
 
@@ -69,14 +69,7 @@ export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, 
         ),
       ),
     );
-  if (step !== undefined) {
-    query = query.where(({ or, eb }) =>
-      or([
-        eb('step.step_name', '=', step),
-        sql<boolean>`substr(step.step_name, 1, ${step.length + 1}) = ${`${step}/`}`,
-      ]),
-    );
-  }
+  if (step !== undefined) query = query.where('step.family', '=', step);
   const rows = await query
     .select([
       'step.run_id',

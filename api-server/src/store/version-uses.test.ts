@@ -32,6 +32,7 @@ const step = (name: string, startedAt: number, over: object = {}) => ({
   id: name,
   run_id: 'r1',
   step_name: name,
+  family: name.split('/', 1)[0] as string,
   step_index: 0,
   kind: 'step',
   executor: 'gateway',
