@@ -135,3 +135,22 @@ test.each([
   const headers = models.requests[0]?.headers ?? {};
   expect([headers['traceparent'], headers['tracestate']]).toEqual(expected);
 });
+
+test('a collector that takes nothing is told of once, and runs go on', async () => {
+  let refused = 0;
+  const server = createServer((_, response) => {
+    refused += 1;
+    response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => void server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/other`;
+  const { gateway } = await traced({ enabled: true, endpoint });
+  for (const times of [1, 2]) {
+    expect((await run(gateway)).result).toMatchObject({ text: 'done' });
+    await until(() => refused >= times);
+  }
+  await until(() => gateway.warnings.length > 0);
+  expect(gateway.warnings).toEqual([{ endpoint, reason: expect.stringContaining('404'), msg: 'traces cannot be sent' }]);
+});

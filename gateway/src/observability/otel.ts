@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 5000;
 
 /** Tracing with OpenTelemetry. Only imported where the configuration asks for it: nobody else pays for the SDK. */
 export function startTracing({ exporter, endpoint, serviceName, version, log }: OtelOptions): Tracing {
-  const sink = exporter === 'console' ? logExporter(log) : otlpExporter(endpoint);
+  const sink = exporter === 'console' ? logExporter(log) : toldOf(otlpExporter(endpoint), { endpoint }, log);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
     spanProcessors: [new BatchSpanProcessor({ exporter: sink, scheduledDelayMillis: 1000 })],
@@ -54,6 +54,26 @@ function otlpExporter(endpoint: string | undefined): SpanExporter {
   return new OTLPTraceExporter(
     endpoint === undefined ? {} : { url: endpoint.replace(/(?:\/v1\/traces)?\/*$/, '/v1/traces') },
   );
+}
+
+/** Says once that a collector takes nothing, and again after it did: the SDK itself keeps quiet. */
+function toldOf(exporter: SpanExporter, fields: { endpoint: string | undefined }, log: Log): SpanExporter {
+  let failing = false;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const { error } = result;
+        if (error && !failing) log.warn({ ...fields, reason: reasonOf(error) }, 'traces cannot be sent');
+        failing = error !== undefined;
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+  };
+}
+
+function reasonOf(error: Error & { code?: unknown }): string {
+  return [error.code, error.message].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
 function wrap(tracer: Tracer, span: Span): RunSpan {
