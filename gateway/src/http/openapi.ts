@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from './route.ts';
+import type { Route, RouteScope } from './route.ts';
 import { ErrorView } from './schemas.ts';
 
 const SCOPE_TEXT = {
@@ -37,7 +37,7 @@ function operation(route: Route): Record<string, unknown> {
   return {
     summary: route.summary,
     description: SCOPE_TEXT[route.scope],
-    ...(route.scope === 'open' ? {} : { security: [{ bearer: [] }] }),
+    ...securityOf(route.scope),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body
       ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input') } } } }
@@ -47,6 +47,11 @@ function operation(route: Route): Record<string, unknown> {
       default: { description: 'Error', content: { 'application/json': { schema: schemaOf(ErrorView, 'output') } } },
     },
   };
+}
+
+function securityOf(scope: RouteScope): { security?: object[] } {
+  if (scope === 'open') return {};
+  return { security: [...(scope === 'metrics' ? [{}] : []), { bearer: [] }] };
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): unknown {

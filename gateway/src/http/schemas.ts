@@ -81,8 +81,9 @@ export const PolicyRuleRow = z.object({
 
 export const ErrorView = z.object({
   detail: z.object({
-    type: z.enum(['unauthorized', 'forbidden', 'validation', 'not_found', 'collision']),
+    type: z.enum(['unauthorized', 'forbidden', 'validation', 'not_found', 'collision', 'internal']),
     message: z.string(),
     errors: z.array(ValidationItemView).optional(),
+    managed_by: ObjectReference.optional(),
   }),
 });
