@@ -8,6 +8,7 @@ import type { Registry } from './definitions/registry.ts';
 import { createWriter } from './definitions/write.ts';
 import { listAgents } from './executors/agents.ts';
 import { gatewayObjects, gatewayTools } from './executors/gateway-rest.ts';
+import type { History } from './history-wiring.ts';
 import type { ServerDeps } from './http/server.ts';
 import type { Logs } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
@@ -15,7 +16,6 @@ import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } fro
 import type { WiredReadiness } from './readiness-wiring.ts';
 import { subscribeTo } from './replica-wiring.ts';
 import { createStatistics } from './statistics-wiring.ts';
-import type { Calibration } from './runs/calibrated-means.ts';
 import type { Capacity } from './runs/capacity.ts';
 import type { Engine } from './runs/engine.ts';
 import type { EventHub } from './runs/events.ts';
@@ -27,7 +27,6 @@ import { markRun, markStep, runFeedback, stepFeedback } from './store/feedback.t
 import { listRuns } from './store/list-runs.ts';
 import { findRun, lastRuns, runDetail } from './store/run-detail.ts';
 import { registerPages } from './ui/pages.ts';
-import type { Versions } from './version-wiring.ts';
 
 /** What the routes and pages are made of. */
 export interface RouteParts {
@@ -42,9 +41,8 @@ export interface RouteParts {
   metrics: Metrics;
   backends: AgentBackend[];
   approvals: Approvals;
-  calibration: Calibration;
   readiness: WiredReadiness;
-  versions: Versions;
+  history: History;
 }
 
 const now = () => Date.now();
@@ -86,8 +84,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
     reload,
     listAgents: agents,
     audit,
-    calibration: { rule: options.config.calibration, read: parts.calibration.read },
-    promptUses: parts.versions.promptUses,
+    stepHistory: parts.history,
     listAudit: (filter, page) => listAudit(db, filter, page),
     writer: createWriter({ registry, folders: definitionFolders(options.config), files: definitionFiles }),
     ...operations,

@@ -2,12 +2,13 @@ import { createApprovals } from './approvals/approvals.ts';
 import { wireChats } from './approval-wiring.ts';
 import { wireArtifacts } from './artifact-wiring.ts';
 import { wireCalibration } from './calibration-wiring.ts';
-import { wireVersions } from './version-wiring.ts';
 import type { Config } from './config/config.ts';
 import { registryOptions, reportLoads } from './definition-wiring.ts';
 import { createRegistry } from './definitions/registry.ts';
 import { createBackends, wireEngine } from './engine-wiring.ts';
+import { gatewayAgent } from './executors/gateway-rest.ts';
 import type { Failpoints } from './failpoints.ts';
+import { createHistory } from './history-wiring.ts';
 import { listen } from './http/listen.ts';
 import { createServer } from './http/server.ts';
 import { renewTls } from './http/tls.ts';
@@ -41,6 +42,7 @@ import { firstPrompt } from './triggers/first-prompt.ts';
 import { dedupWindow, intake } from './triggers/intake.ts';
 import { receive, type ReceiveDeps } from './triggers/receive.ts';
 import { sources } from './triggers/sources/index.ts';
+import { wireVersions } from './version-wiring.ts';
 
 export interface ServiceOptions {
   config: Config;
@@ -89,7 +91,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const chats = wireChats({ ...options, database, approvals });
   const pricing = createPricing(config.pricing, log);
   const calibration = wireCalibration(config, database);
-  const versions = wireVersions(database, log);
+  const versions = wireVersions({ database, log, ask: gatewayAgent(config.executors.gateway) });
   const engine = wireEngine({
     ...options,
     calibration,
@@ -161,9 +163,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics,
       backends,
       approvals,
-      calibration,
       readiness,
-      versions,
+      history: createHistory({ database, calibration, uses: versions.uses, rule: config.calibration }),
     }),
     receive: (delivery) => receive(receiving, delivery),
     readiness: watchReadiness(
@@ -187,6 +188,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await scheduler.start();
       readiness.verdicts.start();
       const url = await listen(app, config.server);
+      versions.texts.start();
       void reportShortfalls(database.db, log);
       void keepEarlierPrompts(database, now()).catch((error: unknown) =>
         log.warn({ err: error }, 'prompts of earlier definitions could not be kept; the next start tries again'),
@@ -212,6 +214,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       for (const backend of backends) backend.close();
       await replica?.stop();
       await tracing?.close();
+      versions.texts.stop();
       await versions.uses.flush().catch(() => undefined);
       await database.close();
       await logs.close();

@@ -1,23 +1,29 @@
+import { keepTexts, wantedVersions } from './store/agent-versions.ts';
 import type { Database } from './store/database.ts';
-import { promptUses } from './store/prompt-versions.ts';
 import { storeUses } from './store/version-uses.ts';
-import type { PromptUse } from './analytics/prompt-versions.ts';
-import { createUses, type Uses, type UsesDeps } from './versions/uses.ts';
+import { type AgentTexts, type AgentTextsDeps, createAgentTexts } from './versions/agent-texts.ts';
+import { createUses, type Uses } from './versions/uses.ts';
 
-export interface Versions {
-  uses: Uses;
-  promptUses(stepName: string): Promise<PromptUse[] | null>;
+export interface VersionParts extends Pick<AgentTextsDeps, 'ask' | 'log'> {
+  database: Database;
 }
 
-/** Which editions of prompts and agents were used, and by what. */
-export function wireVersions(database: Database, log: UsesDeps['log']): Versions {
-  const uses = createUses({
-    store: (batch) => database.write((tx) => storeUses(tx, batch)),
-    stored: () => undefined,
+/** Keeps which editions of prompts and agents are used, and fetches the texts of agents. */
+export function wireVersions({ database, ask, log }: VersionParts): { uses: Uses; texts: AgentTexts } {
+  const texts = createAgentTexts({
+    wanted: (limit) => wantedVersions(database.db, limit),
+    ask,
+    keep: (found) => database.write((tx) => keepTexts(tx, found)),
+    later: (milliseconds, call) => {
+      const timer = setTimeout(call, milliseconds).unref();
+      return () => clearTimeout(timer);
+    },
     log,
   });
-  return {
-    uses,
-    promptUses: (stepName) => promptUses(database.db, stepName),
-  };
+  const uses = createUses({
+    store: (batch) => database.write((tx) => storeUses(tx, batch)),
+    stored: texts.heard,
+    log,
+  });
+  return { uses, texts };
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { gatewayObjects, gatewayTools } from './gateway-rest.ts';
+import { gatewayAgent, gatewayObjects, gatewayTools } from './gateway-rest.ts';
 
 async function gateway(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -87,4 +87,28 @@ test('the state of the objects of agents comes from the gateway too, null where 
   expect(await asked()).toEqual({ kind: 'found', objects: null });
   objects = 'nonsense';
   expect(await asked()).toMatchObject({ kind: 'unreachable' });
+});
+
+test('an agent comes with its version and both texts; one that is gone is unknown, which is not the same as no answer', async () => {
+  const paths: string[] = [];
+  const url = await gateway(({ url: path = '' }, response) => {
+    paths.push(path);
+    const found = {
+      name: 'Reader_2',
+      version: 'abc',
+      config: {},
+      agent_yaml: 'model: m',
+      soul_md: 'Be calm.',
+      managed_by: null,
+    };
+    if (path === '/agents/Reader_2') return void response.writeHead(200).end(JSON.stringify(found));
+    response.writeHead(path === '/agents/broken' ? 500 : 404).end('{}');
+  });
+  const agent = gatewayAgent({ restUrl: url, token: 'invoke', ca: null, timeoutMs: 60_000 });
+  expect(await agent('Reader_2')).toEqual({ kind: 'found', version: 'abc', agentYaml: 'model: m', soulMd: 'Be calm.' });
+  expect(await agent('gone')).toEqual({ kind: 'unknown' });
+  expect(await agent('broken')).toMatchObject({ kind: 'unreachable' });
+  expect(await agent('../tools')).toEqual({ kind: 'unknown' });
+  expect(paths.at(-1)).toBe('/agents/..%2Ftools');
+  expect(await gatewayAgent(null)('a')).toEqual({ kind: 'not_configured' });
 });

@@ -47,6 +47,7 @@ const Policy = z.object({
   ),
 });
 
+const AgentTexts = z.object({ version: z.string(), agent_yaml: z.string(), soul_md: z.string() });
 const Managed = z.object({ objects: z.array(SyncedObject).nullable() });
 
 /** Why the gateway could not be asked. */
@@ -70,6 +71,25 @@ export const gatewayTools = (options: GatewayRestOptions | null) => (): Promise<
 /** Asks the gateway for the state of the objects that its agents come from (Design 7); null where no controller manages any. */
 export const gatewayObjects = (options: GatewayRestOptions | null) => (): Promise<ListedObjects> =>
   askGateway(options, async (ask) => ({ kind: 'found', ...(await ask('/managed-agents', Managed)) }));
+
+export type FoundAgent =
+  | { kind: 'found'; version: string; agentYaml: string; soulMd: string }
+  | { kind: 'unknown' }
+  | NotAsked;
+
+/** Asks the gateway for the two texts of an agent as it is now, and for its version (Gateway 4). */
+export const gatewayAgent =
+  (options: GatewayRestOptions | null) =>
+  (name: string): Promise<FoundAgent> =>
+    askGateway(options, async (ask): Promise<FoundAgent> => {
+      try {
+        const found = await ask(`/agents/${encodeURIComponent(name)}`, AgentTexts);
+        return { kind: 'found', version: found.version, agentYaml: found.agent_yaml, soulMd: found.soul_md };
+      } catch (error) {
+        if (error instanceof Refused && error.status === 404) return { kind: 'unknown' };
+        throw error;
+      }
+    });
 
 type Ask = <S extends z.ZodType>(path: string, schema: S) => Promise<z.output<S>>;
 

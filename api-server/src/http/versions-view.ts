@@ -1,3 +1,4 @@
+import type { AgentVersion } from '../analytics/agent-versions.ts';
 import type { PromptVersion } from '../analytics/prompt-versions.ts';
 import { bucketView } from './calibration-view.ts';
 import { iso } from './views.ts';
@@ -12,4 +13,16 @@ export const promptVersionView = (version: PromptVersion) => ({
   labelled_n: version.labelledN,
   diff_from_previous: version.diffFromPrevious,
   calibration: version.calibration.map(bucketView),
+});
+
+/** A version of an agent (Orchestration 2.9). */
+export const agentVersionView = (version: AgentVersion) => ({
+  agent_version: version.agentVersion,
+  soul_md: version.soulMd,
+  agent_yaml: version.agentYaml,
+  note: version.note,
+  first_seen_at: iso(version.firstSeenAt),
+  last_seen_at: iso(version.lastSeenAt),
+  diff_from_previous: version.diffFromPrevious,
+  used_by_steps: version.usedBySteps,
 });

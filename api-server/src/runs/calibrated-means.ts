@@ -1,8 +1,8 @@
 import { calibratedMean, type CalibrationRule, type Labelled } from '../analytics/calibration.ts';
 import type { CalibrationQuery } from './evidence.ts';
 
-/** All that is known of a step's marked production executions. */
-type Read = (stepName: string) => Promise<readonly Labelled[]>;
+/** All that is known of a step's marked production executions; people, who may give up, wait where the gate does not. */
+type Read = (stepName: string, signal?: AbortSignal) => Promise<readonly Labelled[]>;
 
 export interface CalibrationOptions {
   /** How long the gate reuses what was read, in seconds; 0 reads every time. */
@@ -24,8 +24,8 @@ const MAX_STEPS = 200;
 /** Reads each step once in a while: marks that came since count after that (Orchestration 2.13). */
 export function createCalibration(read: Read, { ttlSeconds, rule, now }: CalibrationOptions): Calibration {
   const known = new Map<string, { rows: readonly Labelled[]; until: number }>();
-  const readNow: Read = async (stepName) => {
-    const rows = await read(stepName);
+  const readNow: Read = async (stepName, signal) => {
+    const rows = await read(stepName, signal);
     if (ttlSeconds === 0) return rows;
     known.delete(stepName);
     known.set(stepName, { rows, until: now() + ttlSeconds * 1000 });

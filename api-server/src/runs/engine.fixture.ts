@@ -107,7 +107,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const approvals = createApprovals({ database, announce: () => [], now });
     const capacity = createCapacity(options.maxRuns ?? 10);
     const config = configOf(options, folder);
-    const { uses } = wireVersions(database, QUIET);
+    const { uses } = wireVersions({ database, log: QUIET, ask: () => Promise.resolve({ kind: 'not_configured' }) });
     const engine = wireEngine({
       config,
       calibration: wireCalibration(config, database),

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { PromptUse } from '../analytics/prompt-versions.ts';
+import { hasExecutions } from './aggregates/step-facts.ts';
 import { executions, labelledIds } from './labels.ts';
 import type { Tables } from './schema.ts';
 import { isExecution } from './step-rows.ts';
@@ -16,7 +17,7 @@ export async function promptUses(db: Kysely<Tables>, stepName: string): Promise<
     labelledPrompts(db, stepName),
   ]);
   const hashes = new Set([...used, ...stored.values()].map(({ promptHash }) => promptHash));
-  if (hashes.size === 0) return (await hasHistory(db, stepName)) ? [] : null;
+  if (hashes.size === 0) return (await hasExecutions(db, stepName)) ? [] : null;
   const templates = await templatesOf(db, [...hashes]);
   const past = new Map(used.map((use) => [use.promptHash, use]));
   return [...hashes].map((promptHash) => {
@@ -76,15 +77,4 @@ async function templatesOf(db: Kysely<Tables>, hashes: string[]): Promise<Map<st
     for (const { hash, template } of rows) found.set(hash, JSON.parse(template) as string);
   }
   return found;
-}
-
-async function hasHistory(db: Kysely<Tables>, stepName: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('step_executions')
-    .select('id')
-    .where('family', '=', stepName)
-    .where('completed_at', 'is not', null)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }

@@ -32,7 +32,13 @@ const insertVersion = statement<{ executor: string; agent: string; agent_version
   db
     .insertInto('agent_versions')
     .values({ executor: slot.executor, agent: slot.agent, agent_version: slot.agent_version, wanted: sql.lit(1) })
-    .onConflict((conflict) => conflict.doNothing()),
+    // One that was gone and is used again may be had now.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['executor', 'agent', 'agent_version'])
+        .doUpdateSet({ wanted: sql.lit(1) })
+        .where('agent_versions.soul_md', 'is', null),
+    ),
 );
 
 /** Widens what is stored; an agent's version that is new waits for its texts. The uses come in one order for all processes. */

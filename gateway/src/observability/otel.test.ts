@@ -152,5 +152,7 @@ test('a collector that takes nothing is told of once, and runs go on', async () 
     await until(() => refused >= times);
   }
   await until(() => gateway.warnings.length > 0);
-  expect(gateway.warnings).toEqual([{ endpoint, reason: expect.stringContaining('404'), msg: 'traces cannot be sent' }]);
+  expect(gateway.warnings).toEqual([
+    { endpoint, reason: expect.stringContaining('404'), msg: 'traces cannot be sent' },
+  ]);
 });

@@ -1,21 +1,14 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { calibrate, type CalibrationRule, dividesOne, type Labelled } from '../../analytics/calibration.ts';
-import { type PromptUse, promptVersions } from '../../analytics/prompt-versions.ts';
+import { dividesOne } from '../../analytics/calibration.ts';
+import type { History } from '../../history-wiring.ts';
 import { bucketView } from '../calibration-view.ts';
 import { count, DefinitionName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
-import { promptVersionView } from '../versions-view.ts';
+import { agentVersionView, promptVersionView } from '../versions-view.ts';
 
 export interface StepHistoryRoutesDeps {
-  calibration: {
-    /** Where a query says nothing else. */
-    rule: CalibrationRule;
-    /** Marked production executions of a step, as stored now. */
-    read(stepName: string): Promise<readonly Labelled[]>;
-  };
-  /** Null for a name under which nothing ever ran. */
-  promptUses(stepName: string): Promise<PromptUse[] | null>;
+  stepHistory: History;
 }
 
 const ByName = z.strictObject({ name: DefinitionName });
@@ -28,8 +21,8 @@ export const BinWidth = z
   .pipe(z.number().min(0.001).max(1).refine(dividesOne, 'must divide 1 evenly'));
 const Rule = z.strictObject({ bin_width: BinWidth.optional(), n_min: count(1, 100_000).optional() });
 
-/** What the past of a step says, by the name under which it ran: in the library or not, loaded or not (Orchestration 4.4). */
-export const stepHistoryRoutes = (deps: StepHistoryRoutesDeps): Route[] => [
+/** What the past of steps and agents says, whether they are still loaded or not (Orchestration 4.4). */
+export const stepHistoryRoutes = ({ stepHistory: history }: StepHistoryRoutesDeps): Route[] => [
   route({
     method: 'GET',
     url: '/steps/:name/calibration',
@@ -37,10 +30,10 @@ export const stepHistoryRoutes = (deps: StepHistoryRoutesDeps): Route[] => [
     summary: 'How often answers of a confidence were right, for each model, prompt and agent version',
     params: ByName,
     query: Rule,
-    handler: async ({ params, query }) => {
-      const { nMin, binWidth } = deps.calibration.rule;
+    handler: async ({ params, query, request }) => {
+      const { nMin, binWidth } = history.rule;
       const rule = { nMin: query.n_min ?? nMin, binWidth: query.bin_width ?? binWidth };
-      const buckets = calibrate(await deps.calibration.read(params.name), rule);
+      const buckets = await history.calibration(params.name, rule, request.signal);
       return { step_name: params.name, buckets: buckets.map(bucketView) };
     },
   }),
@@ -50,11 +43,23 @@ export const stepHistoryRoutes = (deps: StepHistoryRoutesDeps): Route[] => [
     role: 'viewer',
     summary: 'Every prompt that a step ever used, newest first, with what each changed',
     params: ByName,
-    handler: async ({ params }) => {
-      const uses = await deps.promptUses(params.name);
-      if (uses === null) throw new AppError('not_found', 'no step of this name has ever run');
-      const buckets = calibrate(await deps.calibration.read(params.name), deps.calibration.rule);
-      return { step_name: params.name, versions: promptVersions(uses, buckets).map(promptVersionView) };
+    handler: async ({ params, request }) => {
+      const versions = await history.promptVersions(params.name, request.signal);
+      if (versions === null) throw new AppError('not_found', 'no step of this name has ever run');
+      return { step_name: params.name, versions: versions.map(promptVersionView) };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/agents/:name/versions',
+    role: 'viewer',
+    summary: "Every version of a gateway's agent that a step ever used, newest first, with its texts",
+    params: ByName,
+    handler: async ({ params, request }) => {
+      const versions = await history.agentVersions(params.name, request.signal);
+      if (versions.length === 0)
+        throw new AppError('not_found', 'no step has ever used an agent of this name of the gateway');
+      return { agent: `gateway:${params.name}`, versions: versions.map(agentVersionView) };
     },
   }),
 ];
