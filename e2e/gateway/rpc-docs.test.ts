@@ -50,7 +50,9 @@ test('a stranger adds an agent with curl and talks to it in TypeScript and in Py
     ['python', 'python3', 'client.py'],
   ] as const) {
     const path = join(scratch.path, file);
-    writeFileSync(path, printed(language));
+    const client = printed(language);
+    expect(client.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+    writeFileSync(path, client);
     const { stdout, stderr } = await run(command, [path]);
     expect(JSON.parse(stdout)).toMatchObject({ confidence: 0.5 });
     expect(stderr).toMatch(/accepted[\s\S]*started[\s\S]*llm_call/);
