@@ -1,4 +1,11 @@
-import { APICallError } from '@ai-sdk/provider';
+import {
+  AISDKError,
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
 
 /** Why a model call failed, told without what was sent: no header, key or body. */
 export interface ModelFailure {
@@ -21,6 +28,24 @@ export class BrokenAnswer extends Error {
   }
 }
 
+/** What an SDK says of an answer, or of a part of a stream, that it cannot read. */
+const UNREADABLE = [EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError];
+
+/** Refuses an answer that its provider broke off, however politely: it is no answer. */
+export function requireWhole(finish: string): void {
+  if (finish === '' || finish === 'interrupted') throw new BrokenAnswer('the stream ended before the answer did', true);
+  if (finish === 'error') throw new BrokenAnswer('the provider ended its answer with an error', true);
+}
+
+/** What a provider reports within a stream that began well: an error, or an object of its own that tells of one. */
+export function reportedError(error: unknown): Error {
+  if (error instanceof Error) return error;
+  const told: { message?: unknown; statusCode?: unknown } = typeof error === 'object' && error !== null ? error : {};
+  const message = typeof error === 'string' ? error : told.message;
+  const text = typeof message === 'string' && message !== '' ? message : 'the provider reported an error';
+  return new BrokenAnswer(text, typeof told.statusCode !== 'number' || retryableStatus(told.statusCode));
+}
+
 const MAX_MESSAGE_CHARS = 300;
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -35,7 +60,10 @@ export function describeFailure(error: unknown): ModelFailure {
       retryAfterMs: retryAfter(error.responseHeaders),
     };
   }
-  const retryable = error instanceof BrokenAnswer && error.retryable;
+  if (UNREADABLE.some((kind) => kind.isInstance(error)))
+    return { message: 'the provider sent what cannot be read', retryable: true, status: null, retryAfterMs: null };
+  // An SDK names what it will not send; anything else it stumbled over in the answer.
+  const retryable = error instanceof BrokenAnswer ? error.retryable : !AISDKError.isInstance(error);
   const message = error instanceof Error ? error.message : 'the model call failed';
   return { message: brief(message), retryable, status: null, retryAfterMs: null };
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { BrokenAnswer } from './failure.ts';
+import { BrokenAnswer, requireWhole } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
 import { namedIn, readStream } from './read-stream.ts';
 import { usageOf } from './usage.ts';
@@ -31,6 +31,7 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
       if (result.content.length === 0 && result.finishReason.unified === 'other') {
         throw new BrokenAnswer('the provider answered with nothing that can be read', true);
       }
+      requireWhole(result.finishReason.unified);
       return {
         content: result.content,
         finish: result.finishReason.unified,

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { BrokenAnswer } from './failure.ts';
+import { BrokenAnswer, reportedError, requireWhole } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
 import { usageOf } from './usage.ts';
 
@@ -19,7 +19,7 @@ export async function readStream(
 ): Promise<ModelReply> {
   const collector = new StreamCollector(target);
   for await (const part of stream) collector.add(part);
-  if (collector.reply.finish === '') throw new BrokenAnswer('the stream ended before the answer did', true);
+  requireWhole(collector.reply.finish);
   return collector.reply;
 }
 
@@ -53,9 +53,7 @@ class StreamCollector {
       case 'reasoning-end':
         return this.end(`reasoning:${part.id}`, part.providerMetadata);
       case 'error':
-        throw part.error instanceof Error
-          ? part.error
-          : new BrokenAnswer('the provider reported an error while it streamed', true);
+        throw reportedError(part.error);
       default:
         return this.addWhole(part);
     }

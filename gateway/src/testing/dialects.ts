@@ -19,6 +19,8 @@ export interface Dialect {
   /** A tool call whose arguments come in pieces, where the dialect can say it so. */
   streamToolCall: (call: ToolCall) => FakeAnswer;
   error: (status: number, message: string) => FakeAnswer;
+  /** An error that comes as an event of a stream which began well. */
+  streamError: (message: string) => FakeAnswer;
   /** Names of the tools in a request. */
   toolsOf: (body: JsonBody) => string[];
   maxTokensOf: (body: JsonBody) => unknown;
@@ -102,6 +104,10 @@ const anthropic: Dialect = {
     ],
   }),
   error: (status, message) => ({ status, json: { type: 'error', error: { type: 'api_error', message } } }),
+  streamError: (message) => ({
+    named: true,
+    events: [anthropicStart, { type: 'error', error: { type: 'overloaded_error', message } }],
+  }),
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_tokens,
   temperatureOf: (body) => body.temperature,
@@ -170,6 +176,9 @@ const chat: Dialect = {
     ],
   }),
   error: (status, message) => ({ status, json: { error: { message, type: 'server_error', code: null } } }),
+  streamError: (message) => ({
+    events: [chunk({ role: 'assistant', content: 'a' }), { error: { message, type: 'server_error', code: null } }],
+  }),
   toolsOf: (body) => (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
   maxTokensOf: (body) => body.max_tokens ?? body.max_completion_tokens,
   temperatureOf: (body) => body.temperature,
@@ -266,6 +275,13 @@ const responses: Dialect = {
     };
   },
   error: chat.error,
+  streamError: (message) => ({
+    named: true,
+    events: [
+      { type: 'response.created', response: { id: 'r1', created_at: 1, model: 'm-dated' } },
+      { type: 'error', sequence_number: 1, code: 'server_error', message, param: null },
+    ],
+  }),
   toolsOf: (body) => (body.tools ?? []).map(({ name }: { name: string }) => name),
   maxTokensOf: (body) => body.max_output_tokens,
   temperatureOf: (body) => body.temperature,
@@ -303,6 +319,9 @@ const google: Dialect = {
   }),
   streamToolCall: ({ name, input }) => ({ events: [gemini([{ functionCall: { name, args: input } }])] }),
   error: (status, message) => ({ status, json: { error: { code: status, message, status: 'INTERNAL' } } }),
+  streamError: (message) => ({
+    events: [gemini([{ text: 'a' }], null), { error: { code: 503, message, status: 'UNAVAILABLE' } }],
+  }),
   toolsOf: (body) =>
     (body.tools ?? []).flatMap((tool: { functionDeclarations: { name: string }[] }) =>
       tool.functionDeclarations.map(({ name }) => name),

@@ -164,6 +164,8 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     ['HTML of a proxy', { raw: '<html>bad gateway</html>' }],
     ['another shape', { json: { hello: 'world' } }],
     ['an empty body', { raw: '' }],
+    ['nothing', { raw: 'null' }],
+    ['no choice', { json: { id: 'x', created: 1, model: 'm', choices: [], candidates: [], content: [] } }],
   ] as [string, FakeAnswer][])('%s instead of an answer is a retryable failure', async (_name, answer) => {
     const { model } = await modelFor([answer]);
     const failure = describeFailure(await model.generate(CALL, { signal: signal() }).catch((error: unknown) => error));
@@ -177,6 +179,34 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
       await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error),
     );
     expect(failure.retryable).toBe(true);
+  });
+
+  const EVENTS = { 'content-type': 'text/event-stream' };
+  test.each([
+    ['HTML of a proxy', { raw: '<html>bad gateway</html>' }],
+    ['HTML that calls itself a stream', { raw: '<html>bad gateway</html>', headers: EVENTS }],
+    ['an empty stream', { raw: '', headers: EVENTS }],
+    ['broken JSON', { events: ['{"broken'] }],
+    ['another shape', { json: { hello: 'world' } }],
+    ['a stream that ends too early without a word', earlyEnd()],
+  ] as [string, FakeAnswer][])('%s instead of a stream is a retryable failure', async (_name, answer) => {
+    const { model } = await modelFor([answer]);
+    const asked = model.generate(CALL, { signal: signal(), onText: () => {} });
+    expect(describeFailure(await asked.catch((error: unknown) => error)).retryable).toBe(true);
+    await expect(asked).rejects.toThrow();
+  });
+
+  function earlyEnd(): FakeAnswer {
+    const whole = dialect.stream(['a', 'b', 'c', 'd']) as { events: unknown[] };
+    return { ...whole, events: whole.events.slice(0, 3) };
+  }
+
+  test('an error in a stream is told and retryable', async () => {
+    const { model } = await modelFor([dialect.streamError('no room just now')]);
+    const failure = describeFailure(
+      await model.generate(CALL, { signal: signal(), onText: () => {} }).catch((error: unknown) => error),
+    );
+    expect(failure).toMatchObject({ retryable: true, message: expect.stringContaining('no room just now') });
   });
 
   test('a cancelled call ends', async () => {
