@@ -173,7 +173,11 @@ export async function startGateway({
   const methods = createMethods({
     version,
     listAgents,
-    submit: (params, watcher) => runs.submit(params, watcher),
+    submit: (params, watcher) => {
+      const submitted = runs.submit(params, watcher);
+      if (!submitted.ok) metrics.runRefused(submitted.type);
+      return submitted;
+    },
     find: (reference) => runs.find(reference),
     cancel: (run, message) => runs.cancel(run, message),
   });

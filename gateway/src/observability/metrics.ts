@@ -20,6 +20,7 @@ export class Metrics {
   private readonly modelLabel = boundedLabel(MAX_LABEL_VALUES);
   private readonly toolLabel = boundedLabel(MAX_LABEL_VALUES);
   private readonly runs = this.counter('runs_total', 'Agent runs that ended, by outcome', ['agent', 'status']);
+  private readonly refusedRuns = this.counter('runs_refused_total', 'Agent runs that were not taken in', ['reason']);
   private readonly runSeconds = this.histogram('run_duration_seconds', 'Time from acceptance to answer', ['agent']);
   private readonly llmRequests = this.counter('llm_requests_total', 'Requests to model providers', [
     'provider',
@@ -74,6 +75,11 @@ export class Metrics {
   runFinished(run: { agent: string; status: string; seconds: number }): void {
     this.runs.inc({ agent: run.agent, status: run.status });
     this.runSeconds.observe({ agent: run.agent }, run.seconds);
+  }
+
+  /** `reason` is the type of the error that the caller got. */
+  runRefused(reason: string): void {
+    this.refusedRuns.inc({ reason });
   }
 
   llmRequest(request: {

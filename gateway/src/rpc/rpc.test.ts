@@ -151,6 +151,9 @@ describe('the cap', () => {
       { type: 'at_capacity', retryable: true, retry_after_ms: 1000 },
     ]);
     expect((await gateway.http('GET', '/health')).body).toMatchObject({ active_runs: 2, max_concurrent_runs: 2 });
+    const { body: metrics } = await gateway.http('GET', '/metrics');
+    expect(metrics).toContain('gateway_runs_refused_total{reason="at_capacity"} 1');
+    expect(metrics).toContain('gateway_queued_runs 2');
 
     await client.call('agent.cancel', { idempotency_key: 'c1' });
     const places = () =>

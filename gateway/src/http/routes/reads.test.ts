@@ -166,6 +166,7 @@ test('every metric is there, with what happened', async () => {
     '# TYPE gateway_tool_call_duration_seconds histogram',
     '# TYPE gateway_tool_definition_changes_total counter',
     '# TYPE gateway_auth_failures_total counter',
+    '# TYPE gateway_runs_refused_total counter',
     'gateway_tool_server_running{server="well"} 1',
     'gateway_tool_server_restarts_total{server="well"} 0',
     'gateway_active_runs 0',
