@@ -43,9 +43,23 @@ export const Agent = z.strictObject({
   description: Text.default('').describe('for people'),
   model: ModelName.describe('"provider/model", or a bare name for the default provider'),
   model_fallbacks: z.array(ModelName).max(8).default([]).describe('tried in order when the model cannot answer'),
-  max_tokens: z.number().int().min(1).max(1_000_000).optional().describe('of one answer'),
-  temperature: z.number().min(0).max(2).optional().describe('randomness of the model; its own default where left out'),
-  thinking_level: z.enum(['off', 'low', 'medium', 'high']).optional().describe('how long the model may think first'),
+  max_tokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe("of one answer; Anthropic's budget for thinking comes on top"),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .describe('randomness of the model; not sent where left out, nor to a model that takes none while it thinks'),
+  thinking_level: z
+    .enum(['off', 'low', 'medium', 'high'])
+    .optional()
+    .describe('how long the model may think first, said in the words of its provider; left out, it decides'),
   tools: z.array(ToolPattern).max(64).default([]).describe('"server" or "server/glob" of what it may call'),
   limits: AgentLimits.default({}).describe("of one run, beside the gateway's own"),
   output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
