@@ -1,71 +1,190 @@
-import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { afterAll, expect, test } from 'vitest';
-import { until } from '../testing/until.ts';
-import { connectMcp } from './mcp-connection.ts';
-import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
-import { createOrphanWatch } from './orphan-watch.ts';
-import { StdioTransport } from './stdio-transport.ts';
-import { Supervisor } from './supervisor.ts';
-import type { OpenConnection } from './tool.ts';
+import { expect, test } from 'vitest';
+import { Supervisor, type SupervisorDeps } from './supervisor.ts';
+import type { ToolConnection, ToolOutcome } from './tool.ts';
 
-const PATH = process.env['PATH'] ?? '';
-const orphanWatch = createOrphanWatch(PATH, () => {});
-const watches = { watchMemory: createMemoryWatch(readGroupMemory, 100), orphanWatch };
-afterAll(() => orphanWatch.close());
+interface Timer {
+  ms: number;
+  action: () => void;
+}
+const PING_EVERY_MS = 30_000;
+const FINE: ToolOutcome = { kind: 'ok', text: 'fine' };
 
-/** A supervisor that starts again at once. */
-function supervise(open: OpenConnection): Supervisor {
-  return new Supervisor({
-    open,
-    random: () => 0,
-    now: () => new Date(),
-    schedule: (action, ms) => {
-      const timer = setTimeout(action, Math.min(ms, 5));
-      return () => clearTimeout(timer);
+/** A session that a test ends; `calls` answers every call. */
+function fakeConnection({ ping = () => Promise.resolve(), listTools = () => Promise.resolve([]), calls = FINE } = {}) {
+  const { promise: closed, resolve: end } = Promise.withResolvers<string>();
+  const seen = { pings: 0, closes: 0 };
+  const connection: ToolConnection = {
+    pid: 1,
+    closed,
+    listTools,
+    call: () => Promise.resolve(calls),
+    ping: () => {
+      seen.pings += 1;
+      return ping();
     },
-    onTransition: () => {},
-    pingEveryMs: 3_600_000,
-    pingTimeoutMs: 3_600_000,
-  });
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
-
-test('nothing of a session stays once its server was replaced, however often that happens', async () => {
-  const misbehaving = join(import.meta.dirname, '../testing/misbehaving-server.ts');
-  const spec = { command: process.execPath, args: [misbehaving], cwd: undefined, env: { PATH }, memoryLimitBytes: 1e9 };
-  const sessions: WeakRef<StdioTransport>[] = [];
-  const supervisor = supervise((signal) => {
-    const transport = new StdioTransport(spec, watches);
-    sessions.push(new WeakRef(transport));
-    return connectMcp({ transport, pid: () => transport.pid, reason: () => transport.reason }, signal);
-  });
-  supervisor.start();
-  for (let restarts = 0; restarts < 4; restarts++) {
-    await until(() => supervisor.status().state === 'running' && supervisor.status().restartCount === restarts);
-    await supervisor.call('exit', {}, { signal: new AbortController().signal, timeoutMs: 50_000 });
-  }
-  await until(() => supervisor.status().state === 'running' && supervisor.status().restartCount === 4);
-  const left = () => {
-    collectGarbage();
-    return sessions.slice(0, -1).filter((session) => session.deref() !== undefined).length;
+    onToolsChanged: () => {},
+    close: () => {
+      seen.closes += 1;
+      end('closed');
+      return Promise.resolve();
+    },
   };
-  await until(() => left() === 0);
-  await supervisor.stop();
+  return { connection, seen, end };
+}
+
+/** A supervisor whose clock is the test's. */
+function supervised(open: SupervisorDeps['open'], random = 0) {
+  const timers = new Set<Timer>();
+  const supervisor = new Supervisor({
+    open,
+    random: () => random,
+    now: () => new Date(0),
+    onTransition: () => {},
+    pingEveryMs: PING_EVERY_MS,
+    pingTimeoutMs: 5000,
+    schedule: (action, ms) => {
+      const timer = { ms, action };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  });
+  const reaches = (state: string) => expect.poll(() => supervisor.status().state).toBe(state);
+  /** Lets the time of the only timer of that length pass. */
+  const pass = (ms: number) => {
+    const due = [...timers].filter((timer) => timer.ms === ms);
+    expect(due).toHaveLength(1);
+    for (const timer of due) {
+      timers.delete(timer);
+      timer.action();
+    }
+  };
+  const waits = () => [...timers].map(({ ms }) => ms);
+  return { supervisor, reaches, pass, waits };
+}
+
+const call = (supervisor: Supervisor) =>
+  supervisor.call('t', {}, { signal: new AbortController().signal, timeoutMs: 100 });
+
+test.each([
+  [0, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]],
+  [1, [750, 1500, 3000, 6000, 12_000, 24_000, 45_000, 45_000]],
+])('a server that cannot be started is tried again after 1, 2, 4 … 60 s: jitter %d', async (random, expected) => {
+  const { supervisor, reaches, pass, waits } = supervised(() => Promise.reject(new Error('no')), random);
+  supervisor.start();
+  for (const [failures, ms] of expected.entries()) {
+    await reaches('backoff');
+    expect(waits()).toEqual([ms]);
+    expect(supervisor.status().restartCount).toBe(failures + 1);
+    pass(ms);
+    expect(supervisor.status().state).toBe('starting');
+  }
 });
 
-test('a stop takes back a start that is under way', async () => {
-  let given: AbortSignal | undefined;
-  const supervisor = supervise((signal) => {
-    given = signal;
-    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('taken back'))));
+test('a minute of health forgets the failures before it, and less does not', async () => {
+  let current = fakeConnection();
+  const { supervisor, reaches, pass, waits } = supervised(() => {
+    current = fakeConnection();
+    return Promise.resolve(current.connection);
   });
   supervisor.start();
+  const dies = async () => {
+    await reaches('running');
+    current.end('died');
+    await reaches('backoff');
+    await expect.poll(waits).toHaveLength(1);
+    return waits()[0];
+  };
+  expect(await dies()).toBe(1000);
+  pass(1000);
+  expect(await dies()).toBe(2000);
+  pass(2000);
+  await reaches('running');
+  pass(60_000);
+  expect(await dies()).toBe(1000);
+  expect(supervisor.status()).toMatchObject({ restartCount: 3, lastError: 'died' });
+});
+
+test('a server is asked for a sign of life again and again, and replaced when it gives none', async () => {
+  let alive = true;
+  const { connection, seen } = fakeConnection({
+    ping: () => (alive ? Promise.resolve() : Promise.reject(new Error('no answer'))),
+  });
+  const { supervisor, reaches, pass } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  for (const pings of [1, 2, 3]) {
+    pass(PING_EVERY_MS);
+    expect(seen.pings).toBe(pings);
+  }
+  await reaches('running');
+  alive = false;
+  pass(PING_EVERY_MS);
+  await reaches('backoff');
+  expect(supervisor.status().lastError).toBe('does not answer a ping');
+  expect(seen.closes).toBeGreaterThan(0);
+});
+
+test.each([
+  ['timeout', 1],
+  ['unavailable', 1],
+  ['error', 0],
+  ['ok', 0],
+] as const)('a call that ends as %s asks for a sign of life so often: %i', async (kind, pings) => {
+  const { connection, seen } = fakeConnection({ calls: { kind, text: '' } });
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  expect((await call(supervisor)).kind).toBe(kind);
+  expect(seen.pings).toBe(pings);
+});
+
+test('a stop waits until a server that is just being started has ended', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const { supervisor } = supervised(
+    (signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => void ended.then(() => reject(new Error('stopped'))));
+      }),
+  );
+  supervisor.start();
+  let stopped = false;
+  const stopping = supervisor.stop().then(() => (stopped = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stopped).toBe(false);
+  end();
+  await stopping;
+  expect(supervisor.status().state).toBe('stopped');
+});
+
+test('a stop ends a server that is just being asked for its tools', async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const fake = fakeConnection({
+    listTools: () => {
+      ask();
+      return fake.connection.closed.then(() => Promise.reject(new Error('closed')));
+    },
+  });
+  const { supervisor, waits } = supervised(() => Promise.resolve(fake.connection));
+  supervisor.start();
+  await asked;
   await supervisor.stop();
-  expect([given?.aborted, supervisor.status().state]).toEqual([true, 'stopped']);
+  expect(fake.seen.closes).toBeGreaterThan(0);
+  expect(waits()).toEqual([]);
+});
+
+test('a stop waits for the end of a server that was lost', async () => {
+  const fake = fakeConnection();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const connection = { ...fake.connection, close: () => ended };
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  fake.end('died');
+  await reaches('backoff');
+  let stopped = false;
+  const stopping = supervisor.stop().then(() => (stopped = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stopped).toBe(false);
+  end();
+  await stopping;
 });

@@ -44,9 +44,13 @@ const RELIST_DELAY_MS = 500;
 export class Supervisor {
   private readonly deps: SupervisorDeps;
   private stopped = false;
-  /** Of the start under way, and of no other: what listens to it is kept for as long as it is. */
-  private opening: AbortController | null = null;
+  /** The session that serves, and the one that is not there yet. */
   private connection: ToolConnection | null = null;
+  private opening: ToolConnection | null = null;
+  /** Of the start that goes on, and of no other: what listens to a signal is kept for as long as the signal is. */
+  private starting: AbortController | null = null;
+  /** Resolves when the start or end that goes on is over. */
+  private settled: Promise<void> = Promise.resolve();
   private current: SupervisorStatus = NEVER_STARTED;
   private failures = 0;
   private readonly cancelTimers = new Set<() => void>();
@@ -62,17 +66,17 @@ export class Supervisor {
 
   /** Begins to start the server; never rejects. */
   start(): void {
-    void this.attempt();
+    this.settled = this.attempt();
   }
 
-  /** Ends the server and every process of its group. */
+  /** Ends the server and every process of its group, also where it is just being started or ended. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.opening?.abort();
+    this.starting?.abort();
     this.clearTimers();
-    const { connection } = this;
+    const { connection, opening } = this;
     this.become('stopped', null, { pid: null, startedAt: null });
-    await connection?.close();
+    await Promise.all([connection?.close(), opening?.close(), this.settled]);
   }
 
   async call(tool: string, input: Record<string, unknown>, options: ToolCallOptions): Promise<ToolOutcome> {
@@ -91,16 +95,20 @@ export class Supervisor {
   private async attempt(): Promise<void> {
     if (this.stopped) return;
     this.become('starting', null, {});
-    this.opening = new AbortController();
+    const starting = new AbortController();
+    this.starting = starting;
     let connection: ToolConnection | null = null;
     try {
-      connection = await this.deps.open(this.opening.signal);
+      connection = await this.deps.open(starting.signal);
+      this.opening = connection;
       const tools = await connection.listTools();
       if (this.stopped) return await connection.close();
       this.serve(connection, tools);
     } catch (error) {
       await connection?.close();
       this.retryLater(error instanceof Error ? error.message : 'cannot be started');
+    } finally {
+      this.opening = null;
     }
   }
 
@@ -157,7 +165,7 @@ export class Supervisor {
 
   private lost(connection: ToolConnection, reason: string): void {
     if (this.connection !== connection || this.stopped) return;
-    void connection.close().then(() => this.retryLater(reason));
+    this.settled = connection.close().then(() => this.retryLater(reason));
     this.connection = null;
     this.clearTimers();
     this.become('backoff', reason, { pid: null, startedAt: null, tools: [], lastError: reason });
@@ -176,7 +184,7 @@ export class Supervisor {
       lastError: reason,
       restartCount: restartCount + 1,
     });
-    this.later(backoffMs(this.failures, this.deps.random()), () => void this.attempt());
+    this.later(backoffMs(this.failures, this.deps.random()), () => this.start());
   }
 
   private later(ms: number, action: () => void): void {
