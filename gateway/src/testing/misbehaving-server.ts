@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline';
 /**
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
  * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `daemon` (starts one with a
- * session of its own), `dies-at-start`, `endless-tools` and `many-tools` (what it lists).
+ * session of its own), `bare-grandchild` (one that ignores SIGTERM and has no environment), `dies-at-start`, `refuses` (the handshake) and `cannot-list` (both say `LICENSE`), `endless-tools`, `many-tools`,
+ * `heavy-tools` and `twin-tools` (what it lists).
  */
 const TOOLS = [
   'ok',
@@ -12,6 +13,9 @@ const TOOLS = [
   'hang',
   'freeze',
   'flood',
+  'blank-flood',
+  'answer-flood',
+  'stderr-endless',
   'long-line',
   'wrong-id',
   'garbage',
@@ -23,9 +27,11 @@ const TOOLS = [
   'close-stdout',
   'memory',
   'child-memory',
+  'daemon-memory',
   'half-line',
   'bad-shape',
   'rpc-error',
+  'telling-error',
   'stderr-flood',
   'change-storm',
   'stop-reading',
@@ -40,6 +46,11 @@ const cancelled: unknown[] = [];
 
 if (traits.includes('ignore-term')) process.on('SIGTERM', () => {});
 if (traits.includes('grandchild')) spawn('sleep', ['600'], { stdio: 'inherit' });
+if (traits.includes('bare-grandchild'))
+  spawn('/bin/sh', ['-c', 'trap "" TERM; while :; do /bin/sleep 0.1; done; exec sleep 602'], {
+    env: {},
+    stdio: 'ignore',
+  });
 if (traits.includes('daemon')) spawn('sleep', ['601'], { stdio: 'ignore', detached: true }).unref();
 if (traits.includes('dies-at-start')) {
   process.stderr.write(`no license found in ${process.env['LICENSE'] ?? 'nothing'}\n`);
@@ -48,7 +59,15 @@ if (traits.includes('dies-at-start')) {
 setInterval(() => {}, 1000);
 
 const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+function endlessly(stream: NodeJS.WriteStream, noise: string): void {
+  stream.write(noise, () => endlessly(stream, noise));
+}
+function hoardElsewhere(detached: boolean): void {
+  const script = 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b.length, 1000)';
+  spawn(process.execPath, ['-e', script], { detached, stdio: 'ignore' });
+}
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
+const refusal = () => ({ code: -32_603, message: `the license ${process.env['LICENSE']} is over` });
 type Request = { id: number; method: string; params: Record<string, unknown> };
 
 const acts: Record<string, (id: number, input: Record<string, unknown>, meta: unknown) => unknown> = {
@@ -65,9 +84,12 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
       `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(1000) } })}\n`.repeat(
         1000,
       );
-    const write = () => process.stdout.write(noise, write);
-    write();
+    endlessly(process.stdout, noise);
   },
+  'blank-flood': () => endlessly(process.stdout, '\r\n'.repeat(30_000)),
+  'answer-flood': (id) =>
+    endlessly(process.stdout, `${JSON.stringify({ jsonrpc: '2.0', id, result: text('once more') })}\n`.repeat(1000)),
+  'stderr-endless': () => endlessly(process.stderr, 'e'.repeat(64 * 1024)),
   'long-line': () => process.stdout.write('x'.repeat(11 * 1024 * 1024)),
   'wrong-id': (id) => send({ id: id + 1000, result: text('not yours') }),
   garbage: (id) => {
@@ -90,13 +112,13 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
   memory: () => {
     hoard.push(Buffer.alloc(400 * 1024 * 1024, 1));
   },
-  'child-memory': () => {
-    spawn(process.execPath, ['-e', 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b.length, 1000)']);
-  },
+  'child-memory': () => hoardElsewhere(false),
+  'daemon-memory': () => hoardElsewhere(true),
   'half-line': (id) => {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te`, () => process.exit(9));
   },
   'bad-shape': (id) => send({ id, result: { content: 'not a list' } }),
+  'telling-error': (id) => send({ id, error: refusal() }),
   'rpc-error': (id) => send({ id, error: { code: -32603, message: 'it broke inside' } }),
   'stderr-flood': (id) => {
     process.stderr.write('e'.repeat(20_000_000), () => send({ id, result: text('after the flood') }));
@@ -108,9 +130,16 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
   'stop-reading': () => input.pause(),
 };
 
+function listed(): string[] {
+  if (traits.includes('many-tools')) return Array.from({ length: 1001 }, (_, at) => `tool-${at}`);
+  if (traits.includes('heavy-tools')) return ['ok'];
+  return traits.includes('twin-tools') ? ['ok', 'env', 'ok', 'ok'] : tools;
+}
+
 function answer({ id, method, params }: Request): unknown {
   switch (method) {
     case 'initialize':
+      if (traits.includes('refuses')) return send({ id, error: refusal() });
       return send({
         id,
         result: {
@@ -124,18 +153,17 @@ function answer({ id, method, params }: Request): unknown {
     case 'ping':
       return send({ id, result: {} });
     case 'tools/list':
+      if (traits.includes('cannot-list')) return send({ id, error: refusal() });
       return send({
         id,
         result: {
           ...(traits.includes('endless-tools') ? { nextCursor: 'more' } : {}),
-          tools: (traits.includes('many-tools') ? Array.from({ length: 1001 }, (_, at) => `tool-${at}`) : tools).map(
-            (name) => ({
-              name,
-              description: `does ${name}`,
-              inputSchema: { type: 'object' },
-              annotations: { readOnlyHint: name === 'ok' },
-            }),
-          ),
+          tools: listed().map((name) => ({
+            name,
+            description: traits.includes('heavy-tools') ? 'd'.repeat(3 * 1024 * 1024) : `does ${name}`,
+            inputSchema: { type: 'object' },
+            annotations: { readOnlyHint: name === 'ok' },
+          })),
         },
       });
     case 'tools/call':

@@ -1,7 +1,7 @@
 import type { GatewayConfig, ToolServerConfig } from '../config/schema.ts';
 import type { Log } from '../observability/log.ts';
 import { schedule } from '../schedule.ts';
-import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
+import { createMemoryWatch, readMemory } from './memory-watch.ts';
 import { openServer, type ProcessSurroundings } from './open-server.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
 import { type ToolServerSpec, ToolServers } from './tool-servers.ts';
@@ -29,7 +29,7 @@ export function composeTools({ config, environment, log, onChangedTools }: Compo
   const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
-  const watchMemory = createMemoryWatch(readGroupMemory, WATCH_MEMORY_MS);
+  const watchMemory = createMemoryWatch(readMemory, WATCH_MEMORY_MS);
   const servers = new ToolServers(specsOf(config.mcp_servers, { environment, watchMemory, orphanWatch }), {
     pinning: config.tool_pinning,
     random: Math.random,

@@ -7,6 +7,6 @@ import type { ToolConnection } from './tool.ts';
 /** Starts a local tool server and opens a session with it. */
 export function connectStdio(spec: ProcessSpec, watches: ProcessWatches, signal: AbortSignal): Promise<ToolConnection> {
   const transport = new StdioTransport(spec, watches);
-  const conceal = createConceal(Object.values(spec.env));
-  return connectMcp({ transport, pid: () => transport.pid, reason: () => conceal(transport.reason) }, signal);
+  const conceal = createConceal(spec.secrets);
+  return connectMcp({ transport, pid: () => transport.pid, reason: () => transport.reason, conceal }, signal);
 }

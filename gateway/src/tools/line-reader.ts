@@ -1,8 +1,12 @@
-/** Cuts a byte stream into lines and never holds more than `maxLineBytes` of one. */
+const LF = 10;
+const FIRST_CAPACITY = 4096;
+
+/** Cuts a byte stream into lines and never holds more than `maxLineBytes` of one, however small its pieces are. */
 export class LineReader {
   private readonly maxLineBytes: number;
   private readonly onLine: (line: string) => void;
-  private parts: Buffer[] = [];
+  /** The beginning of a line, in the first `size` bytes. */
+  private held = Buffer.alloc(0);
   private size = 0;
 
   constructor(maxLineBytes: number, onLine: (line: string) => void) {
@@ -13,30 +17,40 @@ export class LineReader {
   /** False when the current line grew beyond the limit; the reader then holds nothing. */
   push(chunk: Buffer): boolean {
     let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      if (!this.add(chunk.subarray(start, end))) return false;
-      this.flush();
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      const part = chunk.subarray(start, end);
+      if (this.size + part.length > this.maxLineBytes) return this.drop(false);
+      this.tell(this.size === 0 ? part : this.hold(part));
       start = end + 1;
     }
-    return this.add(chunk.subarray(start));
+    const rest = chunk.subarray(start);
+    if (this.size + rest.length > this.maxLineBytes) return this.drop(false);
+    if (rest.length > 0) this.hold(rest);
+    return true;
   }
 
-  private add(part: Buffer): boolean {
-    if (part.length === 0) return true;
-    this.parts.push(part);
-    this.size += part.length;
-    if (this.size <= this.maxLineBytes) return true;
-    this.parts = [];
-    this.size = 0;
-    return false;
+  /** Copied, so that thousands of small pieces cost no more than their bytes. */
+  private hold(part: Buffer): Buffer {
+    const needed = this.size + part.length;
+    if (needed > this.held.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, 2 * this.held.length, needed));
+      this.held.copy(grown, 0, 0, this.size);
+      this.held = grown;
+    }
+    part.copy(this.held, this.size);
+    this.size = needed;
+    return this.held.subarray(0, needed);
   }
 
-  private flush(): void {
-    const line =
-      this.parts.length === 1 ? (this.parts[0] as Buffer).toString('utf8') : Buffer.concat(this.parts).toString('utf8');
-    this.parts = [];
+  private tell(bytes: Buffer): void {
+    const line = bytes.toString('utf8');
+    this.drop(true);
+    this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+  }
+
+  private drop(answer: boolean): boolean {
+    if (this.size > 0) this.held = Buffer.alloc(0);
     this.size = 0;
-    const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;
-    if (trimmed !== '') this.onLine(trimmed);
+    return answer;
   }
 }

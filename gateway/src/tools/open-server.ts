@@ -23,7 +23,8 @@ export function openServer(entry: Local | Remote, { environment, ...watches }: P
   if ('url' in entry) return openRemote(entry);
   const { command, args, cwd, memory_limit_mib } = entry;
   const env = { ...environment, ...entry.env };
-  const spec = { command, args, cwd, env, memoryLimitBytes: memory_limit_mib * 1024 * 1024 };
+  const secrets = Object.values(entry.env);
+  const spec = { command, args, cwd, env, secrets, memoryLimitBytes: memory_limit_mib * 1024 * 1024 };
   return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watches, signal);
 }
 

@@ -96,6 +96,16 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   };
 }
 
+/** The value of the mark that a process carries; null for one that is gone, another user's or not ours. */
+export function markOf(pid: string): string | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    return fields.find((field) => field.startsWith(`${VARIABLE}=`))?.slice(VARIABLE.length + 1) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** Signals every process whose environment holds the text; elsewhere than on Linux it finds none. */
 function signalMarked(text: string, signal: NodeJS.Signals): boolean {
   let found = false;

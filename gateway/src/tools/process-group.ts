@@ -7,6 +7,8 @@ export interface ProcessSpec {
   args: readonly string[];
   /** The whole environment of the process. */
   env: Record<string, string>;
+  /** What of it is nobody's to see. */
+  secrets: readonly string[];
   cwd: string | undefined;
   /** Resident memory of the whole group beyond which it is ended. */
   memoryLimitBytes: number;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface ProcessRow {
+  pid: string;
   state: string;
   group: number;
   residentPages: number;
@@ -38,7 +39,7 @@ function readRow(pid: string): ProcessRow | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', group: Number(fields[2]), residentPages: Number(fields[21]) };
+    return { pid, state: fields[0] ?? '', group: Number(fields[2]), residentPages: Number(fields[21]) };
   } catch {
     // It ended meanwhile.
     return null;

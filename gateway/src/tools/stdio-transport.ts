@@ -1,6 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+import { IncomingGuard } from './incoming-guard.ts';
 import { LineReader } from './line-reader.ts';
 import type { WatchMemory } from './memory-watch.ts';
 import type { Guarded, OrphanWatch } from './orphan-watch.ts';
@@ -17,6 +18,8 @@ const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
 const MEBIBYTE = 1024 * 1024;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
+/** A log may have many lines; what it may not is keep the gateway busy. */
+const STDERR_LIMITS = { ...FLOOD_LIMITS, maxMessages: Number.POSITIVE_INFINITY };
 /** How long to wait for what a server says while it ends. */
 const LAST_WORDS_MS = 20;
 
@@ -34,12 +37,11 @@ export class StdioTransport implements Transport {
   private readonly spec: ProcessSpec;
   private child: GroupLeader | null = null;
   private ending: Promise<void> | null = null;
-  private highestId = -1;
   private stderrTail = '';
   private readonly watches: ProcessWatches;
   private guarded: Guarded | null = null;
   private stopWatching = () => {};
-  private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
+  private readonly incoming = new IncomingGuard();
 
   constructor(spec: ProcessSpec, watches: ProcessWatches) {
     this.spec = spec;
@@ -56,7 +58,7 @@ export class StdioTransport implements Transport {
       child.once('error', reject);
     });
     this.pid = child.pid ?? null;
-    this.limitMemory(child);
+    this.limitMemory(child, mark.value);
     child.on('error', (error) => this.end(error.message));
     child.once('exit', (code, signal) => setTimeout(() => this.end(this.exitReason(code, signal)), LAST_WORDS_MS));
     const lines = new LineReader(MAX_LINE_BYTES, (line) => this.receive(line));
@@ -64,17 +66,19 @@ export class StdioTransport implements Transport {
       if (!this.ending && !lines.push(chunk)) this.end(`wrote a line of more than ${MAX_LINE_BYTES} bytes`);
     });
     child.stdout.once('end', () => setTimeout(() => this.end('closed its output'), 5 * LAST_WORDS_MS));
+    const withinLimits = createFloodGuard(STDERR_LIMITS, () => performance.now());
     child.stderr.on('data', (chunk: Buffer) => {
+      if (!withinLimits(chunk.length)) return this.end('flooded its error output');
       this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARS);
     });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (error) => this.onerror?.(error));
   }
 
-  private limitMemory({ pid }: GroupLeader): void {
+  private limitMemory({ pid }: GroupLeader, mark: string): void {
     const { memoryLimitBytes: limitBytes } = this.spec;
     if (pid === undefined) return;
-    this.stopWatching = this.watches.watchMemory({ pid, limitBytes }, () =>
+    this.stopWatching = this.watches.watchMemory({ pid, mark, limitBytes }, () =>
       this.end(`used more than ${Math.round(limitBytes / MEBIBYTE)} MiB of memory`),
     );
   }
@@ -82,7 +86,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const { child } = this;
     if (!child || this.ending) throw new Error(`the tool server ${this.reason}`);
-    if ('id' in message && 'method' in message) this.highestId = Math.max(this.highestId, Number(message.id));
+    this.incoming.sent(message);
     if (child.stdin.writableLength > MAX_PENDING_WRITE_BYTES) {
       this.end('stopped reading its input');
       throw new Error('the tool server stopped reading its input');
@@ -98,16 +102,9 @@ export class StdioTransport implements Transport {
   private receive(line: string): void {
     if (this.ending) return;
     const message = parseMessage(line);
-    const answersUs = message !== null && !('method' in message) && 'id' in message;
-    if (!answersUs && !this.withinLimits(line.length)) return this.end('flooded its output');
-    if (message === null) return;
-    if (answersUs && !this.wasAsked(message.id)) return this.end('answered a request that was never made');
-    this.onmessage?.(message);
-  }
-
-  /** Our ids count up from 0, so a late answer is told from an invented one. */
-  private wasAsked(id: unknown): boolean {
-    return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= this.highestId;
+    const problem = this.incoming.problemWith(message, line.length);
+    if (problem !== null) return this.end(problem);
+    if (message !== null) this.onmessage?.(message);
   }
 
   /** Once: ends the group, then tells the client. The first reason stays. */

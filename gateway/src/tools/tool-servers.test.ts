@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
-import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
+import { createMemoryWatch, readMemory } from './memory-watch.ts';
 import { openServer } from './open-server.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
@@ -20,7 +20,7 @@ const SLOW_TOOLS = new Set(['hang', 'freeze']);
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
 const SURROUNDINGS = {
   environment: ENVIRONMENT,
-  watchMemory: createMemoryWatch(readGroupMemory, 100),
+  watchMemory: createMemoryWatch(readMemory, 100),
   orphanWatch: createOrphanWatch(ENVIRONMENT.PATH, () => {}),
 };
 afterAll(() => SURROUNDINGS.orphanWatch.close());
@@ -96,6 +96,16 @@ function read(pid: number, file: 'cmdline' | 'environ'): string {
   }
 }
 
+/** Null for a process that is gone, or that only waits to be collected. */
+function groupOf(pid: number): number | null {
+  try {
+    const [state, , group] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return state === 'Z' ? null : Number(group);
+  } catch {
+    return null;
+  }
+}
+
 describe('a real server', () => {
   test('over stdio: tools, calls, its own errors', async () => {
     const all = start([local('everything', [EVERYTHING, 'stdio'])]);
@@ -148,12 +158,16 @@ describe('misbehaviour', () => {
   test.each([
     ['exit', 'unavailable', 'exited with code 7'],
     ['flood', 'unavailable', 'flooded its output'],
+    ['blank-flood', 'unavailable', 'flooded its output'],
+    ['answer-flood', 'ok', 'flooded its output'],
+    ['stderr-endless', 'unavailable', 'flooded its error output'],
     ['long-line', 'unavailable', 'wrote a line of more than'],
     ['wrong-id', 'unavailable', 'answered a request that was never made'],
     ['close-stdout', 'unavailable', 'closed its output'],
     ['half-line', 'unavailable', 'exited with code 9'],
     ['memory', 'unavailable', 'used more than 300 MiB of memory'],
     ['child-memory', 'unavailable', 'used more than 300 MiB of memory'],
+    ['daemon-memory', 'unavailable', 'used more than 300 MiB of memory'],
   ])('%s: an error result, a restart, and the neighbour never notices', async (tool, kind, reason) => {
     const all = start([local('bad', [MISBEHAVING]), local('good', [MISBEHAVING])]);
     await running(all, 'bad', 'good');
@@ -213,6 +227,21 @@ describe('misbehaviour', () => {
     expect((await call(all, 'bad', 'ok')).kind).toBe('unavailable');
   });
 
+  test.each(['refuses', 'cannot-list'])('a server that %s says why without its secrets', async (trait) => {
+    const all = start([local('bad', [MISBEHAVING, trait], { LICENSE: 'license-1234' })]);
+    await until(() => viewOf(all, 'bad')?.last_error);
+    expect(viewOf(all, 'bad')?.last_error).toContain('the license *** is over');
+  });
+
+  test('an error of a call does not tell its secrets to the model', async () => {
+    const all = start([local('bad', [MISBEHAVING], { LICENSE: 'license-1234' })]);
+    await running(all, 'bad');
+    expect(await call(all, 'bad', 'telling-error')).toMatchObject({
+      kind: 'error',
+      text: expect.stringContaining('the license *** is over'),
+    });
+  });
+
   test('a server that stops reading is replaced instead of written to without end', async () => {
     const all = start([local('bad', [MISBEHAVING])]);
     await running(all, 'bad');
@@ -221,6 +250,7 @@ describe('misbehaviour', () => {
     const calls = await Promise.all([1, 2, 3, 4, 5].map(() => call(all, 'bad', 'ok', { filler })));
     expect(calls.map(({ kind }) => kind)).not.toContain('ok');
     await until(() => (viewOf(all, 'bad')?.restart_count ?? 0) > 0);
+    expect(viewOf(all, 'bad')?.last_error).toBe('stopped reading its input');
     await running(all, 'bad');
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
   });
@@ -228,10 +258,17 @@ describe('misbehaviour', () => {
   test.each([
     ['endless-tools', 'more than'],
     ['many-tools', 'offers more than 1000 tools'],
+    ['heavy-tools', 'describes its tools in more than'],
   ])('%s: what it lists is bounded', async (trait, reason) => {
     const all = start([local('bad', [MISBEHAVING, trait])]);
     await until(() => viewOf(all, 'bad')?.last_error?.includes(reason));
     expect(all.tools()).toEqual([]);
+  });
+
+  test('a tool that is listed several times is there once', async () => {
+    const all = start([local('bad', [MISBEHAVING, 'twin-tools'])]);
+    await running(all, 'bad');
+    expect(all.tools().map(({ name }) => name)).toEqual(['ok', 'env']);
   });
 
   test('a program that is not there is told', async () => {
@@ -271,6 +308,16 @@ test('stopping ends grandchildren and servers that ignore SIGTERM', async () => 
   expect(group()).toBe(true);
   await all.stop();
   await until(() => !group());
+});
+
+test('stopping ends a grandchild that cannot be told by its environment and ignores SIGTERM', async () => {
+  const all = start([local('bare', [MISBEHAVING, 'bare-grandchild'])]);
+  await running(all, 'bare');
+  const pid = viewOf(all, 'bare')?.pid ?? 0;
+  const grandchild = () => processes('sleep 602').find((id) => groupOf(id) === pid);
+  await until(() => grandchild() !== undefined);
+  await all.stop();
+  expect(grandchild()).toBeUndefined();
 });
 
 test('stopping ends what left the process group too', async () => {
@@ -325,7 +372,7 @@ describe('pinning', () => {
       onChangedTools: () => (reports += 1),
     });
     await running(all, 'other');
-    expect(all.tools().length + all.tools().length).toBe(48);
+    expect(all.tools().length + all.tools().length).toBe(58);
     expect(reports).toBe(1);
   });
 });

@@ -1,0 +1,51 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+
+/** A request of the server costs an answer, so fewer of them are a flood. */
+const REQUEST_WEIGHT = 10;
+
+/** Tells what a tool server was asked for from what it sends by itself, and has limits for the latter. */
+export class IncomingGuard {
+  private readonly asked = new Set<unknown>();
+  private highestId = -1;
+  private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
+
+  /** Hears of everything that goes to the server. */
+  sent(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    if ('id' in message) {
+      this.asked.add(message.id);
+      this.highestId = Math.max(this.highestId, Number(message.id));
+    } else if (message.method === 'notifications/cancelled') {
+      this.asked.delete(message.params?.['requestId']);
+    }
+  }
+
+  /** It could not be sent, so nobody waits for an answer. */
+  notSent(message: JSONRPCMessage): void {
+    if ('id' in message) this.asked.delete(message.id);
+  }
+
+  /** Whether somebody still waits for the answer of this request. */
+  isAwaited(id: unknown): boolean {
+    return this.asked.has(id);
+  }
+
+  /** Why the session has to end, or null. `message` is null for what is none; an answer that is awaited costs nothing. */
+  problemWith(message: JSONRPCMessage | null, bytes: number): string | null {
+    const answered = message === null ? null : answeredId(message);
+    if (answered !== null && this.asked.delete(answered)) return null;
+    const weight = message !== null && 'method' in message && 'id' in message ? REQUEST_WEIGHT : 1;
+    if (!this.withinLimits(bytes, weight)) return 'flooded its output';
+    return answered === null || this.wasAsked(answered) ? null : 'answered a request that was never made';
+  }
+
+  /** Our ids count up from 0, so a late answer is told from an invented one. */
+  private wasAsked(id: unknown): boolean {
+    return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= this.highestId;
+  }
+}
+
+function answeredId(message: JSONRPCMessage): unknown {
+  return 'method' in message ? null : (message.id ?? null);
+}

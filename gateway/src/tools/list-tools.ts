@@ -1,0 +1,42 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { ToolDefinition } from './tool.ts';
+
+const MAX_TOOLS = 1000;
+const MAX_PAGES = 50;
+/** Of all its tools; a model could not read as much. */
+const MAX_DEFINITION_CHARS = 2 * 1024 * 1024;
+
+/** The tools that a server says it has, each once: listed twice it would be offered twice, which providers refuse. Rejects for more than there may be. */
+export async function listTools(client: Client, timeoutMs: number): Promise<ToolDefinition[]> {
+  const tools = new Map<string, ToolDefinition>();
+  let chars = 0;
+  for await (const page of pages(client, timeoutMs)) {
+    chars += page.reduce((sum, tool) => sum + JSON.stringify(tool).length, 0);
+    for (const tool of page) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    if (tools.size > MAX_TOOLS) throw new Error(`offers more than ${MAX_TOOLS} tools`);
+    if (chars > MAX_DEFINITION_CHARS)
+      throw new Error(`describes its tools in more than ${MAX_DEFINITION_CHARS} characters`);
+  }
+  return [...tools.values()];
+}
+
+async function* pages(client: Client, timeout: number): AsyncGenerator<ToolDefinition[]> {
+  if (!client.getServerCapabilities()?.tools) return;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, {
+      timeout,
+    });
+    yield tools.map(({ name, description = '', inputSchema, annotations = {} }) => ({
+      name,
+      description,
+      inputSchema,
+      annotations,
+    }));
+    cursor = nextCursor;
+    if (cursor === undefined) return;
+  }
+  throw new Error(`lists its tools on more than ${MAX_PAGES} pages`);
+}
