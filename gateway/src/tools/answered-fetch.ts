@@ -1,110 +1,170 @@
+import { setImmediate } from 'node:timers/promises';
+import { createEventIdReader } from './event-ids.ts';
+
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+type RequestId = number | string;
 
 /** A message that fails the request of this id. */
 export interface LostAnswer {
   jsonrpc: '2.0';
-  id: number | string;
+  id: RequestId;
   error: { code: number; message: string };
+}
+
+export interface AnsweredFetchDeps {
+  inner: Fetch;
+  /** Whether somebody still waits for the answer of this request. */
+  isAwaited: (id: RequestId) => boolean;
+  /** Told where no stream is left on which to say it. */
+  lost: (message: LostAnswer) => void;
 }
 
 /** The code by which the MCP client knows that a connection is gone. */
 const CONNECTION_CLOSED = -32_000;
-const CR = '\r'.charCodeAt(0);
-const LF = '\n'.charCodeAt(0);
+const NO_STREAM = 405;
+const MAX_REMEMBERED = 1000;
 
 /**
- * A fetch under which no request waits for an answer that cannot come any more: an event stream that ends or breaks off
- * ends with an error for its request. Where its events have ids the client asks for the rest of them; when that fails,
- * `lost` is told. An error that comes after the answer is of a request that nobody waits for.
+ * A fetch under which no request waits for an answer that cannot come any more, and no connection for a request that nobody waits
+ * for: an event stream that ends or breaks off ends with an error for its request. Where its events have ids the client asks for
+ * the rest of them; when that fails, `lost` is told. An error that comes after the answer is of a request that nobody waits for.
  */
-export function answeredFetch(inner: Fetch, lost: (message: LostAnswer) => void): Fetch {
-  /** Requests whose stream broke off, and whose client asks for the rest. */
-  const resuming = new Set<LostAnswer['id']>();
-  const giveUp = (why: string) => {
-    for (const id of resuming) lost(lostAnswer(id, why));
-    resuming.clear();
+export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; giveUpUnawaited: () => void } {
+  /** What is open for each request. */
+  const open = new Map<RequestId, AbortController>();
+  /** By the last event of a stream that ended: the request whose rest the client may ask for. */
+  const resuming = new Map<string, RequestId>();
+  const remember = (last: string, id: RequestId) => {
+    resuming.set(last, id);
+    const [oldest] = resuming.keys();
+    if (resuming.size > MAX_REMEMBERED && oldest !== undefined) resuming.delete(oldest);
   };
-  return async (url, init) => {
-    if (new Headers(init?.headers).has('last-event-id')) return resumed(() => inner(url, init), giveUp);
-    const response = await inner(url, init);
-    const id = response.ok ? requestId(init?.body) : null;
-    return id === null ? response : withAnAnswer(response, id, () => resuming.add(id));
-  };
-}
 
-function withAnAnswer(response: Response, id: LostAnswer['id'], resumes: () => void): Response {
-  const { status, headers, body, url } = response;
-  const isEventStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  if (status !== 202 && !(isEventStream && body)) return response;
-  const mended =
-    isEventStream && body
-      ? new Response(answered(body, id, resumes), { status, headers })
-      : Response.json(lostAnswer(id, 'took the request and closed it'));
-  return Object.defineProperty(mended, 'url', { value: url });
-}
-
-async function resumed(ask: () => Promise<Response>, giveUp: (why: string) => void): Promise<Response> {
-  try {
-    const response = await ask();
-    if (!response.ok) giveUp(`answered ${response.status} when it was asked for the rest`);
-    return response;
-  } catch (error) {
-    giveUp('cannot be reached any more');
-    throw error;
+  async function connect(id: RequestId, ask: (signal: AbortSignal) => Promise<Response>, signal: AbortSignal | null) {
+    const abort = new AbortController();
+    open.set(id, abort);
+    const over = () => {
+      if (open.get(id) === abort) open.delete(id);
+    };
+    try {
+      const response = await ask(signal ? AbortSignal.any([signal, abort.signal]) : abort.signal);
+      return { response, over };
+    } catch (error) {
+      over();
+      throw error;
+    }
   }
+
+  async function asked(id: RequestId, url: string | URL, init: RequestInit): Promise<Response> {
+    const { response, over } = await connect(id, (signal) => deps.inner(url, { ...init, signal }), init.signal ?? null);
+    if (!response.ok) return whenRead(response, over);
+    if (response.status === 202) {
+      await response.body?.cancel();
+      over();
+      return Response.json(lostAnswer(id, 'took the request and closed it'));
+    }
+    return isEventStream(response) ? answered(response, id, over) : whenRead(response, over);
+  }
+
+  async function resumed(id: RequestId, url: string | URL, init: RequestInit): Promise<Response> {
+    // As a server answers that has no more to say, so that the client does not ask again.
+    if (!deps.isAwaited(id)) return new Response(null, { status: NO_STREAM });
+    const failed = (why: string) => deps.lost(lostAnswer(id, why));
+    try {
+      const { response, over } = await connect(
+        id,
+        (signal) => deps.inner(url, { ...init, signal }),
+        init.signal ?? null,
+      );
+      if (response.ok && isEventStream(response)) return answered(response, id, over, eventIdOf(init));
+      over();
+      failed(`answered ${response.status} when it was asked for the rest`);
+      return response;
+    } catch (error) {
+      failed('cannot be reached any more');
+      throw error;
+    }
+  }
+
+  /** The stream, with an error for the request at its end; as it is where the client can ask for the rest. */
+  function answered(response: Response, id: RequestId, over: () => void, from: string | null = null): Response {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const readId = createEventIdReader();
+    let last = from;
+    const end = async (controller: ReadableStreamDefaultController<Uint8Array>, why: string, error?: unknown) => {
+      over();
+      // What came may still be on its way to the client.
+      await setImmediate();
+      if (last !== null) {
+        remember(last, id);
+        if (error !== undefined) return controller.error(error);
+      } else if (deps.isAwaited(id)) {
+        controller.enqueue(Buffer.from(`\n\nevent: message\ndata: ${JSON.stringify(lostAnswer(id, why))}\n\n`));
+      }
+      controller.close();
+    };
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) return await end(controller, 'ended the stream');
+          last = readId(value) ?? last;
+          controller.enqueue(value);
+        } catch (error) {
+          await end(controller, 'broke off', error);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    return like(response, body);
+  }
+
+  return {
+    fetch: (url, init = {}) => {
+      const last = eventIdOf(init);
+      const rest = last === null ? undefined : resuming.get(last);
+      if (rest !== undefined) return resumed(rest, url, init);
+      const id = requestId(init.body);
+      return id === null ? deps.inner(url, init) : asked(id, url, init);
+    },
+    giveUpUnawaited: () => {
+      for (const [id, abort] of open) {
+        if (deps.isAwaited(id)) continue;
+        open.delete(id);
+        abort.abort();
+      }
+    },
+  };
 }
 
-const lostAnswer = (id: LostAnswer['id'], why: string): LostAnswer => ({
+/** The response, with `over` called when its body was read or given up. */
+function whenRead(response: Response, over: () => void): Response {
+  if (!response.body) {
+    over();
+    return response;
+  }
+  return like(response, response.body.pipeThrough(new TransformStream({ flush: over })));
+}
+
+function like({ status, statusText, headers, url }: Response, body: ReadableStream<Uint8Array>): Response {
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url });
+}
+
+const lostAnswer = (id: RequestId, why: string): LostAnswer => ({
   jsonrpc: '2.0',
   id,
   error: { code: CONNECTION_CLOSED, message: `it ${why} before there was an answer` },
 });
 
+function isEventStream({ headers, body }: Response): boolean {
+  return body !== null && (headers.get('content-type')?.startsWith('text/event-stream') ?? false);
+}
+
+const eventIdOf = ({ headers }: RequestInit) => new Headers(headers).get('last-event-id');
+
 /** Of the one JSON-RPC request in a body; null where it holds none. */
-function requestId(body: unknown): LostAnswer['id'] | null {
+function requestId(body: unknown): RequestId | null {
   if (typeof body !== 'string') return null;
-  const { id, method } = JSON.parse(body) as { id?: LostAnswer['id']; method?: string };
+  const { id, method } = JSON.parse(body) as { id?: RequestId; method?: string };
   return method === undefined ? null : (id ?? null);
-}
-
-/** The stream, with an error for the request at its end; as it is where the client can ask for the rest. */
-function answered(body: ReadableStream<Uint8Array>, id: LostAnswer['id'], resumes: () => void) {
-  const reader = body.getReader();
-  const sees = eventIdSeer();
-  let resumable = false;
-  const end = (controller: ReadableStreamDefaultController<Uint8Array>, why: string, error?: unknown) => {
-    if (resumable) {
-      resumes();
-      return error === undefined ? controller.close() : controller.error(error);
-    }
-    controller.enqueue(Buffer.from(`\n\nevent: message\ndata: ${JSON.stringify(lostAnswer(id, why))}\n\n`));
-    controller.close();
-  };
-  return new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) return end(controller, 'ended the stream');
-        resumable ||= sees(value);
-        controller.enqueue(value);
-      } catch (error) {
-        end(controller, 'broke off', error);
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-/** Whether a line that begins with `id:` was in what it was given so far. */
-function eventIdSeer(): (chunk: Uint8Array) => boolean {
-  let tail = Buffer.from('\n');
-  return (chunk) => {
-    const bytes = Buffer.concat([tail, chunk]);
-    tail = bytes.subarray(-3);
-    for (let at = bytes.indexOf('id:'); at >= 0; at = bytes.indexOf('id:', at + 1)) {
-      const before = bytes[at - 1];
-      if (before === LF || before === CR) return true;
-    }
-    return false;
-  };
 }

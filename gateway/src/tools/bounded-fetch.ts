@@ -1,12 +1,22 @@
+import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** A fetch whose answer breaks off after `maxBytes`: of the whole body, or of one event in an event stream. */
-export function boundedFetch(inner: Fetch, maxBytes: number): Fetch {
+const LF = 10;
+/** Lines of one event stream: a comment or an empty line is no message, and costs time all the same. */
+const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000 };
+
+/**
+ * A fetch whose answer breaks off after `maxBytes`: of the whole body, or of one event in an event stream. A stream that does not keep
+ * to that, or has more of anything than a server can have to say, is told of to `onFlood`.
+ */
+export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: string) => void): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     if (!response.body) return response;
     const isEventStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const bounded = new Response(response.body.pipeThrough(byteLimit(maxBytes, isEventStream)), {
+    const limit = isEventStream ? eventLimit(maxBytes, onFlood) : byteLimit(maxBytes);
+    const bounded = new Response(response.body.pipeThrough(limit), {
       status: response.status,
       statusText: response.statusText,
       headers: response.headers,
@@ -16,15 +26,35 @@ export function boundedFetch(inner: Fetch, maxBytes: number): Fetch {
   };
 }
 
-function byteLimit(maxBytes: number, perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+const tooMuch = (maxBytes: number) => new Error(`the tool server sent more than ${maxBytes} bytes`);
+
+function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let seen = 0;
   return new TransformStream({
     transform(chunk, controller) {
-      const eventEnd = perEvent ? lastBlankLine(chunk) : -1;
-      seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
-      if (seen > maxBytes || chunk.length > maxBytes)
-        controller.error(new Error(`the tool server sent more than ${maxBytes} bytes`));
+      seen += chunk.length;
+      if (seen > maxBytes) controller.error(tooMuch(maxBytes));
       else controller.enqueue(chunk);
+    },
+  });
+}
+
+function eventLimit(maxBytes: number, onFlood: (reason: string) => void): TransformStream<Uint8Array, Uint8Array> {
+  const withinLimits = createFloodGuard(STREAM_LIMITS, () => performance.now());
+  let seen = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const eventEnd = lastBlankLine(chunk);
+      seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
+      const problem =
+        Math.max(seen, chunk.length) > maxBytes
+          ? `sent an event of more than ${maxBytes} bytes`
+          : withinLimits(chunk.length, linesIn(chunk))
+            ? null
+            : 'flooded its output';
+      if (problem === null) return controller.enqueue(chunk);
+      controller.error(new Error(`the tool server ${problem}`));
+      onFlood(problem);
     },
   });
 }
@@ -33,4 +63,10 @@ function byteLimit(maxBytes: number, perEvent: boolean): TransformStream<Uint8Ar
 function lastBlankLine(chunk: Uint8Array): number {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   return Math.max(bytes.lastIndexOf('\n\n'), bytes.lastIndexOf('\r\n\r\n'));
+}
+
+function linesIn(chunk: Uint8Array): number {
+  let lines = 0;
+  for (const byte of chunk) if (byte === LF) lines += 1;
+  return lines;
 }

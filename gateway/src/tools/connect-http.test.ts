@@ -3,20 +3,25 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../testing/until.ts';
 import { connectHttp } from './connect-http.ts';
 import type { ToolConnection, ToolOutcome } from './tool.ts';
 
 interface Asked {
   id?: number;
-  method: string;
+  method?: string;
   params?: { name?: string };
 }
+const AGAIN = 'id: again\nretry: 0\ndata:\n\n';
+const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
+const ASK = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
+const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENTS = { 'content-type': 'text/event-stream' };
 const answerTo = (id: number | undefined, result: object) => JSON.stringify({ jsonrpc: '2.0', id, result });
 const said = (words: string) => ({ content: [{ type: 'text', text: words }] });
 
 /** What a server does with a call of a tool of that name. */
-const WAYS: Record<string, (asked: Asked, response: ServerResponse) => void> = {
+const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: IncomingMessage) => void> = {
   answer: ({ id }, response) => response.writeHead(200, EVENTS).end(`data: ${answerTo(id, said('fine'))}\n\n`),
   'answer then reset': ({ id }, response) => {
     response.writeHead(200, EVENTS);
@@ -38,20 +43,52 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse) => void> = {
     resumable = asked.id;
     response.writeHead(200, EVENTS).end('id: kept\nretry: 10\ndata:\n\n');
   },
+  'resumable, again and again': (_, response) => response.writeHead(200, EVENTS).end(AGAIN),
+  'an answer that is too large': ({ id }, response) =>
+    response.writeHead(200, JSON_TYPE).end(answerTo(id, said('y'.repeat(11 * 1024 * 1024)))),
+  'an event that is too large': (_, response) =>
+    response.writeHead(200, EVENTS).end(`data: ${'y'.repeat(11 * 1024 * 1024)}\n\n`),
+  'an answer of nobody': (_, response) => response.writeHead(200, JSON_TYPE).end(answerTo(4711, said('not yours'))),
+  'a refusal that repeats what it was sent': (_, response, request) =>
+    response.writeHead(401, JSON_TYPE).end(JSON.stringify([request.headers, request.url])),
+  'messages without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${NOTE}\n\n`.repeat(100)),
+  'comments without end': (_, response) => endlessly(response.writeHead(200, EVENTS), ': x\n\n'.repeat(10_000)),
+  'empty lines without end': (_, response) => endlessly(response.writeHead(200, EVENTS), '\n'.repeat(10_000)),
+  'requests without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${ASK}\n\n`.repeat(10)),
+  'nothing but signs of life': (_, response) => endlessly(response.writeHead(200, EVENTS), ': working\n\n', 5),
+  'an answer letter by letter': (_, response) => endlessly(response.writeHead(200, JSON_TYPE), ' ', 5),
 };
 let resumable: number | undefined;
+let heldOpen = 0;
+let openedAgain = 0;
+/** What an event stream of its own begins with, if there is one. */
+let listening: ((response: ServerResponse) => void) | null = null;
+
+function endlessly(response: ServerResponse, noise: string, pauseMs = 0): void {
+  heldOpen += 1;
+  response.once('close', () => (heldOpen -= 1));
+  const write = () => {
+    if (!response.destroyed) response.write(noise, () => setTimeout(write, pauseMs));
+  };
+  write();
+}
 
 function handleGet(request: IncomingMessage, response: ServerResponse): void {
   const asked = request.headers['last-event-id'];
+  if (asked === 'again') {
+    openedAgain += 1;
+    return void response.writeHead(200, EVENTS).end(AGAIN);
+  }
+  if (listening && asked === undefined) return listening(response);
   if (asked !== 'kept') return void response.writeHead(asked === undefined ? 405 : 404).end();
   response.writeHead(200, EVENTS).end(`id: kept-2\ndata: ${answerTo(resumable, said('resumed'))}\n\n`);
 }
 
 async function handlePost(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = JSON.parse(await text(request)) as Asked;
-  if (asked.id === undefined) return void response.writeHead(202).end();
+  if (asked.id === undefined || asked.method === undefined) return void response.writeHead(202).end();
   const way = WAYS[asked.params?.name ?? ''];
-  if (way) return way(asked, response);
+  if (way) return way(asked, response, request);
   const hello = {
     protocolVersion: '2025-06-18',
     capabilities: { tools: {} },
@@ -61,16 +98,23 @@ async function handlePost(request: IncomingMessage, response: ServerResponse): P
   response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(asked.id, result));
 }
 
+const SECRET = 'secret-of-the-operator';
 let server: Server;
 let connection: ToolConnection;
+const connect = (port: number) =>
+  connectHttp(
+    { url: `http://127.0.0.1:${port}/mcp?key=${SECRET}`, headers: { authorization: `Bearer ${SECRET}` } },
+    new AbortController().signal,
+  );
 beforeEach(async () => {
+  [heldOpen, openedAgain, listening] = [0, 0, null];
   server = createServer((request, response) =>
     request.method === 'GET' ? handleGet(request, response) : void handlePost(request, response),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  connection = await connectHttp({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, new AbortController().signal);
+  connection = await connect(port);
 });
 afterEach(async () => {
   await connection.close();
@@ -78,9 +122,9 @@ afterEach(async () => {
   server.close();
 });
 
-/** With a timeout that the test does not outlive. */
-const call = (tool: string): Promise<ToolOutcome> =>
-  connection.call(tool, {}, { signal: new AbortController().signal, timeoutMs: 600_000 });
+/** With a timeout that the test does not outlive, unless it says so. */
+const call = (tool: string, timeoutMs = 600_000): Promise<ToolOutcome> =>
+  connection.call(tool, {}, { signal: new AbortController().signal, timeoutMs });
 
 test.each(['reset', 'reset in the stream', 'end of the stream', 'accepted, and no more', 'resumable, then gone'])(
   'a remote server that dies in mid-call ends the call at once: %s',
@@ -98,4 +142,54 @@ test.each([
   ['resumable, then resumed', 'resumed'],
 ])('an answer that came counts, however the stream ended: %s', async (way, words) => {
   expect(await call(way)).toEqual({ kind: 'ok', text: words });
+});
+
+test('an answer that is too large fails its call and nothing else', async () => {
+  expect(await call('an answer that is too large')).toMatchObject({
+    kind: 'unavailable',
+    text: expect.stringContaining('sent more than 10485760 bytes'),
+  });
+  expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
+});
+
+test.each([
+  ['messages without end', 'flooded its output'],
+  ['comments without end', 'flooded its output'],
+  ['empty lines without end', 'flooded its output'],
+  ['requests without end', 'flooded its output'],
+  ['an event that is too large', 'sent an event of more than 10485760 bytes'],
+  ['an answer of nobody', 'answered a request that was never made'],
+  ['resumable, again and again', 'had its event stream opened again and again'],
+])('%s end the session', async (way, reason) => {
+  expect((await call(way)).kind).toBe('unavailable');
+  expect(await connection.closed).toBe(reason);
+  await until(() => heldOpen === 0);
+});
+
+test('so they do on the stream that the server has for itself', async () => {
+  listening = (response) => endlessly(response.writeHead(200, EVENTS), `data: ${NOTE}\n\n`.repeat(100));
+  connection = await connect((server.address() as AddressInfo).port);
+  expect(await connection.closed).toBe('flooded its output');
+});
+
+test.each(['nothing but signs of life', 'an answer letter by letter'])(
+  'a call that is given up is not listened to any more: %s',
+  async (way) => {
+    expect((await call(way, 100)).kind).toBe('timeout');
+    await until(() => heldOpen === 0);
+    expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
+  },
+);
+
+test('nor is the rest of its answer asked for', async () => {
+  expect((await call('resumable, again and again', 50)).kind).toBe('timeout');
+  const sofar = openedAgain;
+  for (let count = 0; count < 100; count++) await call('answer');
+  expect(openedAgain - sofar).toBeLessThan(5);
+});
+
+test('what the server repeats of its headers and address is blanked out', async () => {
+  const { text: words } = await call('a refusal that repeats what it was sent');
+  expect(words).toContain('***');
+  expect(words).not.toContain(SECRET);
 });

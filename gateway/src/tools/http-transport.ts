@@ -1,0 +1,98 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
+import { createAnsweredFetch } from './answered-fetch.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+import { IncomingGuard } from './incoming-guard.ts';
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** The client opens a stream again as soon as the server says; so many in ten seconds and it only keeps the gateway busy. */
+const MAX_STREAMS = 200;
+
+/**
+ * MCP over streamable HTTP. Unlike the SDK's own it ends the session of a server that floods, answers what was never asked or has its
+ * streams opened again without a pause, and it lets go of what nobody waits for any more.
+ * Redirects to another origin are not followed; a request whose answer cannot come any more fails at once.
+ */
+export class HttpTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
+  /** Why the session ended, for the operator. */
+  reason = 'closed';
+  private readonly inner: StreamableHTTPClientTransport;
+  private readonly incoming = new IncomingGuard();
+  private readonly answers = createAnsweredFetch({
+    inner: boundedFetch(
+      (url, init) => this.fetch(url, init),
+      MAX_MESSAGE_BYTES,
+      (reason) => this.end(reason),
+    ),
+    isAwaited: (id) => this.incoming.isAwaited(id),
+    lost: (message) => this.receive(message),
+  });
+  private readonly withinStreams = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_STREAMS }, () =>
+    performance.now(),
+  );
+  private ended = false;
+
+  constructor({ url, headers }: { url: string; headers: Record<string, string> }) {
+    this.inner = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers },
+      fetch: this.answers.fetch,
+    });
+    this.inner.onmessage = (message) => this.receive(message);
+    this.inner.onerror = (error) => this.onerror?.(error);
+  }
+
+  start(): Promise<void> {
+    return this.inner.start();
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.ended) throw new Error(`the tool server ${this.reason}`);
+    this.incoming.sent(message);
+    this.answers.giveUpUnawaited();
+    try {
+      await this.inner.send(message, options);
+    } catch (error) {
+      this.incoming.notSent(message);
+      throw error;
+    }
+  }
+
+  setProtocolVersion(version: string): void {
+    this.inner.setProtocolVersion(version);
+  }
+
+  close(): Promise<void> {
+    this.end('closed');
+    return Promise.resolve();
+  }
+
+  private fetch(url: string | URL, init?: RequestInit): Promise<Response> {
+    if (init?.method === 'GET' && !this.withinStreams(0)) {
+      this.end('had its event stream opened again and again');
+      return Promise.reject(new Error(this.reason));
+    }
+    return fetch(url, init);
+  }
+
+  private receive(message: JSONRPCMessage): void {
+    if (this.ended) return;
+    // How many bytes there were is counted where they arrive.
+    const problem = this.incoming.problemWith(message, 0);
+    if (problem === null) this.onmessage?.(message);
+    else this.end(problem);
+  }
+
+  /** Once; the first reason stays. */
+  private end(reason: string): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.reason = reason;
+    void this.inner.close();
+    this.onclose?.();
+  }
+}
