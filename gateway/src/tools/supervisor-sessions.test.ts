@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test } from 'vitest';
 import { until } from '../testing/until.ts';
 import { connectMcp } from './mcp-connection.ts';
-import { createMemoryWatch, readGroupMemory } from './memory-watch.ts';
+import { createMemoryWatch, readMemory } from './memory-watch.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { Supervisor } from './supervisor.ts';
@@ -12,7 +12,7 @@ import type { OpenConnection } from './tool.ts';
 
 const PATH = process.env['PATH'] ?? '';
 const orphanWatch = createOrphanWatch(PATH, () => {});
-const watches = { watchMemory: createMemoryWatch(readGroupMemory, 100), orphanWatch };
+const watches = { watchMemory: createMemoryWatch(readMemory, 100), orphanWatch };
 afterAll(() => orphanWatch.close());
 
 /** A supervisor that starts again at once. */
@@ -38,12 +38,22 @@ function collectGarbage(): void {
 
 test('nothing of a session stays once its server was replaced, however often that happens', async () => {
   const misbehaving = join(import.meta.dirname, '../testing/misbehaving-server.ts');
-  const spec = { command: process.execPath, args: [misbehaving], cwd: undefined, env: { PATH }, memoryLimitBytes: 1e9 };
+  const spec = {
+    command: process.execPath,
+    args: [misbehaving],
+    cwd: undefined,
+    env: { PATH },
+    memoryLimitBytes: 1e9,
+    secrets: [],
+  };
   const sessions: WeakRef<StdioTransport>[] = [];
   const supervisor = supervise((signal) => {
     const transport = new StdioTransport(spec, watches);
     sessions.push(new WeakRef(transport));
-    return connectMcp({ transport, pid: () => transport.pid, reason: () => transport.reason }, signal);
+    return connectMcp(
+      { transport, pid: () => transport.pid, reason: () => transport.reason, conceal: (text) => text },
+      signal,
+    );
   });
   supervisor.start();
   for (let restarts = 0; restarts < 4; restarts++) {
