@@ -134,12 +134,13 @@ const entry = (definition: {
 });
 
 async function pageOfRuns({ db }: Database, query: RunsQuery): Promise<RunsPage> {
-  const { limit, offset, since, status, stage, ...rest } = query;
+  const { limit, offset, since, until, status, stage, ...rest } = query;
   const filter: RunFilter = {
     ...rest,
     status: status?.split(',') as RunStatus[] | undefined,
     stage: stage as Stage | undefined,
     since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
   };
   const list = await listRuns(db, filter, { limit, offset });
   return {

@@ -99,6 +99,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
         gatewayTools: gatewayTools(options.config.executors.gateway),
         gatewayObjects: gatewayObjects(options.config.executors.gateway),
         syncedObjects: () => readSyncedObjects(options.config.managedDir),
+        statistics,
         auth,
         version: options.version,
         currency,

@@ -1,29 +1,16 @@
 import { AppError } from '@signalbox/crds';
-import { allPipelineStats, type PipelineStats, pipelineStats } from './analytics/pipeline-stats.ts';
-import { modelBreakdown, type ModelStats, type StepStats, stepStats } from './analytics/step-stats.ts';
-import { type TimeRange, windowOf } from './analytics/window.ts';
+import { figuresOf, pointsOf } from './analytics/insights.ts';
+import { allPipelineStats, pipelineStats } from './analytics/pipeline-stats.ts';
+import type { Statistics, StatisticsQuery } from './analytics/statistics.ts';
+import { modelBreakdown, stepStats } from './analytics/step-stats.ts';
+import { bucketsOf, bucketWidth, windowBefore, windowOf } from './analytics/window.ts';
 import type { Snapshot } from './definitions/snapshot.ts';
-import { type Stage, STAGES } from './runs/model.ts';
-import { hasRuns, pipelineFacts } from './store/aggregates/pipeline-facts.ts';
+import { STAGES } from './runs/model.ts';
+import { overallFacts } from './store/aggregates/overall-facts.ts';
+import { runPercentiles } from './store/aggregates/percentiles.ts';
+import { hasRuns, oldestHour, pipelineFacts } from './store/aggregates/pipeline-facts.ts';
 import { hasExecutions, stepFacts } from './store/aggregates/step-facts.ts';
 import type { Database } from './store/database.ts';
-
-/** What to look at (Orchestration 4.4). */
-export interface StatisticsQuery {
-  timeRange: TimeRange;
-  stage: Stage | 'all';
-}
-
-/** The statistics that routes and pages share, so that both show the same numbers. */
-export interface Statistics {
-  /** Rejects with `not_found` for a pipeline that is neither loaded nor ever had a run. */
-  pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats>;
-  /** Every pipeline with a run in the window. */
-  pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats[]>;
-  /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
-  step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStats>;
-  stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStats[]>;
-}
 
 interface StatisticsParts {
   database: Pick<Database, 'db' | 'reader'>;
@@ -33,9 +20,10 @@ interface StatisticsParts {
 }
 
 export function createStatistics({ database, definitions, currency, now }: StatisticsParts): Statistics {
-  const scopeOf = ({ timeRange, stage }: StatisticsQuery) => ({
-    window: windowOf(timeRange, now()),
-    stages: stage === 'all' ? STAGES : [stage],
+  const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
+  const scopeOf = (query: StatisticsQuery) => ({
+    window: windowOf(query.timeRange, now()),
+    stages: stagesOf(query),
   });
   const factsOfStep = async (name: string, query: StatisticsQuery, signal: AbortSignal) => {
     const db = database.reader(signal);
@@ -55,6 +43,27 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     pipelines: async (query, signal) =>
       allPipelineStats(await pipelineFacts(database.reader(signal), scopeOf(query)), currency),
     step: async (name, query, signal) => stepStats(name, currency, await factsOfStep(name, query, signal)),
+    insights: async (query, signal) => {
+      const at = now();
+      const db = database.reader(signal);
+      const stages = stagesOf(query);
+      const [window, earlier] = [windowOf(query.timeRange, at), windowBefore(query.timeRange, at)];
+      const first = window.from ?? (await oldestHour(db, stages));
+      const bucketMs = bucketWidth(query.timeRange, { first, now: at });
+      const [facts, percentiles, before, series] = await Promise.all([
+        pipelineFacts(db, { window, stages }),
+        runPercentiles(db, { window, stages }, 'bucket'),
+        earlier === null ? null : overallFacts(db, { window: earlier, stages }),
+        overallFacts(db, { window, stages, bucketMs }),
+      ]);
+      const buckets = bucketsOf(window, { bucketMs, first, now: at });
+      return {
+        now: figuresOf({ ...facts, percentiles }, currency),
+        before: before && figuresOf(before, currency),
+        points: pointsOf(series, { buckets, bucketMs, from: window.from, now: at }, currency),
+        pipelines: allPipelineStats(facts, currency),
+      };
+    },
     stepModels: async (name, query, signal) => modelBreakdown(await factsOfStep(name, query, signal)),
   };
 }

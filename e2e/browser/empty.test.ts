@@ -16,7 +16,7 @@ test.each([
   const { page, context, complaints } = await openPage(site.browser, site.url, look);
   onTestFinished(() => context.close());
   await logIn(page, site.tokens.viewer);
-  for (const path of ['/ui/', '/ui/runs']) {
+  for (const path of ['/ui/', '/ui/runs', '/ui/insights?time_range=all&stage=all']) {
     await page.goto(path);
     expect(await page.locator('pre').textContent()).toContain(`curl -X POST '${site.url}/webhook?source=generic'`);
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)]).toEqual([

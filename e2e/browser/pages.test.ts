@@ -251,6 +251,8 @@ const PAGES = () => [
   '/ui/agents',
   '/ui/schedules',
   '/ui/tools',
+  '/ui/insights',
+  '/ui/insights?stage=all&time_range=24h',
   '/ui/sync',
   '/ui/audit',
   '/ui/docs',

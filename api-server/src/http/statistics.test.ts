@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createStatistics } from '../statistics-wiring.ts';
 import { markRun } from '../store/feedback.ts';
 import { as, NO_DEFINITIONS, startTestServer, type TestServer } from './fixtures/server.ts';
 import { NOW } from './fixtures/store.ts';
@@ -106,6 +107,29 @@ test('all pipelines with a run in the time range are told, and no other', async 
     ['deploy', 1],
   ]);
   expect(pipelines[0]).toEqual(await stats());
+});
+
+test('the insights page has the numbers of the routes, over time and against the window before', async () => {
+  await mark(await addRun(1, {}, { cost: 0.25, cost_source: 'manual' }), 'correct');
+  await addRun(2, { triggered_at: NOW - 2 * DAY, status: 'failed' });
+  await addRun(3, { triggered_at: NOW - 7 * DAY - 1 }, { cost: 4, cost_source: 'manual' });
+  await addRun(4, { triggered_at: NOW - 14 * DAY - 1 });
+  await addRun(5, { stage: 'testing' });
+  const { database } = server.store;
+  const statistics = createStatistics({ database, definitions: () => NO_DEFINITIONS, currency: 'USD', now: () => NOW });
+  const query = { timeRange: '7d', stage: 'production' } as const;
+  const { now, before, points, pipelines } = await statistics.insights(query, new AbortController().signal);
+  expect({ pipelines }).toEqual((await get('/stats/pipelines')).body);
+  const { pipeline_name: _, teams: __, ...figures } = await stats();
+  expect(now).toEqual(figures);
+  expect(before).toMatchObject({ runs_total: 1, success_rate: 1, cost: { total: 4 }, duration_seconds: { p95: 3 } });
+  expect(points).toHaveLength(29);
+  expect([points[0]?.from, points.at(-1)?.to]).toEqual([NOW - 7 * DAY, NOW]);
+  const busy = points.filter(({ figures: { runs_total: runs } }) => runs > 0);
+  expect(busy).toMatchObject([
+    { figures: { runs_total: 1, success_rate: 0, duration_seconds: { p95: 2 }, cost: { total: null } } },
+    { figures: { runs_total: 1, success_rate: 1, accuracy: { correct: 1 }, cost: { total: 0.25 } } },
+  ]);
 });
 
 test('sums stay when runs are pruned, and the pipeline is still known', async () => {

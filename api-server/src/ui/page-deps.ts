@@ -11,6 +11,7 @@ import type {
 } from './wire.ts';
 
 export type { UnmarkedLine, UnmarkedPage };
+import type { Statistics } from '../analytics/statistics.ts';
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -47,8 +48,9 @@ export interface RunsQuery {
   team?: string;
   source?: string;
   q?: string;
-  /** ISO 8601. */
+  /** ISO 8601; `until` is not in it. */
   since?: string;
+  until?: string;
 }
 
 /** Filters of `GET /audit` (Design 5), as text from the URL; times are ISO 8601. */
@@ -232,6 +234,8 @@ export interface PageDeps {
   gatewayObjects(): Promise<GatewayObjects>;
   /** The audit log, newest first. */
   listAudit(query: AuditQuery): Promise<{ rows: AuditLine[]; total: number }>;
+  /** The functions behind the JSON routes. */
+  statistics: Statistics;
   definitions(): Definitions;
   listAgents(): Promise<AgentList>;
 }

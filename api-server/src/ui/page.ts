@@ -27,6 +27,7 @@ export interface PageOptions {
     | 'tools'
     | 'schedules'
     | 'marking'
+    | 'insights'
     | 'audit'
     | 'sync'
     | null;
@@ -56,7 +57,10 @@ const RAIL = [
   },
   {
     group: 'Learn',
-    entries: [{ id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() }],
+    entries: [
+      { id: 'insights', label: 'Insights', icon: 'insights', href: paths.insights() },
+      { id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() },
+    ],
   },
   {
     group: 'Govern',

@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeDeps, VIEWER } from './fixtures/fake-deps.ts';
 import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
+import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
 import { registerPages } from './pages.ts';
 
 async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
@@ -150,6 +151,10 @@ const HOSTILE_WORLD = {
       replicas: [{ pod: HOSTILE, hash: HOSTILE }],
     },
   ],
+  statistics: statisticsOf(
+    { ended: [runSum({ pipeline: HOSTILE, team: HOSTILE })], steps: [stepSum({ pipeline: HOSTILE, team: HOSTILE })] },
+    { ended: [stepSum({ agent: HOSTILE, provider: HOSTILE, model: HOSTILE })] },
+  ),
   gatewayObjects: { kind: 'unreachable' as const, message: HOSTILE },
   gatewayTools: {
     kind: 'found' as const,
@@ -185,6 +190,8 @@ const EVERY_PAGE = [
   '/ui/steps/hostile',
   '/ui/agents',
   '/ui/schedules',
+  '/ui/insights',
+  `/ui/insights?time_range=${HOSTILE_QUERY}&stage=${HOSTILE_QUERY}`,
   '/ui/tools',
   `${RUN}?view=log`,
   '/ui/docs',

@@ -5,6 +5,7 @@ import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
+import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { registerMarking } from './marking/route.ts';
 import { type PageContext, sendProblem } from './page.ts';
@@ -89,6 +90,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
+      registerInsights(guarded, context);
       registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);

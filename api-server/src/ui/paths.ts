@@ -37,6 +37,7 @@ export const paths = {
   agents: () => '/ui/agents',
   tools: () => '/ui/tools',
   schedules: () => '/ui/schedules',
+  insights: (query: Query = {}) => withQuery('/ui/insights', query),
   docs: () => '/ui/docs',
   sync: (query: Query = {}) => withQuery('/ui/sync', query),
   audit: (query: Query = {}) => withQuery('/ui/audit', query),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TIME_RANGES } from '../../analytics/window.ts';
 import { STAGES } from '../../runs/model.ts';
-import type { Statistics } from '../../statistics-wiring.ts';
+import type { Statistics } from '../../analytics/statistics.ts';
 import { DefinitionName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
 

@@ -4,7 +4,7 @@ import type { Tables } from '../schema.ts';
 import { runMarks } from './marks.ts';
 import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';
-import type { Scope } from './scope.ts';
+import { oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
 
 /** All that statistics of pipelines are made of; without a name in `scope` those of every pipeline. */
@@ -17,6 +17,13 @@ export async function pipelineFacts(db: Kysely<Tables>, scope: Scope): Promise<P
     runMarks(db, scope, 'pipeline'),
   ]);
   return { ended, active, steps, percentiles, marks };
+}
+
+/** The hour of the oldest run there is a sum of, in milliseconds; null before the first. */
+export async function oldestHour(db: Kysely<Tables>, stages: Scope['stages']): Promise<number | null> {
+  const { rows } = await sql<{ hour: number }>`
+    select hour from hourly_runs where ${oneOf('stage', stages)} order by hour limit 1`.execute(db);
+  return rows[0]?.hour ?? null;
 }
 
 /** Whether a pipeline of this name ever had a run, pruned ones too. */

@@ -2,21 +2,26 @@ import type { RunsQuery } from '../page-deps.ts';
 
 export const PAGE_SIZE = 50;
 
-export type Filters = Omit<RunsQuery, 'limit' | 'offset' | 'since'> & { page: number };
+export type Filters = Omit<RunsQuery, 'limit' | 'offset'> & { page: number };
 
-const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source'] as const;
+const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source', 'since', 'until'] as const;
+const TIMES = ['since', 'until'] as const;
 
 /** The filters of a URL: known keys only, trimmed and bounded; a page number that makes no sense is the first page. */
 export function readFilters(query: Record<string, unknown>): Filters {
-  const filters: Filters = { page: 1 };
+  const filters: Filters = { page: pageOf(query['page']) };
   for (const key of FILTER_KEYS) {
     // A repeated parameter means any of its values.
     const value = key === 'status' && Array.isArray(query[key]) ? query[key].join(',') : query[key];
     if (typeof value === 'string' && value.trim() !== '') filters[key] = value.trim().slice(0, 200);
   }
-  const page = Number(query['page']);
-  if (Number.isSafeInteger(page) && page > 1 && page <= 20_000) filters.page = page;
+  for (const key of TIMES) if (Number.isNaN(Date.parse(filters[key] ?? '1970-01-01'))) delete filters[key];
   return filters;
+}
+
+function pageOf(text: unknown): number {
+  const page = Number(text);
+  return Number.isSafeInteger(page) && page > 1 && page <= 20_000 ? page : 1;
 }
 
 export const isFiltered = (filters: Filters): boolean => FILTER_KEYS.some((key) => filters[key] !== undefined);

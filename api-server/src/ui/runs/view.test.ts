@@ -24,6 +24,15 @@ test('known filters are read, others and nonsense are not', () => {
   expect(toRunsQuery({ ...filters, page: 3 })).toMatchObject({ limit: 50, offset: 100, status: 'failed' });
 });
 
+test('a time that is asked for shows as a filter that can be taken away, and what is no time is not one', () => {
+  const filters = readFilters({ since: '2026-11-20T00:00:00.000Z', until: 'tomorrow' });
+  expect(toRunsQuery(filters)).toMatchObject({ since: '2026-11-20T00:00:00.000Z' });
+  expect(filters).not.toHaveProperty('until');
+  const { extra, filtered } = view({ filters });
+  expect(extra).toEqual([{ label: 'from 2026-11-20 00:00:00 UTC', href: '/ui/runs' }]);
+  expect(filtered).toBe(true);
+});
+
 test('several statuses are one filter, whether repeated or separated by commas', () => {
   for (const status of ['failed,aborted', ['failed', 'aborted']])
     expect(toRunsQuery(readFilters({ status }))).toMatchObject({ status: 'failed,aborted' });

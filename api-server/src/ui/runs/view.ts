@@ -1,4 +1,4 @@
-import { count } from '../format.ts';
+import { count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
 import type { RunsPage } from '../wire.ts';
@@ -59,12 +59,17 @@ function selects(filters: Filters, pipelines: string[]) {
 
 /** Filters that have no field of their own show as chips that can be taken away. */
 const chips = (filters: Filters) =>
-  (['team', 'source'] as const)
+  (['team', 'source', 'since', 'until'] as const)
     .filter((key) => filters[key] !== undefined)
     .map((key) => ({
-      label: `${key}: ${filters[key]}`,
+      label: chipLabel(key, filters[key] ?? ''),
       href: paths.runs(filterQuery({ ...filters, [key]: undefined, page: 1 })),
     }));
+
+const chipLabel = (key: 'team' | 'source' | 'since' | 'until', value: string): string => {
+  if (key === 'since') return `from ${exactTime(value)}`;
+  return key === 'until' ? `before ${exactTime(value)}` : `${key}: ${value}`;
+};
 
 export interface RunsInput {
   page: RunsPage;
@@ -109,6 +114,8 @@ export function runsView(input: RunsInput) {
     q: filters.q ?? '',
     team: filters.team,
     source: filters.source,
+    since: filters.since,
+    until: filters.until,
     selects: selects(filters, input.pipelines),
     extra: chips(filters),
     filtered: isFiltered(filters) || filters.page > 1,

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '@signalbox/crds';
+import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { firstRunFor } from '../runs/route.ts';
+import { readQuery } from './filters.ts';
+import { insightsView } from './view.ts';
+
+/** `/ui/insights`: the same functions as the JSON routes of statistics (Orchestration 4.4). */
+export function registerInsights(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+  app.get('/ui/insights', async (request, reply) => {
+    const query = readQuery(request.query as Record<string, unknown>);
+    const insights = await deps.statistics.insights(query, request.signal).catch(whileBusy);
+    if (insights === null) return sendProblem(context, request, reply, BUSY);
+    const { pipelines } = deps.definitions();
+    const model = insightsView({
+      insights,
+      query,
+      loaded: new Set(pipelines.map(({ name }) => name)),
+      first: firstRunFor(request, pipelines),
+    });
+    return sendPage(context, request, reply, { title: 'Insights', nav: 'insights', template: 'insights', model });
+  });
+}
+
+const BUSY = {
+  status: 503,
+  title: 'The statistics take too long at the moment',
+  text: 'Many are asked for at once, or the history is long. Try again in a moment, or with a shorter time range.',
+};
+
+const whileBusy = (error: unknown): null => {
+  if (error instanceof AppError && error.type === 'unavailable') return null;
+  throw error;
+};
