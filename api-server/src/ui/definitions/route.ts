@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { runRow } from '../runs/row.ts';
 import { agentsView, pipelinesView, pipelineView, stepsView, stepView } from './view.ts';
@@ -31,13 +32,16 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
     const entry = definitions.pipelines.find((pipeline) => pipeline.name === nameOf(request));
     if (entry === undefined)
       return sendProblem(context, request, reply, unknown('pipeline', paths.pipelines(), 'All pipelines'));
-    const { runs } = await deps.listRuns({ pipeline: entry.name, limit: 5, offset: 0 });
+    const [{ runs }, stats] = await Promise.all([
+      deps.listRuns({ pipeline: entry.name, limit: 5, offset: 0 }),
+      unlessBusy(deps.statistics.pipeline(entry.name, SUMMARY, request.signal)),
+    ]);
     const rows = runs.map((run) => runRow(run, { now: deps.now(), currency: deps.currency }));
     return sendPage(context, request, reply, {
       title: entry.name,
       nav: 'pipelines',
       template: 'pipeline',
-      model: pipelineView(entry, definitions, { rows, currency: deps.currency }),
+      model: pipelineView(entry, definitions, { rows, currency: deps.currency, stats }),
     });
   });
 
@@ -50,16 +54,20 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
     }),
   );
 
-  app.get('/ui/steps/:name', (request, reply) => {
+  app.get('/ui/steps/:name', async (request, reply) => {
     const definitions = deps.definitions();
     const entry = definitions.steps.find((step) => step.name === nameOf(request));
     if (entry === undefined)
       return sendProblem(context, request, reply, unknown('library step', paths.steps(), 'All steps'));
+    const [stats, models] = await Promise.all([
+      unlessBusy(deps.statistics.step(entry.name, SUMMARY, request.signal)),
+      unlessBusy(deps.statistics.stepModels(entry.name, SUMMARY, request.signal)),
+    ]);
     return sendPage(context, request, reply, {
       title: entry.name,
       nav: 'steps',
       template: 'step',
-      model: stepView(entry, definitions),
+      model: stepView(entry, definitions, { stats, models }),
     });
   });
 

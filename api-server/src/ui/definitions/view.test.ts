@@ -20,7 +20,7 @@ const entry = {
   },
 };
 const library = { ...entry, name: 'read-machine', config: { executor: 'gateway', agent: 'machine-reader' } };
-const AROUND = { rows: [], currency: 'USD' };
+const AROUND = { rows: [], currency: 'USD', stats: null };
 const definitions = { pipelines: [entry], steps: [library], problems: [], loadedAt: NOW };
 
 test('a pipeline says what it matches in words', () => {

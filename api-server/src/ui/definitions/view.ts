@@ -1,5 +1,8 @@
 import { age, exactTime } from '../format.ts';
 import type { AgentList, DefinitionEntry, DefinitionProblem, Definitions } from '../page-deps.ts';
+import type { PipelineStats } from '../../analytics/pipeline-stats.ts';
+import type { ModelStats, StepStats } from '../../analytics/step-stats.ts';
+import { modelRows, summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
@@ -105,10 +108,12 @@ const lines = (source: string) => source.replace(/\n$/, '').split('\n');
 interface Around {
   rows: RunRow[];
   currency: string;
+  /** Null while they take too long. */
+  stats: PipelineStats | null;
 }
 
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
-export function pipelineView(entry: DefinitionEntry, definitions: Definitions, { rows, currency }: Around) {
+export function pipelineView(entry: DefinitionEntry, definitions: Definitions, { rows, currency, stats }: Around) {
   const { config } = entry;
   const schedule = object(config['schedule']);
   const trigger = object(config['trigger']);
@@ -143,6 +148,7 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, {
     entries: list(config['steps']).map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
     problems: problemFiles(definitions, of('Pipeline', entry.name)),
+    summary: summaryOf(stats, 'runs'),
     rows,
   };
 }
@@ -171,11 +177,19 @@ export function stepsView(definitions: Definitions, now: number) {
   };
 }
 
-export function stepView(entry: DefinitionEntry, definitions: Definitions) {
+/** What is known of the executions of a step; null while it takes too long. */
+interface Executions {
+  stats: StepStats | null;
+  models: ModelStats[] | null;
+}
+
+export function stepView(entry: DefinitionEntry, definitions: Definitions, { stats, models }: Executions) {
   return {
     ...stepRow(entry),
     listPath: paths.steps(),
     users: usersOf(entry.name, definitions),
+    summary: summaryOf(stats, 'executions'),
+    models: modelRows(models),
     prompt: text(entry.config['prompt_template']),
     config: jsonTree(entry.config),
     hash: entry.hash,

@@ -6,17 +6,19 @@ export const percent = (share: number | null): string => (share === null ? '–'
 /** Large numbers in a word's width: `12 480`, `1.2 M`. */
 export const amount = (n: number): string => (n < 1_000_000 ? count(Math.round(n)) : `${(n / 1_000_000).toFixed(1)} M`);
 
-export const cost = (figures: Figures): string =>
+type Costs = Pick<Figures, 'cost'>;
+
+export const cost = (figures: Costs): string =>
   figures.cost.total === null ? '–' : money(figures.cost.total, figures.cost.currency);
 
 /** Why an amount of money is not the whole one; null where it is. */
-export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Figures): string | null => {
+export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Costs): string | null => {
   if (unpriced === 0) return null;
   const steps = `${count(unpriced)} ${unpriced === 1 ? 'step has' : 'steps have'} no price`;
   return total === null ? steps : `${steps} and no part in it`;
 };
 
-export const correctShare = ({ accuracy }: Figures): number | null =>
+export const correctShare = ({ accuracy }: Pick<Figures, 'accuracy'>): number | null =>
   accuracy.correct_pct === null ? null : accuracy.correct_pct / 100;
 
 interface Change {
