@@ -9,7 +9,7 @@ import { STAGES } from './runs/model.ts';
 import { overallFacts } from './store/aggregates/overall-facts.ts';
 import { runPercentiles } from './store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from './store/aggregates/pipeline-facts.ts';
-import { hasExecutions, stepFacts } from './store/aggregates/step-facts.ts';
+import { hasExecutions, modelFacts, stepFacts } from './store/aggregates/step-facts.ts';
 import type { Database } from './store/database.ts';
 
 interface StatisticsParts {
@@ -25,12 +25,12 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     window: windowOf(query.timeRange, now()),
     stages: stagesOf(query),
   });
-  const factsOfStep = async (name: string, query: StatisticsQuery, signal: AbortSignal) => {
+  const readerOfStep = async (name: string, signal: AbortSignal) => {
     const db = database.reader(signal);
     if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
       throw new AppError('not_found', `there is no step "${name}" in the library, and none was executed`);
     }
-    return stepFacts(db, { ...scopeOf(query), step: name });
+    return db;
   };
   return {
     pipeline: async (name, query, signal) => {
@@ -42,7 +42,10 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     },
     pipelines: async (query, signal) =>
       allPipelineStats(await pipelineFacts(database.reader(signal), scopeOf(query)), currency),
-    step: async (name, query, signal) => stepStats(name, currency, await factsOfStep(name, query, signal)),
+    step: async (name, query, signal) => {
+      const db = await readerOfStep(name, signal);
+      return stepStats(name, currency, await stepFacts(db, { ...scopeOf(query), step: name }));
+    },
     insights: async (query, signal) => {
       const at = now();
       const db = database.reader(signal);
@@ -64,6 +67,9 @@ export function createStatistics({ database, definitions, currency, now }: Stati
         pipelines: allPipelineStats(facts, currency),
       };
     },
-    stepModels: async (name, query, signal) => modelBreakdown(await factsOfStep(name, query, signal)),
+    stepModels: async (name, query, signal) => {
+      const db = await readerOfStep(name, signal);
+      return modelBreakdown(await modelFacts(db, { ...scopeOf(query), step: name }));
+    },
   };
 }

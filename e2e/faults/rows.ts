@@ -73,7 +73,7 @@ export async function countedTwice({ db }: Pick<Database, 'db'>): Promise<string
   const counters = await db.selectFrom('counters').selectAll().execute();
   const total = (metric: string) =>
     counters.filter((counter) => counter.metric === metric).reduce((sum, { value }) => sum + value, 0);
-  const { runs, steps, groups } = await db
+  const { runs, steps, groups, hourlyRuns, hourlySteps } = await db
     .selectNoFrom((from) => [
       from
         .selectFrom('runs')
@@ -91,6 +91,14 @@ export async function countedTwice({ db }: Pick<Database, 'db'>): Promise<string
         .select(({ fn }) => fn.countAll().as('n'))
         .where('status', 'in', ['approved', 'rejected'])
         .as('groups'),
+      from
+        .selectFrom('hourly_runs')
+        .select(({ fn }) => fn.sum('runs').as('n'))
+        .as('hourlyRuns'),
+      from
+        .selectFrom('hourly_steps')
+        .select(({ fn }) => fn.sum('executions').as('n'))
+        .as('hourlySteps'),
     ])
     .executeTakeFirstOrThrow();
   const pairs = [
@@ -99,7 +107,11 @@ export async function countedTwice({ db }: Pick<Database, 'db'>): Promise<string
     ['pipeline_step_duration_seconds', steps],
     ['human_approval_decisions_total', groups],
   ] as const;
-  return pairs
-    .filter(([metric, rows]) => total(metric) !== Number(rows))
-    .map(([metric, rows]) => `${metric} is ${total(metric)} for ${Number(rows)} rows`);
+  const hours = [
+    ['hourly_runs', Number(hourlyRuns), Number(runs)],
+    ['hourly_steps', Number(hourlySteps), Number(steps)],
+  ] as const;
+  return [...pairs.map(([metric, rows]) => [metric, total(metric), Number(rows)] as const), ...hours]
+    .filter(([, counted, rows]) => counted !== rows)
+    .map(([name, counted, rows]) => `${name} is ${counted} for ${rows} rows`);
 }

@@ -12,8 +12,8 @@ import {
 import type { ThreadAnswer, ThreadQuery } from './reader-worker.ts';
 import type { Tables } from './schema.ts';
 
-/** Queries that may wait for the thread; a page asks for about ten. */
-export const MAX_WAITING = 64;
+/** Queries that may wait for the thread; the page of insights asks for about fifteen. */
+const MAX_WAITING = 256;
 /** What a statement of the server gets, too. */
 const TIMEOUT_MS = 30_000;
 

@@ -12,13 +12,21 @@ type StepScope = Scope & { step: string };
 
 /** All that statistics of one step are made of, across pipelines. */
 export async function stepFacts(db: Kysely<Tables>, scope: StepScope): Promise<StepFacts> {
-  const [ended, running, labels, p95] = await Promise.all([
-    sumSteps(db, scope, ['agent', 'provider', 'model', 'costSource', 'status']),
+  const [model, running, p95] = await Promise.all([
+    modelFacts(db, scope),
     runningSteps(db, scope),
-    stepLabels(db, scope),
     stepPercentile(db, scope),
   ]);
-  return { ended, running, labels, p95 };
+  return { ...model, running, p95 };
+}
+
+/** The part of them that the breakdown by model is made of. */
+export async function modelFacts(db: Kysely<Tables>, scope: StepScope): Promise<Pick<StepFacts, 'ended' | 'labels'>> {
+  const [ended, labels] = await Promise.all([
+    sumSteps(db, scope, ['agent', 'provider', 'model', 'costSource', 'status']),
+    stepLabels(db, scope),
+  ]);
+  return { ended, labels };
 }
 
 interface LabelRow {
