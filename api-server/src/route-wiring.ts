@@ -13,7 +13,7 @@ import type { ServerDeps } from './http/server.ts';
 import type { Logs } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { pageAudit, pageCancel, pageOperations, pageStore, type Operations } from './page-wiring.ts';
-import type { WiredReadiness } from './readiness-wiring.ts';
+import { pageReadiness, type WiredReadiness } from './readiness-wiring.ts';
 import { subscribeTo } from './replica-wiring.ts';
 import { createStatistics } from './statistics-wiring.ts';
 import type { Capacity } from './runs/capacity.ts';
@@ -96,6 +96,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
         ...pageStore({ database, definitions: registry.current, now }),
         ...pageApprovals(approvals),
         ...pageOperations({ operations, audit, now }),
+        ...pageReadiness(parts.readiness.routes, registry),
         gatewayTools: gatewayTools(options.config.executors.gateway),
         gatewayObjects: gatewayObjects(options.config.executors.gateway),
         syncedObjects: () => readSyncedObjects(options.config.managedDir),

@@ -19,6 +19,7 @@ const definition = (name: string, port: number) => `name: ${name}
 description: Measures the machine, then reports to the test
 stage: production
 trigger: { match: { alertname: NeverMatched } }
+readiness: { operational: { min_runs: 1 }, accuracy: {} }
 steps:
   - name: observe
     use: read-machine

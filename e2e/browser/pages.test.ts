@@ -239,6 +239,25 @@ test('an operator runs a run again from a step, and the first results are taken 
   expect(complaints).toEqual([]);
 });
 
+test('other criteria are tried in the form, and nothing changes', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/pipelines/held');
+  const card = page.locator('#readiness');
+  await card.getByText(/Accuracy: not enough yet; \d of 20 marked results/).waitFor();
+  expect(await card.locator('.matrix tbody tr').count()).toBe(2);
+  await card.getByText('What if other criteria held?').click();
+  await card.getByLabel('Accuracy').uncheck();
+  await card.getByLabel('Runs needed').fill('3000');
+  await card.getByRole('button', { name: 'Try' }).click();
+  await page.waitForURL(/whatif=1/);
+  await card.getByText('With these criteria: building').waitFor();
+  expect(await card.locator('pre code').textContent()).toBe('readiness:\n  operational:\n    min_runs: 3000');
+  await card.getByText(/in place of line \d/).waitFor();
+  await card.getByRole('link', { name: 'Back to what holds' }).click();
+  await card.getByText(/Accuracy: not enough yet; \d of 20 marked results/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 const PAGES = () => [
   '/ui/',
   '/ui/runs',
@@ -246,6 +265,7 @@ const PAGES = () => [
   `/ui/runs/${runId}?step=observe&tab=tools`,
   '/ui/pipelines',
   '/ui/pipelines/held',
+  '/ui/pipelines/held?whatif=1&accuracy=on&accuracy.min_marked=1&calibration=on&apply_to=observe',
   '/ui/steps',
   '/ui/steps/read-machine',
   '/ui/agents',

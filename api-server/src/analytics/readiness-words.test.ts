@@ -9,41 +9,37 @@ const marks = (correct: number, incorrect: number): EvidenceRow[] => [
 ];
 
 test.each([
-  [{ accuracy: {} }, marks(7, 0), 'It is right (accuracy): not enough yet; 7 of 20 marked results; 13 more to go.'],
+  [{ accuracy: {} }, marks(7, 0), 'Accuracy: not enough yet; 7 of 20 marked results; 13 more to go.'],
   [
     { accuracy: {} },
     marks(15, 5),
-    'It is right (accuracy): not ready; 75% right in 20 marked results (15 correct, 0 partial, 5 incorrect), 85% needed. 14 correct marks in a row would reach it.',
+    'Accuracy: not ready; 75% right in 20 marked results (15 correct, 0 partial, 5 incorrect), 85% needed. 14 correct marks in a row would reach it.',
   ],
   [
     { accuracy: { min_accuracy: 1, min_marked: 2 } },
     marks(1, 1),
-    'It is right (accuracy): not ready; 50% right in 2 marked results (1 correct, 0 partial, 1 incorrect), 100% needed. Only another prompt or agent version, whose evidence begins anew, can reach that.',
+    'Accuracy: not ready; 50% right in 2 marked results (1 correct, 0 partial, 1 incorrect), 100% needed. Only another prompt or agent version, whose evidence begins anew, can reach that.',
   ],
   [
     { operational: { min_runs: 3 } },
     rows(2),
-    'It runs (operational): not enough yet; 2 of 3 runs; 1 more to go. So far none failed.',
+    'Operational: not enough yet; 2 of 3 runs; 1 more to go. So far none failed.',
   ],
-  [
-    { operational: { min_runs: 1 } },
-    rows(1),
-    'It runs (operational): ready; 1 run, none failed: 100% went well, 95% needed.',
-  ],
+  [{ operational: { min_runs: 1 } }, rows(1), 'Operational: ready; 1 run, none failed: 100% went well, 95% needed.'],
   [
     { confidence: { min_runs: 2 } },
     [row(), row({ confidence: 0.1 })],
-    'It is sure (confidence): not ready; 1 of 2 answers reached the threshold: 50%, 80% needed. 3 sure answers in a row would reach it.',
+    'Confidence: not ready; 1 of 2 answers reached the threshold: 50%, 80% needed. 3 sure answers in a row would reach it.',
   ],
   [
     { calibration: { n_min: 10 } },
     marks(4, 0),
-    'It knows when it is right (calibration): not enough yet; no range of confidence has 10 marked results yet; the fullest has 4, 6 more to go.',
+    'Calibration: not enough yet; no range of confidence has 10 marked results yet; the fullest has 4, 6 more to go.',
   ],
   [
     { calibration: { n_min: 2 } },
     marks(1, 1),
-    'It knows when it is right (calibration): not ready; answers that claim 80% are right in 50% of 2 marked results: 30% too sure, at most 15% allowed.',
+    'Calibration: not ready; answers that claim 80% are right in 50% of 2 marked results: 30% too sure, at most 15% allowed.',
   ],
 ])('%j is told as it is', (readiness, given, expected) => {
   expect(stepOf({ pipeline: pipelineOf(readiness), rows: given }).narrative).toEqual([expected]);

@@ -63,10 +63,10 @@ function calibrationWords(tier: CalibrationTier): string {
 }
 
 const TITLES: Record<Tier, string> = {
-  operational: 'It runs',
-  confidence: 'It is sure',
-  accuracy: 'It is right',
-  calibration: 'It knows when it is right',
+  operational: 'Operational',
+  confidence: 'Confidence',
+  accuracy: 'Accuracy',
+  calibration: 'Calibration',
 };
 
 /** What a tier says in a sentence, beginning in lower case. */
@@ -107,7 +107,7 @@ export function narrative({ step, stage, verdict, tiers, older }: Told): string[
     ];
   if (verdict === 'no_data') return [noData(step, stage, older)];
   const asked = Object.keys(step.criteria) as Tier[];
-  return asked.map((tier) => `${TITLES[tier]} (${tier}): ${WORD[tiers[tier].verdict]}; ${tierWords(tier, tiers)}`);
+  return asked.map((tier) => `${TITLES[tier]}: ${WORD[tiers[tier].verdict]}; ${tierWords(tier, tiers)}`);
 }
 
 function noData({ when, agent }: ReadinessStep, stage: string, older: number): string {

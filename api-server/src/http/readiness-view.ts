@@ -102,6 +102,7 @@ function calibrationView(tiers: Tiers) {
     marked: calibration.labelled,
     n_min: calibration.nMin,
     validated_bins: calibration.validatedBins,
+    fullest_bin: calibration.fullestBin,
     coverage: calibration.coverage,
     min_coverage: calibration.minCoverage,
     worst_gap: calibration.worstGap,

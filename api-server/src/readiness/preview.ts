@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import type { Pipeline, Readiness } from '@signalbox/crds';
 import { evaluateReadiness, type ReadinessReport } from '../analytics/readiness.ts';
-import { type Snippet, type SnippetTarget, snippetOf } from '../analytics/readiness-snippet.ts';
+import { type Snippet, snippetOf } from '../analytics/readiness-snippet.ts';
 import { type ApplyTo, withReadiness } from '../analytics/with-readiness.ts';
 import { cacheEvidence } from './evidence-cache.ts';
 import { type GatherDeps, gatherEvidence } from './gather.ts';
@@ -8,17 +9,17 @@ import { type BinDefaults, binRule } from './readiness.ts';
 
 export interface PreviewDeps extends GatherDeps {
   bins: BinDefaults;
+  /** Whether a definition's file is the controller's. */
+  isManaged(file: string): boolean;
 }
 
 export interface PreviewRequest {
-  pipeline: Pipeline;
-  /** Identifies this edition of the pipeline. */
-  hash: string;
+  /** As it is loaded; `hash` identifies the edition. */
+  pipeline: { config: Pipeline; hash: string; file: string; text: string };
   readiness: Readiness;
   /** The same as it was sent, without defaults. */
   written: object;
   applyTo: ApplyTo;
-  target: SnippetTarget;
 }
 
 export type Preview =
@@ -36,7 +37,8 @@ export type Preview =
 /** What the verdict would be with other criteria; nothing is written (Orchestration 4.4). */
 export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => Promise<Preview> {
   const remembered = cacheEvidence(deps.now);
-  return async ({ pipeline, hash, readiness, written, applyTo, target }) => {
+  return async ({ pipeline: loaded, readiness, written, applyTo }) => {
+    const { config: pipeline, hash, text, file } = loaded;
     const tried = withReadiness(pipeline, readiness, applyTo);
     if (tried.missing.length > 0) return { kind: 'missing', steps: tried.missing };
     const { gathered, hit } = await remembered(`${pipeline.name} ${hash}`, () => gatherEvidence(deps, pipeline));
@@ -45,7 +47,7 @@ export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => 
       kind: 'evaluated',
       report,
       appliedTo: applyTo === null ? inheriting(report) : [...applyTo],
-      snippet: snippetOf(pipeline, written, applyTo, target),
+      snippet: snippetOf(pipeline, written, applyTo, { text, file: basename(file), managed: deps.isManaged(file) }),
       evidenceGatheredAt: gathered.at,
       cacheHit: hit,
     };

@@ -4,14 +4,17 @@ import type {
   AuditLine,
   LogLine,
   Mark,
+  ReadinessPreview,
+  ReadinessReport,
+  ReadinessVerdict,
   RunDetail,
   RunsPage,
   UnmarkedLine,
   UnmarkedPage,
 } from './wire.ts';
+import type { Statistics } from '../analytics/statistics.ts';
 
 export type { UnmarkedLine, UnmarkedPage };
-import type { Statistics } from '../analytics/statistics.ts';
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -177,6 +180,12 @@ export interface AgentList {
   errors: Record<string, string>;
 }
 
+/** Criteria that were tried out, or why they could not be. */
+export type TriedReadiness =
+  | { kind: 'tried'; report: ReadinessPreview }
+  | { kind: 'invalid'; problems: { field: string; msg: string }[] }
+  | { kind: 'not_found' };
+
 /** Everything that pages need from the rest of the service; `main.ts` passes the functions. */
 export interface PageDeps {
   auth: PageAuth;
@@ -227,6 +236,12 @@ export interface PageDeps {
   rerun(request: { runId: string; fromStep: string | null; by: Viewer; requestId: string }): Promise<RerunOutcome>;
   /** The text of an artifact; null where there is none (any more). */
   artifact(runId: string, stepName: string, name: string): Promise<Buffer | null>;
+  /** Evaluated now; null where no such pipeline is loaded. */
+  readiness(pipeline: string): Promise<ReadinessReport | null>;
+  /** `applyTo` names a step; null the pipeline. */
+  tryReadiness(request: { pipeline: string; readiness: unknown; applyTo: string | null }): Promise<TriedReadiness>;
+  /** The verdict on an edition of a pipeline as it was made in the background; null until then. */
+  verdictOf(pipeline: string, hash: string): { verdict: ReadinessVerdict; reason: string } | null;
   schedules(): Schedule[];
   gatewayTools(): Promise<GatewayTools>;
   /** Objects of pipelines and steps; null where no controller manages any. */

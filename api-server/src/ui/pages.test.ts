@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { fakeDeps, VIEWER } from './fixtures/fake-deps.ts';
 import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
+import { readinessReport, readinessStep } from './fixtures/readiness.ts';
 import { registerPages } from './pages.ts';
 
 async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
@@ -111,6 +112,21 @@ const HOSTILE_API = {
     },
   },
 };
+const hostileReadiness = readinessReport(
+  [
+    readinessStep({
+      step_name: HOSTILE,
+      executor: HOSTILE,
+      verdict: 'not_ready',
+      narrative: [HOSTILE],
+      notes: [HOSTILE],
+      tiers: {
+        accuracy: { verdict: 'not_ready', reason: HOSTILE, marked: 1, min_marked: 1, accuracy: 0 },
+      },
+    }),
+  ],
+  { verdict: 'not_ready' },
+);
 const HOSTILE_WORLD = {
   viewer: { ...VIEWER, name: HOSTILE },
   unmarked: { steps: [unmarkedLine({ ...HOSTILE_ANSWER, output: { [HOSTILE]: HOSTILE } })], more: false },
@@ -156,6 +172,18 @@ const HOSTILE_WORLD = {
     { ended: [stepSum({ agent: HOSTILE, provider: HOSTILE, model: HOSTILE })] },
   ),
   gatewayObjects: { kind: 'unreachable' as const, message: HOSTILE },
+  readiness: hostileReadiness,
+  tried: {
+    kind: 'tried' as const,
+    report: {
+      ...hostileReadiness,
+      applied_to: [HOSTILE],
+      yaml_snippet: HOSTILE,
+      yaml_snippet_indented: HOSTILE,
+      yaml_target_hint: HOSTILE,
+    },
+  },
+  verdicts: { hostile: { verdict: 'building' as const, reason: HOSTILE } },
   gatewayTools: {
     kind: 'found' as const,
     servers: [
@@ -186,6 +214,7 @@ const EVERY_PAGE = [
   ...['evidence', 'prompt', 'output', 'tools', 'log', 'cost'].map((tab) => `${RUN}?tab=${tab}`),
   '/ui/pipelines',
   '/ui/pipelines/hostile',
+  `/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=${HOSTILE_QUERY}&apply_to=${HOSTILE_QUERY}`,
   '/ui/steps',
   '/ui/steps/hostile',
   '/ui/agents',
@@ -466,4 +495,22 @@ test('the theme is kept in a cookie and written into the page', async () => {
   expect(String(answer.headers['set-cookie'])).toMatch(/^signalbox_theme=dark; Path=\/ui;/);
   const page = await app.inject({ url: '/ui/runs', headers: { cookie: 'a=b; signalbox_theme=dark' } });
   expect(page.body).toContain('data-theme="dark"');
+});
+
+test('the readiness form works without script and changes nothing', async () => {
+  const { get, deps } = await pagesWith(HOSTILE_WORLD);
+  const { body } = await get('/ui/pipelines/hostile');
+  expect(body).toMatch(/<form class="what-if-form" action="\/ui\/pipelines\/hostile#readiness">/);
+  expect(deps.tries).toEqual([]);
+  await get('/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=10&apply_to=look');
+  expect(deps.tries).toEqual([{ pipeline: 'hostile', readiness: { accuracy: { min_marked: 10 } }, applyTo: 'look' }]);
+});
+
+test('criteria that do not fit are told beside the form', async () => {
+  const problems = [{ field: 'accuracy.min_marked', msg: `must be less than ${HOSTILE}` }];
+  const { get } = await pagesWith({ ...HOSTILE_WORLD, tried: { kind: 'invalid', problems } });
+  const { statusCode, body } = await get('/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=0');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('<code>accuracy.min_marked</code> must be less than &lt;');
+  expect(body).toContain('value="0"');
 });

@@ -224,3 +224,49 @@ export interface AuditLine {
   prior_yaml: string | null;
   request_id: string | null;
 }
+
+export type ReadinessVerdict = 'ready' | 'not_ready' | 'building' | 'no_data' | 'not_configured';
+interface TierOf {
+  verdict: ReadinessVerdict;
+  /** What its numbers say, in a sentence. */
+  reason: string;
+}
+
+export interface ReadinessStep {
+  step_name: string;
+  kind: 'step' | 'branch' | 'parallel' | 'fan_out';
+  executor: string;
+  verdict: ReadinessVerdict;
+  tiers: {
+    operational: TierOf & { runs: number; min_runs: number | null; success_rate: number | null };
+    confidence: TierOf & { answers: number; min_runs: number | null; pass_rate: number | null };
+    accuracy: TierOf & { marked: number; min_marked: number | null; accuracy: number | null };
+    calibration: TierOf & {
+      n_min: number | null;
+      fullest_bin: number;
+      coverage: number | null;
+      worst_gap: number | null;
+    };
+  };
+  narrative: string[];
+  notes: string[];
+}
+
+/** `GET /pipelines/{name}/promotion-readiness`. */
+export interface ReadinessReport {
+  pipeline_name: string;
+  pipeline_stage: 'testing' | 'production';
+  criteria_source: 'configured' | 'none';
+  verdict: ReadinessVerdict;
+  gathered_at: string;
+  summary: Record<ReadinessVerdict | 'total', number>;
+  steps: ReadinessStep[];
+}
+
+/** `POST /pipelines/{name}/promotion-readiness/preview`. */
+export interface ReadinessPreview extends ReadinessReport {
+  applied_to: string[];
+  yaml_snippet: string;
+  yaml_snippet_indented: string;
+  yaml_target_hint: string;
+}

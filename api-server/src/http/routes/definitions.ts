@@ -1,6 +1,7 @@
 import { AppError, type Problem } from '@signalbox/crds';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { Verdict } from '../../analytics/readiness-verdict.ts';
 import { toManifest } from '../../definitions/manifest.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
@@ -14,7 +15,7 @@ export interface DefinitionRoutesDeps extends AuditDeps {
   definitions(): Snapshot;
   reload(): Promise<Snapshot>;
   /** The readiness verdict on this edition of a pipeline; null until it was looked at. */
-  verdictOf(name: string, hash: string): { verdict: string; reason: string } | null;
+  verdictOf(name: string, hash: string): { verdict: Verdict; reason: string } | null;
   lastRuns(pipelines: readonly string[]): Promise<ReadonlyMap<string, Run>>;
   listAgents(): Promise<{
     agents: { name: string; executor: string; model: string | null; warnings?: string[] }[];
@@ -129,7 +130,7 @@ export const definitionRoutes = (deps: DefinitionRoutesDeps): Route[] => [
 
 const sendYaml = (reply: FastifyReply, text: string) => reply.type('application/yaml; charset=utf-8').send(text);
 
-const verdictView = (found: { verdict: string; reason: string } | null) => ({
+const verdictView = (found: { verdict: Verdict; reason: string } | null) => ({
   verdict: found && found.verdict,
   verdict_reason: found && found.reason,
 });

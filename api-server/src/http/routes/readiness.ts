@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { AppError, type Pipeline, Readiness } from '@signalbox/crds';
 import { z } from 'zod';
 import type { ReadinessReport } from '../../analytics/readiness.ts';
@@ -17,8 +16,6 @@ export interface ReadinessRoutesDeps {
   /** With evidence gathered now. */
   promotionReadiness(pipeline: Pipeline, asked: AskedBins): Promise<ReadinessReport>;
   previewReadiness(request: PreviewRequest): Promise<Preview>;
-  /** Whether a definition's file is the controller's. */
-  isManaged(file: string): boolean;
 }
 
 const ByName = z.strictObject({ name: DefinitionName });
@@ -59,12 +56,10 @@ export const readinessRoutes = (deps: ReadinessRoutesDeps): Route[] => [
       if (!parsed.success) throw unprocessable(parsed.error, ['body']);
       const { readiness, apply_to: applyTo } = parsed.data;
       const preview = await deps.previewReadiness({
-        pipeline: pipeline.config,
-        hash: pipeline.hash,
+        pipeline,
         readiness,
         written: (body as { readiness: object }).readiness,
         applyTo,
-        target: { text: pipeline.text, file: basename(pipeline.file), managed: deps.isManaged(pipeline.file) },
       });
       if (preview.kind === 'missing') throw noStep(params.name, preview.steps);
       return previewView(preview, applyTo);

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
+import { readinessCard } from '../readiness/view.ts';
+import { readWhatIf } from '../readiness/what-if.ts';
 import { runRow } from '../runs/row.ts';
 import { agentsView, pipelinesView, pipelineView, stepsView, stepView } from './view.ts';
 
@@ -32,16 +34,21 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
     const entry = definitions.pipelines.find((pipeline) => pipeline.name === nameOf(request));
     if (entry === undefined)
       return sendProblem(context, request, reply, unknown('pipeline', paths.pipelines(), 'All pipelines'));
-    const [{ runs }, stats] = await Promise.all([
+    const whatIf = readWhatIf(request.query as Record<string, unknown>);
+    const [{ runs }, stats, report, tried] = await Promise.all([
       deps.listRuns({ pipeline: entry.name, limit: 5, offset: 0 }),
       unlessBusy(deps.statistics.pipeline(entry.name, SUMMARY, request.signal)),
+      deps.readiness(entry.name),
+      whatIf && deps.tryReadiness({ pipeline: entry.name, ...whatIf }),
     ]);
+    const { name, config } = entry;
+    const readiness = report && readinessCard({ name, config, report, whatIf, tried, now: deps.now() });
     const rows = runs.map((run) => runRow(run, { now: deps.now(), currency: deps.currency }));
     return sendPage(context, request, reply, {
       title: entry.name,
       nav: 'pipelines',
       template: 'pipeline',
-      model: pipelineView(entry, definitions, { rows, currency: deps.currency, stats }),
+      model: { ...pipelineView(entry, definitions, { rows, currency: deps.currency, stats }), readiness },
     });
   });
 

@@ -30,6 +30,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
       completed,
       testing,
       pipelines,
+      verdictOf: deps.verdictOf,
       first,
       now,
       currency: deps.currency,

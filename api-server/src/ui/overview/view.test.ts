@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NOW, runLine } from '../fixtures/runs.ts';
+import type { PageDeps } from '../page-deps.ts';
 import { firstRun } from '../runs/first-run.ts';
 import type { RunLine } from '../wire.ts';
 import { overviewView } from './view.ts';
@@ -13,6 +14,7 @@ const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
     completed: page(),
     testing: page(),
     pipelines: [],
+    verdictOf: () => null,
     first: firstRun('http://127.0.0.1:8000', null),
     now: NOW,
     currency: 'USD',
@@ -51,5 +53,26 @@ test('pipelines in testing say how they did', () => {
   const testing = page(runLine({ stage: 'testing' }), runLine({ stage: 'testing', status: 'failed' }));
   expect(
     view({ pipelines: [entry, { ...entry, name: 'live', config: { stage: 'production' } }], testing }).testing,
-  ).toMatchObject([{ name: 'checkout-errors', note: '1 of 2 recent runs completed' }]);
+  ).toMatchObject([{ name: 'checkout-errors', note: '1 of 2 recent runs completed', look: { word: 'Not assessed' } }]);
+});
+
+test('what may leave testing stands first, with what holds the others back', () => {
+  const entry = (name: string) => ({ name, file: `${name}.yaml`, text: '', hash: `hash of ${name}`, config: {} });
+  const verdicts: Record<string, NonNullable<ReturnType<PageDeps['verdictOf']>>> = {
+    'hash of slow': { verdict: 'building', reason: 'step look, accuracy: 7 of 20 marked results; 13 more to go' },
+    'hash of fine': { verdict: 'ready', reason: 'the evidence at stage testing meets every criterion' },
+    'hash of bare': { verdict: 'not_configured', reason: 'none of 2 steps has readiness criteria' },
+    'hash of edited before': { verdict: 'ready', reason: 'of another edition' },
+  };
+  const model = view({
+    pipelines: ['edited', 'bare', 'slow', 'fine'].map(entry),
+    verdictOf: (_, hash) => verdicts[hash] ?? null,
+  });
+  expect(model.testing.map(({ name, look, note }) => [name, look.word, note])).toEqual([
+    ['fine', 'Ready', 'The evidence at stage testing meets every criterion'],
+    ['slow', 'Building', 'Step look, accuracy: 7 of 20 marked results; 13 more to go'],
+    ['bare', 'Not asked', 'no run in the last 7 days'],
+    ['edited', 'Not assessed', 'no run in the last 7 days'],
+  ]);
+  expect(model.testing[0]?.href).toBe('/ui/pipelines/fine#readiness');
 });

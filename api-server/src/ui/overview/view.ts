@@ -1,10 +1,11 @@
 import { count } from '../format.ts';
 import { paths } from '../paths.ts';
-import type { DefinitionEntry } from '../page-deps.ts';
+import type { DefinitionEntry, PageDeps } from '../page-deps.ts';
+import { verdictLook } from '../readiness/look.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { plural, runRow, runTitle } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
-import type { RunLine, RunsPage } from '../wire.ts';
+import type { ReadinessVerdict, RunLine, RunsPage } from '../wire.ts';
 
 const SHOWN = 6;
 /** Both ask for somebody's eyes. */
@@ -18,6 +19,7 @@ export interface OverviewInput {
   completed: RunsPage;
   testing: RunsPage;
   pipelines: DefinitionEntry[];
+  verdictOf: PageDeps['verdictOf'];
   first: FirstRun;
   now: number;
   currency: string;
@@ -29,7 +31,7 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
   detail: detail(run),
 });
 
-/** What runs, what waits for me, what failed and what is still in testing, readable in five seconds (Design 10). */
+/** What runs, what waits for me, what failed and what may leave testing, readable in five seconds (Design 10). */
 export function overviewView(input: OverviewInput) {
   const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.escalated.runs];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
@@ -71,7 +73,10 @@ export function overviewView(input: OverviewInput) {
       }),
     ],
     pipelinesPath: paths.pipelines(),
-    testing: testing.slice(0, SHOWN).map((pipeline) => testingLine(pipeline, input.testing)),
+    testing: testing
+      .map((pipeline) => testingLine(pipeline, input))
+      .toSorted((a, b) => a.rank - b.rank)
+      .slice(0, SHOWN),
     testingNone: input.pipelines.length === 0 ? 'No pipeline is loaded.' : 'Every pipeline is in production.',
   };
 }
@@ -109,10 +114,27 @@ const panel = <Row>({ status, ...rest }: { status: string; title: string; rows: 
   more: rest.rows.length > 0 ? paths.runs({ status }) : null,
 });
 
-function testingLine(pipeline: DefinitionEntry, recent: RunsPage) {
-  const runs = recent.runs.filter((run) => run.pipeline_name === pipeline.name);
+/** The nearest to leaving first. */
+const RANKS: readonly ReadinessVerdict[] = ['ready', 'building', 'not_ready', 'no_data', 'not_configured'];
+
+function testingLine({ name, hash }: DefinitionEntry, { testing, verdictOf }: OverviewInput) {
+  const assessed = verdictOf(name, hash);
+  const isJudged = assessed !== null && assessed.verdict !== 'not_configured' && assessed.verdict !== 'no_data';
+  return {
+    name,
+    href: `${paths.pipeline(name)}#readiness`,
+    look: verdictLook(assessed && assessed.verdict),
+    note: isJudged ? sentence(assessed.reason) : recentNote(name, testing),
+    rank: assessed ? RANKS.indexOf(assessed.verdict) : RANKS.length,
+  };
+}
+
+const sentence = (reason: string): string => reason.slice(0, 1).toUpperCase() + reason.slice(1);
+
+function recentNote(name: string, recent: RunsPage): string {
+  const runs = recent.runs.filter((run) => run.pipeline_name === name);
   const completed = runs.filter((run) => run.status === 'completed').length;
-  const note =
-    runs.length === 0 ? 'no run in the last 7 days' : `${completed} of ${plural(runs.length, 'recent run')} completed`;
-  return { name: pipeline.name, href: paths.pipeline(pipeline.name), note, trust: null };
+  return runs.length === 0
+    ? 'no run in the last 7 days'
+    : `${completed} of ${plural(runs.length, 'recent run')} completed`;
 }

@@ -1,0 +1,51 @@
+export type Tier = 'operational' | 'confidence' | 'accuracy' | 'calibration';
+
+interface Knob {
+  key: string;
+  label: string;
+  /** A whole number, or a share from 0 to 1. */
+  kind: 'count' | 'share';
+  /** What holds where nothing is written; '' for a setting of the service. */
+  fallback: string;
+}
+
+/** The tiers and their knobs in the words of the pages, in the order in which they are shown. */
+export const TIERS: readonly { tier: Tier; title: string; question: string; knobs: readonly Knob[] }[] = [
+  {
+    tier: 'operational',
+    title: 'Operational',
+    question: 'Does it run?',
+    knobs: [
+      { key: 'min_runs', label: 'Runs needed', kind: 'count', fallback: '20' },
+      { key: 'min_success_rate', label: 'Share without failure', kind: 'share', fallback: '0.95' },
+    ],
+  },
+  {
+    tier: 'confidence',
+    title: 'Confidence',
+    question: 'Is it sure?',
+    knobs: [
+      { key: 'min_runs', label: 'Answers needed', kind: 'count', fallback: '20' },
+      { key: 'min_pass_rate', label: 'Share that passes the gate', kind: 'share', fallback: '0.8' },
+    ],
+  },
+  {
+    tier: 'accuracy',
+    title: 'Accuracy',
+    question: 'Is it right?',
+    knobs: [
+      { key: 'min_marked', label: 'Marked results needed', kind: 'count', fallback: '20' },
+      { key: 'min_accuracy', label: 'Share that is right', kind: 'share', fallback: '0.85' },
+    ],
+  },
+  {
+    tier: 'calibration',
+    title: 'Calibration',
+    question: 'Does it know when it is right?',
+    knobs: [
+      { key: 'n_min', label: 'Marked results a bin', kind: 'count', fallback: '' },
+      { key: 'max_gap', label: 'Too sure by at most', kind: 'share', fallback: '0.15' },
+      { key: 'min_coverage', label: 'Share of answers measured', kind: 'share', fallback: '0.5' },
+    ],
+  },
+];

@@ -1,0 +1,115 @@
+import type { Config } from '../definitions/config.ts';
+import { age, exactTime } from '../format.ts';
+import type { TriedReadiness } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import type { ReadinessReport, ReadinessStep } from '../wire.ts';
+import { TIERS, type Tier } from './knobs.ts';
+import { verdictLook } from './look.ts';
+import { type WhatIf, whatIfForm } from './what-if.ts';
+
+export interface ReadinessInput {
+  name: string;
+  config: Config;
+  report: ReadinessReport;
+  whatIf: WhatIf | null;
+  tried: TriedReadiness | null;
+  now: number;
+}
+
+/** The readiness of a pipeline on its page: steps against tiers, what is missing, and a form to try other criteria. */
+export function readinessCard({ name, config, report: real, whatIf, tried, now }: ReadinessInput) {
+  const report = tried?.kind === 'tried' ? tried.report : real;
+  const isPreview = tried?.kind === 'tried';
+  return {
+    isPreview,
+    isAsked: report.criteria_source === 'configured',
+    look: verdictLook(report.verdict),
+    lead: lead(report),
+    evidence: `Evidence of ${report.pipeline_stage} runs, gathered ${ago(report.gathered_at, now)}`,
+    gathered: exactTime(report.gathered_at),
+    columns: TIERS.map(({ title, question }) => ({ title, question })),
+    rows: report.steps.map(row),
+    told: report.steps.filter(({ verdict }) => verdict !== 'not_configured').map(told),
+    preview: tried?.kind === 'tried' ? snippet(tried.report, real) : null,
+    problems: tried?.kind === 'invalid' ? tried.problems : [],
+    form: whatIfForm(config, real.steps, whatIf),
+    action: `${paths.pipeline(name)}#readiness`,
+    back: `${paths.pipeline(name)}#readiness`,
+    example: EXAMPLE,
+  };
+}
+
+const EXAMPLE = `readiness:
+  operational:
+    min_runs: 20
+  accuracy:
+    min_marked: 20
+    min_accuracy: 0.85`;
+
+function ago(iso: string, now: number): string {
+  const since = age(iso, now);
+  return since === 'now' ? 'just now' : `${since} ago`;
+}
+
+function lead({ summary, verdict, pipeline_stage: stage }: ReadinessReport): string {
+  const asked = summary.total - summary.not_configured;
+  const steps = `${summary.ready} of ${plural(asked, 'step')} ready`;
+  if (verdict === 'not_configured') return 'Nothing says yet what this pipeline has to prove.';
+  if (verdict !== 'ready') return `${steps}.`;
+  return stage === 'testing' ? `${steps}: it may leave testing.` : `${steps}: it holds what was asked of it.`;
+}
+
+function row(step: ReadinessStep) {
+  return {
+    name: step.step_name,
+    shape: SHAPES[step.kind] ?? step.executor,
+    isBranch: step.kind === 'branch',
+    look: verdictLook(step.verdict),
+    cells: TIERS.map(({ tier, title }) => cell(step, tier, title)),
+  };
+}
+
+const SHAPES: Partial<Record<ReadinessStep['kind'], string>> = { parallel: 'group', fan_out: 'fan-out' };
+
+function cell({ tiers }: ReadinessStep, tier: Tier, title: string) {
+  const { verdict, reason } = tiers[tier];
+  const isSilent = verdict === 'not_configured' || verdict === 'no_data';
+  return { title, look: verdictLook(verdict), reason, figure: isSilent ? '' : FIGURES[tier](tiers) };
+}
+
+const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 100 + 1e-6)}%`);
+
+/** One number that says where a tier stands; the sentence beside it says the rest. */
+const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
+  operational: ({ operational: { verdict, runs, min_runs: needed, success_rate: rate } }) =>
+    verdict === 'building' ? `${runs} of ${needed} runs` : `${percent(rate)} went well`,
+  confidence: ({ confidence: { verdict, answers, min_runs: needed, pass_rate: rate } }) =>
+    verdict === 'building' ? `${answers} of ${needed} answers` : `${percent(rate)} pass`,
+  accuracy: ({ accuracy: { verdict, marked, min_marked: needed, accuracy } }) =>
+    verdict === 'building' ? `${marked} of ${needed} marked` : `${percent(accuracy)} right`,
+  calibration: ({ calibration: { verdict, coverage, worst_gap: gap, fullest_bin: fullest, n_min: needed } }) => {
+    if (verdict === 'building')
+      return gap === null ? `${fullest} of ${needed} in a bin` : `${percent(coverage)} measured`;
+    return gap === null || gap <= 0 ? 'never too sure' : `${percent(gap)} too sure`;
+  },
+};
+
+const told = (step: ReadinessStep) => ({
+  name: step.step_name,
+  look: verdictLook(step.verdict),
+  open: step.verdict === 'not_ready' || step.verdict === 'building',
+  sentences: step.narrative,
+  notes: step.notes,
+});
+
+function snippet(tried: Extract<TriedReadiness, { kind: 'tried' }>['report'], real: ReadinessReport) {
+  const before = verdictLook(real.verdict).word.toLowerCase();
+  const after = verdictLook(tried.verdict).word.toLowerCase();
+  return {
+    title: `With these criteria: ${after}`,
+    change: before === after ? 'The verdict stays the same.' : `Today it is ${before}.`,
+    yaml: tried.yaml_snippet_indented.replace(/\n$/, ''),
+    hint: tried.yaml_target_hint,
+  };
+}
