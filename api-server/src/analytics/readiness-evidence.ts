@@ -58,7 +58,8 @@ export interface Tally {
 
 /** All evidence of one step, by who answered. */
 export interface StepEvidence {
-  combos: Map<string, { combo: Combo; tally: Tally }>;
+  /** `starts`: of each execution, in no order. */
+  combos: Map<string, { combo: Combo; tally: Tally; starts: number[] }>;
   /** Executions that failed before anybody said which version of the agent it was. */
   unversioned: EvidenceRow[];
   /** Of the newest execution that has them. */
@@ -118,8 +119,9 @@ function addTo(evidence: StepEvidence, step: ReadinessStep, row: EvidenceRow): v
   if (isNewer(at, evidence.newestVersion)) evidence.newestVersion = { at, agentVersion };
   const combo = { agent, provider, model, promptHash, agentVersion };
   const key = JSON.stringify(Object.values(combo));
-  const known = evidence.combos.get(key) ?? { combo, tally: emptyTally() };
+  const known = evidence.combos.get(key) ?? { combo, tally: emptyTally(), starts: [] };
   evidence.combos.set(key, known);
+  known.starts.push(at);
   addRow(known.tally, step, row);
 }
 

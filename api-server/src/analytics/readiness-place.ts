@@ -22,7 +22,7 @@ export function placeOf(text: string, loc: Loc): Place | null {
   if (!isMap(map)) return null;
   const at = (offset: number) => lines.linePos(offset);
   const known = pairOf(map, 'readiness');
-  const replaces = known && linesOf(text, known, at);
+  const replaces = known && linesOf(known, at);
   const start = rangeOf(map)?.[0];
   if (map.flow === true && start !== undefined) return { style: 'flow', indent: 0, line: at(start).line, replaces };
   const keys = keysOf(map);
@@ -43,11 +43,8 @@ const pairOf = (map: YAMLMap, name: string): Pair | null =>
 
 const rangeOf = (node: unknown) => (node as Node | null | undefined)?.range ?? undefined;
 
-function linesOf(text: string, { key, value }: Pair, at: (offset: number) => { line: number }): Place['replaces'] {
+function linesOf({ key, value }: Pair, at: (offset: number) => { line: number }): Place['replaces'] {
   const from = rangeOf(key);
   const to = rangeOf(value) ?? from;
-  if (!from || !to) return null;
-  // A block ends with the blank lines and comments after it.
-  const end = text.slice(0, to[1]).trimEnd().length;
-  return { from: at(from[0]).line, to: at(Math.max(from[0], end - 1)).line };
+  return from && to ? { from: at(from[0]).line, to: at(Math.max(from[0], to[1] - 1)).line } : null;
 }

@@ -23,18 +23,41 @@ describe('what counts', () => {
     expect(step.notes).toContain('The newest execution had another prompt than the definition has now.');
   });
 
-  test('a call that failed before it had a version belongs to the one in use then', () => {
+  test.each([
+    ['between the two, like the one that came next', 15, 'v2', true],
+    ['before all, like the first', 5, 'v1', true],
+    ['before all, and not like the last', 5, 'v2', false],
+    ['after all, like what is in force', 40, 'v2', true],
+    ['after all, like what is in force, never seen before', 40, 'v3', true],
+    ['and not like one that was given up', 15, 'v1', false],
+  ])('a call that failed before it had a version counts %s', (_, startedAt, version, counts) => {
+    const given = [
+      row({ agentVersion: 'v1', startedAt: 10 }),
+      row({ agentVersion: 'v2', startedAt: 20 }),
+      row({ agentVersion: 'v2', startedAt: 30 }),
+      row({ agentVersion: null, status: 'failed', startedAt }),
+    ];
+    const { tiers, notes } = stepOf({ pipeline: pipelineOf(ASKED), rows: given, versionOf: saysVersion(version) });
+    expect(tiers.operational.failed).toBe(counts ? 1 : 0);
+    expect(notes[0]).toMatch(/^\d executions? of an earlier prompt or agent version (is|are) left out\.$/);
+  });
+
+  test('a version that was taken up again does not answer for what failed under another', () => {
     const given = [
       row({ agentVersion: 'v1', startedAt: 10 }),
       row({ agentVersion: null, status: 'failed', startedAt: 15 }),
       row({ agentVersion: 'v2', startedAt: 20 }),
-      row({ agentVersion: null, status: 'failed', startedAt: 25 }),
-      row({ agentVersion: null, promptHash: null, status: 'failed', startedAt: 30 }),
-      row({ agentVersion: null, promptHash: 'older', status: 'failed', startedAt: 31 }),
+      row({ agentVersion: 'v1', startedAt: 30 }),
     ];
-    const { tiers } = stepOf({ pipeline: pipelineOf(ASKED), rows: given });
-    // The one at 15 may be of either: what may count against the present one does.
-    expect(tiers.operational).toMatchObject({ executions: 4, failed: 3 });
+    const failed = (version: string) =>
+      stepOf({ pipeline: pipelineOf(ASKED), rows: given, versionOf: saysVersion(version) }).tiers.operational.failed;
+    expect([failed('v1'), failed('v2')]).toEqual([0, 1]);
+  });
+
+  test('a call that failed with another prompt is another edition', () => {
+    const failing = { agentVersion: null, status: 'failed' };
+    const given = [row({ ...failing, promptHash: 'older' }), row({ ...failing, promptHash: null }), row(failing)];
+    expect(stepOf({ pipeline: pipelineOf(ASKED), rows: given }).tiers.operational).toMatchObject({ failed: 2 });
   });
 
   test('an edition that only ever failed is judged by that', () => {

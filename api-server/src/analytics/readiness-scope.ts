@@ -49,24 +49,44 @@ export interface Scoped {
   older: number;
 }
 
-/**
- * The evidence of the present prompt and agent version. A call that failed before its agent said its version belongs to the
- * version that was in use then: failures must not vanish from the evidence.
- */
+/** The evidence of the present prompt and agent version; failures must not vanish from it. */
 export function inScope(step: ReadinessStep, evidence: StepEvidence, config: CurrentConfig): Scoped {
-  const all = [...evidence.combos.values()];
-  const own = all.filter(({ combo }) => isCurrent(step, combo, config));
-  const others = all.filter(({ combo }) => !isCurrent(step, combo, config));
+  const { own = [], others = [] } = Object.groupBy(evidence.combos.values(), ({ combo }) =>
+    isCurrent(step, combo, config) ? 'own' : 'others',
+  );
   const current = emptyTally();
   for (const { tally } of own) mergeTally(current, tally);
-  const began = current.firstSeenAt ?? Infinity;
-  const since = Math.max(-1, ...others.map(({ tally }) => tally.lastSeenAt ?? -1).filter((at) => at < began));
+  const isOwn = attribution(own, others);
   const failures = evidence.unversioned.filter(
-    ({ promptHash, startedAt }) => startedAt > since && (promptHash === null || promptHash === step.promptHash),
+    ({ promptHash, startedAt }) => (promptHash === null || promptHash === step.promptHash) && isOwn(startedAt),
   );
   for (const row of failures) addRow(current, step, row);
   const older = others.reduce((sum, { tally }) => sum + tally.rows, evidence.unversioned.length - failures.length);
   return { current, models: new Set(own.map(({ combo }) => `${combo.provider}/${combo.model}`)).size, older };
+}
+
+interface Seen {
+  starts: readonly number[];
+}
+
+/**
+ * Whether a call that failed before its agent said its version is one of the present version: the next execution that has a
+ * version decides, and where there is none, what is in force now.
+ */
+function attribution(own: readonly Seen[], others: readonly Seen[]): (at: number) => boolean {
+  const [mine, theirs] = [own, others].map((seen) => seen.flatMap(({ starts }) => starts).toSorted((a, b) => a - b));
+  return (at) => firstFrom(mine, at) <= firstFrom(theirs, at);
+}
+
+/** The first of the sorted numbers that is not before `at`; Infinity where all are. */
+function firstFrom(sorted: readonly number[] = [], at: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? Infinity) < at) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] ?? Infinity;
 }
 
 export const isCurrent = (step: ReadinessStep, combo: Combo, config: CurrentConfig): boolean =>
