@@ -1,27 +1,9 @@
-import formbody from '@fastify/formbody';
-import fastify from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
-import { fakeDeps, VIEWER } from './fixtures/fake-deps.ts';
+import { expect, test } from 'vitest';
+import { VIEWER } from './fixtures/fake-deps.ts';
+import { pagesWith } from './fixtures/pages-with.ts';
 import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
 import { readinessReport, readinessStep } from './fixtures/readiness.ts';
-import { registerPages } from './pages.ts';
-
-async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
-  const app = fastify();
-  onTestFinished(() => app.close());
-  await app.register(formbody);
-  const deps = fakeDeps(world);
-  await registerPages(app, deps);
-  const post = (url: string, form: Record<string, string>) =>
-    app.inject({
-      method: 'POST',
-      url,
-      payload: new URLSearchParams(form).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-  return { app, deps, get: (url: string) => app.inject({ url }), post };
-}
 
 const hostileStep = stepDetail({
   step_name: HOSTILE,
@@ -255,63 +237,6 @@ test('a wrong token says so, the right one goes to the page asked for', async ()
   const right = await post('/ui/login', { token: 'right', next: '/ui/runs' });
   expect([right.statusCode, right.headers.location]).toEqual([303, '/ui/runs']);
   expect((await post('/ui/login', { token: 'right', next: 'https://evil.example' })).headers.location).toBe('/ui/');
-});
-
-test('a mark reaches the run or the step and leads back to where it was made', async () => {
-  const { post, deps, get } = await pagesWith({ details: [runDetail()] });
-  const url = `/ui/runs/${runDetail().id}/feedback`;
-  const answer = await post(url, { _csrf: VIEWER.csrf, outcome: 'partial', step: 'triage', notes: ' close ' });
-  expect([answer.statusCode, answer.headers.location]).toEqual([303, `/ui/runs/${runDetail().id}?step=triage`]);
-  await post(url, { _csrf: VIEWER.csrf, outcome: 'correct' });
-  expect(deps.marks).toMatchObject([
-    { stepName: 'triage', outcome: 'partial', notes: 'close' },
-    { stepName: null, outcome: 'correct', notes: null },
-  ]);
-  const { body } = await get(`/ui/runs/${runDetail().id}`);
-  expect(body).toContain('value="correct" class="mark-correct" aria-pressed="true"');
-});
-
-test('a mark in the queue leads back into the queue, and to no other site', async () => {
-  const { post, get } = await pagesWith({ details: [runDetail()], unmarked: { steps: [unmarkedLine()], more: false } });
-  const queue = '/ui/marking?pipeline=checkout-errors';
-  const { body } = await get(queue);
-  expect(body).toContain(`name="next" value="${queue.replace('=', '&#x3D;')}"`);
-  const url = `/ui/runs/${runDetail().id}/feedback`;
-  const form = { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' };
-  expect((await post(url, { ...form, next: queue })).headers.location).toBe(queue);
-  expect((await post(url, { ...form, next: 'https://evil.example' })).headers.location).toBe('/ui/');
-});
-
-test('a viewer sees the queue without buttons; an empty one says what fills it', async () => {
-  const viewer = { ...VIEWER, role: 'viewer' as const };
-  const { get } = await pagesWith({ viewer, unmarked: { steps: [unmarkedLine()], more: false } });
-  const { body } = await get('/ui/marking');
-  expect(body).toContain('1 answer waits');
-  expect(body).not.toContain('name="outcome"');
-  const empty = await pagesWith({});
-  expect((await empty.get('/ui/marking')).body).toContain('Every answer has its mark');
-  expect((await empty.get('/ui/marking?stage=testing')).body).toContain('Nothing waits under these filters');
-});
-
-test.each([
-  ['without the CSRF token', {}, VIEWER, 403],
-  ['with a foreign CSRF token', { _csrf: 'other' }, VIEWER, 403],
-  ['by a viewer', { _csrf: VIEWER.csrf }, { ...VIEWER, role: 'viewer' as const }, 403],
-  ['with an unknown outcome', { _csrf: VIEWER.csrf, outcome: 'great' }, VIEWER, 400],
-])('a mark %s is refused and stores nothing', async (_name, fields, viewer, status) => {
-  const { post, deps } = await pagesWith({ details: [runDetail()], viewer });
-  const answer = await post(`/ui/runs/${runDetail().id}/feedback`, { outcome: 'correct', ...fields });
-  expect([answer.statusCode, deps.marks]).toEqual([status, []]);
-});
-
-test('a step that still runs cannot be marked, and the page says so', async () => {
-  const run = runDetail();
-  const steps = run.steps.map((step) => ({ ...step, status: 'running' as const }));
-  const { post, deps } = await pagesWith({ details: [{ ...run, steps }] });
-  const form = { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' };
-  const answer = await post(`/ui/runs/${run.id}/feedback`, form);
-  expect([answer.statusCode, deps.marks]).toEqual([409, []]);
-  expect(answer.body).toContain('This step is still running');
 });
 
 test('only a running run of an operator can be cancelled from its page', async () => {
