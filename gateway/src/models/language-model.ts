@@ -12,6 +12,8 @@ export interface Dialect {
   jsonMode: boolean;
   /** Whether a model's name does not tell what it can do, so that asking it to think must be said twice. */
   namelessModels?: boolean;
+  /** Whether the provider keeps what it is asked and what it answers, unless it is told not to. */
+  keepsAnswers?: boolean;
   /** Where the provider's own JSON names the model that answered, for an SDK that does not read it. */
   modelField?: string;
   /** Whether the trace context is sent on: to servers of one's own, not to strangers. */
@@ -56,10 +58,17 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
   };
 }
 
-function thinkingOf({ thinking }: ModelCall, { namelessModels }: Dialect) {
-  if (thinking === undefined) return {};
-  const force = namelessModels === true && thinking !== 'none';
-  // Nobody reads a summary of the thoughts, and OpenAI refuses one to organizations that it has not verified.
-  const openai = { reasoningSummary: null, ...(force ? { forceReasoning: true } : {}) };
-  return { reasoning: thinking, providerOptions: { openai } };
+function thinkingOf({ thinking }: ModelCall, { namelessModels, keepsAnswers }: Dialect) {
+  const force = namelessModels === true && thinking !== undefined && thinking !== 'none';
+  const openai = {
+    // A run needs nothing of it: its thoughts come encrypted with the answer and go back with the next question.
+    ...(keepsAnswers ? { store: false } : {}),
+    // Nobody reads a summary of the thoughts, and OpenAI refuses one to organizations that it has not verified.
+    ...(thinking === undefined ? {} : { reasoningSummary: null }),
+    ...(force ? { forceReasoning: true } : {}),
+  };
+  return {
+    ...(thinking === undefined ? {} : { reasoning: thinking }),
+    ...(Object.keys(openai).length > 0 ? { providerOptions: { openai } } : {}),
+  };
 }

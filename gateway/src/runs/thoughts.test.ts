@@ -35,7 +35,7 @@ const THOUGHTFUL: Record<string, FakeAnswer> = {
       status: 'completed',
       model: 'm-dated',
       output: [
-        { type: 'reasoning', id: 'rs_OWN', summary: [] },
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'OWN' },
         { type: 'function_call', id: 'f', call_id: 'call_1', name: 'host__ok', arguments: '{}', status: 'completed' },
       ],
       usage: {

@@ -12,6 +12,7 @@ export function openOpenAi(settings: ProviderSettings, namelessModels = false): 
     headers: settings.headers,
     fetch: settings.fetch,
   });
-  const open = settings.api === 'chat' ? provider.chat : provider.responses;
-  return { model: (id) => chatModelOf(open(id), { jsonMode: true, namelessModels }) };
+  const isChat = settings.api === 'chat';
+  const open = isChat ? provider.chat : provider.responses;
+  return { model: (id) => chatModelOf(open(id), { jsonMode: true, namelessModels, keepsAnswers: !isChat }) };
 }

@@ -225,3 +225,25 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     expect(failure).toMatchObject({ retryable: true, status: null });
   });
 });
+
+test.each(['openai', 'azure'] as const)(
+  '%s is asked to keep nothing, and so for its thoughts in a form to hand back',
+  async (type) => {
+    const server = await startFakeModelServer([DIALECTS['openai responses']!.text('x')]);
+    closing.push(server.close);
+    const options = { type, base_url: `${server.url}/v1`, api_key: 'k', headers: {}, default: true };
+    const model = await createModels(providerEntries({ it: options })).open({ provider: 'it', model: 'gpt-5' });
+    await model?.generate({ ...CALL, thinking: 'low' }, { signal: AbortSignal.timeout(50_000) });
+    expect(server.requests[0]?.body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
+  },
+);
+
+test('other servers of Chat Completions are told nothing of it', async () => {
+  const server = await startFakeModelServer([DIALECTS['openai chat']!.text('x')]);
+  closing.push(server.close);
+  const base = { base_url: `${server.url}/v1`, api_key: 'k', headers: {}, default: true };
+  const options = { ...base, type: 'openai', api: 'chat' } as const;
+  const model = await createModels(providerEntries({ it: options })).open({ provider: 'it', model: 'gpt-5' });
+  await model?.generate(CALL, { signal: AbortSignal.timeout(50_000) });
+  expect(Object.keys(server.requests[0]?.body)).not.toContain('store');
+});
