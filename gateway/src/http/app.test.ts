@@ -192,6 +192,16 @@ describe('bad requests', () => {
     });
   });
 
+  test.each([
+    ['{"agent_yaml": "name: x\nmodel: m"}', /^the body is no JSON: Bad control character .* position 23/],
+    ['{"agent_yaml":', /^the body is no JSON: Unexpected end of JSON input/],
+    ['{"agent_yaml":"","__proto__":{}}', /^the body has a key that is not taken: __proto__/],
+  ])('a body that is no JSON is told where: %j', async (body, message) => {
+    const { detail } = (await gateway.http('POST', '/agents/validate', { body })).body;
+    expect(detail).toMatchObject({ type: 'validation', message: expect.stringMatching(message) });
+    expect(detail.errors[0].message).toBe(detail.message);
+  });
+
   test('what is wrong with a change is said of the agent that it was for', async () => {
     const { body } = await gateway.http('PUT', '/agents/greeter', { body: { soul_md: 5 } });
     expect(body.detail.errors).toMatchObject([{ agent: 'greeter', field: 'soul_md' }]);

@@ -62,13 +62,25 @@ function readJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else void parse(request, String(body), done);
+    if (body.length === 0) return done(null, undefined);
+    void parse(request, String(body), (error, value) =>
+      error ? done(invalid([problem({ message: whyNoJson(String(body)) })])) : done(null, value),
+    );
   });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => {
     if (body.length === 0) done(null, undefined);
     else done(invalid([problem({ message: NO_JSON })]));
   });
+}
+
+/** Of a body that the parser refused. */
+function whyNoJson(body: string): string {
+  try {
+    JSON.parse(body);
+    return 'the body has a key that is not taken: __proto__ or constructor.prototype';
+  } catch (error) {
+    return `the body is no JSON: ${error instanceof Error ? error.message.slice(0, MAX_VALUE_CHARS) : ''}`;
+  }
 }
 
 function addressError({ headers }: FastifyRequest, deps: AppDeps): unknown {
