@@ -132,6 +132,15 @@ test('the insights page has the numbers of the routes, over time and against the
   ]);
 });
 
+test('a scrape reads no sums of hours, however many there are', async () => {
+  await server.store.database.write(async ({ db }) => {
+    await db.schema.dropTable('hourly_runs').execute();
+    await db.schema.dropTable('hourly_steps').execute();
+  });
+  expect((await server.app.inject('/metrics')).statusCode).toBe(200);
+  expect(await get('/stats/pipelines')).toMatchObject({ status: 500 });
+});
+
 test('sums stay when runs are pruned, and the pipeline is still known', async () => {
   await addRun(1, {}, { cost: 0.25, cost_source: 'manual' });
   await server.store.database.write((tx) => tx.db.deleteFrom('runs').execute());

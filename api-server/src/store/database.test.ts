@@ -28,6 +28,17 @@ test('what a job wrote is there for readers once the write resolves, and not bef
   expect(await definitions()).toEqual([{ hash: 'a' }]);
 });
 
+test('a reader apart sees what is stored, and gives up when it is told to', async () => {
+  await database.write(({ db }) => db.insertInto('definitions').values(definition('a')).execute());
+  const ask = (signal: AbortSignal) => database.reader(signal).selectFrom('definitions').select('hash').execute();
+  expect(await ask(new AbortController().signal)).toEqual([{ hash: 'a' }]);
+  const leaves = new AbortController();
+  const asked = ask(leaves.signal);
+  leaves.abort();
+  await expect(asked).rejects.toMatchObject({ type: 'unavailable' });
+  await expect(ask(leaves.signal)).rejects.toMatchObject({ type: 'unavailable' });
+});
+
 test('jobs of one turn share a transaction and each gets its own result', async () => {
   const results = await Promise.all(
     [1, 2, 3].map((n) => database.write((tx) => addCounters(tx, count('m')).then(() => n))),

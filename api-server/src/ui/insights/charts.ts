@@ -1,4 +1,4 @@
-import type { Insights, Point } from '../../analytics/insights.ts';
+import type { Figures, Insights, Point } from '../../analytics/insights.ts';
 import type { StatisticsQuery } from '../../analytics/statistics.ts';
 import { count, duration, money } from '../format.ts';
 import { paths } from '../paths.ts';
@@ -31,11 +31,20 @@ function outcomes({ figures }: Point) {
   return { completed, other, rest: figures.runs_total - completed - other };
 }
 
+const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
+  p95 === null ? null : `95 of 100 took no longer; ${duration(avg)} on average`;
+
+const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
+  total === 0 ? null : `correct, of ${count(total)} runs that people marked`;
+
+/** How wide the bars are, in milliseconds; the first and the last may be cut. */
+const widthOf = (points: readonly Point[]): number =>
+  Math.max(0, ...points.slice(0, 3).map(({ from, to }) => to - from));
+
 /** The charts of the page: success, cost, tokens, latency and accuracy over time (Design 10). */
 export function charts({ now, points }: Insights, query: StatisticsQuery) {
   const { currency } = now.cost;
-  const bucketMs = points.length > 1 ? (points[1]?.to ?? 0) - (points[1]?.from ?? 0) : 0;
-  const width = Math.max(bucketMs, (points[0]?.to ?? 0) - (points[0]?.from ?? 0));
+  const width = widthOf(points);
   const shared = {
     points,
     when: (point: Point) => whenOf(point, width),
@@ -81,7 +90,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
       id: 'latency',
       title: 'Duration of runs',
       figure: duration(now.duration_seconds.p95),
-      note: `95 of 100 took no longer; ${duration(now.duration_seconds.avg)} on average`,
+      note: durationNote(now),
       text: duration,
       segments: ({ figures: { duration_seconds: took } }) => [{ label: 'p95', look: 'first', value: took.p95 ?? 0 }],
     },
@@ -89,7 +98,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
       id: 'accuracy',
       title: 'Accuracy',
       figure: percent(correctShare(now)),
-      note: `correct, of ${count(now.accuracy.total)} runs that people marked`,
+      note: accuracyNote(now),
       text: count,
       segments: ({ figures: { accuracy } }) => [
         { label: 'correct', look: 'good', value: accuracy.correct },

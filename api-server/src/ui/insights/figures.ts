@@ -41,13 +41,15 @@ const SAME = 0.0005;
 /** And up to this neither good nor bad. */
 const SLIGHT = 0.01;
 
-function change(compared: Compared, than: string): Change {
+/** `then` is the window before, as `in the 7 days before`; a figure that there is none of has no change. */
+function change(compared: Compared, then: string): Change | null {
+  if (compared.now === null) return null;
   const by = difference(compared);
-  if (by === null) return { text: `nothing to compare with ${than.replace('than ', '')}`, tone: 'quiet' };
-  if (Math.abs(by) < SAME) return { text: `the same as ${than.replace('than ', '')}`, tone: 'quiet' };
+  if (by === null) return { text: `none ${then}`, tone: 'quiet' };
+  if (Math.abs(by) < SAME) return { text: `the same as ${then}`, tone: 'quiet' };
   const [more, less] = compared.words;
   const size = (Math.abs(by) * 100).toFixed(Math.abs(by) < 0.1 ? 1 : 0);
-  const text = `${size} ${compared.share ? 'points' : '%'} ${by > 0 ? more : less} ${than}`;
+  const text = `${size} ${compared.share ? 'points' : '%'} ${by > 0 ? more : less} than ${then}`;
   return { text, tone: toneOf(by, compared.better) };
 }
 
@@ -69,7 +71,7 @@ interface Links {
 }
 
 /** The figures on top, each with its change against the window before and a way to its runs (Design 10). */
-export function figureTiles(now: Figures, before: Figures | null, { than, links }: { than: string; links: Links }) {
+export function figureTiles(now: Figures, before: Figures | null, { then, links }: { then: string; links: Links }) {
   const tile = (
     label: string,
     figure: string,
@@ -80,7 +82,7 @@ export function figureTiles(now: Figures, before: Figures | null, { than, links 
     figure,
     note: more.note ?? null,
     href: more.href ?? links.runs,
-    change: before === null ? null : change(compared, than),
+    change: before === null ? null : change(compared, then),
   });
   const pair = (pick: (figures: Figures) => number | null) => ({ now: pick(now), before: before && pick(before) });
   const amounts = ['more', 'less'] as const;

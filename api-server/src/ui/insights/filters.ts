@@ -43,4 +43,4 @@ export const rangeText = ({ timeRange }: StatisticsQuery): string =>
   timeRange === 'all' ? 'so far' : `in the last ${RANGE_WORDS[timeRange]}`;
 
 /** The window before, as the end of a comparison. */
-export const beforeText = ({ timeRange }: StatisticsQuery): string => `than in the ${RANGE_WORDS[timeRange]} before`;
+export const beforeText = ({ timeRange }: StatisticsQuery): string => `in the ${RANGE_WORDS[timeRange]} before`;

@@ -36,7 +36,7 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
         ? `No ${stage}run ${rangeText(query)}.`
         : `${plural(pipelines.length, 'pipeline')}, ${count(now.runs_total)} ${stage}${now.runs_total === 1 ? 'run' : 'runs'} ${rangeText(query)}. Times are UTC.`,
     empty: now.runs_total === 0 ? emptyState(query, first) : null,
-    tiles: figureTiles(now, before, { than: beforeText(query), links }),
+    tiles: figureTiles(now, before, { then: beforeText(query), links }),
     charts: charts(insights, query),
     rows: pipelines
       .toSorted((a, b) => b.runs_total - a.runs_total)
