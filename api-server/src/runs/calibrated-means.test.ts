@@ -65,3 +65,21 @@ test('two hundred steps are remembered and no more', async () => {
   await means.meanOf({ ...QUERY, stepName: 's0' });
   expect(reads).toHaveLength(202);
 });
+
+test('steps that reach their gates together wait for one read, and a read that fails is tried again', async () => {
+  const reads: PromiseWithResolvers<Labelled[]>[] = [];
+  const read = () => {
+    const answer = Promise.withResolvers<Labelled[]>();
+    reads.push(answer);
+    return answer.promise;
+  };
+  const rule = { nMin: 1, binWidth: 0.1 };
+  const means = createCalibration(read, { ttlSeconds: 300, rule, now: () => 0 });
+  const asked = [means.meanOf(QUERY), means.meanOf(QUERY)];
+  expect(reads).toHaveLength(1);
+  reads[0]?.reject(new Error('no answer'));
+  await expect(Promise.allSettled(asked)).resolves.toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  const again = means.meanOf(QUERY);
+  reads[1]?.resolve([{ ...BUCKET, confidence: 0.92, label: 1, n: 1 }]);
+  expect(await again).toBe(1);
+});

@@ -33,9 +33,14 @@ export function createCalibration(read: Read, { ttlSeconds, rule, now }: Calibra
     if (oldest !== undefined) known.delete(oldest);
     return rows;
   };
-  const recall: Read = (stepName) => {
+  const reading = new Map<string, Promise<readonly Labelled[]>>();
+  /** Steps that reach their gates together wait for one read. */
+  const recall = (stepName: string): Promise<readonly Labelled[]> => {
     const found = known.get(stepName);
-    return found && now() < found.until ? Promise.resolve(found.rows) : readNow(stepName);
+    if (found && now() < found.until) return Promise.resolve(found.rows);
+    const begun = reading.get(stepName) ?? readNow(stepName).finally(() => reading.delete(stepName));
+    reading.set(stepName, begun);
+    return begun;
   };
   return {
     meanOf: async (query) => calibratedMean(await recall(query.stepName), query, rule),

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../analytics/calibration.ts';
 import type { Stage } from '../runs/model.ts';
-import { executions, LABEL_OF, labelledIds, OUTCOME } from './labels.ts';
+import { LABEL_OF, labelledRows, OUTCOME } from './labels.ts';
 import type { Tables } from './schema.ts';
 
 export interface CalibrationScope {
@@ -20,8 +20,7 @@ const REPLAYS = ['replay', 'regression'];
  * out: their confidence is made of that of their branches, which count themselves.
  */
 export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
-  const rows = await executions(db)
-    .where('step_executions.id', 'in', labelledIds(db, scope.stepName))
+  const rows = await labelledRows(db, scope.stepName)
     .where('step_executions.stage', '=', scope.stage)
     .$if(scope.pipelineName !== undefined, (query) =>
       query.where('step_executions.pipeline_name', '=', scope.pipelineName as string),

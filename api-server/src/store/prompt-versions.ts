@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { PromptUse } from '../analytics/prompt-versions.ts';
 import { hasExecutions } from './aggregates/step-facts.ts';
-import { executions, labelledIds } from './labels.ts';
+import { labelledRows } from './labels.ts';
 import type { Tables } from './schema.ts';
 import { isExecution } from './step-rows.ts';
 import { promptsUsed } from './version-uses.ts';
@@ -55,8 +55,7 @@ async function storedPrompts(db: Kysely<Tables>, stepName: string) {
 }
 
 async function labelledPrompts(db: Kysely<Tables>, stepName: string): Promise<Map<string | null, number>> {
-  const rows = await executions(db)
-    .where('step_executions.id', 'in', labelledIds(db, stepName))
+  const rows = await labelledRows(db, stepName)
     .select(['prompt_hash', sql<number>`count(*)`.as('n')])
     .groupBy('prompt_hash')
     .execute();

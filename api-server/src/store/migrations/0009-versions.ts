@@ -21,5 +21,5 @@ export const versions = ({ integer, text, keyed }: TableWords): readonly string[
     WHERE completed_at IS NOT NULL AND status <> 'skipped' AND coalesce(prompt_hash, agent_version) IS NOT NULL GROUP BY 1, 2, 3, 4, 5`,
   `INSERT INTO agent_versions (executor, agent, agent_version, wanted)
     SELECT executor, agent, agent_version, 1 FROM version_uses WHERE executor = 'gateway' AND agent <> '' AND agent_version <> '' GROUP BY 1, 2, 3`,
-  `CREATE INDEX step_executions_failed_checks ON step_executions (family) WHERE deterministic_passed = 0`,
+  `CREATE INDEX step_executions_failed_checks ON step_executions (family, run_id, step_name) WHERE deterministic_passed = 0`,
 ];
