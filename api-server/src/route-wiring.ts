@@ -109,6 +109,7 @@ export function routeDeps(parts: RouteParts): Omit<ServerDeps, 'receive' | 'read
         listAudit: pageAudit(database),
         cancelRun: pageCancel({ cancel: engine.cancel, audit, now }),
         listAgents: agents,
+        history: parts.history,
       }),
   };
 }

@@ -258,6 +258,33 @@ test('other criteria are tried in the form, and nothing changes', async () => {
   expect(complaints).toEqual([]);
 });
 
+test("a mark shows on the step's page, which leads to the text that the agent had in that run", async () => {
+  const { page, complaints } = await visit();
+  await page.goto(`/ui/runs/${runId}?step=observe`);
+  await page.locator('#step').getByRole('button', { name: 'Partial' }).click();
+  await page.locator('#step .mark-partial[aria-pressed="true"]').waitFor();
+  await page.goto('/ui/pipelines/held');
+  await page.getByRole('link', { name: 'observe', exact: true }).click();
+  await page.waitForURL('**/ui/steps/observe');
+  await page.getByText('Too few marks to tell: the fullest bin has 1 of the 20 that it needs.').waitFor();
+  await page.locator('summary', { hasText: 'The numbers' }).click();
+  await page.getByRole('cell', { name: '50 %' }).waitFor();
+  const prompt = page.locator('.versions > li', { hasText: 'in use' });
+  expect(await prompt.locator('.yaml').innerText()).toContain('{{summary}}');
+  await page.locator('.bucket-key .link').last().click();
+  await page.waitForURL('**/ui/agents/machine-reader#version-*');
+  const soul = page.locator('.versions .schema', { hasText: 'soul.md' });
+  await waitFor(
+    async () => {
+      await page.reload();
+      return soul.isVisible();
+    },
+    { what: 'the text of the agent to be there' },
+  );
+  expect(await page.locator('.versions').innerText()).toContain('read_load');
+  expect(complaints).toEqual([]);
+});
+
 const PAGES = () => [
   '/ui/',
   '/ui/runs',
@@ -268,7 +295,9 @@ const PAGES = () => [
   '/ui/pipelines/held?whatif=1&accuracy=on&accuracy.min_marked=1&calibration=on&apply_to=observe',
   '/ui/steps',
   '/ui/steps/read-machine',
+  '/ui/steps/observe',
   '/ui/agents',
+  '/ui/agents/machine-reader',
   '/ui/schedules',
   '/ui/tools',
   '/ui/insights',

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { EvidenceRow, Outcome } from '../analytics/readiness-evidence.ts';
 import type { Stage } from '../runs/model.ts';
-import { executions } from './labels.ts';
 import type { Tables } from './schema.ts';
 
 /** Runs of these sources try something out: nothing of them is evidence (Orchestration 4.6, rule 5). */
@@ -35,7 +34,14 @@ export async function readinessRows(db: Kysely<Tables>, slice: EvidenceSlice): P
     .execute();
   const oldest = runs.at(-1);
   if (!oldest) return { rows: [], next: null };
-  const rows = await executions(db)
+  const rows = await db
+    .selectFrom('step_executions')
+    .leftJoin('step_feedback', (join) =>
+      join
+        .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
+        .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
+    )
+    .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
     .select([
       'step_executions.run_id',
       'step_executions.step_name',

@@ -13,6 +13,7 @@ import type {
   UnmarkedPage,
 } from './wire.ts';
 import type { Statistics } from '../analytics/statistics.ts';
+import type { History } from '../history-wiring.ts';
 
 export type { UnmarkedLine, UnmarkedPage };
 
@@ -253,4 +254,6 @@ export interface PageDeps {
   statistics: Statistics;
   definitions(): Definitions;
   listAgents(): Promise<AgentList>;
+  /** What the past says of steps and agents; the JSON routes answer with the same. */
+  history: History;
 }

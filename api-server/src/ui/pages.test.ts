@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { agentVersions } from '../analytics/agent-versions.ts';
+import { calibrate } from '../analytics/calibration.ts';
+import { promptVersions } from '../analytics/prompt-versions.ts';
 import { VIEWER } from './fixtures/fake-deps.ts';
 import { pagesWith } from './fixtures/pages-with.ts';
 import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
@@ -109,6 +112,22 @@ const hostileReadiness = readinessReport(
   ],
   { verdict: 'not_ready' },
 );
+const HOSTILE_KEY = {
+  agent: HOSTILE,
+  provider: HOSTILE,
+  model: HOSTILE,
+  promptHash: HOSTILE,
+  agentVersion: HOSTILE,
+};
+const hostileEdition = <T extends object>(texts: T) => ({
+  promptHash: '',
+  template: null,
+  ...texts,
+  firstSeenAt: NOW - ('template' in texts && texts.template === HOSTILE ? 0 : 1),
+  lastSeenAt: NOW,
+  runsTotal: 1,
+  labelledN: 1,
+});
 const HOSTILE_WORLD = {
   viewer: { ...VIEWER, name: HOSTILE },
   unmarked: { steps: [unmarkedLine({ ...HOSTILE_ANSWER, output: { [HOSTILE]: HOSTILE } })], more: false },
@@ -132,6 +151,22 @@ const HOSTILE_WORLD = {
     problems: [{ severity: 'error' as const, kind: null, name: HOSTILE, file: HOSTILE, loc: [HOSTILE], msg: HOSTILE }],
   },
   agents: { agents: [{ name: HOSTILE, executor: HOSTILE, model: HOSTILE }], errors: { [HOSTILE]: HOSTILE } },
+  buckets: calibrate([{ ...HOSTILE_KEY, confidence: 0.9, label: 0, n: 30 }], { nMin: 20, binWidth: 0.1 }),
+  promptVersions: promptVersions(
+    [hostileEdition({ promptHash: HOSTILE, template: HOSTILE }), hostileEdition({ promptHash: 'old', template: 'x' })],
+    [],
+  ),
+  agentVersions: agentVersions([
+    {
+      ...hostileEdition({}),
+      agentVersion: HOSTILE,
+      soulMd: HOSTILE,
+      agentYaml: HOSTILE,
+      note: HOSTILE,
+      usedBySteps: [HOSTILE],
+    },
+    { ...hostileEdition({}), agentVersion: 'old', soulMd: 'x', agentYaml: 'x', note: HOSTILE, usedBySteps: [] },
+  ]),
   runDefinition: { steps: [{ name: HOSTILE }] },
   schedules: [{ pipeline: HOSTILE, cron: HOSTILE, timezone: HOSTILE, next_run: null, suspended: true }],
   audit: [hostileRow],
@@ -199,7 +234,9 @@ const EVERY_PAGE = [
   `/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=${HOSTILE_QUERY}&apply_to=${HOSTILE_QUERY}`,
   '/ui/steps',
   '/ui/steps/hostile',
+  '/ui/steps/only-in-the-past',
   '/ui/agents',
+  '/ui/agents/hostile',
   '/ui/schedules',
   '/ui/insights',
   `/ui/insights?time_range=${HOSTILE_QUERY}&stage=${HOSTILE_QUERY}`,
@@ -376,13 +413,19 @@ test('the page of a service that no controller manages says what that is, one th
   expect([body.includes('No object is there yet'), body.includes('kubectl apply -f -')]).toEqual([true, true]);
 });
 
-test.each(['/ui/nothing', '/ui/runs/unknown', '/ui/pipelines/unknown', '/ui/steps/unknown', '/ui/runs/a/b'])(
-  '%s is a page that says where to go',
-  async (url) => {
-    const { statusCode, body } = await (await pagesWith()).get(url);
-    expect([statusCode, body.includes('class="problem"')]).toEqual([404, true]);
-  },
-);
+test.each([
+  '/ui/nothing',
+  '/ui/runs/unknown',
+  '/ui/pipelines/unknown',
+  '/ui/steps/unknown',
+  '/ui/steps/a%2Fb',
+  '/ui/agents/unknown',
+  '/ui/agents/%3Cb%3E',
+  '/ui/runs/a/b',
+])('%s is a page that says where to go', async (url) => {
+  const { statusCode, body } = await (await pagesWith()).get(url);
+  expect([statusCode, body.includes('class="problem"')]).toEqual([404, true]);
+});
 
 test('a page that cannot be built says so without details', async () => {
   const { app, deps } = await pagesWith();

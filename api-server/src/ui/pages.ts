@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { registerAgents } from './agents/route.ts';
 import { registerApi } from './api/route.ts';
 import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
@@ -16,6 +17,7 @@ import { registerRun } from './run/route.ts';
 import { registerRuns } from './runs/route.ts';
 import { registerSchedules } from './schedules/route.ts';
 import { registerSession } from './session/route.ts';
+import { registerSteps } from './steps/route.ts';
 import { registerSync } from './sync/route.ts';
 import { registerTools } from './tools/route.ts';
 
@@ -91,6 +93,8 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);
+      registerSteps(guarded, context);
+      registerAgents(guarded, context);
       registerAudit(guarded, context);
       registerSchedules(guarded, context);
       registerTools(guarded, context);

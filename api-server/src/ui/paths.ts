@@ -35,6 +35,7 @@ export const paths = {
   steps: () => '/ui/steps',
   step: (name: string) => `/ui/steps/${segment(name)}`,
   agents: () => '/ui/agents',
+  agent: (name: string) => `/ui/agents/${segment(name)}`,
   tools: () => '/ui/tools',
   schedules: () => '/ui/schedules',
   insights: (query: Query = {}) => withQuery('/ui/insights', query),

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts';
 import { readinessCard } from '../readiness/view.ts';
 import { readWhatIf } from '../readiness/what-if.ts';
 import { runRow } from '../runs/row.ts';
-import { agentsView, pipelinesView, pipelineView, stepsView, stepView } from './view.ts';
+import { agentsView, pipelinesView, pipelineView, stepsView } from './view.ts';
 
 const nameOf = (request: FastifyRequest): string => (request.params as { name: string }).name;
 
@@ -60,23 +60,6 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       model: stepsView(deps.definitions(), deps.now()),
     }),
   );
-
-  app.get('/ui/steps/:name', async (request, reply) => {
-    const definitions = deps.definitions();
-    const entry = definitions.steps.find((step) => step.name === nameOf(request));
-    if (entry === undefined)
-      return sendProblem(context, request, reply, unknown('library step', paths.steps(), 'All steps'));
-    const [stats, models] = await Promise.all([
-      unlessBusy(deps.statistics.step(entry.name, SUMMARY, request.signal)),
-      unlessBusy(deps.statistics.stepModels(entry.name, SUMMARY, request.signal)),
-    ]);
-    return sendPage(context, request, reply, {
-      title: entry.name,
-      nav: 'steps',
-      template: 'step',
-      model: stepView(entry, definitions, { stats, models }),
-    });
-  });
 
   app.get('/ui/agents', async (request, reply) => {
     const model = agentsView(await deps.listAgents(), deps.definitions());

@@ -1,3 +1,4 @@
+import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { type Config, list, object, text } from './config.ts';
 
@@ -51,6 +52,7 @@ function branchLines(entry: Config) {
   const each = object(fanned['step']);
   const branches = Object.keys(each).length > 0 ? [each] : list(object(entry['parallel'])['steps']);
   return branches.map((branch) => ({
+    href: text(branch['name']) ? paths.step(text(branch['name'])) : null,
     name: text(branch['name']) || `each ${text(fanned['as'])}`,
     shape: shapeOf(branch),
     extras: extrasOf(branch),
@@ -64,6 +66,7 @@ export const stepLine = (entry: Config, number: number) => ({
   branches: branchLines(entry),
   extras: extrasOf(entry),
   name: text(entry['name']),
+  href: paths.step(text(entry['name'])),
   shape: shapeOf(entry),
   threshold: typeof entry['confidence_threshold'] === 'number' ? entry['confidence_threshold'].toFixed(2) : '',
   when: text(entry['when']),

@@ -1,8 +1,7 @@
 import { age, exactTime } from '../format.ts';
 import type { AgentList, DefinitionEntry, DefinitionProblem, Definitions } from '../page-deps.ts';
 import type { PipelineStats } from '../../analytics/pipeline-stats.ts';
-import type { ModelStats, StepStats } from '../../analytics/step-stats.ts';
-import { modelRows, summaryOf } from '../insights/summary.ts';
+import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
@@ -177,19 +176,11 @@ export function stepsView(definitions: Definitions, now: number) {
   };
 }
 
-/** What is known of the executions of a step; null while it takes too long. */
-interface Executions {
-  stats: StepStats | null;
-  models: ModelStats[] | null;
-}
-
-export function stepView(entry: DefinitionEntry, definitions: Definitions, { stats, models }: Executions) {
+export function stepView(entry: DefinitionEntry, definitions: Definitions) {
   return {
     ...stepRow(entry),
     listPath: paths.steps(),
     users: usersOf(entry.name, definitions),
-    summary: summaryOf(stats, 'executions'),
-    models: modelRows(models),
     prompt: text(entry.config['prompt_template']),
     config: jsonTree(entry.config),
     hash: entry.hash,
@@ -207,6 +198,7 @@ export function agentsView({ agents, errors }: AgentList, definitions: Definitio
   return {
     rows: agents.map((agent) => ({
       name: agent.name,
+      href: agent.executor === 'gateway' ? paths.agent(agent.name) : null,
       executor: agent.executor,
       model: agent.model ?? '–',
       warnings: agent.warnings ?? [],

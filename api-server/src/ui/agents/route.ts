@@ -1,0 +1,30 @@
+import { NAME_PATTERN } from '@signalbox/crds';
+import type { FastifyInstance } from 'fastify';
+import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { paths } from '../paths.ts';
+import { agentView } from './view.ts';
+
+const UNKNOWN = {
+  status: 404,
+  title: 'There is no such agent',
+  text: 'No step ever used an agent of this name of the gateway, and the gateway does not have one now.',
+  action: { href: paths.agents(), label: 'All agents' },
+};
+
+/** An agent of the gateway with all versions that were ever used; it may be gone from there. */
+export function registerAgents(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+
+  app.get('/ui/agents/:name', async (request, reply) => {
+    const { name } = request.params as { name: string };
+    if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, UNKNOWN);
+    const versions = await deps.history.agentVersions(name, request.signal);
+    const isListed = async () => {
+      const { agents } = await deps.listAgents();
+      return agents.some((agent) => agent.executor === 'gateway' && agent.name === name);
+    };
+    if (versions.length === 0 && !(await isListed())) return sendProblem(context, request, reply, UNKNOWN);
+    const model = agentView(name, versions, deps.now());
+    return sendPage(context, request, reply, { title: name, nav: 'agents', template: 'agent', model });
+  });
+}
