@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentBackend } from '../runs/executor.ts';
-import { listAgents } from './agents.ts';
+import { agentVersions, listAgents } from './agents.ts';
 
 const backend = (name: AgentBackend['name'], list: AgentBackend['list']): AgentBackend => ({
   name,
@@ -36,4 +36,25 @@ test('a backend that is down contributes no agents and an entry in errors', asyn
 
 test('without a backend there is nothing to list', async () => {
   expect(await listAgents([])).toEqual({ agents: [], errors: {} });
+});
+
+test('versions are those that each backend says; who is down or says none has none', async () => {
+  const told = backend('gateway', () =>
+    Promise.resolve({
+      ok: true,
+      agents: [
+        { name: 'a', model: 'm', version: 'v1' },
+        { name: 'b', model: 'm' },
+        { name: 'long', model: 'm', version: 'x'.repeat(200) },
+      ],
+    }),
+  );
+  const versionOf = await agentVersions([told, down('external', 'unreachable')]);
+  expect([versionOf('gateway', 'a'), versionOf('gateway', 'b'), versionOf('external', 'a')]).toEqual([
+    'v1',
+    null,
+    null,
+  ]);
+  expect(versionOf('gateway', 'long')).toHaveLength(100);
+  expect((await listAgents([told])).agents[0]).toEqual({ name: 'a', executor: 'gateway', model: 'm' });
 });

@@ -23,6 +23,8 @@ export async function listAgents(backends: readonly AgentBackend[]): Promise<Lis
 
 /** An evaluation does not wait long for what it can do without. */
 const VERSIONS_TIMEOUT_MS = 1_000;
+/** As much of a version as an execution keeps. */
+const VERSION_CHARS = 100;
 
 /** Which version each backend says its agents have now; null where it says none or is down. */
 export async function agentVersions(
@@ -32,7 +34,8 @@ export async function agentVersions(
   const ask = async ({ name, list }: AgentBackend) => {
     const answer = await list(AbortSignal.timeout(VERSIONS_TIMEOUT_MS));
     if (!answer.ok) return;
-    for (const { name: agent, version } of answer.agents) if (version) known.set(`${name}:${agent}`, version);
+    for (const { name: agent, version } of answer.agents)
+      if (version) known.set(`${name}:${agent}`, version.slice(0, VERSION_CHARS));
   };
   await Promise.all(backends.map(ask));
   return (executor, agent) => known.get(`${executor}:${agent}`) ?? null;
