@@ -464,21 +464,3 @@ test('the theme is kept in a cookie and written into the page', async () => {
   const page = await app.inject({ url: '/ui/runs', headers: { cookie: 'a=b; signalbox_theme=dark' } });
   expect(page.body).toContain('data-theme="dark"');
 });
-
-test('the readiness form works without script and changes nothing', async () => {
-  const { get, deps } = await pagesWith(HOSTILE_WORLD);
-  const { body } = await get('/ui/pipelines/hostile');
-  expect(body).toMatch(/<form class="what-if-form" action="\/ui\/pipelines\/hostile#readiness">/);
-  expect(deps.tries).toEqual([]);
-  await get('/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=10&apply_to=look');
-  expect(deps.tries).toEqual([{ pipeline: 'hostile', readiness: { accuracy: { min_marked: 10 } }, applyTo: 'look' }]);
-});
-
-test('criteria that do not fit are told beside the form', async () => {
-  const problems = [{ field: 'accuracy.min_marked', msg: `must be less than ${HOSTILE}` }];
-  const { get } = await pagesWith({ ...HOSTILE_WORLD, tried: { kind: 'invalid', problems } });
-  const { statusCode, body } = await get('/ui/pipelines/hostile?whatif=1&accuracy=on&accuracy.min_marked=0');
-  expect(statusCode).toBe(200);
-  expect(body).toContain('<code>accuracy.min_marked</code> must be less than &lt;');
-  expect(body).toContain('value="0"');
-});

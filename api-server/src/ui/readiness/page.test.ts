@@ -1,0 +1,51 @@
+import formbody from '@fastify/formbody';
+import fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { fakeDeps } from '../fixtures/fake-deps.ts';
+import { readinessReport, readinessStep } from '../fixtures/readiness.ts';
+import { HOSTILE, NOW } from '../fixtures/runs.ts';
+import { registerPages } from '../pages.ts';
+
+const entry = {
+  name: 'host-load',
+  file: 'host-load.yaml',
+  text: 'name: host-load\n',
+  hash: 'h',
+  config: { steps: [] },
+};
+const definitions = { pipelines: [entry], steps: [], problems: [], loadedAt: NOW };
+
+async function pageOf(world: Parameters<typeof fakeDeps>[0] = {}) {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  await app.register(formbody);
+  const deps = fakeDeps({ definitions, readiness: readinessReport([readinessStep()]), ...world });
+  await registerPages(app, deps);
+  return { deps, get: (query = '') => app.inject({ url: `/ui/pipelines/host-load${query}` }) };
+}
+
+test('the form works without script and changes nothing', async () => {
+  const { get, deps } = await pageOf();
+  const { body } = await get();
+  expect(body).toContain('<form class="what-if-form" action="/ui/pipelines/host-load#readiness">');
+  expect(deps.tries).toEqual([]);
+  await get('?whatif=1&accuracy=on&accuracy.min_marked=10&apply_to=look');
+  expect(deps.tries).toEqual([{ pipeline: 'host-load', readiness: { accuracy: { min_marked: 10 } }, applyTo: 'look' }]);
+});
+
+test('criteria that do not fit are told beside the form', async () => {
+  const problems = [{ field: 'accuracy.min_marked', msg: `must be less than ${HOSTILE}` }];
+  const { get } = await pageOf({ tried: { kind: 'invalid', problems } });
+  const { statusCode, body } = await get('?whatif=1&accuracy=on&accuracy.min_marked=0');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('<code>accuracy.min_marked</code> must be less than &lt;');
+  expect(body).toContain('value="0"');
+});
+
+test('every cell of the matrix says its tier, its verdict and its number as text', async () => {
+  const { get } = await pageOf();
+  const { body } = await get();
+  expect(body).toMatch(/title="all is well\."><span class="matrix-label" aria-hidden="true">Accuracy<\/span>/);
+  expect(body).toContain('<span class="note num">95% right</span>');
+  expect(body).toContain('1 of 1 step ready: it may leave testing.');
+});
