@@ -2,7 +2,9 @@
  * A glob over a whole name: `*` any run of characters, `?` one character, everything else literal.
  * Matches in one pass with a single backtrack point, so no pattern is slow.
  */
-export function globMatches(pattern: string, name: string): boolean {
+export function globMatches(glob: string, text: string): boolean {
+  const pattern = [...glob];
+  const name = [...text];
   let at = 0;
   let index = 0;
   let star = -1;

@@ -61,6 +61,7 @@ describe('other spellings of a denied name', () => {
     (name: string) => `\u2060${name}`,
     (name: string) => name.split('').join('\u00ad'),
     (name: string) => name.replace('_', ' _ '),
+    (name: string) => name.split('').join(' '),
     fullWidth,
     (name: string) => name.normalize('NFD'),
     (name: string) => name.normalize('NFD').split('').join('\u200d'),
@@ -68,7 +69,14 @@ describe('other spellings of a denied name', () => {
     (name: string) => name.split('').join('\u034f'),
     (name: string) => `\u3164${name}`,
   );
-  const name = fc.constantFrom('delete_pod', 'drop_table', 'exec', 'lösche_alles');
+  const name = fc.constantFrom(
+    'delete_pod',
+    'drop_table',
+    'exec',
+    'lösche_alles',
+    'διαγραφή_όλων_τους_πόρους',
+    'große_löschung',
+  );
 
   test('are denied all the same', () => {
     fc.assert(
@@ -80,6 +88,14 @@ describe('other spellings of a denied name', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  test.each([
+    ['gro?e', 'große'],
+    ['?le', 'ﬁle'],
+    ['a?c', 'a😀c'],
+  ])('are no way around %j for a name that is longer otherwise: %j', (tool, written) => {
+    expect(decide([{ deny: { tool }, reason: 'x' }], { tool: written }).action).toBe('deny');
   });
 
   test('are not allowed by a rule for the name', () => {
@@ -124,6 +140,8 @@ describe('globs', () => {
     ['*_pod', 'delete_pod', true],
     ['a?c', 'abc', true],
     ['a?c', 'ac', false],
+    ['a?c', 'a😀c', true],
+    ['a??c', 'a😀c', false],
     ['a*b*c', 'a-b-b-c', true],
     ['a.c', 'abc', false],
     ['[ab]', 'a', false],

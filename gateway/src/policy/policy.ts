@@ -120,10 +120,13 @@ function actionOf(rule: Rule): PolicyAction {
 }
 
 function nameMatcher(target: RuleTarget, folded: boolean): (call: PolicyCall) => boolean {
-  const form = folded ? foldName : (name: string) => name;
   const wanted = (['server', 'tool', 'agent'] as const).flatMap((key) => {
     const glob = target[key];
-    return glob === undefined ? [] : [{ key, glob: form(glob) }];
+    return glob === undefined ? [] : [{ key, glob, foldedGlob: foldName(glob) }];
   });
-  return (call) => wanted.every(({ key, glob }) => globMatches(glob, form(call[key])));
+  return (call) =>
+    wanted.every(
+      ({ key, glob, foldedGlob }) =>
+        globMatches(glob, call[key]) || (folded && globMatches(foldedGlob, foldName(call[key]))),
+    );
 }
