@@ -1,10 +1,12 @@
 import { AgentEvent, rpcError, type RpcRequest, ToolApprovalParams, type ToolApprovalResult } from '@signalbox/crds';
+import type { AgentRecord } from '../agents/agent-record.ts';
 import type { RpcReply } from '../rpc/connection.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { wasCancelled } from '../runs/run-outcome.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
+import { parseToolInput } from '../runs/tool-input.ts';
 import { isListed } from '../runs/tool-offer.ts';
 import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
 import type { Generated } from '../models/generate.ts';
@@ -29,6 +31,7 @@ interface Hosted {
 
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const MAX_ANSWERS_KEPT = 64;
+const NO_OBJECT = 'the arguments must be a JSON object';
 /** What the gateway says itself about a run, whoever works on it. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
   'accepted',
@@ -99,29 +102,36 @@ export class AnswerPods {
     return { ...generated, reply: { ...generated.reply, content } };
   }
 
-  private authorize({ job }: Hosted, ask: AuthorizeAsk): PolicyDecision | Promise<PolicyDecision> {
-    const { server, tool, input, call_id: callId } = ask;
+  private authorize(hosted: Hosted, ask: AuthorizeAsk): PolicyDecision | Promise<PolicyDecision> {
+    const input = parseToolInput(ask.input);
+    return input ? this.decide(hosted, ask, input) : { action: 'deny', rule: null, reason: NO_OBJECT };
+  }
+
+  /** On the arguments as they would go out, whatever the pod's way to write them. */
+  private decide({ job }: Hosted, ask: AuthorizeAsk, input: object): PolicyDecision | Promise<PolicyDecision> {
+    const { server, tool, call_id: callId } = ask;
     if (!isListed(job.agent.config.tools, { server, name: tool }))
       return { action: 'deny', rule: null, reason: 'the agent does not list this tool' };
-    return this.deps.door.decide({ server, tool, agent: job.agent.name, input, callId });
+    return this.deps.door.decide({ server, tool, agent: job.agent.name, input: JSON.stringify(input), callId });
   }
 
   /** The pod asked before; what counts is what the policy says now, about the call that really goes out. */
   private async callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
-    const { server, tool, input } = ask;
+    const { server, tool } = ask;
     const { job } = hosted;
     const offered = [...job.offer.byName.values()].find((one) => one.server === server && one.tool === tool);
     if (!offered) return { kind: 'error', text: `there is no tool ${server}/${tool} for this agent` };
-    const decision = await this.authorize(hosted, ask);
+    const input = parseToolInput(ask.input);
+    if (!input) return { kind: 'error', text: NO_OBJECT };
+    const decision = await this.decide(hosted, ask, input);
     const needsApproval = decision.action === 'require_approval' || offered.needsApproval;
-    if (decision.action === 'deny' || (needsApproval && !hosted.approved.has(approvalKey(ask)))) {
+    if (decision.action === 'deny' || (needsApproval && !useApproval(hosted, ask, input))) {
       this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: 'denied', seconds: 0 });
       return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'nobody approved it'}` };
     }
     const started = performance.now();
     const { signal } = job;
-    const parsed = JSON.parse(input) as Record<string, unknown>;
-    const outcome = await this.deps.door.call(server, tool, parsed, {
+    const outcome = await this.deps.door.call(server, tool, input, {
       signal,
       timeoutMs: this.deps.door.toolTimeoutMs,
       callId: ask.call_id,
@@ -137,7 +147,7 @@ export class AnswerPods {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
     const { call_id, server, tool, input, reason = null } = parsed.data;
-    const key = approvalKey({ call_id, server, tool, input: JSON.stringify(input) });
+    const key = approvalKey({ call_id, server, tool }, input);
     const { run, job } = hosted;
     const asked =
       hosted.approvals.get(key) ?? run.requestApproval({ call_id, server, tool, input, reason }, job.signal);
@@ -151,19 +161,22 @@ export class AnswerPods {
     const parsed = AgentEvent.safeParse(params);
     if (!parsed.success || OWN_EVENTS.has(parsed.data.event)) return { ok: true, result: null };
     const { run_id: _, ts: __, idempotency_key: ___, ...event } = parsed.data;
-    this.count(job.agent.name, event as RunEvent);
+    this.count(job.agent, event as RunEvent);
     job.emit(event as RunEvent);
     return { ok: true, result: null };
   }
 
   /** Calls to servers in the pod never come by here; the events tell of them. */
-  private count(agent: string, event: RunEvent): void {
+  private count({ name: agent, config }: AgentRecord, event: RunEvent): void {
+    if (event.event !== 'tool_denied' && event.event !== 'tool_result') return;
+    const { server, tool } = event;
+    // A pod could invent names, and each would be a series.
+    if (!isListed(config.tools, { server, name: tool })) return;
     if (event.event === 'tool_denied')
-      this.deps.door.onCall({ server: event.server, tool: event.tool, agent, outcome: 'denied', seconds: 0 });
-    if (event.event !== 'tool_result' || this.deps.livesHere(event.server)) return;
+      return this.deps.door.onCall({ server, tool, agent, outcome: 'denied', seconds: 0 });
+    if (this.deps.livesHere(server)) return;
     const outcome = event.is_error ? 'error' : 'ok';
-    const seconds = event.duration_ms / 1000;
-    this.deps.door.onCall({ server: event.server, tool: event.tool, agent, outcome, seconds });
+    this.deps.door.onCall({ server, tool, agent, outcome, seconds: event.duration_ms / 1000 });
   }
 }
 
@@ -202,8 +215,17 @@ function runOf(params: unknown): string {
   return typeof id === 'string' ? id : '';
 }
 
-function approvalKey(call: { call_id: string; server: string; tool: string; input: string }): string {
-  return JSON.stringify([call.call_id, call.server, call.tool, call.input]);
+type CallName = Pick<ToolCallAsk, 'call_id' | 'server' | 'tool'>;
+
+function approvalKey(call: CallName, input: unknown): string {
+  return JSON.stringify([call.call_id, call.server, call.tool, input]);
+}
+
+/** Good for one call; the next one like it is asked about again. */
+function useApproval({ approvals, approved }: Hosted, call: CallName, input: object): boolean {
+  const key = approvalKey(call, input);
+  approvals.delete(key);
+  return approved.delete(key);
 }
 
 function refuse(type: Parameters<typeof rpcError>[0], message: string): RpcReply {

@@ -4,6 +4,7 @@ import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import { wasCancelled } from './run-outcome.ts';
 import type { RunSpan } from '../observability/span.ts';
+import { parseToolInput } from './tool-input.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
 import type { Trace } from './trace.ts';
 
@@ -66,7 +67,7 @@ export interface DoorContext {
 export async function callTool(requested: RequestedCall, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
   const offered = context.offer.byName.get(requested.name);
   if (!offered) return { text: `there is no tool "${requested.name.slice(0, 100)}"`, isError: true };
-  const input = parseInput(requested.input);
+  const input = parseToolInput(requested.input);
   if (!input) return { text: 'the arguments must be a JSON object', isError: true };
   const { server, tool } = offered;
   const fields = { call_id: requested.id, server, tool };
@@ -160,18 +161,6 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
     reason: decision.comment ?? null,
   });
   return decision.approved ? null : (decision.comment ?? 'a human did not approve it');
-}
-
-function parseInput(text: string): Record<string, unknown> | null {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 function cutText(text: string, maxChars: number): string {

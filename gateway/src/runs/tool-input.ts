@@ -1,0 +1,12 @@
+/** The arguments of a call that are JSON text of an object; null for anything else. No text at all is no arguments. */
+export function parseToolInput(text: string): Record<string, unknown> | null {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
