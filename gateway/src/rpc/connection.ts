@@ -68,9 +68,15 @@ export class Connection {
     return Buffer.byteLength(JSON.stringify(params)) <= this.deps.maxFrameBytes - ENVELOPE_BYTES;
   }
 
-  /** Asks the other side; rejects when the connection or `signal` ends first. */
+  /** Asks the other side; rejects when the connection or `signal` ends first. What is too large is answered with an error at once. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse> {
     const id = `s${this.nextId++}`;
+    const { maxFrameBytes } = this.deps;
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    if (!isOneFrame(text, maxFrameBytes)) {
+      const error = rpcError('invalid_params', `the request does not fit a frame of ${maxFrameBytes} bytes`);
+      return Promise.resolve({ jsonrpc: '2.0', id, error });
+    }
     return new Promise((resolve, reject) => {
       const stop = () => {
         this.pending.delete(id);
@@ -88,7 +94,7 @@ export class Connection {
           reject(error);
         },
       });
-      this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      this.send(text);
     });
   }
 
@@ -220,13 +226,18 @@ export class Connection {
 /** A result that fits a frame: what is too large gives up its trace first. */
 function encodeResult(id: RpcId, json: string, maxBytes: number): string {
   const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  if (isOneFrame(text, maxBytes)) return text;
   const result = JSON.parse(json) as object;
   const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, trace: [], trace_cut: true } });
-  if (Buffer.byteLength(cut) <= maxBytes) return cut;
+  if (isOneFrame(cut, maxBytes)) return cut;
   return JSON.stringify({
     jsonrpc: '2.0',
     id,
     error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`),
   });
+}
+
+/** Counting bytes takes time, and most texts are small. */
+function isOneFrame(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }

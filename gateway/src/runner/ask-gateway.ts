@@ -1,3 +1,4 @@
+import type { RpcError } from '@signalbox/crds';
 import type { Generated } from '../models/generate.ts';
 import type { PolicyDecision } from '../policy/policy.ts';
 import type { Run } from '../runs/run.ts';
@@ -13,40 +14,45 @@ export interface Gateway {
   call: DoorDeps['call'];
 }
 
+type Asked<Answer> = { ok: true; answer: Answer } | { ok: false; error: RpcError };
+
 /**
  * The gateway behind a run. A question whose connection broke is asked again, under the same number, of whoever attaches
  * next; the gateway answers each number once, so no tool is called twice for it.
  */
 export function gatewayOf(run: Run, signal: AbortSignal): Gateway {
-  let asked = 0;
-  async function ask<Answer>(method: string, question: object): Promise<Answer | string> {
-    const params = { run: run.id, ask: (asked += 1), ...question };
+  let count = 0;
+  async function ask<Answer>(method: string, question: object): Promise<Asked<Answer>> {
+    const params = { run: run.id, ask: (count += 1), ...question };
     const response = await run.ask(
       (watcher) =>
         watcher.ask?.(method, params, signal) ?? Promise.reject(new Error('this connection answers nothing')),
       signal,
     );
     signal.throwIfAborted();
-    return response.error ? response.error.message : (response.result as Answer);
+    return response.error ? { ok: false, error: response.error } : { ok: true, answer: response.result as Answer };
   }
   return {
     generate: async ({ call }, { onText }) => {
-      const answer = await ask<Generated>(ASKS.generate, { call, stream: onText !== undefined });
-      if (typeof answer !== 'string') return answer;
-      return { ok: false, failure: { message: answer, retryable: true, status: null, retryAfterMs: null } };
+      const asked = await ask<Generated>(ASKS.generate, { call, stream: onText !== undefined });
+      if (asked.ok) return asked.answer;
+      const { message, data } = asked.error;
+      // The same prompt will be as large the next time.
+      const retryable = data?.type !== 'invalid_params';
+      return { ok: false, failure: { message, retryable, status: null, retryAfterMs: null } };
     },
     decide: async ({ callId, ...call }) => {
-      const answer = await ask<PolicyDecision>(ASKS.authorize, { call_id: callId, ...call });
-      return typeof answer === 'string' ? { action: 'deny', rule: null, reason: answer } : answer;
+      const asked = await ask<PolicyDecision>(ASKS.authorize, { call_id: callId, ...call });
+      return asked.ok ? asked.answer : { action: 'deny', rule: null, reason: asked.error.message };
     },
     call: async (server, tool, input, { callId }) => {
-      const answer = await ask<ToolOutcome>(ASKS.call, {
+      const asked = await ask<ToolOutcome>(ASKS.call, {
         call_id: callId ?? '',
         server,
         tool,
         input: JSON.stringify(input),
       });
-      return typeof answer === 'string' ? { kind: 'unavailable', text: answer } : answer;
+      return asked.ok ? asked.answer : { kind: 'unavailable', text: asked.error.message };
     },
   };
 }

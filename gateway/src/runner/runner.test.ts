@@ -244,6 +244,22 @@ describe('an agent in a pod', () => {
     expect(metrics).toContain('gateway_tool_denials_total{server="beside",tool="echo",agent="far"} 1');
   });
 
+  test('fails a run whose prompt grew beyond what a frame holds, and keeps its connection', async () => {
+    const pod = await runner('far');
+    const calls = Array.from({ length: 10 }, () => '{tool: here/big}');
+    const it = await gatewayWith(
+      { far: { soul: script(calls, 'done'), config: { tools: ['here'] } } },
+      { far: pod.address },
+      { limits: { tool_result_max_chars: 1_000_000 } },
+    );
+    const client = await it.rpc();
+    const answer = await client.call('agent.run', { agent: 'far', input: '' });
+    expect(answer.error).toMatchObject({ code: -32_013, data: { type: 'provider_error', retryable: false } });
+    expect(answer.error?.message).toContain('8388608 bytes');
+    const metrics = String((await it.http('GET', '/metrics')).body);
+    expect(metrics).toContain('gateway_agent_pods_connected{agent="far"} 1');
+  });
+
   test('is cancelled and times out as in the gateway', async () => {
     const pod = await runner('far');
     const it = await gatewayWith({ far: { soul: script([], 'late', 60_000) } }, { far: pod.address });
