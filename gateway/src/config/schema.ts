@@ -26,7 +26,10 @@ const ToolsHash = z.string().optional().describe('Hash of the tools that are exp
 
 const StdioServer = z.strictObject({
   command: z.string().min(1).describe('Program to start'),
-  args: z.array(z.string()).default([]).describe('Its arguments'),
+  args: z
+    .array(z.string())
+    .default([])
+    .describe('Its arguments; whoever may list the processes of the machine reads them, so secrets go into `env`'),
   env: z.record(z.string(), z.string()).default({}).describe('Its environment, beside a handful of harmless variables'),
   cwd: z.string().optional().describe('Its working directory'),
   memory_limit_mib: z
