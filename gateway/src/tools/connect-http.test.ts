@@ -59,14 +59,17 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
   'an answer letter by letter': (_, response) => endlessly(response.writeHead(200, JSON_TYPE), ' ', 5),
 };
 let resumable: number | undefined;
-let heldOpen = 0;
+/** Answers that go on until the client hangs up, and how many there were. */
+const held = new Set<ServerResponse>();
+let begun = 0;
 let openedAgain = 0;
 /** What an event stream of its own begins with, if there is one. */
 let listening: ((response: ServerResponse) => void) | null = null;
 
 function endlessly(response: ServerResponse, noise: string, pauseMs = 0): void {
-  heldOpen += 1;
-  response.once('close', () => (heldOpen -= 1));
+  begun += 1;
+  held.add(response);
+  response.once('close', () => held.delete(response));
   const write = () => {
     if (!response.destroyed) response.write(noise, () => setTimeout(write, pauseMs));
   };
@@ -107,7 +110,8 @@ const connect = (port: number) =>
     new AbortController().signal,
   );
 beforeEach(async () => {
-  [heldOpen, openedAgain, listening] = [0, 0, null];
+  [begun, openedAgain, listening] = [0, 0, null];
+  held.clear();
   server = createServer((request, response) =>
     request.method === 'GET' ? handleGet(request, response) : void handlePost(request, response),
   );
@@ -163,7 +167,7 @@ test.each([
 ])('%s end the session', async (way, reason) => {
   expect((await call(way)).kind).toBe('unavailable');
   expect(await connection.closed).toBe(reason);
-  await until(() => heldOpen === 0);
+  await until(() => held.size === 0);
 });
 
 test('so they do on the stream that the server has for itself', async () => {
@@ -176,7 +180,7 @@ test.each(['nothing but signs of life', 'an answer letter by letter'])(
   'a call that is given up is not listened to any more: %s',
   async (way) => {
     expect((await call(way, 100)).kind).toBe('timeout');
-    await until(() => heldOpen === 0);
+    await until(() => begun === 1 && held.size === 0);
     expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
   },
 );
