@@ -2,6 +2,7 @@ import { AgentRunResult, AgentsList, type AgentSummary, ToolApprovalParams } fro
 import { TakenOver } from '../runs/active-run.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/executor.ts';
 import type { RpcClient } from './rpc-client.ts';
+import { whileFull } from './while-full.ts';
 
 /** Tool results in the kept trace are cut to this many characters. */
 const TRACE_RESULT_CHARS = 4_000;
@@ -11,20 +12,23 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
   return {
     name,
     run: async (call) => {
-      const answer = await rpc.call({
-        method: 'agent.run',
-        params: runParams(call),
-        signal: call.signal,
-        repeatable: true,
-        eventKey: call.idempotencyKey,
-        onEvent: (event, fields) => {
-          if (!QUIET.has(event)) call.onEvent(event, shown(fields));
-        },
-        onRequest: (method, params) => (method === 'tool.request_approval' ? approve(call, params) : null),
-        // The same key is asked for by the process that took the run over.
-        outlives: () => call.signal.reason instanceof TakenOver,
-        cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
-      });
+      const ask = () =>
+        rpc.call({
+          method: 'agent.run',
+          params: runParams(call),
+          signal: call.signal,
+          repeatable: true,
+          eventKey: call.idempotencyKey,
+          onEvent: (event, fields) => {
+            if (!QUIET.has(event)) call.onEvent(event, shown(fields));
+          },
+          onRequest: (method, params) => (method === 'tool.request_approval' ? approve(call, params) : null),
+          // The same key is asked for by the process that took the run over.
+          outlives: () => call.signal.reason instanceof TakenOver,
+          cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
+        });
+      const onFull = (message: string) => call.onEvent('backend_full', { message });
+      const answer = await whileFull(ask, { signal: call.signal, onFull });
       return answer.ok ? toReply(name, answer.result) : answer;
     },
     list: async (signal) => {

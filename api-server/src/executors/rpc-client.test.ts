@@ -142,23 +142,39 @@ test.each([
   expect(await call()).toEqual({ ok: true, result: 'fine' });
 });
 
+const agentCall = {
+  agent: 'a',
+  input: 'hi',
+  outputSchema: {},
+  idempotencyKey: 'k',
+  timeoutMs: 1000,
+  runId: 'r',
+  pipeline: 'p',
+  stepName: 's',
+  team: null,
+  signal: open,
+  onEvent: () => undefined,
+};
+
+test('an agent whose backend is being replaced is asked again, and its log says why it waits', async () => {
+  const error = { code: -32010, message: 'the gateway is stopping', data: { type: 'at_capacity', retryable: true } };
+  const usage = { input_tokens: 1, output_tokens: 1, cached_input_tokens: 0 };
+  const done = { run_id: 'g', status: 'completed', text: 'ok', output: null, stop_reason: 'stop', model: 'm', usage };
+  const more = { provider: 'p', agent_version: 'v', duration_ms: 1, iterations: 1, tool_calls: 0, trace: [] };
+  answer = ({ id }, socket) =>
+    say(socket, received.length === 1 ? { id, error } : { id, result: { ...done, ...more } });
+  const told: unknown[] = [];
+  const onEvent = (event: string, fields: object) => void told.push([event, fields]);
+  const reply = await agentBackend('gateway', rpc).run({ ...agentCall, onEvent });
+  expect(reply).toMatchObject({ ok: true, text: 'ok' });
+  expect(told).toEqual([['backend_full', { message: 'the gateway is stopping' }]]);
+  expect(received[1]?.frame.params).toEqual(received[0]?.frame.params);
+});
+
 test('an answer that does not fit the protocol is a failure of the agent call', async () => {
   answer = ({ id }, socket) => say(socket, { id, result: { status: 'completed' } });
   const backend = agentBackend('gateway', rpc);
-  const reply = await backend.run({
-    agent: 'a',
-    input: 'hi',
-    outputSchema: {},
-    idempotencyKey: 'k',
-    timeoutMs: 1000,
-    runId: 'r',
-    pipeline: 'p',
-    stepName: 's',
-    team: null,
-    signal: open,
-    onEvent: () => undefined,
-  });
-  expect(reply).toMatchObject({ ok: false, type: 'malformed_answer' });
+  expect(await backend.run(agentCall)).toMatchObject({ ok: false, type: 'malformed_answer' });
 });
 
 test('a certificate file that is gone for the moment ends nothing: the call goes out once it is there again', async () => {

@@ -236,8 +236,8 @@ function toFacts(asked: RawResponse, replies: AgentReply[]): CallFacts {
   };
 }
 
-const levelOf = (event: string): 'info' | 'warn' =>
-  event === 'tool_denied' || event === 'model_fallback' || event === 'llm_retry' ? 'warn' : 'info';
+const WARNINGS = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'backend_full']);
+const levelOf = (event: string): 'info' | 'warn' => (WARNINGS.has(event) ? 'warn' : 'info');
 
 function messageOf(event: string, fields: Record<string, unknown>): string {
   const tool = `${String(fields['server'])}/${String(fields['tool'])}`;
@@ -252,6 +252,8 @@ function messageOf(event: string, fields: Record<string, unknown>): string {
       return `asked ${String(fields['model'])}`;
     case 'queued':
       return `waits at position ${String(fields['position'])}`;
+    case 'backend_full':
+      return `has to wait: ${String(fields['message'])}`;
     default:
       return event.replaceAll('_', ' ');
   }
