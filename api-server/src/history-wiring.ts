@@ -1,22 +1,12 @@
-import { type AgentVersion, agentVersions } from './analytics/agent-versions.ts';
-import { type Bucket, calibrate, type CalibrationRule } from './analytics/calibration.ts';
-import { type PromptVersion, promptVersions } from './analytics/prompt-versions.ts';
+import { agentVersions } from './analytics/agent-versions.ts';
+import { calibrate, type CalibrationRule } from './analytics/calibration.ts';
+import type { History } from './analytics/history.ts';
+import { promptVersions } from './analytics/prompt-versions.ts';
 import type { Calibration } from './runs/calibrated-means.ts';
 import { agentUses } from './store/agent-versions.ts';
 import type { Database } from './store/database.ts';
 import { promptUses } from './store/prompt-versions.ts';
 import type { Uses } from './versions/uses.ts';
-
-/** What the past says of steps and agents: the same for routes and pages (Orchestration 4.4). */
-export interface History {
-  /** Where nobody asks for another one. */
-  readonly rule: CalibrationRule;
-  calibration(stepName: string, rule: CalibrationRule, signal: AbortSignal): Promise<Bucket[]>;
-  /** Null for a name under which nothing ever ran. */
-  promptVersions(stepName: string, signal: AbortSignal): Promise<PromptVersion[] | null>;
-  /** Of an agent of the gateway; none where it was never used. */
-  agentVersions(agent: string, signal: AbortSignal): Promise<AgentVersion[]>;
-}
 
 interface HistoryParts {
   database: Pick<Database, 'reader'>;

@@ -8,7 +8,7 @@ import type { Registry } from './definitions/registry.ts';
 import { createWriter } from './definitions/write.ts';
 import { listAgents } from './executors/agents.ts';
 import { gatewayObjects, gatewayTools } from './executors/gateway-rest.ts';
-import type { History } from './history-wiring.ts';
+import type { History } from './analytics/history.ts';
 import type { ServerDeps } from './http/server.ts';
 import type { Logs } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';

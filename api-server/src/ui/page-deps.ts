@@ -13,7 +13,7 @@ import type {
   UnmarkedPage,
 } from './wire.ts';
 import type { Statistics } from '../analytics/statistics.ts';
-import type { History } from '../history-wiring.ts';
+import type { History } from '../analytics/history.ts';
 
 export type { UnmarkedLine, UnmarkedPage };
 

@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { dividesOne } from '../../analytics/calibration.ts';
-import type { History } from '../../history-wiring.ts';
+import type { History } from '../../analytics/history.ts';
 import { bucketView } from '../calibration-view.ts';
 import { count, DefinitionName } from '../fields.ts';
 import { route, type Route } from '../route.ts';
