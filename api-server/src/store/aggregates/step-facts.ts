@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
 import { keyName } from '../../runs/hourly.ts';
 import { ACTIVE_RUN_STATUSES, type Outcome } from '../../runs/model.ts';
+import { OUTCOME } from '../labels.ts';
 import type { Tables } from '../schema.ts';
 import { isExecution } from '../step-rows.ts';
 import { stepPercentile } from './percentiles.ts';
@@ -37,7 +38,7 @@ interface LabelRow {
   n: number;
 }
 
-/** How executions are labelled: by a step's own mark, else by a failed check, else by the mark of its run (Orchestration 3). */
+/** How many executions were labelled how. */
 async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSum[]> {
   const where = all([
     ...equals('family', scope.step),
@@ -46,8 +47,7 @@ async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSu
   ]);
   const { rows } = await sql<LabelRow>`
     select agent, provider, model, outcome, count(*) as n from (
-      select agent, provider, model, coalesce(step_feedback.outcome,
-        case when deterministic_passed = 0 then 'incorrect' end, run_feedback.outcome) as outcome
+      select agent, provider, model, ${OUTCOME} as outcome
       from step_executions
       left join step_feedback on step_feedback.run_id = step_executions.run_id
         and step_feedback.step_name = step_executions.step_name
