@@ -1,3 +1,5 @@
+import { Readiness } from '@signalbox/crds';
+
 export type Tier = 'operational' | 'confidence' | 'accuracy' | 'calibration';
 
 interface Knob {
@@ -5,8 +7,6 @@ interface Knob {
   label: string;
   /** A whole number, or a share from 0 to 1. */
   kind: 'count' | 'share';
-  /** What holds where nothing is written; '' for a setting of the service. */
-  fallback: string;
 }
 
 /** The tiers and their knobs in the words of the pages, in the order in which they are shown. */
@@ -16,8 +16,8 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     title: 'Operational',
     question: 'Does it run?',
     knobs: [
-      { key: 'min_runs', label: 'Runs needed', kind: 'count', fallback: '20' },
-      { key: 'min_success_rate', label: 'Share without failure', kind: 'share', fallback: '0.95' },
+      { key: 'min_runs', label: 'Runs needed', kind: 'count' },
+      { key: 'min_success_rate', label: 'Share without failure', kind: 'share' },
     ],
   },
   {
@@ -25,8 +25,8 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     title: 'Confidence',
     question: 'Is it sure?',
     knobs: [
-      { key: 'min_runs', label: 'Answers needed', kind: 'count', fallback: '20' },
-      { key: 'min_pass_rate', label: 'Share that passes the gate', kind: 'share', fallback: '0.8' },
+      { key: 'min_runs', label: 'Answers needed', kind: 'count' },
+      { key: 'min_pass_rate', label: 'Share that passes the gate', kind: 'share' },
     ],
   },
   {
@@ -34,8 +34,8 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     title: 'Accuracy',
     question: 'Is it right?',
     knobs: [
-      { key: 'min_marked', label: 'Marked results needed', kind: 'count', fallback: '20' },
-      { key: 'min_accuracy', label: 'Share that is right', kind: 'share', fallback: '0.85' },
+      { key: 'min_marked', label: 'Marked results needed', kind: 'count' },
+      { key: 'min_accuracy', label: 'Share that is right', kind: 'share' },
     ],
   },
   {
@@ -43,9 +43,19 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     title: 'Calibration',
     question: 'Does it know when it is right?',
     knobs: [
-      { key: 'n_min', label: 'Marked results a bin', kind: 'count', fallback: '' },
-      { key: 'max_gap', label: 'Too sure by at most', kind: 'share', fallback: '0.15' },
-      { key: 'min_coverage', label: 'Share of answers measured', kind: 'share', fallback: '0.5' },
+      { key: 'n_min', label: 'Marked results a bin', kind: 'count' },
+      { key: 'max_gap', label: 'Too sure by at most', kind: 'share' },
+      { key: 'min_coverage', label: 'Share of answers measured', kind: 'share' },
     ],
   },
 ];
+
+const DEFAULTS: Readonly<Record<Tier, Readonly<Record<string, number | undefined>>>> = Readiness.required().parse({
+  operational: {},
+  confidence: {},
+  accuracy: {},
+  calibration: {},
+});
+
+/** What holds where nothing is written; '' for a setting of the service. */
+export const fallbackOf = (tier: Tier, key: string): string => String(DEFAULTS[tier][key] ?? '');

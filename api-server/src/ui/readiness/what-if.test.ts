@@ -47,3 +47,8 @@ test('the form begins with what the pipeline asks for, else with a proposal', ()
     ['accuracy', ['', '']],
   ]);
 });
+
+test('who takes every tick away gets the form back as it was sent', () => {
+  const { tiers } = whatIfForm({}, [readinessStep()], { readiness: {}, applyTo: null });
+  expect(tiers.filter(({ asked }) => asked)).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { type Config, object } from '../definitions/config.ts';
 import type { ReadinessStep } from '../wire.ts';
-import { TIERS } from './knobs.ts';
+import { fallbackOf, TIERS } from './knobs.ts';
 
 /** Criteria that somebody tries out, as the form sends them in the address. */
 export interface WhatIf {
@@ -30,23 +30,26 @@ export function readWhatIf(query: Record<string, unknown>): WhatIf | null {
 /** What is no number stays as it is, so that the contract can say what is wrong with it. */
 const numberOf = (text: string): unknown => (/^\d*\.?\d+$/.test(text) ? Number(text) : text);
 
+/** Ticked for a pipeline that asks nothing yet: what every pipeline can be asked. */
+const TO_BEGIN_WITH: ReadonlySet<string> = new Set(['operational', 'accuracy']);
+
 /** The form: with what is tried, or with what the pipeline asks for now. */
 export function whatIfForm(config: Config, steps: readonly ReadinessStep[], tried: WhatIf | null) {
   const values = tried?.readiness ?? object(config['readiness']);
-  const any = Object.keys(values).length > 0;
+  const asksNothing = tried === null && Object.keys(values).length === 0;
   return {
     open: tried !== null,
     tiers: TIERS.map(({ tier, title, question, knobs }) => ({
       tier,
       title,
       question,
-      asked: any ? values[tier] !== undefined : tier === 'operational' || tier === 'accuracy',
-      knobs: knobs.map(({ key, label, kind, fallback }) => ({
+      asked: asksNothing ? TO_BEGIN_WITH.has(tier) : values[tier] !== undefined,
+      knobs: knobs.map(({ key, label, kind }) => ({
         name: `${tier}.${key}`,
         label,
         mode: kind === 'count' ? 'numeric' : 'decimal',
-        fallback: fallback === '' ? 'as set' : fallback,
-        value: shown(object(values[tier])[key], tried === null ? fallback : ''),
+        fallback: fallbackOf(tier, key) || 'as set',
+        value: shown(object(values[tier])[key], tried === null ? fallbackOf(tier, key) : ''),
       })),
     })),
     places: [
