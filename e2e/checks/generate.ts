@@ -3,10 +3,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chartFiles } from './chart-files.ts';
 import { configReference } from './config-reference.ts';
+import { withoutEngines } from './lockfile.ts';
 import { ROOT, runCommand } from './run-command.ts';
 
 /** Path below the root -> text; after the contract, for the charts hold copies of what is made from it. */
-const generatedFiles = () => new Map([['docs/configuration.md', configReference()], ...chartFiles()]);
+const generatedFiles = () =>
+  new Map([
+    ['docs/configuration.md', configReference()],
+    ['package-lock.json', withoutEngines(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))],
+    ...chartFiles(),
+  ]);
 
 function bringUpToDate(check: boolean): boolean {
   const stale = [...generatedFiles()].filter(([file, text]) => {

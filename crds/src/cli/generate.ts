@@ -5,7 +5,8 @@ import { generatedFiles } from '../generate/files.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const HELP = `Usage: npm run generate [-- --check]
 
-Writes the CRDs (config/crd), the JSON Schemas for editors (crds/schemas) and the reference (docs/pipelines.md) from the contract.
+Writes what is made from sources: the CRDs (config/crd), the JSON Schemas for editors (crds/schemas), the references in docs/ and
+what the charts copy; and takes the engines of dependencies out of package-lock.json.
   --check   writes nothing; exit code 1 and the names of the files that differ`;
 
 function read(path: string): string | null {
