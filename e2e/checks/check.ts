@@ -1,4 +1,4 @@
-/** `npm run check`: everything a machine can say about the sources without running them. `--fix` formats first. */
+/** `npm run check`: everything a machine can say about the sources without running them. */
 import { type Outcome, runCommand } from './run-command.ts';
 
 const CHECKS: readonly { name: string; command: string; args: readonly string[] }[] = [
@@ -11,6 +11,11 @@ const CHECKS: readonly { name: string; command: string; args: readonly string[] 
 ];
 
 const AT_ONCE = 2;
+
+const HELP = `npm run check [-- --fix]: ${CHECKS.map(({ name }) => name).join(', ')}; seconds of each, and what failed
+
+  --fix    formats the sources first
+  --help   this text`;
 
 function report(name: string, { ok, seconds, output }: Outcome): void {
   console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s`);
@@ -31,6 +36,10 @@ async function runAll(): Promise<string[]> {
   return failed;
 }
 
+if (process.argv.includes('--help')) {
+  console.log(HELP);
+  process.exit(0);
+}
 if (process.argv.includes('--fix')) await runCommand('oxfmt', ['.']);
 const failed = await runAll();
 console.log(failed.length === 0 ? 'check passed' : `check failed: ${failed.join(', ')}`);

@@ -10,7 +10,10 @@ export interface Part {
   /** vitest projects that cannot run without it. */
   readonly projects: readonly string[];
   readonly isPresent: () => boolean;
-  readonly howToGet: string;
+  /** Packages of Debian that bring it. */
+  readonly debian?: readonly string[];
+  /** What to do where Debian has no package. */
+  readonly howToGet?: string;
 }
 
 function canRun(path: string): boolean {
@@ -32,36 +35,36 @@ export const PARTS: readonly Part[] = [
     name: 'chromium',
     projects: ['browser'],
     isPresent: () => anyOnPath('chromium', 'chromium-browser', 'google-chrome'),
-    howToGet: 'apt-get install chromium',
+    debian: ['chromium'],
   },
   {
     name: 'Alertmanager and amtool',
     projects: ['alertmanager'],
     isPresent: () => anyOnPath('prometheus-alertmanager', 'alertmanager') && onPath('amtool'),
-    howToGet: 'apt-get install prometheus-alertmanager',
+    debian: ['prometheus-alertmanager'],
   },
   {
     name: 'PostgreSQL',
     projects: ['postgres'],
     isPresent: () => postgresBinaries() !== null,
-    howToGet: 'apt-get install postgresql',
+    debian: ['postgresql'],
   },
   {
     name: 'a Kubernetes control plane',
     projects: ['control-plane', 'charts'],
     isPresent: () => controlPlaneAssets() !== null,
-    howToGet: 'set KUBEBUILDER_ASSETS to what `setup-envtest use -p path` prints',
+    howToGet: 'export KUBEBUILDER_ASSETS=$(setup-envtest use -p path 1.34.x)',
   },
   {
     name: 'Helm',
     projects: ['charts'],
     isPresent: () => helmProgram() !== null,
-    howToGet: 'https://helm.sh/docs/intro/install/',
+    howToGet: 'install Helm 3, see https://helm.sh/docs/intro/install/',
   },
   {
     name: 'a C compiler',
     projects: ['faults'],
     isPresent: () => anyOnPath('cc', 'gcc', 'clang'),
-    howToGet: 'apt-get install gcc libc6-dev',
+    debian: ['gcc', 'libc6-dev'],
   },
 ];

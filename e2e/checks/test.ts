@@ -1,6 +1,5 @@
 /**
- * `npm test`: every test whose real parts are on this machine. Names what was left out, why, and how to get it; with
- * CI=true a missing part is a failure. Arguments go to vitest: `npm test -- --project crds`.
+ * `npm test`: every test whose real parts are on this machine. Names what it leaves out before the run and after it.
  *
  * Tests of processes on a machine shared with strangers are at times slower than any patience. With CI=true a few files
  * that failed run once more, one after the other; those that pass then are named as unsteady, and do not fail the run.
@@ -9,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { missingParts, testUsage } from './missing-parts.ts';
 import { PARTS, type Part } from './parts.ts';
 import { ROOT } from './run-command.ts';
 import { closingLine, failedFiles, type FileResult, readReport, replaced, tally } from './test-report.ts';
@@ -20,6 +20,12 @@ const MAX_FILES_AGAIN = 3;
 const ITSELF: FileResult = { name: 'vitest itself', status: 'failed', assertionResults: [] };
 
 const leftOut = PARTS.filter((part) => !part.isPresent());
+if (process.argv.includes('--help')) {
+  console.log(testUsage(PARTS));
+  process.exit(0);
+}
+const missing = missingParts(leftOut, isCi);
+if (missing !== '') console.log(missing);
 const reports = mkdtempSync(join(tmpdir(), 'test-report-'));
 try {
   const given = process.argv.slice(2);
@@ -28,9 +34,7 @@ try {
   const files = isCi && given.length === 0 && mayBeChance(broken) ? await onceMore(first, broken) : first;
   const counts = tally(files);
   const failed = counts.failed + (isCi ? leftOut.length : 0);
-  for (const { name, projects, howToGet } of leftOut) {
-    console.log(`${isCi ? 'MISSING' : 'left out'}: ${projects.join(', ')} tests need ${name} (${howToGet})`);
-  }
+  if (missing !== '') console.log(`\n${missing}`);
   console.log(closingLine({ ...counts, failed }));
   process.exitCode = failed > 0 ? 1 : 0;
 } finally {
