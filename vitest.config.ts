@@ -33,11 +33,11 @@ const onPostgres = {
   include: [
     'api-server/src/store/**/*.test.ts',
     'api-server/src/triggers/intake*.test.ts',
-    'api-server/src/runs/{engine,evidence,groups,human-step,rerun,tool-approval}.test.ts',
+    'api-server/src/runs/*/{engine,evidence,groups,human-step,rerun,tool-approval}.test.ts',
     'api-server/src/chat/*.test.ts',
     'api-server/src/notify/{sender,service}.test.ts',
     'api-server/src/schedules/*.test.ts',
-    'api-server/src/http/{agent-versions,approvals,audit,bad-input,definition-writes,feedback,readiness,readiness-preview,roles,runs,service,statistics,step-history,step-statistics,stream,webhook}.test.ts',
+    'api-server/src/web/{routes,auth}/{agent-versions,approvals,audit,bad-input,definition-writes,feedback,readiness,readiness-preview,roles,runs,service,statistics,step-history,step-statistics,stream,webhook}.test.ts',
   ],
   exclude: ['**/*.sqlite.test.ts'],
   globalSetup: 'api-server/src/store/fixtures/shared-postgres.ts',

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig } from './config/load.ts';
 import { createPipelineEnv } from './config/pipeline-env.ts';
-import { readFailpoints } from './failpoints.ts';
+import { readFailpoints } from './boot/failpoints.ts';
 import { createLogs, type Logs } from './observability/logger.ts';
-import { createService, type Service } from './service.ts';
+import { createService, type Service } from './boot/service.ts';
 
 const USAGE = `signalbox api-server: takes webhooks, runs pipelines, keeps the evidence
 

@@ -78,7 +78,7 @@ export const WALLS: readonly Wall[] = [
     message: 'Pure rules do not know the adapters: take what you need as an argument.',
     inside: CORE,
     allowTypes: true,
-    forbid: '^\\.\\./(.*/)?(store|http|ui|executors|observability|config)/',
+    forbid: '^\\.\\./(.*/)?(store|service|web|boot|executors|observability|config)/',
     violation: planted('api-server/src/runs/planted.ts', '../store/planted.ts'),
     allowed: planted('api-server/src/runs/planted-allowed.ts', './planted-other.ts'),
   },
@@ -87,7 +87,7 @@ export const WALLS: readonly Wall[] = [
     inside: SERVICES,
     except: ['api-server/src/store'],
     forbid: '^(kysely|pg|node:sqlite)(/|$)',
-    violation: planted('api-server/src/http/planted-sql.ts', 'kysely'),
+    violation: planted('api-server/src/web/planted-sql.ts', 'kysely'),
     allowed: planted('api-server/src/store/planted-allowed.ts', 'node:sqlite'),
   },
   {
@@ -99,12 +99,12 @@ export const WALLS: readonly Wall[] = [
     allowed: planted('api-server/src/notify/planted-allowed.ts', 'nodemailer'),
   },
   {
-    message: 'Fastify lives in http/ and ui/.',
+    message: 'Fastify lives in web/ (http/ of the other services).',
     inside: SERVICES,
-    except: ['api-server/src/http', 'api-server/src/ui', 'gateway/src/http', 'controller/src/http'],
+    except: ['api-server/src/web', 'gateway/src/http', 'controller/src/http'],
     forbid: '^(fastify|@fastify/.*|fastify-.*)(/|$)',
     violation: planted('api-server/src/executors/planted.ts', 'fastify'),
-    allowed: planted('api-server/src/http/planted-allowed.ts', 'fastify'),
+    allowed: planted('api-server/src/web/planted-allowed.ts', 'fastify'),
   },
   {
     message: 'MCP lives in gateway/src/tools/.',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { DatabaseLocation } from '../../api-server/src/store/database.ts';
+import type { DatabaseLocation } from '../../api-server/src/store/db/database.ts';
 import { startPostgres } from '../../api-server/src/store/fixtures/postgres-server.ts';
-import { connectionSettings, openSession } from '../../api-server/src/store/postgres-connection.ts';
+import { connectionSettings, openSession } from '../../api-server/src/store/db/postgres-connection.ts';
 
 export type Kind = 'sqlite' | 'postgres';
 

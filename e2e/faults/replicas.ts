@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Database } from '../../api-server/src/store/database.ts';
-import { openDatabase } from '../../api-server/src/store/open-database.ts';
+import type { Database } from '../../api-server/src/store/db/database.ts';
+import { openDatabase } from '../../api-server/src/store/db/open-database.ts';
 import { startFakeGateway } from '../bench/fake-gateway.ts';
 import type { Launched } from '../bench/process.ts';
 import { Ledger, type Violation } from '../crash/ledger.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Database } from '../../api-server/src/store/database.ts';
-import { checkRollUps } from '../../api-server/src/store/roll-up-check.ts';
+import type { Database } from '../../api-server/src/store/db/database.ts';
+import { checkRollUps } from '../../api-server/src/store/aggregates/roll-up-check.ts';
 
 /** The rows that a round is judged by. */
 export interface Rows {

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { createTestAuthority, type Pair } from '../../api-server/src/http/fixtures/certificates.ts';
+import { createTestAuthority, type Pair } from '../../api-server/src/web/fixtures/certificates.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { ROOT, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../runs/model.ts';
+import type { Outcome } from '../runs/state/model.ts';
 import { sumOf } from './money.ts';
 
 /** Numbers by status, those that occur. */

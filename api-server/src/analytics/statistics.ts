@@ -1,4 +1,4 @@
-import type { Stage } from '../runs/model.ts';
+import type { Stage } from '../runs/state/model.ts';
 import type { Insights } from './insights.ts';
 import type { PipelineStats } from './pipeline-stats.ts';
 import type { ModelStats, StepStats } from './step-stats.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../runs/model.ts';
+import type { Outcome } from '../runs/state/model.ts';
 import { type Cost, costOf, sumOf, type Tokens, tokensOf } from './money.ts';
 import { type Accuracy, accuracyOf, type StatusCounts, statusCounts, successRate } from './outcomes.ts';
 import type { StepSum } from './sums.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../runs/model.ts';
+import type { Outcome } from '../runs/state/model.ts';
 
 /** Runs of one pipeline, team and status in one bucket of time; `bucket` is its beginning in milliseconds. */
 export interface RunSum {

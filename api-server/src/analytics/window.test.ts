@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HOUR_MS } from '../runs/hourly.ts';
+import { HOUR_MS } from '../runs/state/hourly.ts';
 import { bucketsOf, bucketWidth, hourParts, TIME_RANGES, windowBefore, windowOf } from './window.ts';
 
 const NOW = Date.parse('2026-11-21T12:34:56Z');

@@ -1,4 +1,4 @@
-import { HOUR_MS, hourOf } from '../runs/hourly.ts';
+import { HOUR_MS, hourOf } from '../runs/state/hourly.ts';
 
 /** How far back statistics look (Orchestration 4.4). */
 export const TIME_RANGES = ['24h', '7d', '30d', 'all'] as const;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type Approvals, createApprovals } from '../approvals/approvals.ts';
-import type { Approval } from '../approvals/model.ts';
+import { type Approvals, createApprovals } from '../service/approvals/approvals.ts';
+import type { Approval } from '../runs/human/approval.ts';
 import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { httpExecutor } from '../executors/http.ts';
-import { NOW, openTestStore, runIdOf, type TestStore } from '../http/fixtures/store.ts';
+import { NOW, openTestStore, runIdOf, type TestStore } from '../web/fixtures/store.ts';
 import type { Message } from '../notify/message.ts';
-import { insertApproval } from '../store/approvals.ts';
+import { insertApproval } from '../store/tables/approvals.ts';
 import { createChats } from './chats.ts';
 import type { SentMessage } from './close-messages.ts';
 import { APP_TOKEN, fakeSlack, type FakeSlack, SLACK_CHANNEL } from './fixtures/fake-slack.ts';

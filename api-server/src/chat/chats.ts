@@ -1,4 +1,4 @@
-import type { Approval } from '../approvals/model.ts';
+import type { Approval } from '../runs/human/approval.ts';
 import { slackApps, telegramBots } from './bots.ts';
 import { type CloseDeps, closeMessages } from './close-messages.ts';
 import type { Decide } from './press.ts';

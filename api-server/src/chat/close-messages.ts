@@ -1,12 +1,12 @@
-import type { Approval } from '../approvals/model.ts';
-import { tooLate } from '../approvals/decide.ts';
+import type { Approval } from '../runs/human/approval.ts';
+import { tooLate } from '../service/approvals/decide.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import { JSON_HEADERS } from '../notify/channel.ts';
 import { MRKDWN } from '../notify/channels/slack.ts';
 import { HTML } from '../notify/channels/telegram.ts';
 import { markUp } from '../notify/fit.ts';
 import type { ConfigSource, Message } from '../notify/message.ts';
-import type { HttpExecutor } from '../runs/executor.ts';
+import type { HttpExecutor } from '../runs/state/executor.ts';
 import { apiOf } from './bots.ts';
 
 /** A message that asked for an approval, as the outbox has it. */

@@ -1,5 +1,5 @@
-import { tooLate } from '../approvals/decide.ts';
-import type { Decided, Decider, Verdict } from '../approvals/model.ts';
+import { tooLate } from '../service/approvals/decide.ts';
+import type { Decided, Decider, Verdict } from '../runs/human/approval.ts';
 
 /** Decides as the API does; who pressed stands in the audit log (Orchestration 2.12). */
 export type Decide = (id: string, decision: { verdict: Verdict; by: Decider }) => Promise<Decided>;

@@ -5,9 +5,9 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../config/load.ts';
 import { createPipelineEnv } from '../config/pipeline-env.ts';
-import { readFailpoints } from '../failpoints.ts';
+import { readFailpoints } from '../boot/failpoints.ts';
 import { createLogs } from '../observability/logger.ts';
-import { createService, type Service } from '../service.ts';
+import { createService, type Service } from '../boot/service.ts';
 import { APP_TOKEN, fakeSlack, type FakeSlack, SLACK_CHANNEL } from './fixtures/fake-slack.ts';
 
 const PIPELINE = `

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { JSON_HEADERS, jsonObject } from '../notify/channel.ts';
-import type { HttpExecutor } from '../runs/executor.ts';
+import type { HttpExecutor } from '../runs/state/executor.ts';
 import type { TelegramBot } from './bots.ts';
 import { keepOn, type LoopDeps, type Turn } from './loop.ts';
 import { type Decide, press } from './press.ts';

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load.ts';
-import { backUp } from '../store/backup.ts';
+import { backUp } from '../store/db/backup.ts';
 
 const USAGE = `usage: npm run backup -- --config FILE --to FILE [--overwrite]
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentBackend } from '../runs/executor.ts';
+import type { AgentBackend } from '../runs/state/executor.ts';
 import { agentVersions, listAgents } from './agents.ts';
 
 const backend = (name: AgentBackend['name'], list: AgentBackend['list']): AgentBackend => ({

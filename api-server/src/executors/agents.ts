@@ -1,4 +1,4 @@
-import type { AgentBackend, ListedAgent } from '../runs/executor.ts';
+import type { AgentBackend, ListedAgent } from '../runs/state/executor.ts';
 
 export interface ListedAgents {
   agents: (Omit<ListedAgent, 'version'> & { executor: AgentBackend['name'] })[];

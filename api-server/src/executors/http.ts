@@ -1,5 +1,5 @@
 import type { Agent } from 'undici';
-import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
+import type { Failure, HttpExecutor, HttpReply } from '../runs/state/executor.ts';
 import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 
 /** What is read of a response; the rest is left on the wire. */

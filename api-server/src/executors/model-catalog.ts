@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Catalog } from '../runs/catalog-prices.ts';
+import type { Catalog } from '../runs/state/catalog-prices.ts';
 
 /** What is read of a catalog at most; the largest known one has a megabyte. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { RpcResponse } from '@signalbox/crds';
-import type { Failure } from '../runs/executor.ts';
+import type { Failure } from '../runs/state/executor.ts';
 import { isRefusal, openSocket, type SocketOptions } from './rpc-socket.ts';
 
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { ShellExecutor } from '../runs/checks.ts';
+import type { ShellExecutor } from '../runs/evidence/checks.ts';
 
 /** What is kept of each output stream. */
 const MAX_OUTPUT = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { Failure, HttpExecutor, HttpReply } from '../runs/executor.ts';
+import type { Failure, HttpExecutor, HttpReply } from '../runs/state/executor.ts';
 import type { Notification } from './message.ts';
 
 /** What reached the channel; `receipt` names the message there, for whoever edits it later. */

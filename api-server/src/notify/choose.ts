@@ -6,7 +6,7 @@ import {
   type Pipeline,
   type Step,
 } from '@signalbox/crds';
-import type { TerminalRunStatus } from '../runs/model.ts';
+import type { TerminalRunStatus } from '../runs/state/model.ts';
 import type { NotificationEvent } from './message.ts';
 
 /** What the end of a run is called in `notifications`; a cancelled run is no news to whoever cancelled it. */

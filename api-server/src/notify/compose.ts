@@ -1,4 +1,4 @@
-import type { Texts } from '../runs/texts.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
 import type { Message, NotificationEvent, Segment } from './message.ts';
 
 /** Longer texts are cut before they are stored; a channel may cut more. */

@@ -1,5 +1,5 @@
 import type { Channel as ChannelName, Notifications } from '@signalbox/crds';
-import type { Stage } from '../runs/model.ts';
+import type { Stage } from '../runs/state/model.ts';
 
 export type { ChannelName };
 export type NotificationEvent = keyof Notifications;

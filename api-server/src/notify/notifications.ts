@@ -1,9 +1,9 @@
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
-import type { ActiveRun } from '../runs/active-run.ts';
-import type { HttpExecutor } from '../runs/executor.ts';
-import type { Write } from '../runs/records.ts';
-import type { PipelineEnv } from '../runs/rendering.ts';
-import type { Texts } from '../runs/texts.ts';
+import type { ActiveRun } from '../runs/state/active-run.ts';
+import type { HttpExecutor } from '../runs/state/executor.ts';
+import type { Write } from '../runs/state/records.ts';
+import type { PipelineEnv } from '../runs/prompt/rendering.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
 import type { Io } from './channel.ts';
 import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
 import { prepare } from './prepare.ts';

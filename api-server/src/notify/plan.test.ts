@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTexts } from '../runs/texts.ts';
+import { createTexts } from '../runs/prompt/texts.ts';
 import { plainText } from './fit.ts';
 import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
 import { planApproval, type PlanDeps, planRunEnd } from './plan.ts';

@@ -1,7 +1,7 @@
-import type { ActiveRun } from '../runs/active-run.ts';
-import type { RunError, TerminalRunStatus } from '../runs/model.ts';
-import { runValues } from '../runs/run-values.ts';
-import type { Texts } from '../runs/texts.ts';
+import type { ActiveRun } from '../runs/state/active-run.ts';
+import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
+import { runValues } from '../runs/prompt/run-values.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
 import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';

@@ -1,6 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
-import type { PipelineEnv } from '../runs/rendering.ts';
+import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import { type Channel, type Prepared, type Unusable, unusable } from './channel.ts';
 import { channels } from './channels/index.ts';
 import { chooseMessages } from './choose.ts';

@@ -1,6 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { HttpExecutor } from '../runs/executor.ts';
-import type { Write } from '../runs/records.ts';
+import type { HttpExecutor } from '../runs/state/executor.ts';
+import type { Write } from '../runs/state/records.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';

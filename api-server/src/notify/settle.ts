@@ -1,5 +1,5 @@
-import type { RunEvent } from '../runs/model.ts';
-import type { Counter } from '../runs/records.ts';
+import type { RunEvent } from '../runs/state/model.ts';
+import type { Counter } from '../runs/state/records.ts';
 import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';

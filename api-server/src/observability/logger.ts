@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { pino, type Logger } from 'pino';
-import type { RunEvent } from '../runs/model.ts';
+import type { RunEvent } from '../runs/state/model.ts';
 import { openLogFile } from './log-file.ts';
 
 export interface LoggingConfig {

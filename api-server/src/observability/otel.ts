@@ -10,8 +10,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { OtelConfig } from '../config/config.ts';
-import type { RunEvent } from '../runs/model.ts';
-import type { Span, SpanAttributes, TracedRun, TraceRun } from '../runs/span.ts';
+import type { RunEvent } from '../runs/state/model.ts';
+import type { Span, SpanAttributes, TracedRun, TraceRun } from '../runs/state/span.ts';
 
 export interface TracingOptions {
   config: OtelConfig;

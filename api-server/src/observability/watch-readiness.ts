@@ -1,4 +1,4 @@
-import type { ServiceRoutesDeps } from '../http/routes/service.ts';
+import type { ServiceRoutesDeps } from '../web/routes/service.ts';
 
 type Readiness = ReturnType<ServiceRoutesDeps['readiness']>;
 

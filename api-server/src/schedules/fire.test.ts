@@ -1,15 +1,15 @@
 import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import { newId } from '../runs/ids.ts';
-import { createLanes, laneOf } from '../runs/lanes.ts';
-import type { NewRun } from '../runs/new-run.ts';
-import { createTexts } from '../runs/texts.ts';
-import type { Database, Tx } from '../store/database.ts';
+import { newId } from '../runs/state/ids.ts';
+import { createLanes, laneOf } from '../runs/run/lanes.ts';
+import type { NewRun } from '../runs/state/new-run.ts';
+import { createTexts } from '../runs/prompt/texts.ts';
+import type { Database, Tx } from '../store/db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
-import { listRuns } from '../store/list-runs.ts';
-import { insertRun, keepDefinition } from '../store/run-writes.ts';
-import { pruneFires, takeFire } from '../store/schedules.ts';
+import { listRuns } from '../store/tables/list-runs.ts';
+import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
+import { pruneFires, takeFire } from '../store/tables/schedules.ts';
 import { fire, type FireDeps } from './fire.ts';
 
 const AT = Date.parse('2026-11-23T06:00:00Z');

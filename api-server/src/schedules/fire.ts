@@ -1,11 +1,11 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import type { Lanes } from '../runs/lanes.ts';
-import type { Lane } from '../runs/lane.ts';
-import type { TriggerContext } from '../runs/model.ts';
+import type { Lanes } from '../runs/run/lanes.ts';
+import type { Lane } from '../runs/state/lane.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
 import type { SharedQueue } from '../triggers/intake-deps.ts';
 import { joinSharedLane } from '../triggers/shared-queue.ts';
-import { newRunRow, type NewRun } from '../runs/new-run.ts';
-import type { NewRunRecord } from '../runs/records.ts';
+import { newRunRow, type NewRun } from '../runs/state/new-run.ts';
+import type { NewRunRecord } from '../runs/state/records.ts';
 
 export interface FireDeps<Tx> {
   write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;

@@ -1,7 +1,7 @@
 import { resolveSet } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { createTexts } from '../runs/texts.ts';
-import type { TriggerContext } from '../runs/model.ts';
+import { createTexts } from '../runs/prompt/texts.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
 import { firstPrompt } from './first-prompt.ts';
 
 const CONTEXT: TriggerContext = {

@@ -1,7 +1,7 @@
 import { isFanOut, isParallel, type Step } from '@signalbox/crds';
-import type { RunRequest } from '../runs/new-run.ts';
-import { runValues } from '../runs/run-values.ts';
-import type { Texts } from '../runs/texts.ts';
+import type { RunRequest } from '../runs/state/new-run.ts';
+import { runValues } from '../runs/prompt/run-values.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
 
 /** The prompt of the first step that has one, as a new run would render it; `error` where it cannot be rendered. */
 export interface FirstPrompt {

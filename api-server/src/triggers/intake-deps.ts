@@ -1,8 +1,8 @@
-import type { Capacity } from '../runs/capacity.ts';
-import type { Lane } from '../runs/lane.ts';
-import type { Lanes } from '../runs/lanes.ts';
-import type { NewRun, RunRequest } from '../runs/new-run.ts';
-import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/records.ts';
+import type { Capacity } from '../runs/run/capacity.ts';
+import type { Lane } from '../runs/state/lane.ts';
+import type { Lanes } from '../runs/run/lanes.ts';
+import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
+import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
 
 /** What the intake needs of the store, the engine and the clock. */
 export interface IntakeDeps<Tx> {

@@ -1,6 +1,6 @@
-import type { Lane } from '../runs/lane.ts';
-import { newRunRow, type RunRequest } from '../runs/new-run.ts';
-import type { DuplicateRun } from '../runs/records.ts';
+import type { Lane } from '../runs/state/lane.ts';
+import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
+import type { DuplicateRun } from '../runs/state/records.ts';
 import type { IntakeDeps } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';

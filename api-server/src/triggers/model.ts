@@ -1,5 +1,5 @@
 import type { FirstPrompt } from './first-prompt.ts';
-import type { Stage, TriggerContext } from '../runs/model.ts';
+import type { Stage, TriggerContext } from '../runs/state/model.ts';
 
 /** A delivery as the route hands it over; `body` is parsed JSON within the size and depth bounds. */
 export interface Delivery {

@@ -1,7 +1,7 @@
 import { compileMatch } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
-import type { TriggerContext } from '../runs/model.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
 import { resolve } from './resolve.ts';
 
 const loaded = (name: string, match: Record<string, unknown> | null): LoadedPipeline =>

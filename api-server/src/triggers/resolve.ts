@@ -1,7 +1,7 @@
 import type { MatchContext } from '@signalbox/crds';
 import { notLoaded } from '../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
-import type { TriggerContext } from '../runs/model.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
 
 export type Resolution = { ok: true; pipeline: LoadedPipeline } | { ok: false; message: string };
 

@@ -1,6 +1,6 @@
-import type { Capacity } from '../runs/capacity.ts';
-import type { Lane } from '../runs/lane.ts';
-import type { RunRequest } from '../runs/new-run.ts';
+import type { Capacity } from '../runs/run/capacity.ts';
+import type { Lane } from '../runs/state/lane.ts';
+import type { RunRequest } from '../runs/state/new-run.ts';
 import type { IntakeDeps, SharedQueue } from './intake-deps.ts';
 
 /** A run that may come, and what its lane said. */

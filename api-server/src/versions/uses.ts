@@ -1,4 +1,4 @@
-import { family, keyName } from '../runs/hourly.ts';
+import { family, keyName } from '../runs/state/hourly.ts';
 
 /** Which step used which edition of its prompt and its agent; empty where there is none. Times in milliseconds. */
 export interface VersionUse {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ChannelSettings } from '../../config/notifications-schema.ts';
-import type { HttpReply } from '../../runs/executor.ts';
+import type { HttpReply } from '../../runs/state/executor.ts';
 import {
   type Channel,
   type Delivery,

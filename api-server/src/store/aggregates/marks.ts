@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Marks } from '../../analytics/sums.ts';
-import type { Outcome } from '../../runs/model.ts';
-import type { Tables } from '../schema.ts';
+import type { Outcome } from '../../runs/state/model.ts';
+import type { Tables } from '../db/schema.ts';
 import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
 
 interface Row {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Percentile } from '../../analytics/sums.ts';
-import type { Tables } from '../schema.ts';
-import { isExecution } from '../step-rows.ts';
+import type { Tables } from '../db/schema.ts';
+import { isExecution } from './step-rows.ts';
 import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
 
 interface Row {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { PipelineFacts } from '../../analytics/pipeline-stats.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../db/schema.ts';
 import { runMarks } from './marks.ts';
 import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { RunSum } from '../../analytics/sums.ts';
 import { hourParts } from '../../analytics/window.ts';
-import { hourOf, keyName } from '../../runs/hourly.ts';
-import { ACTIVE_RUN_STATUSES } from '../../runs/model.ts';
-import type { Tables } from '../schema.ts';
+import { hourOf, keyName } from '../../runs/state/hourly.ts';
+import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
+import type { Tables } from '../db/schema.ts';
 import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
 
 interface Row {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Window } from '../../analytics/window.ts';
-import type { Stage } from '../../runs/model.ts';
+import type { Stage } from '../../runs/state/model.ts';
 
 /** Which runs or executions are summed; without a name those of all. */
 export interface Scope {

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
-import { keyName } from '../../runs/hourly.ts';
-import { ACTIVE_RUN_STATUSES, type Outcome } from '../../runs/model.ts';
-import { OUTCOME } from '../labels.ts';
-import type { Tables } from '../schema.ts';
-import { isExecution } from '../step-rows.ts';
+import { keyName } from '../../runs/state/hourly.ts';
+import { ACTIVE_RUN_STATUSES, type Outcome } from '../../runs/state/model.ts';
+import { OUTCOME } from './labels.ts';
+import type { Tables } from '../db/schema.ts';
+import { isExecution } from './step-rows.ts';
 import { stepPercentile } from './percentiles.ts';
 import { all, equals, oneOf, type Scope, within } from './scope.ts';
 import { sumSteps } from './step-sums.ts';

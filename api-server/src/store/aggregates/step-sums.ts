@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StepSum } from '../../analytics/sums.ts';
 import { hourParts } from '../../analytics/window.ts';
-import { hourOf, keyName } from '../../runs/hourly.ts';
-import type { Tables } from '../schema.ts';
-import { isExecution } from '../step-rows.ts';
+import { hourOf, keyName } from '../../runs/state/hourly.ts';
+import type { Tables } from '../db/schema.ts';
+import { isExecution } from './step-rows.ts';
 import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
 
 /** Names that executions are told apart by; the others come back as null, or empty. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Window } from '../../analytics/window.ts';
-import { openTestStore, type TestStore } from '../../http/fixtures/store.ts';
-import { HOUR_MS } from '../../runs/hourly.ts';
+import { openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { HOUR_MS } from '../../runs/state/hourly.ts';
 import { runPercentiles, stepPercentile } from './percentiles.ts';
 import { sumRuns } from './run-sums.ts';
 import { sumSteps } from './step-sums.ts';

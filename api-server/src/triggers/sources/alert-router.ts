@@ -1,6 +1,6 @@
 import { shortHash } from '@signalbox/crds';
 import { z } from 'zod';
-import type { TriggerContext } from '../../runs/model.ts';
+import type { TriggerContext } from '../../runs/state/model.ts';
 import type { ParseOptions, Source } from './source.ts';
 import { refused } from './problems.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { TriggerContext } from '../../runs/model.ts';
+import type { TriggerContext } from '../../runs/state/model.ts';
 
 export interface ParseOptions {
   strategy: string | null;

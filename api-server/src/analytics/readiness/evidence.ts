@@ -1,0 +1,198 @@
+import type { ReadinessStep } from './steps.ts';
+
+export type Outcome = 'correct' | 'partial' | 'incorrect';
+
+/** One ended execution as the store gives it, all rows of one run together. Times are milliseconds. */
+export interface EvidenceRow {
+  runId: string;
+  stepName: string;
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  promptHash: string | null;
+  agentVersion: string | null;
+  status: string;
+  errorType: string | null;
+  /** After the verifier. */
+  confidence: number | null;
+  grounding: number | null;
+  checksPassed: boolean | null;
+  startedAt: number;
+  /** The mark of the step, and that of its run. */
+  stepOutcome: Outcome | null;
+  runOutcome: Outcome | null;
+}
+
+export interface Combo {
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  promptHash: string | null;
+  agentVersion: string | null;
+}
+
+/** How many answers had one confidence, and what the labelled ones of them are. */
+export interface Point {
+  answers: number;
+  labels: Record<Outcome, number>;
+}
+
+/** What is counted of executions; the sum of two is that of their parts. */
+export interface Tally {
+  runs: Set<string>;
+  rows: number;
+  failed: number;
+  /** Answers with a confidence, the sum of it in 1/10,000, and those whose trust reaches the threshold. */
+  answers: number;
+  confidenceSum: number;
+  passed: number;
+  marks: Record<Outcome, number>;
+  /** Labels that are no mark of this step: failed checks, and marks of whole runs. */
+  fromChecks: number;
+  fromRuns: number;
+  /** By confidence in 1/10,000. */
+  points: Map<number, Point>;
+  firstSeenAt: number | null;
+  lastSeenAt: number | null;
+}
+
+/** All evidence of one step, by who answered. */
+export interface StepEvidence {
+  /** `starts`: of each execution, in no order. */
+  combos: Map<string, { combo: Combo; tally: Tally; starts: number[] }>;
+  /** Executions that failed before anybody said which version of the agent it was. */
+  unversioned: EvidenceRow[];
+  /** Of the newest execution that has them. */
+  newest: { at: number; promptHash: string | null } | null;
+  newestVersion: { at: number; agentVersion: string | null } | null;
+}
+
+const noMarks = (): Record<Outcome, number> => ({ correct: 0, partial: 0, incorrect: 0 });
+
+export const emptyTally = (): Tally => ({
+  runs: new Set(),
+  rows: 0,
+  failed: 0,
+  answers: 0,
+  confidenceSum: 0,
+  passed: 0,
+  marks: noMarks(),
+  fromChecks: 0,
+  fromRuns: 0,
+  points: new Map(),
+  firstSeenAt: null,
+  lastSeenAt: null,
+});
+
+export const POINTS = 10_000;
+
+/** Reads rows into the evidence of the steps they belong to; a branch of a fan-out counts under the name before the slash. */
+export function createEvidence(steps: readonly ReadinessStep[]): {
+  add(row: EvidenceRow): void;
+  of(name: string): StepEvidence;
+} {
+  const byName = new Map(steps.map((step) => [step.name, { step, evidence: emptyEvidence() }]));
+  return {
+    add: (row) => {
+      const [family = row.stepName, branch] = row.stepName.split('/');
+      const found = byName.get(family);
+      if (!found || (found.step.kind === 'fan_out') !== (branch !== undefined)) return;
+      addTo(found.evidence, found.step, row);
+    },
+    of: (name) => byName.get(name)?.evidence ?? emptyEvidence(),
+  };
+}
+
+const emptyEvidence = (): StepEvidence => ({ combos: new Map(), unversioned: [], newest: null, newestVersion: null });
+
+/** What ended without a word on whether the step does its work: nothing is learned from it. */
+const NO_EVIDENCE = new Set(['running', 'skipped', 'cancelled']);
+
+function addTo(evidence: StepEvidence, step: ReadinessStep, row: EvidenceRow): void {
+  if (NO_EVIDENCE.has(row.status)) return;
+  const { startedAt: at, agent, provider, model, promptHash, agentVersion } = row;
+  if (promptHash !== null && isNewer(at, evidence.newest)) evidence.newest = { at, promptHash };
+  if (step.agent !== null && agentVersion === null && isFailure(row)) {
+    evidence.unversioned.push(row);
+    return;
+  }
+  if (isNewer(at, evidence.newestVersion)) evidence.newestVersion = { at, agentVersion };
+  const combo = { agent, provider, model, promptHash, agentVersion };
+  const key = JSON.stringify(Object.values(combo));
+  const known = evidence.combos.get(key) ?? { combo, tally: emptyTally(), starts: [] };
+  evidence.combos.set(key, known);
+  known.starts.push(at);
+  addRow(known.tally, step, row);
+}
+
+const isNewer = (at: number, than: { at: number } | null): boolean => than === null || at >= than.at;
+
+/** A gate that held back and a person who said no did their work. */
+const HELD_BACK = new Set(['gate', 'rejected', 'branch']);
+const isFailure = ({ status, errorType }: EvidenceRow): boolean =>
+  status === 'failed' || ((status === 'aborted' || status === 'escalated') && !HELD_BACK.has(errorType ?? 'gate'));
+
+/** A step's own mark first, then a failed check, then the mark of its run (Orchestration 3). */
+function labelOf({ stepOutcome, checksPassed, runOutcome }: EvidenceRow): Outcome | null {
+  return stepOutcome ?? (checksPassed === false ? 'incorrect' : runOutcome);
+}
+
+export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): void {
+  tally.runs.add(row.runId);
+  tally.rows += 1;
+  if (isFailure(row)) tally.failed += 1;
+  tally.firstSeenAt = Math.min(tally.firstSeenAt ?? row.startedAt, row.startedAt);
+  tally.lastSeenAt = Math.max(tally.lastSeenAt ?? row.startedAt, row.startedAt);
+  const label = labelOf(row);
+  if (label !== null) {
+    tally.marks[label] += 1;
+    if (row.stepOutcome === null) tally[row.checksPassed === false ? 'fromChecks' : 'fromRuns'] += 1;
+  }
+  if (row.confidence !== null) addAnswer(tally, step, { ...row, confidence: row.confidence, label });
+}
+
+type Answered = EvidenceRow & { confidence: number; label: Outcome | null };
+
+function addAnswer(tally: Tally, step: ReadinessStep, { confidence, label, ...row }: Answered): void {
+  tally.answers += 1;
+  if (passes(step, confidence, row)) tally.passed += 1;
+  const key = Math.round(confidence * POINTS);
+  tally.confidenceSum += key;
+  const point = tally.points.get(key) ?? { answers: 0, labels: noMarks() };
+  tally.points.set(key, point);
+  point.answers += 1;
+  if (label !== null) point.labels[label] += 1;
+}
+
+/** Trust against the threshold of today, whatever it was then; measured accuracy in its place is the calibration tier's matter. */
+function passes(
+  { threshold, groundingEnforced }: ReadinessStep,
+  confidence: number,
+  { checksPassed, grounding }: Pick<EvidenceRow, 'checksPassed' | 'grounding'>,
+): boolean {
+  const grounded = groundingEnforced && grounding !== null ? Math.min(confidence, grounding) : confidence;
+  return (checksPassed === false ? 0 : grounded) >= (threshold ?? 0);
+}
+
+export const marked = ({ marks }: Tally): number => marks.correct + marks.partial + marks.incorrect;
+export const worth = ({ marks }: Tally): number => marks.correct + marks.partial / 2;
+
+/** Adds `more` to `tally`. */
+export function mergeTally(tally: Tally, more: Tally): void {
+  for (const run of more.runs) tally.runs.add(run);
+  for (const key of ['rows', 'failed', 'answers', 'confidenceSum', 'passed', 'fromChecks', 'fromRuns'] as const)
+    tally[key] += more[key];
+  tally.marks = addMarks(tally.marks, more.marks);
+  for (const [key, { answers, labels }] of more.points) {
+    const point = tally.points.get(key) ?? { answers: 0, labels: noMarks() };
+    tally.points.set(key, { answers: point.answers + answers, labels: addMarks(point.labels, labels) });
+  }
+  if (more.firstSeenAt !== null) tally.firstSeenAt = Math.min(tally.firstSeenAt ?? more.firstSeenAt, more.firstSeenAt);
+  if (more.lastSeenAt !== null) tally.lastSeenAt = Math.max(tally.lastSeenAt ?? more.lastSeenAt, more.lastSeenAt);
+}
+
+const addMarks = (a: Record<Outcome, number>, b: Record<Outcome, number>): Record<Outcome, number> => ({
+  correct: a.correct + b.correct,
+  partial: a.partial + b.partial,
+  incorrect: a.incorrect + b.incorrect,
+});

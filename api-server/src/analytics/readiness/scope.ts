@@ -1,0 +1,93 @@
+import { addRow, type Combo, emptyTally, mergeTally, type StepEvidence, type Tally } from './evidence.ts';
+import type { ReadinessStep } from './steps.ts';
+
+/** Which edition of a step counts now, and how that is known (Orchestration 9). */
+export interface CurrentConfig {
+  promptHash: string | null;
+  /** `definition`, or null for steps without a prompt. */
+  promptHashSource: 'definition' | null;
+  agentVersion: string | null;
+  /** Who said so: the backend, or the newest execution where the backend does not. */
+  agentVersionSource: 'gateway' | 'external' | 'history' | null;
+  /** Whether the newest execution had this prompt; null without one. */
+  promptHashMatchesHistory: boolean | null;
+}
+
+/** The version of an agent as its backend says it; null where it says none. */
+export type VersionOf = (executor: string, agent: string) => string | null;
+
+export function currentConfig(step: ReadinessStep, evidence: StepEvidence, versionOf: VersionOf): CurrentConfig {
+  if (step.agent === null) return NO_AGENT;
+  const said = versionOf(step.executor, step.agent);
+  const { newest, newestVersion } = evidence;
+  const known = said ?? newestVersion?.agentVersion ?? null;
+  return {
+    promptHash: step.promptHash,
+    promptHashSource: 'definition',
+    agentVersion: known,
+    agentVersionSource: said === null ? (known === null ? null : 'history') : backendOf(step),
+    promptHashMatchesHistory: newest && newest.promptHash === step.promptHash,
+  };
+}
+
+const backendOf = ({ executor }: ReadinessStep) => (executor === 'external' ? 'external' : 'gateway');
+
+const NO_AGENT: CurrentConfig = {
+  promptHash: null,
+  promptHashSource: null,
+  agentVersion: null,
+  agentVersionSource: null,
+  promptHashMatchesHistory: null,
+};
+
+export interface Scoped {
+  /** The evidence of the edition that counts. */
+  current: Tally;
+  /** Models that answered in it. */
+  models: number;
+  /** Executions of other editions. */
+  older: number;
+}
+
+/** The evidence of the present prompt and agent version; failures must not vanish from it. */
+export function inScope(step: ReadinessStep, evidence: StepEvidence, config: CurrentConfig): Scoped {
+  const { own = [], others = [] } = Object.groupBy(evidence.combos.values(), ({ combo }) =>
+    isCurrent(step, combo, config) ? 'own' : 'others',
+  );
+  const current = emptyTally();
+  for (const { tally } of own) mergeTally(current, tally);
+  const isOwn = attribution(own, others);
+  const failures = evidence.unversioned.filter(
+    ({ promptHash, startedAt }) => (promptHash === null || promptHash === step.promptHash) && isOwn(startedAt),
+  );
+  for (const row of failures) addRow(current, step, row);
+  const older = others.reduce((sum, { tally }) => sum + tally.rows, evidence.unversioned.length - failures.length);
+  return { current, models: new Set(own.map(({ combo }) => `${combo.provider}/${combo.model}`)).size, older };
+}
+
+interface Seen {
+  starts: readonly number[];
+}
+
+/**
+ * Whether a call that failed before its agent said its version is one of the present version: the next execution that has a
+ * version decides, and where there is none, what is in force now.
+ */
+function attribution(own: readonly Seen[], others: readonly Seen[]): (at: number) => boolean {
+  const [mine, theirs] = [own, others].map((seen) => seen.flatMap(({ starts }) => starts).toSorted((a, b) => a - b));
+  return (at) => firstFrom(mine, at) <= firstFrom(theirs, at);
+}
+
+/** The first of the sorted numbers that is not before `at`; Infinity where all are. */
+function firstFrom(sorted: readonly number[] = [], at: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? Infinity) < at) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] ?? Infinity;
+}
+
+export const isCurrent = (step: ReadinessStep, combo: Combo, config: CurrentConfig): boolean =>
+  step.agent === null || (combo.promptHash === config.promptHash && combo.agentVersion === config.agentVersion);

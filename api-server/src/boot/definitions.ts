@@ -1,0 +1,46 @@
+import type { Config } from '../config/config.ts';
+import type { Registry, RegistryOptions } from '../definitions/registry.ts';
+import type { Snapshot } from '../definitions/snapshot.ts';
+import type { Logs } from '../observability/logger.ts';
+import { isPriced } from './pricing.ts';
+
+export const definitionFolders = (config: Config) => ({
+  pipelineDir: config.pipelineConfigDir,
+  stepDir: config.stepLibraryDir,
+  managedDir: config.managedDir,
+});
+
+/** Where definitions are, and what of the configuration decides whether they are sound. */
+export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> => ({
+  ...definitionFolders(config),
+  operator: {
+    allow_shell_checks: config.security.allowShellChecks,
+    pipeline_env: config.security.pipelineEnv,
+    template_sandbox: config.security.templateSandbox,
+  },
+  priced: isPriced(config.pricing),
+  notifications: config.notifications,
+});
+
+/** Logs what came of the definitions now and after each reload; answers the reload that does. */
+export function reportLoads(registry: Registry, config: Config, log: Logs['log']): Registry['reload'] {
+  report(registry.current(), config, log);
+  return async () => {
+    const snapshot = await registry.reload();
+    report(snapshot, config, log);
+    log.info({ pipelines: snapshot.pipelines.length }, 'reloaded');
+    return snapshot;
+  };
+}
+
+function report({ problems, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
+  for (const { severity, file, line, col, msg } of problems) {
+    log.warn({ severity, file, line, col }, `definition: ${msg}`);
+  }
+  if (pipelines.length > 0) return;
+  const { pipelineConfigDir, managedDir } = config;
+  log.warn(
+    { pipeline_config_dir: pipelineConfigDir, managed_dir: managedDir },
+    'no pipeline is loaded: no run can begin',
+  );
+}

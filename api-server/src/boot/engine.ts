@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Approvals } from '../service/approvals/approvals.ts';
+import { wireArtifacts } from './artifacts.ts';
+import type { Config } from '../config/config.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { agentBackend } from '../executors/agent-backend.ts';
+import { httpExecutor } from '../executors/http.ts';
+import { WebSocketRpc } from '../executors/rpc-client.ts';
+import { shellExecutor } from '../executors/shell.ts';
+import type { Logs } from '../observability/logger.ts';
+import { type Failpoints, surround } from './failpoints.ts';
+import { type ActiveRun, TakenOver } from '../runs/state/active-run.ts';
+import { agentStep } from '../runs/agent/agent-step.ts';
+import type { Calibration } from '../runs/evidence/calibrated-means.ts';
+import type { Capacity } from '../runs/run/capacity.ts';
+import { createEngine, type Engine, type EngineDeps } from '../runs/run/engine.ts';
+import type { EventHub } from '../runs/state/events.ts';
+import type { AgentBackend } from '../runs/state/executor.ts';
+import type { PriceOf } from '../runs/state/cost.ts';
+import { humanStep } from '../runs/human/human-step.ts';
+import { newId } from '../runs/state/ids.ts';
+import type { Lanes } from '../runs/run/lanes.ts';
+import type { Lane } from '../runs/state/lane.ts';
+import { pipelineStep } from '../runs/run/pipeline-step.ts';
+import type { Write } from '../runs/state/records.ts';
+import type { PipelineEnv } from '../runs/prompt/rendering.ts';
+import type { StepDeps } from '../runs/step/step.ts';
+import type { StepKind } from '../runs/state/step-kind.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
+import { webhookStep } from '../runs/step/webhook-step.ts';
+import { askToCancel } from '../store/tables/claims.ts';
+import { addCounters } from '../store/db/counters.ts';
+import type { Database, Tx } from '../store/db/database.ts';
+import { appendEvents } from '../store/tables/event-writes.ts';
+import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
+import { readOutcome } from '../store/tables/outcome.ts';
+import { endRun, insertRun, keepDefinition, setLiveStatus } from '../store/tables/run-writes.ts';
+import { enterLane } from '../store/tables/shared-lanes.ts';
+import { stepStore } from '../store/tables/step-writes.ts';
+import type { Uses } from '../versions/uses.ts';
+
+export interface EngineParts {
+  config: Config;
+  logs: Logs;
+  failpoints: Failpoints;
+  pipelineEnv: PipelineEnv;
+  database: Database;
+  hub: EventHub;
+  capacity: Capacity;
+  lanes: Lanes;
+  texts: Texts;
+  backends: AgentBackend[];
+  registry: Registry;
+  approvals: Approvals;
+  calibration: Pick<Calibration, 'meanOf'>;
+  uses: Pick<Uses, 'note'>;
+  /** False where others may have taken over what this process has; absent where there are none. */
+  holds?: (() => boolean) | undefined;
+  priceOf: PriceOf;
+  /** Further writes of the transaction that ends a run. */
+  endWrites?: EngineDeps['endWrites'];
+  traceRun?: EngineDeps['traceRun'];
+}
+
+const now = () => Date.now();
+const delay = (milliseconds: number, signal: AbortSignal) => sleep(milliseconds, true, { signal }).catch(() => false);
+
+/** Gives the engine its executors, its store and its clock. */
+export function wireEngine(parts: EngineParts): Engine {
+  const { database, hub, capacity, lanes, registry, logs, failpoints } = parts;
+  const kinds = new Map<string, StepKind>();
+  const step = stepDeps(parts, kinds);
+  const store = ({ owner }: Pick<ActiveRun, 'owner'>, writes: Write[]) =>
+    database.write(async (tx) => {
+      if (tx.epoch !== owner) throw new TakenOver();
+      for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
+    });
+  const whileHeld = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
+    await store(run, writes);
+    // What was stored may have been stored long ago.
+    if (parts.holds?.() === false) throw new TakenOver();
+  };
+  const persist = parts.holds ? whileHeld : store;
+  const late = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
+    void sleep(300).then(() => persist(run, writes));
+  };
+  const engine = createEngine({
+    step,
+    store: {
+      endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
+      appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
+      addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
+      addHourly: (row) => async (tx: Tx) => tx.sum({ table: 'hourly_runs', row }),
+    },
+    setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
+    persist: failpoints.stepRowLate ? late : persist,
+    endWrites: (run, end) => [...parts.approvals.closeAll(run), ...(parts.endWrites?.(run, end) ?? [])],
+    readInterrupted: () => readInterrupted(database.db),
+    ...(database.writeAs && {
+      cancelElsewhere: (runId: string, by: string) => database.write((tx) => askToCancel(tx, runId, by)),
+      enterShared: ({ id, owner }: ActiveRun, lane: Lane) =>
+        database.write(async (tx) => {
+          if (tx.epoch !== owner) throw new TakenOver();
+          return enterLane(tx, lane, id);
+        }),
+    }),
+    readStatus: (runId) => readStatus(database.db, runId),
+    pipelineNamed: (name) => registry.current().byName.get(name),
+    insertChild:
+      (row, { hash, name, config }) =>
+      async (tx: Tx) => {
+        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+        await insertRun(tx, row);
+      },
+    readOutcome: (runId) => readOutcome(database.db, runId),
+    capacity,
+    lanes,
+    hub,
+    log: logs.runs,
+    ...(parts.traceRun && { traceRun: parts.traceRun }),
+  });
+  kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, texts: step.texts, now }));
+  return engine;
+}
+
+/** Looks at the lease before something leaves the process: without it the signal of the call has fired by then. */
+function asked<A extends unknown[], R>(
+  holds: EngineParts['holds'],
+  call: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  if (!holds) return call;
+  return (...args) => {
+    holds();
+    return call(...args);
+  };
+}
+
+function stepDeps(
+  {
+    config,
+    logs,
+    pipelineEnv: env,
+    database,
+    backends: configured,
+    texts,
+    approvals,
+    calibration,
+    uses,
+    priceOf,
+    failpoints,
+    holds,
+  }: EngineParts,
+  kinds: Map<string, StepKind>,
+): Omit<StepDeps, 'flush'> {
+  const outward = <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
+    surround(failpoints, name, asked(holds, call));
+  const http = outward('http', httpExecutor(config.security.egressAllow));
+  const backends = configured.map((backend) => ({ ...backend, run: outward(backend.name, backend.run) }));
+  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, texts, now }));
+  kinds.set('webhook', webhookStep({ http, texts, env, now }));
+  kinds.set('human', humanStep({ texts, approvals, now }));
+  const artifacts = wireArtifacts(config, database);
+  return {
+    kinds,
+    texts,
+    env,
+    http,
+    shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,
+    backends: new Map(backends.map((backend) => [backend.name, backend])),
+    calibratedMean: calibration.meanOf,
+    noteUse: uses.note,
+    keepArtifacts: async (run, stepName, kept) => {
+      const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
+      // A folder that takes no files costs the files and not the run.
+      const result = await artifacts?.keep(run.id, stepName, kept).catch((error: unknown) => {
+        logs.log.error({ run_id: run.id, err: error }, 'artifacts could not be stored');
+        note('artifacts could not be stored; the service log says why');
+      });
+      if (!result || result.leftOut.length === 0) return;
+      note(`artifacts too large or too many were left out: ${result.leftOut.join(', ')}`);
+    },
+    priceOf,
+    store: stepStore,
+    now,
+    newId,
+    delay,
+  };
+}
+
+/** The backends that the configuration names. */
+export function createBackends({ executors }: Config): AgentBackend[] {
+  const backend = (name: 'gateway' | 'external') => {
+    const settings = executors[name];
+    if (settings === null) return [];
+    const { url, token, ca } = settings;
+    return [agentBackend(name, new WebSocketRpc({ url: rpcUrl(url), token, ca: ca ?? undefined }))];
+  };
+  return [...backend('gateway'), ...backend('external')];
+}
+
+/** The route of the protocol is `/rpc`; the configuration may name the server alone. */
+function rpcUrl(text: string): string {
+  const url = new URL(text);
+  if (url.pathname === '/' || url.pathname === '') url.pathname = '/rpc';
+  return url.href;
+}

@@ -1,0 +1,77 @@
+import type { Config } from '../config/config.ts';
+import type { Capacity } from '../runs/run/capacity.ts';
+import type { Engine } from '../runs/run/engine.ts';
+import { newId } from '../runs/state/ids.ts';
+import { laneOf, type Lanes } from '../runs/run/lanes.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
+import type { Database, Tx } from '../store/db/database.ts';
+import { keptDefinitions } from '../store/tables/interrupted.ts';
+import { insertPrior } from '../store/tables/prior-steps.ts';
+import { findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
+import { countWaiting, laneIsOpen, makeRoom, placeInLane } from '../store/tables/shared-lanes.ts';
+import { roomFor } from '../triggers/intake.ts';
+import type { IntakeDeps } from '../triggers/intake-deps.ts';
+import type { ReceiveDeps } from '../service/deliveries/receive.ts';
+import { sharedRoomFor } from '../triggers/shared-queue.ts';
+
+const now = () => Date.now();
+
+/** What waits, and who is in a lane, where several processes share the database. */
+export const SHARED = { waiting: countWaiting, laneIsOpen, place: placeInLane, makeRoom };
+
+/** A run that waits is nobody's: it begins where it is claimed. Places in lanes are the store's. */
+export const beginOwn =
+  (engine: Engine): Engine['begin'] =>
+  (run, state) => {
+    if (state === 'running') engine.begin({ ...run, lane: null }, state);
+  };
+
+/** What a dry run is told about room. */
+export const roomIn =
+  (deps: IntakeDeps<Tx>): ReceiveDeps['roomFor'] =>
+  (request) =>
+    deps.shared ? sharedRoomFor(deps, deps.shared, request) : roomFor(deps, request);
+
+export interface IntakeParts {
+  database: Database;
+  capacity: Capacity;
+  lanes: Lanes;
+  texts: Texts;
+  engine: Engine;
+}
+
+/** Gives intake its transaction, its places and the engine that runs begin in. */
+export async function takeIn(
+  { dedup, concurrency }: Config,
+  { database, capacity, lanes, texts, engine }: IntakeParts,
+): Promise<IntakeDeps<Tx>> {
+  const kept = await keptDefinitions(database.db);
+  return {
+    write: (job) => database.write(job),
+    findDuplicate,
+    insertRun,
+    keepDefinition: async (tx, { hash, name, config }) => {
+      if (!kept.has(hash))
+        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
+    },
+    definitionKept: (hash) => void kept.add(hash),
+    insertPrior: (tx, runId, { pipeline, prior }) =>
+      insertPrior(tx, prior ?? [], {
+        runId,
+        pipelineName: pipeline.name,
+        stage: pipeline.config.stage,
+        newId,
+        now: now(),
+      }),
+    capacity,
+    lanes,
+    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
+    maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
+    maxInLanes: concurrency.maxQueued,
+    dedup,
+    now,
+    newId,
+    begin: database.writeAs ? beginOwn(engine) : engine.begin,
+    ...(database.writeAs && { shared: SHARED }),
+  };
+}

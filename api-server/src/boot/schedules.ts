@@ -1,0 +1,88 @@
+import { cleanArtifacts } from '../artifacts/clean.ts';
+import type { Config } from '../config/config.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { beginOwn, SHARED } from './intake.ts';
+import type { Logs } from '../observability/logger.ts';
+import { startDaily } from '../schedules/daily.ts';
+import type { Engine } from '../runs/run/engine.ts';
+import { newId } from '../runs/state/ids.ts';
+import { laneOf, type Lanes } from '../runs/run/lanes.ts';
+import type { Texts } from '../runs/prompt/texts.ts';
+import { fire } from '../schedules/fire.ts';
+import { createScheduler, type Scheduler } from '../schedules/scheduler.ts';
+import type { Database, Tx } from '../store/db/database.ts';
+import { pruneArtifacts } from '../store/tables/artifacts.ts';
+import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
+import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
+import { lastLook, noteLook, pruneFires, takeFire } from '../store/tables/schedules.ts';
+
+export interface ScheduleParts {
+  config: Config;
+  logs: Logs;
+  database: Database;
+  registry: Registry;
+  engine: Engine;
+  lanes: Lanes;
+  texts: Texts;
+}
+
+const now = () => Date.now();
+const DAY_MS = 86_400_000;
+
+/** Gives schedules their store and the engine that they start runs in. */
+export function wireScheduler({ config, logs, database, registry, engine, lanes, texts }: ScheduleParts): Scheduler {
+  return createScheduler({
+    definitions: registry.current,
+    fire: (pipeline, at) =>
+      fire<Tx>(
+        {
+          write: (job) => database.write(job),
+          takeFire,
+          keepDefinition: (tx, { hash, name, config: body }) =>
+            keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
+          insertRun,
+          lanes,
+          laneOf: (of, context) =>
+            laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
+          now,
+          newId,
+          begin: database.writeAs ? beginOwn(engine) : engine.begin,
+          ...(database.writeAs && { shared: SHARED }),
+        },
+        pipeline,
+        at,
+      ),
+    lastLook: () => lastLook(database.db),
+    noteLook: (at) => database.write((tx) => noteLook(tx, at)),
+    catchUpSeconds: config.schedule.catchUpSeconds,
+    now,
+    log: logs.log,
+  });
+}
+
+interface RetentionParts extends Pick<ScheduleParts, 'config' | 'logs' | 'database'> {
+  /** Whether this process is the one that removes rows; files are each process's own, or gone already. */
+  leads(): boolean;
+}
+
+/** What is removed every day. */
+export function startRetention({ config, logs, database, leads }: RetentionParts): {
+  stop(): void;
+} {
+  const { artifacts, retention } = config;
+  const tasks = new Map<string, () => Promise<number>>();
+  const { runsDays, auditDays } = retention;
+  const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (leads() ? task() : 0));
+  if (artifacts !== null) {
+    const { dir, retentionDays: days } = artifacts;
+    if (dir !== null) tasks.set('artifacts', () => cleanArtifacts(dir, days, now()));
+    else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - days * DAY_MS)));
+  }
+  if (runsDays !== null) once('runs', () => pruneRuns(database, runsDays, now()));
+  if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
+  once('schedule_fires', async () => {
+    await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
+    return 0;
+  });
+  return startDaily({ tasks, log: logs.log });
+}

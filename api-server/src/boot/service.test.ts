@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../config/load.ts';
+import { createPipelineEnv } from '../config/pipeline-env.ts';
+import { readFailpoints } from './failpoints.ts';
+import { createLogs } from '../observability/logger.ts';
+import { createService } from './service.ts';
+
+interface Line {
+  level: string;
+  msg: string;
+  file?: string;
+  line?: number;
+}
+
+/** A service made of this configuration and these pipelines, and what it logged until it was there. */
+async function start(
+  config: string,
+  pipelines: Record<string, string> | null,
+): Promise<{ lines: Line[]; url: string; linesNow: () => Line[] }> {
+  const dir = mkdtempSync(join(tmpdir(), 'signalbox-service-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  mkdirSync(join(dir, 'pipelines'));
+  for (const [name, text] of Object.entries(pipelines ?? {})) writeFileSync(join(dir, 'pipelines', name), text);
+  const file = join(dir, 'config.yaml');
+  const common =
+    'server: {host: 127.0.0.1, port: 0}\ndatabase: {url: "sqlite:test.db"}\nauth: {tokens: [{name: boss, token: boss-secret, role: admin}]}\n';
+  const folder = pipelines === null ? '' : 'pipeline_config_dir: pipelines\n';
+  writeFileSync(file, common + folder + config);
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(loaded.message);
+  let output = '';
+  const out = new Writable({ write: (chunk: Buffer, _, done) => ((output += chunk.toString()), done()) });
+  const service = await createService({
+    config: loaded.config,
+    version: 'test',
+    logs: createLogs(loaded.config.logging, out),
+    failpoints: readFailpoints(undefined),
+    pipelineEnv: createPipelineEnv([], {}),
+  });
+  onTestFinished(() => service.close());
+  const url = await service.listen();
+  const linesNow = () => output.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
+  return { lines: linesNow(), url, linesNow };
+}
+
+const asking = (more: string, head = '') =>
+  `name: p\n${head}steps:\n  - {name: a, executor: gateway, agent: a, prompt_template: x${more}}\n`;
+const SHELL = ', deterministic_checks: [{type: shell, name: s, run: "true"}]';
+const warnings = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('definition: ')).map(({ msg }) => msg);
+
+test('a shell check on disk that may not run is a warning at the start, with its place; where it may, it is none', async () => {
+  const { lines } = await start('', { 'p.yaml': asking(SHELL) });
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      msg: expect.stringMatching(/^definition: .*shell/),
+      file: expect.stringMatching(/p\.yaml$/),
+      line: 3,
+    }),
+  );
+  const allowed = await start('security: {allow_shell_checks: true}\n', { 'p.yaml': asking(SHELL) });
+  expect(warnings(allowed.lines)).toEqual([]);
+});
+
+test('a budget of money without prices is a warning at the start, with prices it is none', async () => {
+  const pipeline = { 'p.yaml': asking('', 'budget: {max_cost: 2}\n') };
+  expect(warnings((await start('', pipeline)).lines)).toEqual([
+    'definition: max_cost stops nothing: the service has no pricing.models',
+  ]);
+  const models = 'models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2}]';
+  expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);
+});
+
+test('a service without pipelines says at the start that no run can begin, and where it looked', async () => {
+  const warning = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('no pipeline is loaded'));
+  const empty = warning((await start('', {})).lines);
+  expect(empty).toEqual([
+    expect.objectContaining({ level: 'warn', pipeline_config_dir: expect.stringMatching(/pipelines$/) }),
+  ]);
+  expect(warning((await start('', null)).lines)).toEqual([
+    expect.objectContaining({ pipeline_config_dir: null, managed_dir: null }),
+  ]);
+  expect(warning((await start('', { 'p.yaml': asking('') })).lines)).toEqual([]);
+});
+
+test('POST /reload logs what is wrong with the definitions, as a start does', async () => {
+  const { url, linesNow } = await start('', { 'p.yaml': asking(SHELL) });
+  await fetch(`${url}/reload`, { method: 'POST', headers: { authorization: 'Bearer boss-secret' } });
+  expect(warnings(linesNow())).toHaveLength(2);
+  expect(linesNow()).toContainEqual(expect.objectContaining({ msg: 'reloaded', pipelines: 1 }));
+});
+
+test('POST /reload says how many pipelines were loaded', async () => {
+  const { url } = await start('', { 'p.yaml': asking(''), 'q.yaml': asking('').replace('name: p', 'name: q') });
+  const answer = await fetch(`${url}/reload`, { method: 'POST', headers: { authorization: 'Bearer boss-secret' } });
+  expect(await answer.json()).toMatchObject({ status: 'reloaded', pipelines_loaded: 2 });
+});
+
+test('GET /definitions tells the readiness verdict of every pipeline soon after the start', async () => {
+  const { url } = await start('', {
+    'p.yaml': asking('', 'readiness: {operational: {}}\n'),
+    'q.yaml': asking('').replace('name: p', 'name: q'),
+  });
+  const verdicts = async () => {
+    const answer = await fetch(`${url}/definitions`, { headers: { authorization: 'Bearer boss-secret' } });
+    const { definitions } = (await answer.json()) as { definitions: { verdict: string | null }[] };
+    return definitions.map(({ verdict }) => verdict);
+  };
+  await expect.poll(verdicts).toEqual(['no_data', 'not_configured']);
+});

@@ -1,0 +1,260 @@
+import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
+import type { AgentBackend, AgentCall, AgentReply, Failure } from '../state/executor.ts';
+import type { RawResponse } from '../state/model.ts';
+import { askAgent } from './model-call.ts';
+import { noteMissing } from '../prompt/rendering.ts';
+import { runValues } from '../prompt/run-values.ts';
+import { askForTool, type ToolApprovals } from './tool-approval.ts';
+import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
+import type { AnyStep, Site } from '../state/site.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
+
+export interface AgentStepDeps {
+  backend: AgentBackend;
+  /** Null where nobody can be asked about a tool. */
+  approvals: ToolApprovals | null;
+  texts: Texts;
+  now(): number;
+}
+
+/** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
+export const MAX_PROMPT_BYTES = 256 * 1024;
+
+/** A step that asks an agent of a backend. */
+export function agentStep(deps: AgentStepDeps): StepKind {
+  return {
+    prepare: (site, earlier) => {
+      const step = site.step as AnyAgentStep;
+      const prompt =
+        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+      if (!prompt.ok) return prompt;
+      const prepared: Prepared = {
+        ok: true,
+        agent: step.agent,
+        model: step.model ?? null,
+        promptHash: hashOf(step),
+        raw: prompt.raw,
+        perform: (attempt) => ask(deps, { site, step, raw: prompt.raw }, attempt),
+      };
+      return prepared;
+    },
+  };
+}
+
+const hashes = new WeakMap<AnyAgentStep, string>();
+
+/** A memo and nothing else: a definition does not change. */
+function hashOf(step: AnyAgentStep): string {
+  const known = hashes.get(step) ?? promptHash(step.prompt_template);
+  hashes.set(step, known);
+  return known;
+}
+
+const templateFailure = (message: string): Failure => ({
+  ok: false,
+  type: 'template_failed',
+  message: `prompt_template: ${message}`,
+  retryable: false,
+});
+
+/** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
+export function renderPrompt(
+  deps: Pick<AgentStepDeps, 'texts' | 'now'>,
+  { run, name, locals }: Site,
+  step: { prompt_template: string },
+): { ok: true; raw: RawResponse } | Failure {
+  const compiled = deps.texts.template(step.prompt_template);
+  if (!compiled.ok) return templateFailure(compiled.msg);
+  const rendered = compiled.template.render(runValues(run, deps.now(), locals));
+  if (!rendered.ok) return templateFailure(rendered.msg);
+  if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
+    const { largest } = rendered;
+    const most = largest ? `; most of it is {{${largest.path}}}, ${largest.chars} characters` : '';
+    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes${most}`);
+  }
+  rendered.missing.forEach(noteMissing('the prompt', { run, name }));
+  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
+}
+
+interface Question {
+  site: Site;
+  step: AnyAgentStep;
+  raw: RawResponse;
+}
+
+/** From the second iteration of `loop_until` on, the agent sees what it said before. */
+function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt): string {
+  if (iteration === 1 || previous === null) return prompt;
+  const before = JSON.stringify({ confidence: previous.confidence, summary: previous.summary, ...previous.output });
+  return `${prompt}\n\nYour answer so far was:\n${before}\n\nLook again: check what you were unsure of, then answer anew.`;
+}
+
+async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
+  const reply = await call(deps, question, { ...attempt, input: inputOf(question.raw, attempt) });
+  if (!reply.ok) return reply;
+  const parsed = parseAnswer(reply.output ?? extractJson(reply.text), question.step.output_schema);
+  if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
+  if (deps.backend.name === 'external') return repair(deps, question, { attempt, reply, errors: parsed.errors });
+  return invalid(parsed.errors, toFacts(question.raw, [reply]));
+}
+
+type SchemaErrors = { loc: (string | number)[]; msg: string }[];
+
+/** The one repair turn, for backends that do none of their own (Design 3). */
+async function repair(
+  deps: AgentStepDeps,
+  question: Question,
+  failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
+): Promise<Performed> {
+  const { attempt, reply, errors } = failed;
+  question.site.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
+    step_name: question.site.name,
+    errors: errors.slice(0, 5),
+  });
+  const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
+  const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
+  if (!again.ok) return { ...again, facts: toFacts(question.raw, [reply]) };
+  const facts = toFacts(question.raw, [reply, again]);
+  const parsed = parseAnswer(again.output ?? extractJson(again.text), question.step.output_schema);
+  return parsed.ok ? { ok: true, answer: toAnswer(parsed.answer), facts } : invalid(parsed.errors, facts);
+}
+
+const describe = (errors: SchemaErrors): string =>
+  errors
+    .slice(0, 10)
+    .map(({ loc, msg }) => `- ${loc.join('.') || 'answer'}: ${msg}`)
+    .join('\n');
+
+const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
+  const first = errors[0];
+  const message = `the answer does not fit its schema: ${first?.loc.join('.') || 'answer'} ${first?.msg}`;
+  return { ok: false, type: 'output_invalid', message, retryable: false, facts };
+};
+
+async function call(
+  deps: AgentStepDeps,
+  { site, step }: Question,
+  attempt: Attempt & { input: string },
+): Promise<AgentReply | Failure> {
+  const { run, name } = site;
+  const questions = approvalsOf(deps, { site, attempt });
+  const reply = await askAgent(deps.backend, attempt.span, {
+    agent: step.agent,
+    model: step.model,
+    input: attempt.input,
+    outputSchema: answerSchemaOf(step),
+    idempotencyKey: attempt.idempotencyKey,
+    timeoutMs: attempt.timeoutMs,
+    runId: run.id,
+    pipeline: run.pipeline.name,
+    stepName: name,
+    team: run.team,
+    signal: attempt.signal,
+    onEvent: (event, fields) =>
+      run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
+    ...(questions ? { onApproval: questions.ask } : {}),
+  });
+  await questions?.close();
+  return reply;
+}
+
+interface CallSite {
+  site: Site;
+  attempt: Attempt;
+}
+
+interface Questions {
+  ask: NonNullable<AgentCall['onApproval']>;
+  /** Whatever is still asked is asked no more. */
+  close(): Promise<void>;
+}
+
+/** Most calls ask nobody, so the signal that ends the questions is made with the first one. */
+function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt }: CallSite): Questions | undefined {
+  if (!approvals) return undefined;
+  const deadline = now() + attempt.timeoutMs;
+  const asked: Promise<unknown>[] = [];
+  let over: AbortController | null = null;
+  return {
+    ask: (request) => {
+      over ??= new AbortController();
+      const signal = AbortSignal.any([attempt.signal, over.signal]);
+      const decision = askForTool(approvals, { site, signal, store: attempt.store, deadline, now: now() }, request);
+      asked.push(decision);
+      return decision;
+    },
+    close: async () => {
+      if (over === null) return;
+      over.abort();
+      await Promise.allSettled(asked);
+    },
+  };
+}
+
+const schemas = new WeakMap<AnyAgentStep, Record<string, unknown>>();
+
+function answerSchemaOf(step: AnyAgentStep): Record<string, unknown> {
+  const known = schemas.get(step);
+  if (known) return known;
+  const schema = answerSchema(step.output_schema);
+  schemas.set(step, schema);
+  return schema;
+}
+
+const toAnswer = (answer: AgentAnswer): Answer => ({
+  confidence: answer.confidence,
+  summary: answer.summary,
+  output: answer.output,
+  nextStepContext: answer.next_step_context ?? null,
+  proceed: answer.proceed,
+  proceedReason: answer.proceed_reason ?? null,
+  artifacts: Object.keys(answer.artifacts),
+  artifactTexts: answer.artifacts,
+});
+
+function toFacts(asked: RawResponse, replies: AgentReply[]): CallFacts {
+  const last = replies.at(-1) as AgentReply;
+  const used = replies.flatMap(({ usage }) => (usage ? [usage] : []));
+  const sum = (pick: (usage: { inputTokens: number; outputTokens: number }) => number) =>
+    used.length === 0 ? null : used.reduce((total, usage) => total + pick(usage), 0);
+  return {
+    model: last.model,
+    provider: last.provider,
+    agentVersion: last.agentVersion,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    raw: {
+      ...asked,
+      text: last.text,
+      stopReason: last.stopReason ?? undefined,
+      iterations: last.iterations,
+      toolCalls: last.toolCalls,
+      trace: replies.flatMap(({ trace }) => trace),
+    },
+  };
+}
+
+const WARNINGS = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'backend_full']);
+const levelOf = (event: string): 'info' | 'warn' => (WARNINGS.has(event) ? 'warn' : 'info');
+
+function messageOf(event: string, fields: Record<string, unknown>): string {
+  const tool = `${String(fields['server'])}/${String(fields['tool'])}`;
+  switch (event) {
+    case 'tool_call':
+      return `calls ${tool}`;
+    case 'tool_result':
+      return `${tool} ${fields['is_error'] ? 'answered with an error' : 'answered'}`;
+    case 'tool_denied':
+      return `${tool} was denied: ${String(fields['reason'])}`;
+    case 'llm_call':
+      return `asked ${String(fields['model'])}`;
+    case 'queued':
+      return `waits at position ${String(fields['position'])}`;
+    case 'backend_full':
+      return `has to wait: ${String(fields['message'])}`;
+    default:
+      return event.replaceAll('_', ' ');
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { Approval } from '../human/approval.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { ToolDecision, ToolRequest } from '../state/executor.ts';
+import type { Write } from '../state/records.ts';
+import type { Attempt } from '../state/step-kind.ts';
+import type { Site } from '../state/site.ts';
+
+export interface ToolApprovals {
+  ask(run: ActiveRun, approval: Approval): Write[];
+  answer(approval: Approval, waiting: Pick<Attempt, 'signal' | 'store'>): Promise<Approval>;
+  goesOn(run: ActiveRun): Write[];
+  find(id: string): Promise<Approval | null>;
+}
+
+export interface Asking {
+  site: Site;
+  /** Fires when the call that asks is over. */
+  signal: AbortSignal;
+  store: Attempt['store'];
+  /** When the step's time is over, in milliseconds. */
+  deadline: number;
+  now: number;
+}
+
+/** Asks people whether an agent may call a tool; the same question after a lost connection or a restart is the same one (Design 6). */
+export async function askForTool(
+  approvals: ToolApprovals,
+  asking: Asking,
+  request: ToolRequest,
+): Promise<ToolDecision> {
+  const { site, signal, store } = asking;
+  const { run, name } = site;
+  const id = questionId(run.id, name, request);
+  const known = await approvals.find(id);
+  if (known && known.status !== 'pending') return decisionOf(known);
+  const approval = known ?? questionOf(id, asking, request);
+  const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
+  const tool = `${request.server}/${request.tool}`;
+  if (!known)
+    run.journal.add('info', 'approval_requested', `${request.agent} may call ${tool} once somebody allows it`, fields);
+  await store(approvals.ask(run, approval));
+  const closed = await approvals.answer(approval, { signal, store });
+  const decision = decisionOf(closed);
+  if (closed.status === 'timed_out')
+    run.journal.add('warn', 'approval_expired', `nobody decided about ${tool} in time`, fields);
+  if (closed.decidedBy !== null) {
+    const decided = { ...fields, decision: closed.status, decided_by: closed.decidedBy, comment: closed.comment };
+    run.journal.add('info', 'approval_decided', `${tool} was ${closed.status} by ${closed.decidedBy}`, decided);
+  }
+  await store(approvals.goesOn(run));
+  return decision;
+}
+
+/** A UUID that is made of what makes the question: the run, the step, the backend's run and its call. */
+function questionId(runId: string, stepName: string, { backendRunId, callId }: ToolRequest): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify([runId, stepName, backendRunId, callId]))
+    .digest('hex');
+  return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
+}
+
+function questionOf(id: string, { site, deadline, now }: Asking, request: ToolRequest): Approval {
+  const { run, name } = site;
+  const { agent, server, tool, input, reason } = request;
+  return {
+    id,
+    runId: run.id,
+    stepName: name,
+    kind: 'tool',
+    pipelineName: run.pipeline.name,
+    team: run.team,
+    stage: run.stage,
+    question: `May ${agent} call ${server}/${tool}?\n${JSON.stringify(input)}${reason === null ? '' : `\n${reason}`}`,
+    fields: [],
+    tool: { agent, server, tool, input, reason },
+    status: 'pending',
+    requestedAt: now,
+    expiresAt: deadline,
+    decidedAt: null,
+    decidedBy: null,
+    comment: null,
+    answers: null,
+  };
+}
+
+function decisionOf({ status, decidedBy, comment }: Approval): ToolDecision {
+  switch (status) {
+    case 'approved':
+    case 'rejected':
+      return { approved: status === 'approved', decidedBy, comment };
+    case 'timed_out':
+      return { approved: false, decidedBy: null, comment: 'nobody decided in time' };
+    case 'pending':
+    case 'cancelled':
+      return { approved: false, decidedBy: null, comment: 'nobody is asked any more' };
+    default:
+      return status satisfies never;
+  }
+}

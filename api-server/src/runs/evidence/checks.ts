@@ -1,0 +1,113 @@
+import type { Check } from '@signalbox/crds';
+import type { HttpExecutor, Failure } from '../state/executor.ts';
+import type { CheckResult } from '../state/model.ts';
+import { noteMissing, renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
+import { parseBody, renderRequest } from '../prompt/request.ts';
+import { runValues } from '../prompt/run-values.ts';
+import type { Begun } from './step-rows.ts';
+import type { Texts } from '../prompt/texts.ts';
+import { answerValues, type Subject } from './verify.ts';
+
+export interface ShellResult {
+  ok: true;
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `sh -c run` with `env` and PATH only; its process group dies with the signal (Design 3). */
+export type ShellExecutor = (call: {
+  run: string;
+  env: Record<string, string>;
+  signal: AbortSignal;
+}) => Promise<ShellResult | Failure>;
+
+export interface CheckDeps {
+  texts: Texts;
+  env: PipelineEnv;
+  http: HttpExecutor;
+  /** Null where `security.allow_shell_checks` is false. */
+  shell: ShellExecutor | null;
+  now(): number;
+}
+
+/** `aborted` says why the run may not go on: a shell check where the operator allows none (Orchestration 4.5). */
+export type Checked = { ok: true; checks: CheckResult[] } | { ok: false; aborted: string };
+
+/** Runs a step's deterministic checks at the same time. */
+export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject): Promise<Checked> {
+  const { step, run, name } = begun;
+  const declared = 'deterministic_checks' in step ? step.deterministic_checks : [];
+  const forbidden = deps.shell === null ? declared.find(({ type }) => type === 'shell') : undefined;
+  if (forbidden)
+    return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
+  const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
+  const checks = await Promise.all(
+    declared.map((check) =>
+      runCheck(deps, check, { values, signal: subject.signal, missing: noteMissing(`check ${check.name}`, begun) }),
+    ),
+  );
+  for (const { name: check, passed, detail } of checks) {
+    const message = passed ? `check ${check} passed` : `check ${check} failed: ${detail}`;
+    run.journal.add(passed ? 'info' : 'warn', 'check_ran', message, { step_name: name, check, passed });
+  }
+  return { ok: true, checks };
+}
+
+interface CheckScope extends Pick<Rendering, 'values' | 'missing'> {
+  signal: AbortSignal;
+}
+
+async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promise<CheckResult> {
+  const startedAt = deps.now();
+  const timeout = AbortSignal.timeout(check.timeout_seconds * 1000);
+  const signal = AbortSignal.any([scope.signal, timeout]);
+  const seen = await observe(deps, check, { ...scope, signal });
+  const about = { name: check.name, type: check.type, durationSeconds: (deps.now() - startedAt) / 1000 };
+  if (!seen.ok) {
+    const detail = timeout.aborted ? `no result within ${check.timeout_seconds} s` : deps.env.mask(seen.message);
+    return { ...about, passed: false, detail };
+  }
+  const compiled = deps.texts.expression(check.expect);
+  if (!compiled.ok) return { ...about, passed: false, detail: `${check.expect}: ${compiled.msg}` };
+  const result = compiled.expression.evaluate({ ...scope.values, ...seen.values });
+  if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
+  return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
+}
+
+type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Failure;
+
+const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+async function observe(deps: CheckDeps, check: Check, { values, missing, signal }: CheckScope): Promise<Seen> {
+  const rendering: Rendering = { texts: deps.texts, env: deps.env, values, missing };
+  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
+  const env = renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
+  if (!env.ok) return env;
+  if (!deps.shell)
+    return { ok: false, type: 'shell_not_allowed', message: 'shell checks are not allowed', retryable: false };
+  const result = await deps.shell({ run: check.run, env: env.value as Record<string, string>, signal });
+  if (!result.ok) return result;
+  const { exitCode, stdout, stderr } = result;
+  return {
+    ok: true,
+    values: { exit_code: exitCode, stdout, stderr },
+    detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}`,
+  };
+}
+
+/** In a shell check's `env`, `${NAME}` is the shell's business, not the operator's. */
+const noEnv = ({ mask }: PipelineEnv): PipelineEnv => ({ mask, valueOf: () => undefined, verbatim: true });
+
+async function observeUrl(
+  deps: CheckDeps,
+  check: Extract<Check, { type: 'webhook' }>,
+  { rendering, signal }: { rendering: Rendering; signal: AbortSignal },
+): Promise<Seen> {
+  const request = renderRequest(check, rendering);
+  if (!request.ok) return request;
+  const reply = await deps.http({ ...request.value, signal });
+  if (!reply.ok) return reply;
+  const response = { status: reply.status, headers: reply.headers, body: parseBody(reply.body) };
+  return { ok: true, values: { response }, detail: `status ${reply.status}` };
+}

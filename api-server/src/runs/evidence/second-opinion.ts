@@ -1,0 +1,84 @@
+import { answerSchema, extractJson, parseAnswer } from '@signalbox/crds';
+import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
+import type { SecondOpinion } from '../state/model.ts';
+import { askAgent } from '../agent/model-call.ts';
+import type { Span } from '../state/span.ts';
+import { type PriceOf, spend } from '../state/cost.ts';
+import type { Begun } from './step-rows.ts';
+
+export type Backends = ReadonlyMap<string, AgentBackend>;
+
+export interface Opinion {
+  part: 'verifier' | 'grounding';
+  executor: 'gateway' | 'external';
+  agent: string;
+  model?: string;
+  input: string;
+  /** Further keys of the answer beyond the contract. */
+  schema?: Record<string, unknown>;
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Reads the score out of the answer. */
+  score(answer: { confidence: number; output: Record<string, unknown> }): number | null;
+}
+
+type Asked = Opinion & { span: Span };
+
+const NOTHING = { model: null, provider: null, score: null, summary: null, inputTokens: null, outputTokens: null };
+
+interface SecondOpinionDeps {
+  backends: Backends;
+  priceOf: PriceOf;
+}
+
+/**
+ * Asks a second agent about a step's answer, in a span of its own. A failure is part of the result, never a failure of the
+ * run (Design 3).
+ */
+export async function secondOpinion(deps: SecondOpinionDeps, site: Begun, opinion: Opinion): Promise<SecondOpinion> {
+  const { part, executor, agent } = opinion;
+  const span = site.span.child(`${part}: ${agent}`, {
+    'service.span.kind': part,
+    'service.executor': executor,
+    'service.agent': agent,
+  });
+  const said = await ask(deps, site, { ...opinion, span });
+  span.end(
+    { 'service.model': said.model, 'service.provider': said.provider, 'service.confidence': said.score },
+    said.error === undefined ? null : 'failed',
+  );
+  return said;
+}
+
+async function ask({ backends, priceOf }: SecondOpinionDeps, site: Begun, opinion: Asked): Promise<SecondOpinion> {
+  const nothing = { agent: opinion.agent, ...NOTHING };
+  const backend = backends.get(opinion.executor);
+  if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
+  const timeout = AbortSignal.timeout(opinion.timeoutMs);
+  const signal = AbortSignal.any([opinion.signal, timeout]);
+  const reply = await askAgent(backend, opinion.span, callOf(site, { ...opinion, signal }));
+  if (!reply.ok) return { ...nothing, error: timeout.aborted ? 'no answer in time' : reply.message };
+  const { model, provider, usage } = reply;
+  if (usage) spend(priceOf, site, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
+  return { ...nothing, ...read(reply, opinion), ...usage };
+}
+
+function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): AgentCall {
+  const { score: _, schema, executor: _executor, span: _span, part, ...call } = opinion;
+  return {
+    ...call,
+    idempotencyKey: `${run.id}/${name}/${iteration}/${attempt}/${part}`,
+    outputSchema: answerSchema(schema),
+    runId: run.id,
+    pipeline: run.pipeline.name,
+    stepName: name,
+    team: run.team,
+    onEvent: () => undefined,
+  };
+}
+
+function read({ model, provider, output, text }: AgentReply, { schema, score }: Opinion): Partial<SecondOpinion> {
+  const parsed = parseAnswer(output ?? extractJson(text), schema);
+  if (parsed.ok) return { model, provider, score: score(parsed.answer), summary: parsed.answer.summary };
+  return { model, provider, error: `the answer does not fit its schema: ${parsed.errors[0]?.msg ?? ''}` };
+}

@@ -1,0 +1,106 @@
+import type { Verifier } from '@signalbox/crds';
+import type { RawResponse, SecondOpinion } from '../state/model.ts';
+import { noteMissing } from '../prompt/rendering.ts';
+import { runValues } from '../prompt/run-values.ts';
+import { secondOpinion, type Backends } from './second-opinion.ts';
+import type { PriceOf } from '../state/cost.ts';
+import type { Answer } from '../state/step-kind.ts';
+import type { Begun } from './step-rows.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+export interface OpinionDeps {
+  backends: Backends;
+  priceOf: PriceOf;
+  texts: Texts;
+  now(): number;
+}
+
+/** What a second agent is asked about. */
+export interface Subject {
+  answer: Answer;
+  raw: RawResponse;
+  signal: AbortSignal;
+}
+
+const VETO_FLOOR = 0.5;
+
+/** What a step's templates and expressions see of its own answer. */
+export const answerValues = ({ answer, raw }: Pick<Subject, 'answer' | 'raw'>): Record<string, unknown> => ({
+  prompt: raw.prompt ?? null,
+  answer: { confidence: answer.confidence, summary: answer.summary, ...answer.output },
+  output: answer.output,
+  confidence: answer.confidence,
+});
+
+/** Asks the verifier where its condition holds; null where it was not asked. */
+export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject): Promise<SecondOpinion | null> {
+  const { step, run, name } = begun;
+  const verifier = 'verifier' in step ? step.verifier : undefined;
+  if (!verifier || subject.answer.confidence === null) return null;
+  const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
+  if (!holds(deps, begun, verifier, values)) return null;
+  const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
+  const input = renderOr(deps.texts, begun, own, builtIn(verifier, subject));
+  const opinion = await secondOpinion(deps, begun, {
+    part: 'verifier',
+    executor: verifier.executor,
+    agent: verifier.agent,
+    model: verifier.model,
+    input,
+    timeoutMs: verifier.timeout_seconds * 1000,
+    signal: subject.signal,
+    score: ({ confidence }) => confidence,
+  });
+  const level = opinion.error === undefined ? 'info' : 'warn';
+  const message =
+    opinion.error === undefined
+      ? `${verifier.agent} is ${show(opinion.score)} sure`
+      : `the verifier failed: ${opinion.error}`;
+  run.journal.add(level, 'verifier_ran', message, { step_name: name, agent: verifier.agent, score: opinion.score });
+  return opinion;
+}
+
+/** The verifier's say after its strategy: a number that may lower the confidence, or null where it changes nothing. */
+export function verdictOf(verifier: Verifier, score: number | null): number | null {
+  if (score === null || verifier.combination_strategy === 'minimum') return score;
+  return score < (verifier.veto_floor ?? VETO_FLOOR) ? score : null;
+}
+
+function holds(deps: OpinionDeps, { run, name }: Begun, verifier: Verifier, values: Record<string, unknown>): boolean {
+  if (verifier.when === undefined) return true;
+  const compiled = deps.texts.expression(verifier.when);
+  const result = compiled.ok ? compiled.expression.evaluate(values) : null;
+  if (result?.ok) return result.value === true;
+  // Evidence that cannot be ruled out is gathered.
+  const why = `${(compiled.ok ? result : compiled)?.msg}, in ${verifier.when}`;
+  run.journal.add('warn', 'expression_failed', `verifier.when: ${why}; the verifier is asked`, { step_name: name });
+  return true;
+}
+
+interface OwnPrompt {
+  part: 'verifier' | 'grounding';
+  template: string | undefined;
+  values: Record<string, unknown>;
+}
+
+/** The author's prompt for a second agent; the built-in one where there is none, or, with a word in the log, where it fails. */
+export function renderOr(texts: Texts, begun: Begun, { part, template, values }: OwnPrompt, builtInPrompt: string) {
+  if (template === undefined) return builtInPrompt;
+  const compiled = texts.template(template);
+  const rendered = compiled.ok ? compiled.template.render(values) : compiled;
+  if (!rendered.ok) {
+    const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;
+    begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });
+    return builtInPrompt;
+  }
+  rendered.missing.forEach(noteMissing(`the prompt of ${part}`, begun));
+  return rendered.text;
+}
+
+function builtIn({ mode }: Verifier, { answer, raw }: Subject): string {
+  if (mode === 'independent') return raw.prompt ?? '';
+  const said = JSON.stringify({ summary: answer.summary, ...answer.output }, null, 2);
+  return `Another agent was given this task:\n\n${raw.prompt ?? ''}\n\nIt answered:\n\n${said}\n\nCheck the answer. Your confidence says how likely it is that the answer is right; your summary names what is wrong or unproven in it.`;
+}
+
+const show = (score: number | null): string => (score === null ? 'not' : score.toFixed(2));

@@ -1,0 +1,68 @@
+import type { FanOutStep } from '@signalbox/crds';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { Failure } from '../state/executor.ts';
+import {
+  beginGroup,
+  closeGroup,
+  endGroup,
+  failGroup,
+  runBranches,
+  type BegunGroup,
+  type Branch,
+  type Group,
+} from './group.ts';
+import { runValues } from '../prompt/run-values.ts';
+import type { StepDeps, StepOutcome } from '../step/step.ts';
+
+/** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
+export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep, index: number): Promise<StepOutcome> {
+  const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
+  const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? evaluateList(deps, run, step);
+  if (!Array.isArray(listed)) return failGroup(deps, group, listed);
+  // The list is stored with the row: a resumed fan-out goes on with the items it began with.
+  const begun = await beginGroup(deps, { ...group, raw: { items: listed } }, listed.length);
+  if (listed.length === 0) return empty(deps, begun);
+  const branches = listed.map((item, at) => branch(begun, step, { item, at, total: listed.length, index }));
+  const errors = await runBranches(deps, begun, branches, step.fan_out.max_parallel);
+  return endGroup(deps, begun, branches, errors);
+}
+
+const failure = (message: string): Failure => ({ ok: false, type: 'fan_out_failed', message, retryable: false });
+
+function evaluateList(
+  deps: StepDeps,
+  run: ActiveRun,
+  { fan_out: { over, max_items: max } }: FanOutStep,
+): unknown[] | Failure {
+  const compiled = deps.texts.expression(over);
+  if (!compiled.ok) return failure(`over: ${compiled.msg}, in ${over}`);
+  const result = compiled.expression.evaluate(runValues(run, deps.now()));
+  if (!result.ok) return failure(`over: ${result.msg}, in ${over}`);
+  if (!Array.isArray(result.value)) return failure(`over does not yield a list: ${over}`);
+  if (result.value.length > max) return failure(`over yields ${result.value.length} items, max_items is ${max}`);
+  return result.value;
+}
+
+interface Item {
+  item: unknown;
+  at: number;
+  total: number;
+  index: number;
+}
+
+function branch(
+  { run, span }: BegunGroup,
+  { name, fan_out: { as, step } }: FanOutStep,
+  { item, at, total, index }: Item,
+): Branch {
+  const locals = { [as]: item, fan_out: { index: at, total, item } };
+  return { site: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals, span }, weight: 1 };
+}
+
+const ON_EMPTY = { complete: 'completed', skip: 'skipped', abort: 'aborted' } as const;
+
+function empty(deps: StepDeps, begun: BegunGroup): StepOutcome {
+  const { on_empty: rule } = (begun.step as FanOutStep).fan_out;
+  const error = rule === 'abort' ? { type: 'empty', message: 'the list is empty (on_empty: abort)' } : null;
+  return closeGroup(deps, begun, { status: ON_EMPTY[rule], error, trust: null });
+}

@@ -1,0 +1,264 @@
+import type { FanOutStep, ParallelStep } from '@signalbox/crds';
+import { stopReason, Stopped, type ActiveRun, type StepView } from '../state/active-run.ts';
+import type { Failure } from '../state/executor.ts';
+import { gate, type Evidence } from '../evidence/gate.ts';
+import { join, type JoinStrategy, type Vote } from './join.ts';
+import type { RawResponse, StepStatus, TrustReport } from '../state/model.ts';
+import type { StepStartRecord } from '../state/records.ts';
+import { holdSlot, shareSlot } from '../state/shared-slot.ts';
+import type { Span } from '../state/span.ts';
+import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
+import { endRecord, type StepError } from '../evidence/step-rows.ts';
+import type { Site } from '../state/site.ts';
+
+/** An entry of several branches, as the engine sees it. */
+export interface Group {
+  run: ActiveRun;
+  step: ParallelStep | FanOutStep;
+  index: number;
+  executor: 'parallel' | 'fan_out';
+  join: JoinStrategy;
+  raw: RawResponse | null;
+}
+
+export interface Branch {
+  site: Site;
+  weight: number;
+}
+
+export interface BegunGroup extends Group {
+  row: StepStartRecord;
+  span: Span;
+}
+
+/** Stores the row of the group before any branch begins; a resumed group has its row already. */
+export async function beginGroup(deps: StepDeps, group: Group, branches: number): Promise<BegunGroup> {
+  const { run, step, index, executor, raw } = group;
+  const earlier = run.inFlight.get(step.name);
+  const at = earlier?.startedAt ?? deps.now();
+  const row: StepStartRecord = {
+    id: earlier?.id ?? deps.newId(at),
+    run_id: run.id,
+    step_name: step.name,
+    step_index: index,
+    kind: executor,
+    executor,
+    agent: null,
+    model: null,
+    provider: null,
+    status: 'running',
+    pipeline_name: run.pipeline.name,
+    team: run.team,
+    stage: run.stage,
+    prompt_hash: null,
+    started_at: at,
+    completed_at: null,
+    attempts: 1,
+    raw_response: raw ? JSON.stringify(raw) : null,
+  };
+  const span = run.span.child(`${executor}: ${step.name}`, {
+    'service.span.kind': executor,
+    'service.step.name': step.name,
+    'service.join_strategy': group.join,
+    'service.branch_count': branches,
+  });
+  const word = earlier ? 'goes on' : 'started';
+  run.journal.add('info', earlier ? 'step_resumed' : 'step_started', `${step.name} ${word}`, {
+    step_name: step.name,
+    executor,
+  });
+  await deps.flush(run, [deps.store.insertStep(row)]);
+  return { ...group, row, span };
+}
+
+/** Why branches ended as they did, by their names; those that ended before a restart are not in it. */
+export type BranchErrors = ReadonlyMap<string, StepError>;
+
+/** Runs the branches, at most `limit` at a time, within the group's own time. Ended ones of an earlier start do not run again. */
+export async function runBranches(
+  deps: StepDeps,
+  { run, step }: BegunGroup,
+  branches: Branch[],
+  limit: number,
+): Promise<BranchErrors> {
+  const errors = new Map<string, StepError>();
+  const timeout = groupTimer(run, step.timeout_seconds);
+  const shared = shareSlot(run.slot);
+  const waiting = branches.filter(({ site }) => !run.results.has(site.name));
+  const worker = async () => {
+    const { signal } = timeout.run.controller;
+    const { slot, leave } = shared.join();
+    const own = Object.create(timeout.run, { slot: { value: slot } }) as ActiveRun;
+    try {
+      for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+        await holdSlot(slot, signal);
+        const { error } = await runStep(deps, { ...next.site, run: own });
+        if (error) errors.set(next.site.name, error);
+        await deps.flush(run, []);
+      }
+    } finally {
+      leave();
+    }
+  };
+  try {
+    const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, waiting.length) }, worker));
+    const surprise = ended.find(({ status }) => status === 'rejected');
+    if (surprise?.status === 'rejected') throw surprise.reason;
+    return errors;
+  } finally {
+    timeout.stop();
+  }
+}
+
+/** Branches see a run whose signal also fires when the group's time is over. */
+function groupTimer(run: ActiveRun, seconds: number | undefined): { run: ActiveRun; stop(): void } {
+  if (seconds === undefined) return { run, stop: () => undefined };
+  const controller = new AbortController();
+  const follow = () => controller.abort(run.controller.signal.reason);
+  const expire = () => controller.abort(new Stopped('step_timeout', `the group took longer than ${seconds} s`));
+  const timer = setTimeout(expire, seconds * 1000);
+  if (run.controller.signal.aborted) follow();
+  else run.controller.signal.addEventListener('abort', follow, { once: true });
+  const within = Object.create(run, { controller: { value: controller } }) as ActiveRun;
+  const stop = () => {
+    clearTimeout(timer);
+    run.controller.signal.removeEventListener('abort', follow);
+  };
+  return { run: within, stop };
+}
+
+/** Ends of a branch that end its group, the gravest first. */
+const GRAVE: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
+
+const why = (error: StepError | undefined): string => (error === undefined ? '' : `: ${error.message}`);
+
+function firstOf(errors: BranchErrors): string {
+  const [first] = errors;
+  return first === undefined ? '' : `; ${first[0]}${why(first[1])}`;
+}
+
+/** Joins what the branches brought and compares it with the group's threshold. */
+export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], errors: BranchErrors): StepOutcome {
+  const { run } = group;
+  const stopped = stopReason(run.controller.signal);
+  if (stopped?.why === 'shutdown') throw stopped;
+  if (stopped?.why === 'cancelled') {
+    return closeGroup(deps, group, {
+      status: 'cancelled',
+      error: { type: 'cancelled', message: stopped.message },
+      trust: null,
+    });
+  }
+  const results = branches.map(({ site, weight }) => ({ name: site.name, weight, view: run.results.get(site.name) }));
+  const grave = GRAVE.find((status) => results.some(({ view }) => view?.status === status));
+  if (grave) {
+    const culprit = results.find(({ view }) => view?.status === grave)?.name ?? '';
+    return closeGroup(deps, group, {
+      status: grave,
+      error: { type: 'branch', message: `branch ${culprit} was ${grave}${why(errors.get(culprit))}` },
+      trust: null,
+    });
+  }
+  // A branch that the group's time left no room for failed.
+  const hasFailed = (view: StepView | undefined) => view === undefined || view.status === 'failed';
+  const ran = results.filter(({ view }) => view?.status !== 'skipped');
+  if (ran.length > 0 && ran.every(({ view }) => hasFailed(view))) {
+    return closeGroup(deps, group, {
+      status: 'failed',
+      error: { type: 'branch', message: `all branches failed${firstOf(errors)}` },
+      trust: null,
+    });
+  }
+  const votes = results.map(({ view, weight }): Vote => ({
+    trust: view?.trust ?? null,
+    failed: hasFailed(view),
+    weight,
+  }));
+  return judge(deps, group, join(group.join, votes), results.length);
+}
+
+const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalated', abort: 'aborted' } as const;
+
+function judge(deps: StepDeps, group: BegunGroup, trust: number | null, count: number): StepOutcome {
+  const { step } = group;
+  const report = gate(evidenceOf(trust), {
+    threshold: step.confidence_threshold,
+    onLow: step.on_low_confidence,
+    confidenceOf: `${group.join} over ${count} branches`,
+  });
+  const status = AFTER_GATE[report.action];
+  const error = status === 'completed' ? null : { type: 'gate', message: report.sentence };
+  return closeGroup(deps, group, { status, error, trust, report });
+}
+
+interface Closing {
+  status: Exclude<StepStatus, 'running'>;
+  error: StepError | null;
+  trust: number | null;
+  report?: TrustReport;
+}
+
+const LEVELS: Partial<Record<StepStatus, 'info' | 'error'>> = { completed: 'info', skipped: 'info', failed: 'error' };
+
+/** Notes the end of a group and gives its write. Its branches count in the metrics, it does not. */
+export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
+  const { run, step, row } = group;
+  const output = { branches: branchOutputs(run, step.name, step) };
+  run.results.set(step.name, { status, summary: null, confidence: trust, trust, output, next_step_context: null });
+  if (report && report.passed !== null) Object.assign(run, { trust: report.trust, threshold: report.threshold });
+  const message = error ? `${step.name} ${status}: ${error.message}` : `${step.name} ${status}`;
+  const threshold = report ? report.threshold : null;
+  run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
+  const answer = {
+    confidence: trust,
+    summary: null,
+    output,
+    nextStepContext: null,
+    proceed: true,
+    proceedReason: null,
+    artifacts: [],
+  };
+  const ending = { status, error, report, answer, evidence: evidenceOf(trust) };
+  run.pending.push(deps.store.endStep(endRecord({ row, attempt: 1, costs: [] }, ending, deps.now())));
+  group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
+  return { status, error };
+}
+
+const evidenceOf = (confidence: number | null): Evidence => ({
+  confidence,
+  verifier: null,
+  calibrated: null,
+  grounding: null,
+  checksPassed: null,
+});
+
+/** Later steps reach all answers of a group in one place, in the order of the branches. */
+function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): unknown[] {
+  const names = 'parallel' in step ? step.parallel.steps.map((branch) => branch.name) : fanOutNames(run, name);
+  return names.map((branch) => {
+    const view = run.results.get(branch);
+    return {
+      name: branch,
+      status: view?.status ?? null,
+      summary: view?.summary ?? null,
+      trust: view?.trust ?? null,
+      output: view?.output ?? {},
+    };
+  });
+}
+
+function fanOutNames(run: ActiveRun, name: string): string[] {
+  const prefix = `${name}/`;
+  const index = (branch: string) => Number(branch.slice(prefix.length));
+  return [...run.results.keys()].filter((branch) => branch.startsWith(prefix)).sort((a, b) => index(a) - index(b));
+}
+
+/** A group that cannot begin: its condition or its list is at fault. */
+export async function failGroup(deps: StepDeps, group: Group, failure: Failure): Promise<StepOutcome> {
+  const begun = await beginGroup(deps, group, 0);
+  return closeGroup(deps, begun, {
+    status: 'failed',
+    error: { type: failure.type, message: failure.message },
+    trust: null,
+  });
+}

@@ -1,0 +1,21 @@
+import type { ParallelStep } from '@signalbox/crds';
+import type { ActiveRun } from '../state/active-run.ts';
+import { beginGroup, endGroup, runBranches, type Branch, type Group } from './group.ts';
+import type { StepDeps, StepOutcome } from '../step/step.ts';
+
+/** Runs all branches of a parallel group at the same time and joins their trust (Design 3). */
+export async function runParallel(
+  deps: StepDeps,
+  run: ActiveRun,
+  step: ParallelStep,
+  index: number,
+): Promise<StepOutcome> {
+  const group: Group = { run, step, index, executor: 'parallel', join: step.parallel.join, raw: null };
+  const begun = await beginGroup(deps, group, step.parallel.steps.length);
+  const branches = step.parallel.steps.map((branch): Branch => ({
+    site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {}, span: begun.span },
+    weight: branch.weight,
+  }));
+  const errors = await runBranches(deps, begun, branches, branches.length);
+  return endGroup(deps, begun, branches, errors);
+}

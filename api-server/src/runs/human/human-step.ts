@@ -1,0 +1,201 @@
+import type { HumanField } from '@signalbox/crds';
+import { defaultsOf } from './fields.ts';
+import type { Approval, FieldValues } from './approval.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { renderPrompt } from '../agent/agent-step.ts';
+import type { RawResponse } from '../state/model.ts';
+import type { Write } from '../state/records.ts';
+import { holdSlot } from '../state/shared-slot.ts';
+import { type Answer, type Attempt, noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
+import type { AnyStep, Site } from '../state/site.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+export interface HumanStepDeps {
+  texts: Texts;
+  now(): number;
+  approvals: {
+    ask(run: ActiveRun, approval: Approval): Write[];
+    answer(approval: Approval, waiting: Pick<Attempt, 'signal' | 'store'>): Promise<Approval>;
+    goesOn(run: ActiveRun): Write[];
+  };
+}
+
+type AnyHumanStep = Extract<AnyStep, { executor: 'human' }>;
+
+/** A step that waits for a person: the question is stored with its start and closed by a decision or its time (Orchestration 3). */
+export function humanStep(deps: HumanStepDeps): StepKind {
+  return {
+    prepare: (site, earlier) => {
+      const step = site.step as AnyHumanStep;
+      const prompt =
+        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+      if (!prompt.ok) return prompt;
+      const { raw } = prompt;
+      return {
+        ok: true,
+        agent: null,
+        model: null,
+        promptHash: null,
+        raw,
+        keepsTime: true,
+        withStart: ({ id, started_at }) => {
+          const approval = questionOf(site, raw, { id, startedAt: started_at });
+          if (!site.run.inFlight.has(site.name)) noteQuestion(site, approval);
+          return deps.approvals.ask(site.run, approval);
+        },
+        perform: (attempt) => wait(deps, { site, step, raw }, attempt),
+      };
+    },
+  };
+}
+
+interface Question {
+  site: Site;
+  step: AnyHumanStep;
+  raw: RawResponse;
+}
+
+function questionOf(
+  { run, step: declared, name }: Site,
+  raw: RawResponse,
+  { id, startedAt }: Attempt['step'],
+): Approval {
+  const step = declared as AnyHumanStep;
+  return {
+    id,
+    runId: run.id,
+    stepName: name,
+    kind: 'step',
+    pipelineName: run.pipeline.name,
+    team: run.team,
+    stage: run.stage,
+    question: raw.prompt ?? '',
+    fields: step.fields,
+    tool: null,
+    status: 'pending',
+    requestedAt: startedAt,
+    // From the stored start, so that a restart gives nobody more time.
+    expiresAt: startedAt + step.timeout_seconds * 1000,
+    decidedAt: null,
+    decidedBy: null,
+    comment: null,
+    answers: null,
+  };
+}
+
+function noteQuestion({ run, name }: Site, { id, expiresAt }: Approval): void {
+  const fields = { step_name: name, approval_id: id, expires_at: new Date(expiresAt).toISOString() };
+  run.journal.add('info', 'approval_requested', `${name} waits for a decision`, fields);
+}
+
+async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
+  const { site, step, raw } = question;
+  const { run, name } = site;
+  run.slot.giveBack();
+  const closed = await deps.approvals.answer(questionOf(site, raw, attempt.step), attempt);
+  const performed = toPerformed(question, closed);
+  noteEnd(site, closed);
+  await attempt.store(deps.approvals.goesOn(run));
+  if (goesOn(performed, site, step)) await holdSlot(run.slot, attempt.signal);
+  return attempt.signal.aborted
+    ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
+    : performed;
+}
+
+/** A run that ends here needs no slot for it; a sub-run's parent may go on. */
+const goesOn = (performed: Performed, { run }: Site, { on_failure: policy }: AnyHumanStep): boolean =>
+  performed.ok ||
+  run.depth > 1 ||
+  (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
+
+function noteEnd({ run, name }: Site, { id, status, decidedBy, comment }: Approval): void {
+  const fields = { step_name: name, approval_id: id };
+  switch (status) {
+    case 'approved':
+    case 'rejected':
+      run.journal.add('info', 'approval_decided', `${name} was ${status} by ${decidedBy ?? ''}`, {
+        ...fields,
+        decision: status,
+        decided_by: decidedBy,
+        comment,
+      });
+      break;
+    case 'timed_out':
+      run.journal.add('warn', 'approval_expired', `nobody decided about ${name} in time`, fields);
+      break;
+    case 'cancelled':
+    case 'pending':
+      break;
+    default:
+      status satisfies never;
+  }
+}
+
+function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answers, fields }: Approval): Performed {
+  const facts = noFacts(raw);
+  const said = comment === null ? '' : `: ${comment}`;
+  switch (status) {
+    case 'approved':
+      return {
+        ok: true,
+        facts,
+        answer: answerOf(1, `approved by ${decidedBy ?? ''}${said}`, { values: answers, comment }),
+      };
+    case 'rejected': {
+      const message = `rejected by ${decidedBy ?? ''}${said}`;
+      return {
+        ok: false,
+        type: 'rejected',
+        message,
+        retryable: false,
+        ends: 'aborted',
+        facts,
+        answer: answerOf(0, message, { values: answers, comment }),
+      };
+    }
+    case 'timed_out':
+      return timedOut(step, fields, raw);
+    case 'cancelled':
+    case 'pending':
+      return { ok: false, type: 'cancelled', message: 'nobody is asked any more', retryable: false, facts };
+    default:
+      return status satisfies never;
+  }
+}
+
+function timedOut(
+  { on_timeout: rule, timeout_seconds: seconds }: AnyHumanStep,
+  fields: HumanField[],
+  raw: RawResponse,
+): Performed {
+  const message = `nobody decided within ${seconds} s`;
+  const failure = { ok: false as const, type: 'timeout', message, retryable: false, facts: noFacts(raw) };
+  switch (rule) {
+    case 'fail':
+      return failure;
+    case 'escalate':
+      return { ...failure, ends: 'escalated' };
+    case 'proceed':
+      return {
+        ok: true,
+        facts: noFacts(raw),
+        answer: answerOf(null, `${message}; the run goes on`, { values: defaultsOf(fields), comment: null }),
+      };
+    default:
+      return rule satisfies never;
+  }
+}
+
+const answerOf = (
+  confidence: number | null,
+  summary: string,
+  { values, comment }: { values: FieldValues | null; comment: string | null },
+): Answer => ({
+  confidence,
+  summary,
+  output: { ...values },
+  nextStepContext: comment,
+  proceed: true,
+  proceedReason: null,
+  artifacts: [],
+});

@@ -1,0 +1,109 @@
+import type { ActiveRun } from '../state/active-run.ts';
+import type { Failure } from '../state/executor.ts';
+import type { Texts } from './texts.ts';
+
+/** What `${NAME}` may mean in `url`, `headers` and `payload` (Design 3): the operator's list and its values. */
+export interface PipelineEnv {
+  /** Undefined for a name that is not on `security.pipeline_env`. */
+  valueOf(name: string): string | undefined;
+  /** True where `${NAME}` is left as it stands. */
+  verbatim?: boolean;
+  /** Replaces every such value in text that leaves the process. */
+  mask(text: string): string;
+}
+
+export interface Rendering {
+  texts: Texts;
+  env: PipelineEnv;
+  values: Record<string, unknown>;
+  /** The author's key that holds the text; every failure names it. */
+  field?: string;
+  /** Told of every value that a template names and that is not there: it is rendered as nothing. */
+  missing?: (value: string) => void;
+}
+
+type Rendered<T> = { ok: true; value: T } | Failure;
+
+const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+const failure = (type: string, message: string): Failure => ({ ok: false, type, message, retryable: false });
+
+/** Notes in the run's log what a template of a step could not find (Design 3). */
+export const noteMissing =
+  (what: string, { run, name }: { run: Pick<ActiveRun, 'journal'>; name: string }) =>
+  (value: string): void =>
+    run.journal.add('warn', 'template_missing_value', `${what} names a value that is not there: ${value}`, {
+      step_name: name,
+      value,
+    });
+
+/** Puts the operator's values into the author's literal text; a value is never read as a template. */
+export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
+  if (env.verbatim) return { ok: true, value: source };
+  let refused: string | null = null;
+  const value = source.replaceAll(PLACEHOLDER, (_, name: string) => {
+    const found = env.valueOf(name);
+    if (found === undefined) refused ??= name;
+    return (found ?? '').replaceAll('{{', '\\{{');
+  });
+  if (refused === null) return { ok: true, value };
+  return failure('env_not_allowed', `\${${refused as string}} is not listed in security.pipeline_env`);
+}
+
+/** The same for what stands under a key. */
+export const within = (rendering: Rendering, key: string | number): Rendering => {
+  const { field } = rendering;
+  if (field === undefined) return { ...rendering, field: String(key) };
+  return { ...rendering, field: typeof key === 'number' ? `${field}[${key}]` : `${field}.${key}` };
+};
+
+/** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
+export function renderText(
+  source: string,
+  { texts, env, values, missing, field }: Rendering,
+  encode?: (value: string) => string,
+): Rendered<string> {
+  const named = (message: string) => (field === undefined ? message : `${field}: ${message}`);
+  const expanded = expandEnv(source, env);
+  if (!expanded.ok) return { ...expanded, message: named(expanded.message) };
+  const compiled = encode ? texts.strict(expanded.value) : texts.template(expanded.value);
+  if (!compiled.ok) return failure('template_failed', named(compiled.msg));
+  const rendered = compiled.template.render(values);
+  if (!rendered.ok) return failure('template_failed', named(rendered.msg));
+  if (missing) for (const value of rendered.missing) missing(value);
+  return { ok: true, value: encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text };
+}
+
+function encodeSpans(
+  text: string,
+  spans: readonly (readonly [number, number])[],
+  encode: (value: string) => string,
+): string {
+  let at = 0;
+  let out = '';
+  for (const [start, end] of spans) {
+    out += text.slice(at, start) + encode(text.slice(start, end));
+    at = end;
+  }
+  return out + text.slice(at);
+}
+
+/** Renders every string of a JSON value; keys stay as written. */
+export function renderJson(value: unknown, rendering: Rendering): Rendered<unknown> {
+  if (typeof value === 'string') return renderText(value, rendering);
+  if (Array.isArray(value)) return collect(value.map((item, at) => renderJson(item, within(rendering, at))));
+  if (typeof value !== 'object' || value === null) return { ok: true, value };
+  const keys = Object.keys(value);
+  const rendered = collect(Object.entries(value).map(([key, item]) => renderJson(item, within(rendering, key))));
+  if (!rendered.ok) return rendered;
+  return { ok: true, value: Object.fromEntries(keys.map((key, index) => [key, rendered.value[index]])) };
+}
+
+function collect<T>(results: Rendered<T>[]): Rendered<T[]> {
+  const values: T[] = [];
+  for (const result of results) {
+    if (!result.ok) return result;
+    values.push(result.value);
+  }
+  return { ok: true, value: values };
+}

@@ -1,0 +1,52 @@
+import type { Failure, HttpCall } from '../state/executor.ts';
+import { renderJson, renderText, type Rendering, within } from './rendering.ts';
+
+/** A request as a pipeline's author writes it. */
+export interface WrittenRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  payload?: unknown;
+}
+
+export type RenderedRequest = { ok: true; value: Omit<HttpCall, 'signal'> } | Failure;
+
+/** Renders `url` (values percent-encoded), `headers` and `payload`; `payload` may come as it is instead, never read as a template. */
+export function renderRequest(
+  { url, method, headers, payload }: WrittenRequest,
+  rendering: Rendering,
+  ready?: unknown,
+): RenderedRequest {
+  const address = renderText(url, within(rendering, 'url'), encodeURIComponent);
+  if (!address.ok) return address;
+  const names = renderJson(headers, within(rendering, 'headers'));
+  if (!names.ok) return names;
+  const content =
+    payload === undefined
+      ? { ok: true as const, value: ready ?? null }
+      : renderJson(payload, within(rendering, 'payload'));
+  if (!content.ok) return content;
+  const body = bodyOf(content.value, method);
+  return { ok: true, value: { url: address.value, method, headers: requestHeaders(names.value, body), body } };
+}
+
+function bodyOf(payload: unknown, method: string): string | null {
+  if (payload === null || method === 'GET' || method === 'HEAD') return null;
+  return typeof payload === 'string' ? payload : JSON.stringify(payload);
+}
+
+/** Header names in lower case, so that an author's own content type takes the place of ours and never stands beside it. */
+function requestHeaders(headers: unknown, body: string | null): Record<string, string> {
+  const type: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
+  const own = Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...type, ...Object.fromEntries(own) };
+}
+
+/** A body as templates and expressions see it: JSON where it is JSON, else its text. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

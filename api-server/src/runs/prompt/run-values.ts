@@ -1,0 +1,50 @@
+import { templateName } from '@signalbox/crds';
+import type { ActiveRun, StepView } from '../state/active-run.ts';
+
+/** What of a run templates and expressions may see. */
+export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;
+
+/** The names that templates and expressions see (Design 3); context names win over metadata's. */
+export function runValues(
+  run: SeenRun,
+  now: number,
+  locals: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const { context, pipeline } = run;
+  return {
+    ...context.metadata,
+    summary: context.summary,
+    severity: context.severity,
+    source: context.source,
+    pipeline_name: pipeline.name,
+    run_id: run.id,
+    team: run.team,
+    stage: run.stage,
+    labels: context.labels,
+    annotations: context.annotations,
+    metadata: context.metadata,
+    vars: pipeline.vars,
+    steps: stepValues(run.results),
+    context: lastContext(run.results),
+    fan_out: null,
+    run: { id: run.id, pipeline: pipeline.name, triggered_at: new Date(run.triggeredAt).toISOString() },
+    now: new Date(now).toISOString(),
+    ...locals,
+  };
+}
+
+/** Steps by name, and by the name with `_` for `-`. */
+function stepValues(results: ReadonlyMap<string, StepView>): Record<string, StepView> {
+  const entries = [...results].flatMap(([name, view]): [string, StepView][] => [
+    [templateName(name), view],
+    [name, view],
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** What the last step that left something said to the next. */
+function lastContext(results: ReadonlyMap<string, StepView>): unknown {
+  return (
+    [...results.values()].findLast(({ next_step_context }) => next_step_context !== null)?.next_step_context ?? null
+  );
+}

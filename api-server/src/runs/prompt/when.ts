@@ -1,0 +1,34 @@
+import type { ActiveRun } from '../state/active-run.ts';
+import type { Failure } from '../state/executor.ts';
+import { runValues } from './run-values.ts';
+import type { Texts } from './texts.ts';
+
+const failure = (msg: string, source: string): Failure => ({
+  ok: false,
+  type: 'expression_failed',
+  message: `when: ${msg}, in ${source}`,
+  retryable: false,
+});
+
+interface Place {
+  run: ActiveRun;
+  name: string;
+  locals?: Readonly<Record<string, unknown>>;
+}
+
+/** A missing value skips with a word in the log, a type error fails the step, so that nothing runs by mistake (Design 3). */
+export function evaluateWhen(
+  { texts, now }: { texts: Texts; now(): number },
+  { run, name, locals }: Place,
+  when: string | undefined,
+): 'run' | 'skip' | Failure {
+  if (when === undefined) return 'run';
+  const compiled = texts.expression(when);
+  if (!compiled.ok) return failure(compiled.msg, when);
+  const result = compiled.expression.evaluate(runValues(run, now(), locals));
+  if (result.ok) return result.value === true ? 'run' : 'skip';
+  if (result.reason !== 'missing') return failure(result.msg, when);
+  const message = `when: ${result.msg}, in ${when}; the step is skipped`;
+  run.journal.add('warn', 'expression_missing_value', message, { step_name: name });
+  return 'skip';
+}

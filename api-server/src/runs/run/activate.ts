@@ -1,0 +1,35 @@
+import type { ActiveRun } from '../state/active-run.ts';
+import type { EventHub } from '../state/events.ts';
+import type { NewRun } from '../state/new-run.ts';
+import { NO_SPAN } from '../state/span.ts';
+import { stepView } from './step-view.ts';
+
+/** A run at its beginning. */
+export function activate(
+  hub: EventHub,
+  fresh: NewRun,
+  { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>,
+): ActiveRun {
+  return {
+    id: fresh.id,
+    pipeline: fresh.pipeline.config,
+    context: fresh.context,
+    team: fresh.team,
+    stage: fresh.stage,
+    triggeredAt: fresh.triggeredAt,
+    owner: fresh.owner,
+    controller: new AbortController(),
+    journal: hub.open(fresh.id, []),
+    results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),
+    inFlight: new Map(),
+    pending: [],
+    totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0 },
+    slot,
+    depth,
+    lane,
+    log: {},
+    span: NO_SPAN,
+    trust: null,
+    threshold: null,
+  };
+}

@@ -1,0 +1,270 @@
+import { activate } from './activate.ts';
+import { stopReason, Stopped, TakenOver, type ActiveRun, type Slot } from '../state/active-run.ts';
+import type { Capacity } from './capacity.ts';
+import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
+import { joinLane, laneOf, type Lanes } from './lanes.ts';
+import { isTerminal, type RunStatus } from '../state/model.ts';
+import type { NewRun } from '../state/new-run.ts';
+import type { Write } from '../state/records.ts';
+import { restore, type InterruptedRun } from './resume.ts';
+import { runSequence } from './sequence.ts';
+import type { StepDeps } from '../step/step.ts';
+import { createStarts } from './starts.ts';
+import type { TraceRun } from '../state/span.ts';
+import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
+
+export interface EngineDeps
+  extends
+    Omit<EndingDeps, 'now' | 'delay'>,
+    Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome' | 'enterShared'> {
+  step: Omit<StepDeps, 'flush'>;
+  setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
+  readInterrupted(): Promise<InterruptedRun[]>;
+  /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
+  cancelElsewhere?(runId: string, by: string): Promise<boolean>;
+  /** What is stored of a run that is not active here. */
+  readStatus(runId: string): Promise<string | null>;
+  capacity: Capacity;
+  lanes: Lanes;
+  /** Begins the trace of a run; absent where nothing is traced. */
+  traceRun?: TraceRun;
+}
+
+export interface Engine {
+  begin(run: NewRun, state: 'running' | 'queued'): void;
+  /** Takes up what an earlier process left; resolves with the number once all are on their way. */
+  resume(): Promise<number>;
+  /** Takes up runs that were stored before; one that this process still has goes first. */
+  takeUp(runs: InterruptedRun[]): Promise<void>;
+  /** Stops all runs where they are, without a word in the store: somebody else has them, or will. */
+  letGo(): Promise<void>;
+  cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
+  runChild: SubRuns['run'];
+  /** Waits for what executes to end, at most `milliseconds`; the rest, and what waits for people, stops where it is and is resumed at the next start. */
+  drain(milliseconds: number): Promise<void>;
+}
+
+/** How long a cancellation waits for the stored end before it answers. */
+const CANCEL_WAIT_MS = 5_000;
+
+const CANCEL_LOOK_MS = 100;
+
+const DRAIN_LOOK_MS = 100;
+
+interface Held {
+  run: ActiveRun;
+  ended: Promise<void>;
+}
+
+/** Everything that runs in this process, from the stored row to the stored end (Design 1, "alert"). */
+export function createEngine(deps: EngineDeps): Engine {
+  const held = new Map<string, Held>();
+  const shutdown = new AbortController();
+  const ending: EndingDeps = { ...deps, now: deps.step.now, delay: deps.step.delay };
+  const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(ending, run, writes) };
+
+  const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
+    const ended = work(run)
+      .catch((error: unknown) => giveUp(ending, run, error))
+      .finally(() => held.delete(run.id));
+    held.set(run.id, { run, ended });
+    // What begins after the drain is somebody else's.
+    if (shutdown.signal.aborted) run.controller.abort(new Stopped('shutdown', 'the service stops'));
+    return ended;
+  };
+
+  const execute = async (run: ActiveRun) => {
+    const timer = runTimer(run);
+    try {
+      await finish(ending, run, await runSequence(stepDeps, run));
+    } finally {
+      clearTimeout(timer);
+      run.slot.giveBack();
+      if (run.lane) deps.lanes.leave(run.lane, run.id);
+    }
+  };
+
+  /** Waits for a slot first; a run that is cancelled meanwhile ends without one. `status` is what is stored of it. */
+  const executeLater = async (run: ActiveRun, status: string) => {
+    try {
+      if (run.lane) await joinLane({ lanes: deps.lanes, cancel }, run.lane, run);
+      await run.slot.takeAgain(run.controller.signal);
+    } catch {
+      if (run.lane) deps.lanes.leave(run.lane, run.id);
+      const stopped = stopReason(run.controller.signal) as Stopped;
+      if (stopped.why === 'shutdown') throw stopped;
+      return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message } });
+    }
+    if (status === 'queued') say(run, 'run_started', 'started');
+    run.pending.push(deps.setLiveStatus(run.id, 'running'));
+    return execute(run);
+  };
+
+  /** A run that is not active here: of another process, or ended. */
+  const cancelStored = async (runId: string, by: string) => {
+    if ((await deps.readStatus(runId)) === null) return 'not_found';
+    if (!(await deps.cancelElsewhere?.(runId, by))) return 'ended';
+    for (let waited = 0; waited < CANCEL_WAIT_MS; waited += CANCEL_LOOK_MS) {
+      const status = await deps.readStatus(runId);
+      if (status === 'cancelled') return 'cancelled';
+      if (status === null || isTerminal(status as RunStatus)) return 'ended';
+      await deps.step.delay(CANCEL_LOOK_MS, shutdown.signal);
+    }
+    return 'cancelled';
+  };
+
+  const cancel = async (runId: string, by: string) => {
+    const found = held.get(runId);
+    if (!found) return cancelStored(runId, by);
+    found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
+    // A database that takes no writes now keeps the end waiting, not who asked for it.
+    await Promise.race([found.ended, deps.step.delay(CANCEL_WAIT_MS, shutdown.signal)]);
+    const status = await deps.readStatus(runId);
+    return status === 'cancelled' || held.has(runId) ? 'cancelled' : 'ended';
+  };
+
+  const subRuns = createSubRuns({
+    ...deps,
+    cancel,
+    ...ending,
+    hub: deps.hub,
+    hold,
+    execute: (run) => runSequence(stepDeps, run),
+    newSlot: noSlot,
+    texts: deps.step.texts,
+  });
+
+  /** Takes up a run of its own; true when it goes on. */
+  const resumeOne = (stored: InterruptedRun): boolean => {
+    const restored = restore(deps.hub, stored, {
+      now: deps.step.now(),
+      slot: slotOf(deps.capacity, false),
+      depth: 1,
+      // A place in a lane that processes share was taken with the claim.
+      lane: deps.enterShared ? null : laneOf(deps.step.texts, stored),
+    });
+    traced(deps, restored.run);
+    const work = restored.go
+      ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run, stored.status))
+      : (run: ActiveRun) => finish(ending, run, restored.outcome);
+    void hold(restored.run, work);
+    return restored.go;
+  };
+
+  /** A sub-run whose parent does not go on has nobody who would take it up. */
+  const endOrphan = (stored: InterruptedRun) => {
+    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, lane: null };
+    const error = { step: null, message: 'its parent run has ended' };
+    void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
+  };
+
+  const takeUpAll = async (found: InterruptedRun[]) => {
+    await Promise.all(found.flatMap(({ id }) => held.get(id)?.ended ?? []));
+    const going = new Set<string>();
+    // Parents come before their children: they are older.
+    for (const stored of found) {
+      const { id, parentRunId } = stored;
+      if (parentRunId === null ? resumeOne(stored) : going.has(parentRunId)) going.add(id);
+      else if (parentRunId !== null) endOrphan(stored);
+    }
+    subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
+  };
+
+  const letGo = async (why: Stopped) => {
+    for (const { run } of held.values()) run.controller.abort(why);
+    await Promise.allSettled([...held.values()].map(({ ended }) => ended));
+  };
+
+  /** A run that waits for a person holds no slot; who decides may take long. */
+  const nothingExecutes = async () => {
+    while (deps.capacity.active() > 0 && !shutdown.signal.aborted)
+      await deps.step.delay(DRAIN_LOOK_MS, shutdown.signal);
+  };
+
+  const starts = createStarts({ now: deps.step.now, nextTurn: setImmediate });
+  const executeSoon = async (run: ActiveRun) => {
+    await starts.turn();
+    return execute(run);
+  };
+
+  return {
+    begin: (fresh, state) => {
+      const run = activate(deps.hub, fresh, {
+        slot: slotOf(deps.capacity, state === 'running'),
+        depth: 1,
+        lane: fresh.lane,
+      });
+      traced(deps, run);
+      if (state === 'queued') {
+        say(run, 'run_queued', 'waits for its turn');
+        void hold(run, () => executeLater(run, state));
+      } else {
+        say(run, 'run_started', 'started');
+        void hold(run, executeSoon);
+      }
+    },
+    resume: async () => {
+      const found = await deps.readInterrupted();
+      await takeUpAll(found);
+      return found.filter(({ parentRunId }) => parentRunId === null).length;
+    },
+    takeUp: takeUpAll,
+    letGo: () => letGo(new TakenOver()),
+    cancel,
+    runChild: subRuns.run,
+    drain: async (milliseconds) => {
+      const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
+      await Promise.race([all(), nothingExecutes(), deps.step.delay(milliseconds, shutdown.signal)]);
+      const stopping = letGo(new Stopped('shutdown', 'the service stops'));
+      shutdown.abort();
+      await stopping;
+    },
+  };
+}
+
+/** Gives a run its trace before anything happens to it. */
+function traced({ traceRun }: Pick<EngineDeps, 'traceRun'>, run: ActiveRun): void {
+  if (traceRun) run.span = traceRun(run);
+}
+
+/** A slot of the process's capacity, held from the start or not. Giving back twice gives back once. */
+function slotOf(capacity: Capacity, heldNow: boolean): Slot {
+  let holds = heldNow;
+  return {
+    giveBack: () => {
+      if (holds) capacity.release();
+      holds = false;
+    },
+    takeAgain: async (signal) => {
+      if (holds) return;
+      await capacity.take(signal);
+      holds = true;
+    },
+  };
+}
+
+/** A sub-run lives in its parent's slot. */
+const noSlot = (parent: ActiveRun): Slot => parent.slot;
+
+function runTimer({ pipeline, controller, triggeredAt }: ActiveRun): NodeJS.Timeout | undefined {
+  const { timeout_seconds: seconds } = pipeline;
+  if (seconds === undefined) return undefined;
+  const left = Math.max(0, triggeredAt + seconds * 1000 - Date.now());
+  const expire = () => controller.abort(new Stopped('run_timeout', `the run took longer than ${seconds} s`));
+  return setTimeout(expire, left);
+}
+
+function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {
+  const said = { pipeline: pipeline.name, source: context.source };
+  journal.add('info', event, `run of ${pipeline.name} ${word}`, said);
+}
+
+/** Notes a resumed run before it goes on. */
+async function takeUp(deps: EngineDeps, ending: EndingDeps, run: ActiveRun, status: string): Promise<void> {
+  if (status === 'queued') return;
+  run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
+  if (run.stage === 'production') {
+    run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
+  }
+  await flush(ending, run, [deps.setLiveStatus(run.id, 'interrupted')]);
+}

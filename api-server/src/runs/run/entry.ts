@@ -1,0 +1,73 @@
+import { type FanOutStep, isFanOut, isParallel, type ParallelStep, type Step } from '@signalbox/crds';
+import type { ActiveRun } from '../state/active-run.ts';
+import { callFailureWebhook } from '../step/failure-webhook.ts';
+import { runFanOut } from '../group/fan-out.ts';
+import { failGroup } from '../group/group.ts';
+import { runParallel } from '../group/parallel.ts';
+import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
+import { holdSlot } from '../state/shared-slot.ts';
+import { noteSkip } from '../step/step-notes.ts';
+import { evaluateWhen } from '../prompt/when.ts';
+
+/** Runs one entry of a pipeline, whatever its shape (Design 3). */
+export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
+  if (!isParallel(step) && !isFanOut(step)) {
+    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {}, span: run.span });
+  }
+  const outcome = await runGroup(deps, run, step, index);
+  // The last branch may have ended without a slot; a run that ends here needs none, a sub-run's parent may go on.
+  if (outcome.status === 'completed' || outcome.status === 'failed' || run.depth > 1)
+    await holdSlot(run.slot, run.controller.signal);
+  if (outcome.status === 'failed' && outcome.error)
+    await callFailureWebhook(deps, { run, step, name: step.name, locals: {} }, outcome.error);
+  return outcome;
+}
+
+async function runGroup(
+  deps: StepDeps,
+  run: ActiveRun,
+  step: ParallelStep | FanOutStep,
+  index: number,
+): Promise<StepOutcome> {
+  const executor = isParallel(step) ? 'parallel' : 'fan_out';
+  const condition = evaluateWhen(deps, { run, name: step.name }, step.when);
+  if (condition === 'skip') return skipGroup(deps, { run, step, index, executor });
+  if (condition !== 'run')
+    return failGroup(deps, { run, step, index, executor, join: 'all_must_pass', raw: null }, condition);
+  return isParallel(step) ? runParallel(deps, run, step, index) : runFanOut(deps, run, step, index);
+}
+
+interface Skipped {
+  run: ActiveRun;
+  step: Step;
+  index: number;
+  executor: 'parallel' | 'fan_out';
+}
+
+function skipGroup(deps: StepDeps, { run, step, index, executor }: Skipped): StepOutcome {
+  const at = deps.now();
+  noteSkip(run, step.name);
+  run.pending.push(
+    deps.store.insertStep({
+      id: deps.newId(at),
+      run_id: run.id,
+      step_name: step.name,
+      step_index: index,
+      kind: executor,
+      executor,
+      agent: null,
+      model: null,
+      provider: null,
+      status: 'skipped',
+      pipeline_name: run.pipeline.name,
+      team: run.team,
+      stage: run.stage,
+      prompt_hash: null,
+      started_at: at,
+      completed_at: at,
+      attempts: 0,
+      raw_response: null,
+    }),
+  );
+  return { status: 'skipped', error: null };
+}

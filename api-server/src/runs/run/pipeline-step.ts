@@ -1,0 +1,98 @@
+import type { SubContext } from '@signalbox/crds';
+import type { Failure } from '../state/executor.ts';
+import { noteMissing, renderJson } from '../prompt/rendering.ts';
+import { runValues } from '../prompt/run-values.ts';
+import { noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
+import type { AnyStep, Site } from '../state/site.ts';
+import type { ChildOutcome, SubRuns } from './sub-run.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+export interface PipelineStepDeps {
+  runChild: SubRuns['run'];
+  texts: Texts;
+  now(): number;
+}
+
+type AnyPipelineStep = Extract<AnyStep, { executor: 'pipeline' }>;
+
+/** A step that runs another pipeline and takes its last trust (Design 3). */
+export function pipelineStep(deps: PipelineStepDeps): StepKind {
+  return {
+    prepare: (site) => {
+      const step = site.step as AnyPipelineStep;
+      const context = renderContext(deps, site, step);
+      if (!context.ok) return context;
+      return {
+        ok: true,
+        agent: null,
+        model: null,
+        promptHash: null,
+        raw: null,
+        perform: async ({ signal }) => {
+          const request = {
+            parent: site.run,
+            stepName: site.name,
+            pipeline: step.pipeline,
+            context: context.value,
+            signal,
+          };
+          const child = await deps.runChild(request);
+          if ('refused' in child) return { ok: false, ...child.refused, retryable: false };
+          return toPerformed(child);
+        },
+      };
+    },
+  };
+}
+
+/** `${ENV}` has no meaning in a context: it stays as written. */
+const NO_ENV = { verbatim: true, valueOf: () => undefined, mask: (text: string) => text };
+
+function renderContext(
+  deps: PipelineStepDeps,
+  { run, name, locals }: Site,
+  step: AnyPipelineStep,
+): { ok: true; value: SubContext } | Failure {
+  const values = runValues(run, deps.now(), locals);
+  const rendered = renderJson(step.context ?? {}, {
+    texts: deps.texts,
+    env: NO_ENV,
+    values,
+    field: 'context',
+    missing: noteMissing('the context', { run, name }),
+  });
+  return rendered.ok ? { ok: true, value: rendered.value as SubContext } : rendered;
+}
+
+function toPerformed({ runId, status, trust, message, outputs }: ChildOutcome): Performed {
+  const facts = noFacts({ childRunId: runId });
+  const failure = {
+    ok: false as const,
+    type: 'sub_run',
+    message: `run ${runId} ${status}: ${message ?? ''}`,
+    retryable: false,
+    facts,
+  };
+  switch (status) {
+    case 'completed':
+    case 'stopped':
+      return {
+        ok: true,
+        answer: {
+          confidence: trust,
+          summary: `run ${runId} ${status}`,
+          output: { run_id: runId, status, steps: outputs },
+          nextStepContext: null,
+          proceed: true,
+          proceedReason: null,
+          artifacts: [],
+        },
+        facts,
+      };
+    case 'escalated':
+    case 'aborted':
+      return { ...failure, ends: status };
+    default:
+      return failure;
+  }
+}

@@ -1,0 +1,151 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import { insertPrior } from '../../store/tables/prior-steps.ts';
+import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
+import { CONTEXT, createWorld, hang, sure, type Ended, type World } from './engine.fixture.ts';
+import { newId } from '../state/ids.ts';
+import { newRunRow } from '../state/new-run.ts';
+import { planRerun, type Rerun } from './rerun.ts';
+
+let world: World;
+afterEach(() => world.close());
+
+const STEPS = ['one', 'two', 'three']
+  .map((name) => `  - {name: ${name}, executor: gateway, agent: ${name}, prompt_template: "{{steps.one.output.n}}"}\n`)
+  .join('');
+const TEXT = `name: p\nstage: production\nsteps:\n${STEPS}`;
+
+const plan = (run: Ended, fromStep: string | null): Rerun =>
+  planRerun(
+    { byName: world.pipelines } as unknown as Snapshot,
+    {
+      id: run.run.id,
+      status: run.run.status,
+      pipelineName: run.run.pipelineName,
+      context: { ...CONTEXT, fingerprint: 'the-key' },
+      steps: run.steps,
+    },
+    fromStep,
+  );
+
+/** What intake does with the request of a rerun. */
+async function begin(planned: Rerun): Promise<string> {
+  if (planned.kind !== 'ready') throw new Error(planned.kind);
+  const { pipeline, context, prior = [] } = planned.request;
+  const now = Date.now();
+  const id = newId(now);
+  const row = newRunRow({ ...planned.request, dedupKey: null }, { id, status: 'running', now });
+  await world.database.write(async (tx) => {
+    await keepDefinition(tx, {
+      hash: pipeline.hash,
+      kind: 'Pipeline',
+      name: 'p',
+      body: JSON.stringify(pipeline.config),
+      stored_at: now,
+    });
+    await insertRun(tx, row);
+    await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage: 'production', newId, now });
+  });
+  world.engine.begin(
+    { id, pipeline, context, team: null, stage: 'production', triggeredAt: now, lane: null, owner: null, prior },
+    'running',
+  );
+  return id;
+}
+
+test('a rerun from a step takes over the results before it and asks only from there', async () => {
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9, { n: 7 }), two: () => sure(0.2), three: () => sure(0.9) },
+  });
+  const original = await world.run('p');
+  expect(original.run.status).toBe('escalated');
+  world.calls.length = 0;
+  const again = await world.ended(await begin(plan(original, 'two')));
+  expect(again.run).toMatchObject({ rerunOf: original.run.id, team: null, fingerprint: null });
+  expect(world.calls.map(({ agent, input }) => [agent, input])).toEqual([['two', '7']]);
+  expect(again.step('one')).toMatchObject({
+    status: 'skipped',
+    output: { n: 7 },
+    rawResponse: { loaded: { stepId: original.step('one').id, status: 'completed' } },
+  });
+});
+
+test('a rerun that is interrupted goes on with the results it took over', async () => {
+  let stuck = false;
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9, { n: 7 }), two: (call) => (stuck ? hang(call) : sure(0.9)), three: () => sure(0.9) },
+  });
+  const original = await world.run('p');
+  stuck = true;
+  const id = await begin(plan(original, 'two'));
+  await expect.poll(() => world.calls.length).toBe(4);
+  await world.restart();
+  stuck = false;
+  await world.engine.resume();
+  expect((await world.ended(id)).run.status).toBe('completed');
+  expect(world.calls.map(({ agent }) => agent)).toEqual(['one', 'two', 'three', 'two', 'two', 'three']);
+});
+
+test('what was taken over is not paid for again, also after a restart', async () => {
+  let stuck = false;
+  const models = [{ provider: 'p', model: 'm', inputPerMtok: 50_000, outputPerMtok: 100_000 }];
+  world = await createWorld({
+    pipelines: [TEXT.replace('agent: one,', 'agent: one, verifier: {agent: reviewer},')],
+    agents: {
+      one: () => sure(0.9, { n: 7 }),
+      two: (call) => (stuck ? hang(call) : sure(0.9)),
+      three: () => sure(0.9),
+      reviewer: () => sure(0.9),
+    },
+    pricing: models,
+  });
+  const original = await world.run('p');
+  expect(original.run).toMatchObject({ cost: 4, inputTokens: 40 });
+  stuck = true;
+  const id = await begin(plan(original, 'two'));
+  await expect.poll(() => world.calls.length).toBe(5);
+  await world.restart();
+  stuck = false;
+  await world.engine.resume();
+  expect((await world.ended(id)).run).toMatchObject({ cost: 2, inputTokens: 20, unpricedSteps: 0 });
+});
+
+test('a rerun from the start takes nothing over', async () => {
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: { one: () => sure(0.9), two: () => sure(0.9), three: () => sure(0.9) },
+  });
+  expect(plan(await world.run('p'), null)).toMatchObject({ kind: 'ready', priorSteps: 0 });
+});
+
+test('a rerun without the results before it is refused with a reason', async () => {
+  world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.2) } });
+  const original = await world.run('p');
+  expect(plan(original, 'three')).toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('no result of step "two"'),
+  });
+  expect(plan({ ...original, run: { ...original.run, status: 'running' } }, null)).toEqual({ kind: 'running' });
+});
+
+test('a rerun from what is no step says what it is, and where the run can be rerun from', async () => {
+  const group = `  - {name: both, parallel: {steps: [{name: left, executor: gateway, agent: one, prompt_template: x}]}}\n`;
+  world = await createWorld({ pipelines: [`${TEXT}${group}`], agents: { one: () => sure(0.9), two: () => sure(0.2) } });
+  const original = await world.run('p');
+
+  expect(plan(original, 'twoo')).toEqual({
+    kind: 'invalid',
+    message: 'the run has no step "twoo"; this run can be rerun from one, two, three',
+  });
+  expect(plan(original, 'left')).toEqual({
+    kind: 'invalid',
+    message: '"left" is a branch of step "both"; this run can be rerun from one, two, three',
+  });
+  const old = { ...original, steps: original.steps.map((step) => ({ ...step, stepName: `old-${step.stepName}` })) };
+  expect(plan(old, 'old-two')).toEqual({
+    kind: 'invalid',
+    message: 'the pipeline has no step "old-two" any more; this run can be rerun from one',
+  });
+});

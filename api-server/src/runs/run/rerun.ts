@@ -1,0 +1,76 @@
+import { isFanOut, isParallel, type Step } from '@signalbox/crds';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { StepExecution, TriggerContext } from '../state/model.ts';
+import { isTerminal, type RunStatus } from '../state/model.ts';
+import type { RunRequest } from '../state/new-run.ts';
+
+/** What is stored of the run that shall run again. */
+export interface Original {
+  id: string;
+  status: RunStatus;
+  pipelineName: string;
+  context: TriggerContext;
+  steps: StepExecution[];
+}
+
+export type Rerun =
+  | { kind: 'ready'; request: Omit<RunRequest, 'dedupKey'>; fromStep: string | null; priorSteps: number }
+  | { kind: 'running' | 'suspended' }
+  | { kind: 'invalid'; message: string };
+
+/**
+ * Prepares a rerun with the pipeline's current definition (Design 5): from the start, or from a top-level entry with the
+ * results of the entries before it. The new run has no team and, like a sub-run, no fingerprint: a repeat of the alert is
+ * compared with the runs that deliveries started (Orchestration 4.1, 4.2).
+ */
+export function planRerun(snapshot: Snapshot, original: Original, fromStep: string | null): Rerun {
+  if (!isTerminal(original.status)) return { kind: 'running' };
+  const pipeline = snapshot.byName.get(original.pipelineName);
+  if (!pipeline) return { kind: 'invalid', message: `pipeline "${original.pipelineName}" is not loaded any more` };
+  if (pipeline.config.suspend) return { kind: 'suspended' };
+  const prior = fromStep === null ? [] : priorSteps(pipeline.config.steps, original.steps, fromStep);
+  if (typeof prior === 'string') return { kind: 'invalid', message: prior };
+  const context = { ...original.context, fingerprint: null };
+  const request = { pipeline, context, team: null, rerunOf: original.id, prior };
+  return { kind: 'ready', request, fromStep, priorSteps: prior.length };
+}
+
+/** The executions before the entry, or why they cannot be had. */
+function priorSteps(
+  entries: readonly Step[],
+  executed: readonly StepExecution[],
+  fromStep: string,
+): StepExecution[] | string {
+  const byName = new Map(executed.map((step) => [step.stepName, step]));
+  const resultOf = ({ name }: Step): StepExecution | null => {
+    const own = byName.get(name);
+    return own && own.completedAt !== null ? own : null;
+  };
+  const at = entries.findIndex(({ name }) => name === fromStep);
+  if (at === -1) {
+    const open = entries.findIndex((entry) => !resultOf(entry));
+    const names = entries.slice(0, open === -1 ? entries.length : open + 1).map(({ name }) => name);
+    return `${whyNot(entries, byName.has(fromStep), fromStep)}; this run can be rerun from ${names.join(', ')}`;
+  }
+  const found: StepExecution[] = [];
+  for (const entry of entries.slice(0, at)) {
+    const own = resultOf(entry);
+    if (!own) return `the original run has no result of step "${entry.name}"`;
+    found.push(own, ...branchesOf(entry, executed));
+  }
+  return found;
+}
+
+function whyNot(entries: readonly Step[], executed: boolean, fromStep: string): string {
+  const group = entries.find((entry) => isBranchOf(entry, fromStep));
+  if (group) return `"${fromStep}" is a branch of step "${group.name}"`;
+  return executed ? `the pipeline has no step "${fromStep}" any more` : `the run has no step "${fromStep}"`;
+}
+
+const branchesOf = (entry: Step, executed: readonly StepExecution[]): StepExecution[] =>
+  executed.filter(({ stepName }) => isBranchOf(entry, stepName));
+
+function isBranchOf(entry: Step, stepName: string): boolean {
+  if (isParallel(entry)) return entry.parallel.steps.some(({ name }) => name === stepName);
+  return isFanOut(entry) && stepName.startsWith(`${entry.name}/`);
+}

@@ -1,0 +1,87 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { ActiveRun, Slot } from '../state/active-run.ts';
+import type { EventHub } from '../state/events.ts';
+import type { Lane } from '../state/lane.ts';
+import { spentBy } from '../state/cost.ts';
+import { NO_SPAN } from '../state/span.ts';
+import { stepView } from './step-view.ts';
+import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
+
+/** What the store has of a run that had not ended when its process did. */
+export interface InterruptedRun {
+  id: string;
+  /** Set for sub-runs, which their parents take up. */
+  parentRunId: string | null;
+  /** The epoch of the replica that has the run; null where the database is not shared. */
+  owner: number | null;
+  status: RunStatus;
+  /** The resolved body the run began with. */
+  pipeline: Pipeline;
+  context: TriggerContext;
+  team: string | null;
+  stage: Stage;
+  triggeredAt: number;
+  steps: StepExecution[];
+  events: RunEvent[];
+}
+
+export interface Taking {
+  now: number;
+  slot: Slot;
+  depth: number;
+  lane: Lane | null;
+}
+
+export type Restored =
+  | { go: true; run: ActiveRun }
+  | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
+
+/** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
+export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, depth, lane }: Taking): Restored {
+  const run = { ...rebuild(hub, stored), slot, depth, lane };
+  const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
+  if (reason === null) return { go: true, run };
+  return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
+}
+
+/** A question waits through a restart, and a group is as interrupted as its branches. */
+const PATIENT = new Set<string>(['human', 'parallel', 'fan_out']);
+
+function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: number): string | null {
+  const { on_interrupted, max_resume_age_seconds: maxAge } = pipeline.durable;
+  if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {
+    return `interrupted by a restart and older than ${maxAge} s (durable.max_resume_age_seconds)`;
+  }
+  const interrupted = [...inFlight.values()].find(({ executor }) => !PATIENT.has(executor))?.stepName;
+  if (on_interrupted === 'escalate' && interrupted !== undefined) {
+    return `step ${interrupted} was interrupted by a restart (durable.on_interrupted: escalate)`;
+  }
+  return null;
+}
+
+function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'lane'> {
+  const ended = stored.steps.filter(({ status }) => status !== 'running');
+  const inFlight = stored.steps.filter(({ status }) => status === 'running');
+  const gated = ended.findLast(
+    ({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null,
+  );
+  return {
+    id: stored.id,
+    pipeline: stored.pipeline,
+    context: stored.context,
+    team: stored.team,
+    stage: stored.stage,
+    triggeredAt: stored.triggeredAt,
+    owner: stored.owner,
+    controller: new AbortController(),
+    journal: hub.open(stored.id, stored.events),
+    results: new Map(ended.map((step) => [step.stepName, stepView(step)])),
+    inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
+    pending: [],
+    totals: spentBy(ended),
+    log: {},
+    span: NO_SPAN,
+    trust: gated?.trustReport?.trust ?? null,
+    threshold: gated?.trustReport?.threshold ?? null,
+  };
+}

@@ -1,0 +1,44 @@
+import type { Step } from '@signalbox/crds';
+import { stopReason, type ActiveRun } from '../state/active-run.ts';
+import { runEntry } from './entry.ts';
+import type { RunError, TerminalRunStatus } from '../state/model.ts';
+import { STEP_CONSEQUENCE } from '../state/status.ts';
+import type { StepDeps, StepOutcome } from '../step/step.ts';
+
+export interface RunOutcome {
+  status: TerminalRunStatus;
+  error: RunError | null;
+}
+
+/**
+ * Runs the entries of a pipeline in order until one ends the run or none is left; ended entries never run again.
+ * What the last one wrote waits in `run.pending` for the transaction that ends the run.
+ */
+export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
+  for (const [index, step] of run.pipeline.steps.entries()) {
+    if (run.results.has(step.name)) continue;
+    const stopped = stopReason(run.controller.signal);
+    if (stopped?.why === 'shutdown') throw stopped;
+    if (stopped) return afterStop(stopped);
+    const outcome = await runEntry(deps, run, step, index);
+    const next = consequence(step, outcome);
+    if (next !== 'next') return { status: next, error: runError(step, outcome) };
+  }
+  return { status: 'completed', error: null };
+}
+
+const afterStop = ({ why, message }: { why: string; message: string }) => ({
+  status: why === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
+  error: { step: null, message },
+});
+
+function consequence(step: Step, { status }: StepOutcome): 'next' | TerminalRunStatus {
+  const policy = typeof step.on_failure === 'string' ? step.on_failure : step.on_failure.policy;
+  if (status === 'failed' && policy === 'continue') return 'next';
+  return STEP_CONSEQUENCE[status];
+}
+
+const runError = (step: Step, { error }: StepOutcome): RunError => ({
+  step: step.name,
+  message: error?.message ?? 'ended',
+});

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import type { SubContext } from '@signalbox/crds';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import { activate } from './activate.ts';
+import { Stopped, stopReason, type ActiveRun, type Slot } from '../state/active-run.ts';
+import { finish, type EndingDeps } from './ending.ts';
+import type { EventHub } from '../state/events.ts';
+import { joinLane, laneOf, type Lanes } from './lanes.ts';
+import type { Lane } from '../state/lane.ts';
+import type { TriggerContext } from '../state/model.ts';
+import { newRunRow } from '../state/new-run.ts';
+import type { NewRunRecord, Write } from '../state/records.ts';
+import { restore, type InterruptedRun } from './resume.ts';
+import type { RunOutcome } from './sequence.ts';
+import type { TraceRun } from '../state/span.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+/** What became of a sub-run, for the step that started it. */
+export interface ChildOutcome {
+  runId: string;
+  status: string;
+  trust: number | null;
+  message: string | null;
+  outputs: Record<string, unknown>;
+}
+
+export interface SubRunDeps extends EndingDeps {
+  pipelineNamed(name: string): LoadedPipeline | undefined;
+  insertChild(row: NewRunRecord, pipeline: LoadedPipeline): Write;
+  /** The stored end of a run that this process did not see; null for an unknown or a live one. */
+  readOutcome(runId: string): Promise<ChildOutcome | null>;
+  hub: EventHub;
+  hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
+  execute(run: ActiveRun): Promise<RunOutcome>;
+  newSlot(parent: ActiveRun): Slot;
+  lanes: Lanes;
+  /** One try to enter a lane that several processes share; throws `Stopped` where another process has the run. */
+  enterShared?(run: ActiveRun, lane: Lane): Promise<boolean>;
+  texts: Texts;
+  cancel(runId: string, by: string): unknown;
+  traceRun?: TraceRun;
+}
+
+export interface ChildRequest {
+  parent: ActiveRun;
+  stepName: string;
+  pipeline: string;
+  /** Rendered; what it leaves out comes from the parent. */
+  context: SubContext;
+  signal: AbortSignal;
+}
+
+/** Why no sub-run began. */
+export interface Refused {
+  refused: { type: string; message: string };
+}
+
+export interface SubRuns {
+  run(request: ChildRequest): Promise<ChildOutcome | Refused>;
+  /** Sub-runs of an earlier process; their parents ask for them again. */
+  remember(children: InterruptedRun[]): void;
+}
+
+/** Deepest level of sub-runs (Design 3); loading refuses more, reloads in between could still make it. */
+const MAX_DEPTH = 5;
+
+/** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
+export function createSubRuns(deps: SubRunDeps): SubRuns {
+  const interrupted = new Map<string, InterruptedRun>();
+  return {
+    remember: (children) => {
+      for (const child of children) interrupted.set(child.id, child);
+    },
+    run: async (request) => {
+      const id = childId(request.parent.id, request.stepName);
+      const known = await deps.readOutcome(id);
+      if (known) return known;
+      const child = await childRun(deps, request, { id, stored: interrupted.get(id) });
+      interrupted.delete(id);
+      return 'refused' in child ? child : supervise(deps, request, child);
+    },
+  };
+}
+
+/** The same step of the same run has the same sub-run, before and after a restart. */
+export function childId(parentId: string, stepName: string): string {
+  const hex = createHash('sha256').update(`${parentId}/${stepName}`).digest('hex');
+  return `${parentId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
+}
+
+interface Existing {
+  id: string;
+  stored: InterruptedRun | undefined;
+}
+
+async function childRun(
+  deps: SubRunDeps,
+  request: ChildRequest,
+  { id, stored }: Existing,
+): Promise<ActiveRun | Refused> {
+  const { parent } = request;
+  const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
+  if (stored) {
+    const lane = laneOf(deps.texts, stored);
+    const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
+    if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
+    restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
+    return restored.run;
+  }
+  const pipeline = deps.pipelineNamed(request.pipeline);
+  if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
+  if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
+  if (place.depth > MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
+  return create(deps, request, { id, pipeline, ...place });
+}
+
+const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });
+
+interface Fresh extends Pick<ActiveRun, 'slot' | 'depth'> {
+  id: string;
+  pipeline: LoadedPipeline;
+}
+
+async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
+  const { parent } = request;
+  const context = childContext(parent.context, request.context, pipeline.name);
+  const team = request.context.team ?? parent.team;
+  const now = deps.now();
+  const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
+  // What a testing run starts is no evidence of production.
+  const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
+  await deps.persist(parent, [deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
+  const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
+  const run = activate(
+    deps.hub,
+    { id, pipeline, context, team, stage, triggeredAt: now, lane, owner: parent.owner, prior: [] },
+    { ...place, lane },
+  );
+  if (deps.traceRun) run.span = deps.traceRun(run);
+  run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, {
+    parent_run_id: parent.id,
+  });
+  return run;
+}
+
+function childContext(context: TriggerContext, over: SubContext, pipeline: string): TriggerContext {
+  return {
+    ...context,
+    source: 'pipeline',
+    pipeline,
+    summary: over.summary ?? context.summary,
+    severity: over.severity ?? context.severity,
+    labels: { ...context.labels, ...over.labels },
+    metadata: { ...context.metadata, ...over.metadata },
+    fingerprint: null,
+    raw: null,
+  };
+}
+
+/** The limit of a pipeline holds for sub-runs too: `reject` fails them, the others wait. */
+async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
+  const { lane } = run;
+  if (!lane) return deps.execute(run);
+  if (deps.enterShared) return inSharedLane(deps, run, lane);
+  if (lane.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id)) {
+    return laneFull(lane);
+  }
+  try {
+    await joinLane(deps, lane, run);
+    return await deps.execute(run);
+  } catch (error) {
+    const stopped = stopReason(run.controller.signal);
+    if (error !== stopped || stopped?.why !== 'cancelled') throw error;
+    return { status: 'cancelled', error: { step: null, message: stopped.message } };
+  } finally {
+    deps.lanes.leave(lane, run.id);
+  }
+}
+
+const laneFull = ({ limit }: Lane): RunOutcome => ({
+  status: 'failed',
+  error: { step: null, message: `${limit} runs of this pipeline run already` },
+});
+
+const LOOK_MS = 500;
+
+/** As `inLane`, by what the store says; the place ends with the run. */
+async function inSharedLane(deps: SubRunDeps, run: ActiveRun, lane: Lane): Promise<RunOutcome> {
+  const { signal } = run.controller;
+  for (;;) {
+    if (await deps.enterShared?.(run, lane)) return deps.execute(run);
+    if (lane.onLimit === 'reject') return laneFull(lane);
+    await deps.delay(LOOK_MS, signal);
+    const stopped = stopReason(signal);
+    if (stopped?.why === 'cancelled') return { status: 'cancelled', error: { step: null, message: stopped.message } };
+    if (stopped) throw stopped;
+  }
+}
+
+/** Runs the child; the parent's end is the child's, the child's own cancellation is not the parent's. */
+async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: ActiveRun): Promise<ChildOutcome> {
+  const follow = () => child.controller.abort(stopReason(signal) ?? new Stopped('cancelled', 'the parent run stopped'));
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  let outcome: RunOutcome | null = null;
+  const seconds = child.pipeline.timeout_seconds;
+  const expire = () =>
+    child.controller.abort(new Stopped('run_timeout', `the run took longer than ${String(seconds)} s`));
+  const timer = seconds === undefined ? undefined : setTimeout(expire, seconds * 1000);
+  try {
+    await deps.hold(child, async (run) => {
+      outcome = await inLane(deps, run);
+      await finish(deps, run, outcome);
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', follow);
+  }
+  const stopped = stopReason(child.controller.signal);
+  if (outcome === null && stopped?.why === 'shutdown') throw stopped;
+  const { status, error } = outcome ?? { status: 'failed', error: { message: 'an internal error ended the sub-run' } };
+  const outputs = Object.fromEntries([...child.results].map(([name, { output }]) => [name, output]));
+  return { runId: child.id, status, trust: child.trust, message: error?.message ?? null, outputs };
+}

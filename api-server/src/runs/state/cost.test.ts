@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { readCounters } from '../../store/db/counters.ts';
+import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
+import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
+import { createWorld, sure, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import type { CostPart } from './model.ts';
+
+const price = (provider: string, model: string, inputPerMtok: number, outputPerMtok = inputPerMtok): ModelPrice => ({
+  provider,
+  model,
+  inputPerMtok,
+  outputPerMtok,
+});
+const use = (provider: string | null, model: string | null) => ({
+  provider,
+  model,
+  inputTokens: 1_000_000,
+  outputTokens: 0,
+});
+
+describe('pricing.models', () => {
+  const priceOf = priceList([
+    price('anthropic', 'claude', 1),
+    price('anthropic', 'claude-opus', 15),
+    price('anthropic', 'claude-opus-5', 20),
+    price('other', 'claude-opus-5-1', 99),
+  ]);
+
+  test.each([
+    ['anthropic', 'claude-haiku', 1],
+    ['anthropic', 'claude-opus-4', 15],
+    ['anthropic', 'claude-opus-5-1', 20],
+    ['other', 'claude-opus-5-1-20260101', 99],
+    ['other', 'claude-opus-5', null],
+    ['anthropic', 'gpt-9', null],
+    ['Anthropic', 'claude', null],
+    [null, 'claude', null],
+    ['anthropic', null, null],
+  ])('the longest prefix within the provider holds: %s/%s costs %s', (provider, model, cost) => {
+    expect(priceOf(use(provider, model))?.cost ?? null).toBe(cost);
+  });
+
+  test('rates are for 1,000,000 tokens of each direction, and the price is one by hand', () => {
+    const of = priceList([price('p', 'm', 3, 15)]);
+    const cost = of({ provider: 'p', model: 'm', inputTokens: 2_000, outputTokens: 100 });
+    expect(cost).toEqual({ cost: 0.0075, source: 'manual' });
+  });
+
+  test('the order in which prices are written does not matter', () => {
+    const models = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b') }));
+    fc.assert(
+      fc.property(models, fc.string({ maxLength: 6, unit: fc.constantFrom('a', 'b') }), (names, asked) => {
+        const prices = names.map((name, at) => price('p', name, at + 1));
+        const longest = names.filter((name) => asked.startsWith(name)).toSorted((a, b) => b.length - a.length)[0];
+        const expected = longest === undefined ? null : names.indexOf(longest) + 1;
+        for (const list of [prices, prices.toReversed()])
+          expect(priceList(list)(use('p', asked))?.cost ?? null).toBe(expected);
+      }),
+    );
+  });
+});
+
+const part = (over: Partial<CostPart>): CostPart => ({
+  part: 'answer',
+  agent: 'a',
+  model: 'm',
+  provider: 'p',
+  inputTokens: 10,
+  outputTokens: 5,
+  cost: 1,
+  source: 'manual',
+  ...over,
+});
+
+test('a step costs what all its agents cost, and nothing is known where one has no price', () => {
+  const verifier = part({ part: 'verifier', cost: 2 });
+  expect(stepCost([part({}), part({}), verifier])).toEqual({
+    cost: 4,
+    source: 'manual',
+    inputTokens: 20,
+    outputTokens: 10,
+  });
+  expect(stepCost([part({}), { ...verifier, cost: null, source: null }])).toMatchObject({ cost: null, source: null });
+  expect(stepCost([])).toEqual({ cost: null, source: null, inputTokens: null, outputTokens: null });
+});
+
+test('costs count by model, and for a team in its month', () => {
+  const at = Date.parse('2026-12-31T23:59:59.999Z');
+  const parts = [part({}), part({ part: 'verifier', model: 'v', cost: 0.5 }), part({ cost: null, source: null })];
+  expect(costCounters({ pipeline: 'x', team: 'shop', at }, parts)).toEqual([
+    { metric: 'pipeline_cost_total', labels: ['x', 'shop', 'm', 'p', 'manual'], value: 1 },
+    { metric: TEAM_SPEND, labels: ['shop', '2026-12'], value: 1 },
+    { metric: 'pipeline_cost_total', labels: ['x', 'shop', 'v', 'p', 'manual'], value: 0.5 },
+    { metric: TEAM_SPEND, labels: ['shop', '2026-12'], value: 0.5 },
+  ]);
+  expect(costCounters({ pipeline: 'x', team: null, at }, [part({})]).map(({ metric }) => metric)).toEqual([
+    'pipeline_cost_total',
+  ]);
+});
+
+describe('a run', () => {
+  let world: World;
+  const make = async (options: WorldOptions) => (world = await createWorld(options));
+  afterEach(() => world.close());
+  // The fake agents use 10 tokens in and 5 out of the model m of the provider p: 20 of it cost 1.
+  const pricing = [price('p', 'm', 50_000, 100_000)];
+  const step = (name: string, more = '') =>
+    `  - {name: ${name}, executor: gateway, agent: a, prompt_template: x${more}}\n`;
+  const text = (steps: string, head = '') => `name: p\nstage: production\n${head}steps:\n${steps}`;
+  const AGENTS = { a: () => sure(0.9), reviewer: () => sure(0.9), judge: () => sure(1, { score: 1 }) };
+
+  test('costs what its steps cost, second opinions included, on rows, in the evidence and in the metrics', async () => {
+    const second = ', verifier: {agent: reviewer}, grounding: {agent: judge}';
+    await make({ pipelines: [text(step('one', second) + step('two'))], agents: AGENTS, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ cost: 3, costSource: 'manual', inputTokens: 10, outputTokens: 5 });
+    expect(row('one').trustReport?.cost).toBe(3);
+    expect(
+      row('one')
+        .rawResponse?.costs?.map(({ part: of, cost }) => [of, cost])
+        .toSorted(),
+    ).toEqual([
+      ['answer', 1],
+      ['grounding', 1],
+      ['verifier', 1],
+    ]);
+    expect(run).toMatchObject({ cost: 4, unpricedSteps: 0, inputTokens: 40, outputTokens: 20 });
+    const counters = await readCounters(world.database.db);
+    expect(counters.find(({ metric }) => metric === 'pipeline_cost_total')).toEqual({
+      metric: 'pipeline_cost_total',
+      labels: ['p', 'payments', 'm', 'p', 'manual'],
+      value: 4,
+    });
+  });
+
+  test('without prices every cost stays null and its steps are unpriced', async () => {
+    await make({ pipelines: [text(step('one'))], agents: AGENTS });
+    const { run, step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ cost: null, costSource: null });
+    expect(run).toMatchObject({ cost: null, unpricedSteps: 1 });
+    const counters = await readCounters(world.database.db);
+    expect(counters.map(({ metric }) => metric)).not.toContain('pipeline_cost_total');
+  });
+
+  test('a testing run has its cost and adds nothing to the metrics', async () => {
+    const testing = text(step('one')).replace('production', 'testing');
+    await make({ pipelines: [testing], agents: AGENTS, pricing });
+    expect((await world.run('p')).run.cost).toBe(1);
+    expect(await readCounters(world.database.db)).toEqual([]);
+  });
+
+  test('every iteration of loop_until is paid for', async () => {
+    const loop = ', loop_until: {confidence: 0.95, max_iterations: 3}';
+    await make({ pipelines: [text(step('one', loop))], agents: AGENTS, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ cost: 3, inputTokens: 30, outputTokens: 15 });
+    expect(run).toMatchObject({ cost: 3, inputTokens: 30 });
+  });
+
+  test('budget.max_cost: what is spent escalates the next step', async () => {
+    const steps = step('one') + step('two') + step('three');
+    await make({ pipelines: [text(steps, 'budget: {max_cost: 2}\n')], agents: AGENTS, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(run).toMatchObject({ status: 'escalated', cost: 2 });
+    expect(row('three')).toMatchObject({ status: 'escalated', error: { type: 'budget' }, cost: null });
+    expect(run.error?.message).toBe("the run's budget of 2 is spent (2 used)");
+    expect(world.calls).toHaveLength(2);
+  });
+
+  test('after a restart a run still knows what it has spent, second opinions included', async () => {
+    const second = ', verifier: {agent: reviewer}';
+    const steps = step('one', second) + step('two') + step('three');
+    let held = true;
+    const agents = {
+      ...AGENTS,
+      a: async (call: { stepName: string; signal: AbortSignal }) => {
+        if (call.stepName === 'two' && held) {
+          held = false;
+          const { promise, resolve } = Promise.withResolvers<void>();
+          call.signal.addEventListener('abort', () => resolve());
+          asked.resolve();
+          await promise;
+        }
+        return sure(0.9);
+      },
+    };
+    const asked = Promise.withResolvers<void>();
+    await make({ pipelines: [text(steps, 'budget: {max_cost: 3}\n')], agents, pricing });
+    const id = await world.start('p');
+    await asked.promise;
+    // What it has spent so far is told while it runs.
+    const { run: live } = (await runDetail(world.database.db, id, { raw: false })) as RunDetail;
+    expect(live).toMatchObject({ status: 'running', cost: 2, inputTokens: 20, outputTokens: 10 });
+    await world.restart();
+    await world.engine.resume();
+    const { run } = await world.ended(id);
+    expect(run).toMatchObject({ status: 'escalated', cost: 3, inputTokens: 30, outputTokens: 15, unpricedSteps: 0 });
+    expect(run.error?.step).toBe('three');
+  });
+});

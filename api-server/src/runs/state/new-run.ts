@@ -1,0 +1,54 @@
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import type { Lane } from './lane.ts';
+import type { Stage, StepExecution, TriggerContext } from './model.ts';
+import type { NewRunRecord } from './records.ts';
+
+export interface RunRequest {
+  pipeline: LoadedPipeline;
+  context: TriggerContext;
+  team: string | null;
+  dedupKey: string | null;
+  /** Set for a rerun: the run it repeats, and the results it starts with. */
+  rerunOf?: string;
+  prior?: readonly StepExecution[];
+}
+
+/** A run that is stored and may begin; what the engine needs without reading it back. */
+export interface NewRun {
+  id: string;
+  pipeline: LoadedPipeline;
+  context: TriggerContext;
+  team: string | null;
+  stage: Stage;
+  triggeredAt: number;
+  lane: Lane | null;
+  /** The epoch of the replica that has the run; null where the database is not shared. */
+  owner: number | null;
+  prior: readonly StepExecution[];
+}
+
+/** The row of a run at its beginning (Orchestration 2.1): the stage is the pipeline's at this moment. */
+export function newRunRow(
+  request: RunRequest,
+  run: { id: string; status: 'running' | 'queued'; now: number },
+): NewRunRecord {
+  const { raw, ...context } = request.context;
+  return {
+    id: run.id,
+    pipeline_name: request.pipeline.name,
+    definition_hash: request.pipeline.hash,
+    source: context.source,
+    status: run.status,
+    team: request.team,
+    stage: request.pipeline.config.stage,
+    severity: context.severity,
+    summary: context.summary,
+    triggered_at: run.now,
+    fingerprint: context.fingerprint,
+    dedup_key: request.dedupKey,
+    parent_run_id: null,
+    rerun_of: request.rerunOf ?? null,
+    context: JSON.stringify(context),
+    raw: raw === undefined ? null : JSON.stringify(raw),
+  };
+}

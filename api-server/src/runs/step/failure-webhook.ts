@@ -1,0 +1,47 @@
+import type { Step } from '@signalbox/crds';
+import type { HttpExecutor } from '../state/executor.ts';
+import { noteMissing, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
+import { renderRequest } from '../prompt/request.ts';
+import { runValues } from '../prompt/run-values.ts';
+import type { StepError } from '../evidence/step-rows.ts';
+import type { Site } from '../state/site.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+export interface FailureWebhookDeps {
+  texts: Texts;
+  env: PipelineEnv;
+  http: HttpExecutor;
+  now(): number;
+}
+
+/** A step, or a group of them. */
+interface Failed extends Pick<Site, 'run' | 'name' | 'locals'> {
+  step: Pick<Step, 'on_failure'>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Calls a failed step's `on_failure.webhook` once; what comes of it is an event and no more. */
+export async function callFailureWebhook(
+  deps: FailureWebhookDeps,
+  { run, step, name, locals }: Failed,
+  error: StepError,
+): Promise<void> {
+  const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
+  if (!hook) return;
+  const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
+  const rendering: Rendering = {
+    ...deps,
+    values: runValues(run, deps.now(), { ...locals, error }),
+    missing: noteMissing('on_failure.webhook', { run, name }),
+  };
+  const request = renderRequest({ ...hook, method: 'POST' }, rendering, said);
+  if (!request.ok) return note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
+  const reply = await deps.http({ ...request.value, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const outcome = reply.ok ? `answered ${reply.status}` : `failed: ${deps.env.mask(reply.message)}`;
+  note(run.journal, name, `on_failure.webhook ${outcome}`);
+}
+
+function note(journal: Site['run']['journal'], name: string, message: string): void {
+  journal.add('info', 'failure_webhook', message, { step_name: name });
+}

@@ -1,0 +1,52 @@
+import type { ActiveRun } from '../state/active-run.ts';
+import type { Begun, Ending } from '../evidence/step-rows.ts';
+
+const LEVELS = {
+  completed: 'info',
+  failed: 'error',
+  stopped: 'warn',
+  escalated: 'warn',
+  aborted: 'warn',
+  cancelled: 'warn',
+} as const;
+
+const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
+
+/** What a run keeps in memory of an ended step, and the line in its log. */
+export function noteEnd({ run, name, kind, costs }: Begun, ending: Ending): void {
+  const { status, answer = NO_RESULT, report = null } = ending;
+  run.results.set(name, {
+    status,
+    summary: answer.summary,
+    confidence: answer.confidence,
+    trust: report && report.trust,
+    output: answer.output,
+    next_step_context: answer.nextStepContext ?? null,
+  });
+  const gated = kind === 'step' && report !== null && report.passed !== null;
+  if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
+  if (costs.some(({ cost }) => cost === null)) run.totals.unpricedSteps += 1;
+  noteLine(run, name, { ...ending, word: kind === 'step' ? `step_${status}` : `branch_${status}` });
+}
+
+function noteLine(
+  run: ActiveRun,
+  name: string,
+  { status, error, answer, report, word }: Ending & { word: string },
+): void {
+  const message = error ? `${name} ${status}: ${error.message}` : `${name} completed`;
+  run.journal.add(LEVELS[status], word, message, {
+    step_name: name,
+    confidence: answer ? answer.confidence : null,
+    trust: report ? report.trust : null,
+    threshold: report ? report.threshold : null,
+    ...(error ? { error_type: error.type } : {}),
+  });
+}
+
+/** A step that did not run leaves an empty result, so that later templates find its name. */
+export function noteSkip(run: ActiveRun, name: string, why = 'its condition does not hold'): void {
+  const nothing = { summary: null, confidence: null, trust: null, output: {}, next_step_context: null };
+  run.results.set(name, { status: 'skipped', ...nothing });
+  run.journal.add('info', 'step_skipped', `${name} skipped: ${why}`, { step_name: name });
+}

@@ -1,0 +1,285 @@
+import type { Failure } from '../state/executor.ts';
+import { stopReason, type Stopped, type ActiveRun } from '../state/active-run.ts';
+import { overBudget } from '../state/budget.ts';
+import { spend } from '../state/cost.ts';
+import { gatherEvidence, type EvidenceDeps } from '../evidence/evidence.ts';
+import { callFailureWebhook } from './failure-webhook.ts';
+import { gate, type GateRule } from '../evidence/gate.ts';
+import type { RawResponse, StepStatus } from '../state/model.ts';
+import type { Counter, StepEndRecord, StepStartRecord, StepStore, Write } from '../state/records.ts';
+import { retryDelay } from './retry.ts';
+import { noteEnd, noteSkip } from './step-notes.ts';
+import { endSpan, startSpan } from './step-span.ts';
+import { stepClock, type StepClock } from './step-clock.ts';
+import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
+import { hourlyStep } from '../state/hourly.ts';
+import { endCounters, endRecord, startRecord, type Begun, type Ending, type StepError } from '../evidence/step-rows.ts';
+import type { AnyStep, Site } from '../state/site.ts';
+import { evaluateWhen } from '../prompt/when.ts';
+
+export interface StepDeps extends EvidenceDeps {
+  kinds: ReadonlyMap<string, StepKind>;
+  store: StepStore;
+  /** Writes what the run has pending and these, durably; waits through a full disk. */
+  flush(run: ActiveRun, writes: Write[]): Promise<void>;
+  /** Keeps the artifacts of an ended step. */
+  keepArtifacts(run: ActiveRun, stepName: string, texts: Record<string, string>): Promise<void>;
+  /** Hears of every step that ended. */
+  noteUse(step: StepStartRecord & StepEndRecord): void;
+  newId(now: number): string;
+  /** Resolves false when the signal aborts first. */
+  delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/** How a step ended; its row and roll-ups wait in `run.pending` for the run's next transaction. */
+export interface StepOutcome {
+  status: Exclude<StepStatus, 'running'>;
+  error: StepError | null;
+}
+
+/** Runs one executor step from `when` to the gate (Design 3). Throws `Stopped` for a shutdown, and for nothing else that is expected. */
+export async function runStep(deps: StepDeps, site: Site): Promise<StepOutcome> {
+  const condition = evaluateWhen(deps, site, site.step.when);
+  if (condition === 'skip') return skipped(deps, site);
+  const kind = deps.kinds.get(site.step.executor);
+  const earlier = site.run.inFlight.get(site.name)?.rawResponse ?? null;
+  const prepared =
+    condition === 'run' ? (kind?.prepare(site, earlier) ?? notConfigured(site.step.executor)) : condition;
+  const begun = await begin(deps, site, prepared.ok ? prepared : null);
+  if (!prepared.ok) return failed(deps, begun, prepared);
+  const spent = overBudget(site.run);
+  if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
+  return iterate(deps, begun, prepared);
+}
+
+const notConfigured = (executor: string): Failure => ({
+  ok: false,
+  type: 'executor_missing',
+  message: `executors.${executor} is not configured`,
+  retryable: false,
+});
+
+/** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
+async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Promise<Begun> {
+  const { run, step, name } = site;
+  const earlier = run.inFlight.get(name);
+  const { id, at, attempt } = earlier
+    ? { ...earlier, at: earlier.startedAt, attempt: earlier.attempts }
+    : firstTime(deps);
+  const row = startRecord(site, { id, at, attempt, prepared, status: 'running' });
+  const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
+  const span = startSpan(site, row);
+  run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
+  await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
+  return { ...site, row, attempt, iteration: 1, costs: [], span };
+}
+
+function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
+  const at = now();
+  return { id: newId(at), at, attempt: 1 };
+}
+
+/** Asks, and with `loop_until` asks again, while there is time: `timeout_seconds` covers all attempts and iterations. */
+async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promise<StepOutcome> {
+  const seconds = prepared.keepsTime ? undefined : begun.step.timeout_seconds;
+  const clock = stepClock(begun.run.controller.signal, seconds, deps.now);
+  try {
+    let previous: Answer | null = null;
+    const before: NonNullable<RawResponse['iterationsBefore']> = [];
+    for (;;) {
+      const performed = await attempts(deps, begun, { prepared, clock, previous });
+      countUse(deps, begun, performed);
+      const stopped = stopReason(clock.signal);
+      if (stopped) return await interrupted(deps, begun, stopped, performed);
+      if (!performed.ok) return await failed(deps, begun, performed);
+      if (before.length > 0) performed.facts.raw.iterationsBefore = before;
+      if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, clock });
+      before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
+      previous = performed.answer;
+      begun.iteration += 1;
+      const message = `${begun.name} is ${performed.answer.confidence} sure and looks again`;
+      begun.run.journal.add('info', 'step_iteration', message, { step_name: begun.name, iteration: begun.iteration });
+    }
+  } finally {
+    clock.stop();
+  }
+}
+
+/** What an iteration used is spent, whether or not its answer is the last or fits. */
+function countUse({ priceOf }: StepDeps, begun: Begun, { facts }: Performed): void {
+  if (!facts) return;
+  const { model, provider, inputTokens, outputTokens } = facts;
+  spend(priceOf, begun, { part: 'answer', agent: begun.row.agent, model, provider, inputTokens, outputTokens });
+}
+
+function asksAgain({ step, iteration, run }: Begun, { confidence, proceed }: Answer): boolean {
+  const loop = 'loop_until' in step ? step.loop_until : undefined;
+  if (!loop || confidence === null || !proceed || overBudget(run) !== null) return false;
+  return confidence < loop.confidence && iteration < loop.max_iterations;
+}
+
+interface Asking {
+  prepared: Prepared;
+  clock: StepClock;
+  previous: Answer | null;
+}
+
+/** One iteration: asks until an attempt works, none is left or the time is over. */
+async function attempts(deps: StepDeps, begun: Begun, { prepared, clock, previous }: Asking): Promise<Performed> {
+  for (;;) {
+    const { run, name, iteration } = begun;
+    if (clock.signal.aborted) return { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
+    const performed = await prepared.perform({
+      idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
+      iteration,
+      previous,
+      timeoutMs: clock.left(),
+      signal: clock.signal,
+      span: begun.span,
+      step: { id: begun.row.id, startedAt: begun.row.started_at },
+      store: (writes) => deps.flush(run, writes),
+    });
+    if (performed.ok || clock.signal.aborted) return performed;
+    const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
+    if (wait === null) return performed;
+    await backOff(deps, begun, { failure: performed, wait, signal: clock.signal });
+  }
+}
+
+const retryPolicy = (step: AnyStep) => ('retry' in step ? step.retry : undefined);
+
+interface Setback {
+  failure: Failure;
+  wait: number;
+  signal: AbortSignal;
+}
+
+async function backOff(deps: StepDeps, begun: Begun, { failure, wait, signal }: Setback): Promise<void> {
+  const { run, name } = begun;
+  const delayMs = Math.max(wait, failure.retryAfterMs ?? 0);
+  const message = `attempt ${begun.attempt} failed (${failure.type}: ${failure.message}); next in ${delayMs / 1000} s`;
+  run.journal.add('warn', 'step_retry', message, { step_name: name, attempt: begun.attempt, delay_ms: delayMs });
+  begun.attempt += 1;
+  await deps.flush(run, [deps.store.countAttempt(begun.row.id, begun.attempt)]);
+  await deps.delay(delayMs, signal);
+}
+
+/** Ends a step that was stopped from outside; `performed` is what it had come to by then. */
+async function interrupted(
+  deps: StepDeps,
+  begun: Begun,
+  stopped: Stopped,
+  performed?: Performed,
+): Promise<StepOutcome> {
+  switch (stopped.why) {
+    case 'shutdown':
+      begun.span.end({}, 'shutdown');
+      throw stopped;
+    case 'cancelled':
+      return ended(deps, begun, { status: 'cancelled', error: { type: 'cancelled', message: stopped.message } });
+    case 'run_timeout':
+    case 'step_timeout':
+      return failed(deps, begun, {
+        ok: false,
+        type: 'timeout',
+        message: stopped.message + unreached(performed),
+        retryable: false,
+      });
+    default:
+      return stopped.why satisfies never;
+  }
+}
+
+/** No answer in time and nobody to answer are different troubles. */
+const unreached = (performed: Performed | undefined): string =>
+  performed?.ok === false && performed.type === 'unavailable' ? `: ${performed.message}` : '';
+
+async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
+  const error = { type: failure.type, message: failure.message };
+  if (failure.ends)
+    return ended(deps, begun, { status: failure.ends, error, facts: failure.facts, ...weigh(failure.answer) });
+  await callFailureWebhook(deps, begun, error);
+  return ended(deps, begun, { status: 'failed', error, facts: failure.facts });
+}
+
+/** What was said by who refused counts as evidence too: no gate, a confidence. */
+function weigh(answer: Answer | undefined): Pick<Ending, 'answer' | 'evidence' | 'report'> {
+  if (!answer) return {};
+  const evidence = {
+    confidence: answer.confidence,
+    verifier: null,
+    calibrated: null,
+    grounding: null,
+    checksPassed: null,
+  };
+  return { answer, evidence, report: gate(evidence, null) };
+}
+
+const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalated', abort: 'aborted' } as const;
+
+interface Answered {
+  performed: Extract<Performed, { ok: true }>;
+  clock: StepClock;
+}
+
+async function answered(deps: StepDeps, begun: Begun, { performed, clock }: Answered): Promise<StepOutcome> {
+  const { answer, facts } = performed;
+  if (answer.artifactTexts) await deps.keepArtifacts(begun.run, begun.name, answer.artifactTexts);
+  const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, {
+    answer,
+    facts,
+    raw: facts.raw,
+    signal: clock.signal,
+  });
+  const stopped = stopReason(clock.signal);
+  if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
+  const report = gate(gathered.evidence, gateRule(begun));
+  const known = { facts, answer, report, ...gathered };
+  if (verdict)
+    return ended(
+      deps,
+      begun,
+      { status: verdict.status, error: { type: 'evidence', message: verdict.message }, ...known },
+      counters,
+    );
+  if (!answer.proceed) {
+    const message = answer.proceedReason ?? 'the agent answered proceed: false';
+    return ended(deps, begun, { status: 'stopped', error: { type: 'stopped', message }, ...known }, counters);
+  }
+  const status = AFTER_GATE[report.action];
+  const error = status === 'completed' ? null : { type: 'gate', message: report.sentence };
+  return ended(deps, begun, { status, error, ...known }, counters);
+}
+
+/** A branch is weighed in its group's join; its own threshold is evidence and acts on nothing. */
+function gateRule({ step, kind }: Begun): GateRule | null {
+  if (!('confidence_threshold' in step)) return null;
+  return {
+    threshold: step.confidence_threshold,
+    onLow: kind === 'step' ? step.on_low_confidence : 'proceed',
+    confidenceOf: step.executor === 'pipeline' ? 'the last gate of the sub-run' : "the agent's own confidence",
+  };
+}
+
+/** Notes the end in the run, and in the same breath hands over the writes of the row with its roll-ups. */
+function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
+  const completedAt = deps.now();
+  noteEnd(begun, ending);
+  const record = endRecord(begun, ending, completedAt);
+  const row = deps.store.endStep(record);
+  const whole = { ...begun.row, ...record };
+  const hourly = deps.store.addHourly(hourlyStep(whole));
+  const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
+  begun.run.pending.push(row, counters, hourly);
+  deps.noteUse(whole);
+  endSpan(begun.span, ending);
+  return { status: ending.status, error: ending.error };
+}
+
+function skipped(deps: StepDeps, site: Site): StepOutcome {
+  const at = deps.now();
+  noteSkip(site.run, site.name);
+  const row = startRecord(site, { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
+  site.run.pending.push(deps.store.insertStep(row));
+  return { status: 'skipped', error: null };
+}

@@ -1,0 +1,69 @@
+import type { HttpCall, HttpExecutor, HttpReply } from '../state/executor.ts';
+import { noteMissing, type PipelineEnv } from '../prompt/rendering.ts';
+import { parseBody, renderRequest } from '../prompt/request.ts';
+import { runValues } from '../prompt/run-values.ts';
+import {
+  noFacts,
+  type Answer,
+  type Attempt,
+  type CallFacts,
+  type Performed,
+  type StepKind,
+} from '../state/step-kind.ts';
+import type { AnyStep } from '../state/site.ts';
+import type { Texts } from '../prompt/texts.ts';
+
+export interface WebhookStepDeps {
+  http: HttpExecutor;
+  texts: Texts;
+  env: PipelineEnv;
+  now(): number;
+}
+
+/** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none (Design 3). */
+export function webhookStep(deps: WebhookStepDeps): StepKind {
+  return {
+    prepare: (site) => {
+      const step = site.step as Extract<AnyStep, { executor: 'webhook' }>;
+      const values = runValues(site.run, deps.now(), site.locals);
+      const missing = noteMissing('the request', site);
+      const request = renderRequest(step, { texts: deps.texts, env: deps.env, values, missing });
+      if (!request.ok) return request;
+      return {
+        ok: true,
+        agent: null,
+        model: null,
+        promptHash: null,
+        raw: null,
+        perform: (attempt) => send(deps, request.value, attempt),
+      };
+    },
+  };
+}
+
+type Request = Omit<HttpCall, 'signal'>;
+
+async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
+  const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
+  const reply = await deps.http({ ...request, headers, signal: attempt.signal });
+  if (!reply.ok) return { ...reply, message: deps.env.mask(reply.message) };
+  const facts = toFacts(reply, deps.env);
+  if (reply.status >= 200 && reply.status < 300) return { ok: true, answer: toAnswer(reply, deps.env), facts };
+  const retryable = reply.status === 429 || reply.status >= 500;
+  return { ok: false, type: 'webhook_status', message: `the webhook answered ${reply.status}`, retryable, facts };
+}
+
+function toAnswer(reply: HttpReply, env: PipelineEnv): Answer {
+  return {
+    confidence: null,
+    summary: `answered ${reply.status}`,
+    output: { status: reply.status, body: parseBody(env.mask(reply.body)) },
+    nextStepContext: null,
+    proceed: true,
+    proceedReason: null,
+    artifacts: [],
+  };
+}
+
+const toFacts = (reply: HttpReply, env: PipelineEnv): CallFacts =>
+  noFacts({ http: { status: reply.status, body: env.mask(reply.body) } });

@@ -1,0 +1,77 @@
+import type { Counter } from '../../runs/state/records.ts';
+import type { AuditEntry } from '../../store/tables/audit.ts';
+import type { Decision } from '../../store/tables/approvals.ts';
+import { checkFields } from '../../runs/human/fields.ts';
+import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
+
+export interface DecideDeps {
+  find(id: string): Promise<Approval | null>;
+  /** One durable transaction; false when the question had an answer or its time was over. */
+  record(decision: Decision, audit: AuditEntry, counters: Counter[]): Promise<boolean>;
+  now(): number;
+}
+
+const STATUS = { approve: 'approved', reject: 'rejected' } as const;
+
+/** One decision, with its audit row and its count in one transaction; the first one wins (Design 5). */
+export async function decide(
+  deps: DecideDeps,
+  id: string,
+  { verdict, by }: { verdict: Verdict; by: Decider },
+): Promise<Decided> {
+  const found = await deps.find(id);
+  const at = deps.now();
+  const refused = found === null ? ({ kind: 'not_found' } as const) : closed(found, at);
+  if (refused || found === null) return refused ?? { kind: 'not_found' };
+  const checked = checkFields(found.fields, verdict);
+  if (!checked.ok) return { kind: 'invalid', problems: checked.problems };
+  const status = STATUS[verdict.decision];
+  const decision = { id, status, at, by: by.name, comment: verdict.comment, answers: checked.values };
+  if (await deps.record(decision, auditOf(found, by, decision), counters(found, status))) {
+    const { by: decidedBy, comment, answers } = decision;
+    return { kind: 'decided', approval: { ...found, status, decidedAt: at, decidedBy, comment, answers } };
+  }
+  const now = await deps.find(id);
+  return now === null ? { kind: 'not_found' } : (closed(now, at) ?? { kind: 'expired', approval: now });
+}
+
+function closed(approval: Approval, at: number): Decided | null {
+  if (approval.status === 'timed_out') return { kind: 'expired', approval };
+  if (approval.status !== 'pending') return { kind: 'conflict', approval };
+  return approval.expiresAt <= at ? { kind: 'expired', approval } : null;
+}
+
+const auditOf = ({ id, runId, stepName }: Approval, by: Decider, { status, at }: Decision): AuditEntry => ({
+  ts: at,
+  actor: by.name,
+  actorKind: by.kind,
+  role: by.role,
+  action: status === 'approved' ? 'approve' : 'reject',
+  targetType: 'approval',
+  target: `${id} ${stepName}`,
+  runId,
+  outcome: status,
+  priorYaml: null,
+  requestId: by.requestId,
+});
+
+const counters = ({ stage, team, pipelineName }: Approval, status: 'approved' | 'rejected'): Counter[] =>
+  stage === 'production'
+    ? [{ metric: 'human_approval_decisions_total', labels: [team ?? '', pipelineName, status], value: 1 }]
+    : [];
+
+/** Why a decision comes too late, in one sentence. */
+export function tooLate({ status, decidedBy, expiresAt }: Approval): string {
+  switch (status) {
+    case 'approved':
+    case 'rejected':
+      return `already ${status} by ${decidedBy ?? 'somebody'}`;
+    case 'cancelled':
+      return 'the run does not wait for this any more';
+    case 'pending':
+    case 'timed_out':
+      return `the time to decide was over at ${new Date(expiresAt).toISOString()}`;
+    default:
+      return status satisfies never;
+  }
+}

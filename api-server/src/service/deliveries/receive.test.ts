@@ -1,0 +1,106 @@
+import { compileMatch, resolveSet } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { Delivery, Preview } from '../../triggers/model.ts';
+import { receive, type ReceiveDeps } from './receive.ts';
+
+const BODY = 'steps: [{name: one, executor: gateway, agent: a, prompt_template: "{{summary}}?"}]';
+const FILES = {
+  live: 'stage: production',
+  trial: 'trigger: {match: {severity: critical}}',
+  paused: 'stage: production\nsuspend: true',
+};
+
+function snapshot(): Snapshot {
+  const pipelines = Object.entries(FILES).map(([name, more]) => ({
+    file: `${name}.yaml`,
+    text: `name: ${name}\n${more}\n${BODY}`,
+  }));
+  const set = resolveSet({ pipelines, steps: [] });
+  const loaded = set.pipelines.map((one) => ({
+    ...one,
+    match: one.config.trigger?.match ? compileMatch(one.config.trigger.match) : null,
+  }));
+  return {
+    pipelines: loaded,
+    byName: new Map(loaded.map((one) => [one.name, one])),
+    steps: [],
+    stepsByName: new Map(),
+    problems: set.problems,
+    hash: '',
+    loadedAt: 0,
+  };
+}
+
+const deps: ReceiveDeps = {
+  definitions: snapshot,
+  accepting: () => true,
+  intake: () => Promise.reject(new Error('a dry run stores nothing')),
+  peekDuplicate: ({ context }) => Promise.resolve(context.fingerprint === 'seen' ? 'run-1' : null),
+  roomFor: () => 'accepted',
+  firstPrompt: ({ context }) => ({ step: 'one', text: `${context.summary}?`, missing: [], error: null }),
+  now: () => 0,
+};
+
+async function dryRun(body: object, over: Partial<Delivery> = {}): Promise<Omit<Preview, 'context' | 'status'>> {
+  const receipt = await receive(deps, {
+    source: 'generic',
+    body,
+    strategy: null,
+    allowTesting: false,
+    dryRun: true,
+    team: null,
+    ...over,
+  });
+  if (receipt.kind !== 'previews' || !receipt.previews[0]) throw new Error(JSON.stringify(receipt));
+  const { context: _, status: __, ...rest } = receipt.previews[0];
+  return rest;
+}
+
+const FRESH = { fingerprint: null, dedup: { duplicate: false, runId: null } };
+
+test('a dry run names the stage and the reason of a pipeline that would not start', async () => {
+  expect(await dryRun({ pipeline: 'live' })).toEqual({
+    ...FRESH,
+    pipeline: 'live',
+    stage: 'production',
+    would: 'accepted',
+    reason: null,
+  });
+  expect(await dryRun({ pipeline: 'trial' })).toEqual({
+    ...FRESH,
+    pipeline: 'trial',
+    stage: 'testing',
+    would: 'skipped_testing',
+    reason: 'the pipeline is in stage testing; add allow_testing=true to run it',
+  });
+  expect(await dryRun({ pipeline: 'paused' })).toMatchObject({
+    stage: 'production',
+    would: 'suspended',
+    reason: expect.stringContaining('resume it'),
+  });
+  expect(await dryRun({ pipeline: 'gone' })).toMatchObject({
+    pipeline: 'gone',
+    stage: null,
+    would: 'no_pipeline',
+    reason: 'no pipeline is named "gone"',
+  });
+});
+
+test('a dry run names the testing pipeline that an alert resolves to, and its duplicate', async () => {
+  const alert = { status: 'firing', fingerprint: 'f', labels: { severity: 'critical' }, annotations: {} };
+  const body = { version: '4', groupKey: 'g', status: 'firing', alerts: [alert] };
+  expect(await dryRun(body, { source: 'alert_router' })).toMatchObject({ pipeline: 'trial', would: 'skipped_testing' });
+  expect(await dryRun({ pipeline: 'trial', idempotency_key: 'seen' })).toMatchObject({
+    would: 'skipped_testing',
+    dedup: { duplicate: true, runId: 'run-1' },
+  });
+  expect(await dryRun({ pipeline: 'live', idempotency_key: 'seen' })).toMatchObject({ would: 'deduplicated' });
+});
+
+test('a preview shows the first prompt of a pipeline that would not start', async () => {
+  expect(await dryRun({ pipeline: 'paused', summary: 'hot' }, { withPrompt: true })).toMatchObject({
+    prompt: { step: 'one', text: 'hot?' },
+  });
+  expect(await dryRun({ pipeline: 'gone' }, { withPrompt: true })).toMatchObject({ prompt: null });
+});

@@ -1,0 +1,110 @@
+import { notLoaded } from '../../definitions/not-loaded.ts';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { TriggerContext } from '../../runs/state/model.ts';
+import type { RunRequest } from '../../runs/state/new-run.ts';
+import type { FirstPrompt } from '../../triggers/first-prompt.ts';
+import type { Delivery, Preview, Receipt, Verdict } from '../../triggers/model.ts';
+import { resolve } from '../../triggers/resolve.ts';
+import { sources } from '../../triggers/sources/index.ts';
+import type { Parsed } from '../../triggers/sources/source.ts';
+
+export interface ReceiveDeps {
+  definitions(): Snapshot;
+  /** False while the service drains. */
+  accepting(): boolean;
+  intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
+  /** What `intake` would find, without storing anything. */
+  peekDuplicate(request: Omit<RunRequest, 'dedupKey'>): Promise<string | null>;
+  roomFor(request: Omit<RunRequest, 'dedupKey'>): Room | Promise<Room>;
+  firstPrompt(request: Omit<RunRequest, 'dedupKey'>): FirstPrompt | null;
+  now(): number;
+}
+
+type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped_testing' }>;
+/** `request` of a refusal is what would run otherwise; null where no pipeline was found. */
+type Room = 'accepted' | 'queued' | 'at_capacity';
+
+type Decision =
+  | { go: true; request: Omit<RunRequest, 'dedupKey'> }
+  | { go: false; verdict: Refusal; request: Omit<RunRequest, 'dedupKey'> | null };
+
+/** Everything between an authenticated, parsed delivery and its answer (Design 4). */
+export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
+  if (!deps.accepting()) return verdict({ status: 'unavailable', message: 'the service is shutting down; try again' });
+  const parsed = parse(deps, delivery);
+  if (!parsed.ok) return { kind: 'invalid', message: parsed.message, errors: parsed.errors };
+  const { contexts } = parsed;
+  const { forcedPipeline: forced } = delivery;
+  if (forced !== undefined && !deps.definitions().byName.has(forced))
+    return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
+  const decisions = contexts.map((context) => decide(deps.definitions(), context, delivery));
+  if (delivery.dryRun) {
+    const previews = decisions.map((decision, index) =>
+      preview(deps, delivery, contexts[index] as TriggerContext, decision),
+    );
+    return { kind: 'previews', previews: await Promise.all(previews) };
+  }
+  const admitted = await deps.intake(decisions.flatMap((decision) => (decision.go ? [decision.request] : [])));
+  const verdicts = decisions.map((decision) => (decision.go ? (admitted.shift() as Verdict) : decision.verdict));
+  const [first] = verdicts;
+  return delivery.strategy === 'per_alert' || !first ? { kind: 'verdicts', verdicts } : verdict(first);
+}
+
+const verdict = (one: Verdict): Receipt => ({ kind: 'verdict', verdict: one });
+
+function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: Delivery): Parsed {
+  const parser = source === null ? undefined : sources.get(source);
+  if (!parser) {
+    const known = [...sources.keys()].join(', ');
+    const msg =
+      source === null ? `name the source, one of ${known}` : `unknown source "${source.slice(0, 64)}"; one of ${known}`;
+    return { ok: false, message: msg, errors: [{ loc: ['query', 'source'], msg }] };
+  }
+  const forced = forcedPipeline === undefined || !isObject(body) ? body : { ...body, pipeline: forcedPipeline };
+  return parser.parse(forced, { strategy, receivedAt: deps.now() });
+}
+
+/** The rules that need no database, in the order in which they speak: known, suspended, stage. */
+function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery): Decision {
+  const resolution = resolve(snapshot, context, delivery.team);
+  if (!resolution.ok)
+    return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
+  const { pipeline } = resolution;
+  const request = { pipeline, context, team: delivery.team };
+  if (pipeline.config.suspend) {
+    const reason = 'the pipeline is suspended; resume it to accept triggers';
+    return { go: false, verdict: { status: 'suspended', pipeline: pipeline.name, reason }, request };
+  }
+  if (pipeline.config.stage === 'testing' && !delivery.allowTesting) {
+    const reason = 'the pipeline is in stage testing; add allow_testing=true to run it';
+    return { go: false, verdict: { status: 'skipped_testing', pipeline: pipeline.name, reason }, request };
+  }
+  return { go: true, request };
+}
+
+/** What would become of one context; a pipeline that would not start it now is shown as if it did. */
+async function preview(
+  deps: ReceiveDeps,
+  { withPrompt }: Delivery,
+  { raw: _, ...context }: TriggerContext,
+  decision: Decision,
+): Promise<Preview> {
+  const { request } = decision;
+  const runId = request && (await deps.peekDuplicate(request));
+  const common = {
+    status: 'dry_run' as const,
+    pipeline: request?.pipeline.name ?? context.pipeline,
+    stage: request?.pipeline.config.stage ?? null,
+    fingerprint: context.fingerprint,
+    dedup: { duplicate: runId !== null, runId },
+    context,
+    ...(withPrompt && { prompt: request && deps.firstPrompt(request) }),
+  };
+  if (!decision.go) return { ...common, would: decision.verdict.status, reason: reasonOf(decision.verdict) };
+  return { ...common, would: runId === null ? await deps.roomFor(decision.request) : 'deduplicated', reason: null };
+}
+
+const reasonOf = (verdict: Refusal): string => (verdict.status === 'no_pipeline' ? verdict.message : verdict.reason);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+import type { Pipeline, Readiness } from '@signalbox/crds';
+import { evaluateReadiness, type ReadinessReport } from '../../analytics/readiness/readiness.ts';
+import { type Snippet, snippetOf } from '../../analytics/readiness/snippet.ts';
+import { type ApplyTo, withReadiness } from '../../analytics/readiness/with-readiness.ts';
+import { cacheEvidence } from './evidence-cache.ts';
+import { type GatherDeps, gatherEvidence } from './gather.ts';
+import { type BinDefaults, binRule } from './readiness.ts';
+
+export interface PreviewDeps extends GatherDeps {
+  bins: BinDefaults;
+  /** Whether a definition's file is the controller's. */
+  isManaged(file: string): boolean;
+}
+
+export interface PreviewRequest {
+  /** As it is loaded; `hash` identifies the edition. */
+  pipeline: { config: Pipeline; hash: string; file: string; text: string };
+  readiness: Readiness;
+  /** The same as it was sent, without defaults. */
+  written: object;
+  applyTo: ApplyTo;
+}
+
+export type Preview =
+  | { kind: 'missing'; steps: string[] }
+  | {
+      kind: 'evaluated';
+      report: ReadinessReport;
+      /** Steps that the criteria have a say on. */
+      appliedTo: string[];
+      snippet: Snippet;
+      evidenceGatheredAt: number;
+      cacheHit: boolean;
+    };
+
+/** What the verdict would be with other criteria; nothing is written (Orchestration 4.4). */
+export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => Promise<Preview> {
+  const remembered = cacheEvidence(deps.now);
+  return async ({ pipeline: loaded, readiness, written, applyTo }) => {
+    const { config: pipeline, hash, text, file } = loaded;
+    const tried = withReadiness(pipeline, readiness, applyTo);
+    if (tried.missing.length > 0) return { kind: 'missing', steps: tried.missing };
+    const { gathered, hit } = await remembered(`${pipeline.name} ${hash}`, () => gatherEvidence(deps, pipeline));
+    const report = evaluateReadiness(tried.pipeline, gathered, binRule(deps.bins));
+    return {
+      kind: 'evaluated',
+      report,
+      appliedTo: applyTo === null ? inheriting(report) : [...applyTo],
+      snippet: snippetOf(pipeline, written, applyTo, { text, file: basename(file), managed: deps.isManaged(file) }),
+      evidenceGatheredAt: gathered.at,
+      cacheHit: hit,
+    };
+  };
+}
+
+const inheriting = ({ steps }: ReadinessReport): string[] =>
+  steps
+    .filter(({ step }) => Object.values(step.criteria).some(({ source }) => source === 'pipeline'))
+    .map(({ step }) => step.name);

@@ -1,0 +1,75 @@
+import { AppError } from '@signalbox/crds';
+import { figuresOf, pointsOf } from '../../analytics/insights.ts';
+import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
+import type { Statistics, StatisticsQuery } from '../../analytics/statistics.ts';
+import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
+import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import { STAGES } from '../../runs/state/model.ts';
+import { overallFacts } from '../../store/aggregates/overall-facts.ts';
+import { runPercentiles } from '../../store/aggregates/percentiles.ts';
+import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
+import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
+import type { Database } from '../../store/db/database.ts';
+
+interface StatisticsParts {
+  database: Pick<Database, 'db' | 'reader'>;
+  definitions(): Pick<Snapshot, 'byName' | 'stepsByName'>;
+  currency: string;
+  now(): number;
+}
+
+export function createStatistics({ database, definitions, currency, now }: StatisticsParts): Statistics {
+  const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
+  const scopeOf = (query: StatisticsQuery) => ({
+    window: windowOf(query.timeRange, now()),
+    stages: stagesOf(query),
+  });
+  const readerOfStep = async (name: string, signal: AbortSignal) => {
+    const db = database.reader(signal);
+    if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
+      throw new AppError('not_found', `there is no step "${name}" in the library, and none was executed`);
+    }
+    return db;
+  };
+  return {
+    pipeline: async (name, query, signal) => {
+      const db = database.reader(signal);
+      if (!definitions().byName.has(name) && !(await hasRuns(db, name))) {
+        throw new AppError('not_found', `there is no pipeline "${name}", and no run of one`);
+      }
+      return pipelineStats(name, currency, await pipelineFacts(db, { ...scopeOf(query), pipeline: name }));
+    },
+    pipelines: async (query, signal) =>
+      allPipelineStats(await pipelineFacts(database.reader(signal), scopeOf(query)), currency),
+    step: async (name, query, signal) => {
+      const db = await readerOfStep(name, signal);
+      return stepStats(name, currency, await stepFacts(db, { ...scopeOf(query), step: name }));
+    },
+    insights: async (query, signal) => {
+      const at = now();
+      const db = database.reader(signal);
+      const stages = stagesOf(query);
+      const [window, earlier] = [windowOf(query.timeRange, at), windowBefore(query.timeRange, at)];
+      const first = window.from ?? (await oldestHour(db, stages));
+      const bucketMs = bucketWidth(query.timeRange, { first, now: at });
+      const [facts, percentiles, before, series] = await Promise.all([
+        pipelineFacts(db, { window, stages }),
+        runPercentiles(db, { window, stages }, 'bucket'),
+        earlier === null ? null : overallFacts(db, { window: earlier, stages }),
+        overallFacts(db, { window, stages, bucketMs }),
+      ]);
+      const buckets = bucketsOf(window, { bucketMs, first, now: at });
+      return {
+        now: figuresOf({ ...facts, percentiles }, currency),
+        before: before && figuresOf(before, currency),
+        points: pointsOf(series, { buckets, bucketMs, from: window.from, now: at }, currency),
+        pipelines: allPipelineStats(facts, currency),
+      };
+    },
+    stepModels: async (name, query, signal) => {
+      const db = await readerOfStep(name, signal);
+      return modelBreakdown(await modelFacts(db, { ...scopeOf(query), step: name }));
+    },
+  };
+}

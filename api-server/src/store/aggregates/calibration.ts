@@ -1,0 +1,60 @@
+import { sql, type Kysely } from 'kysely';
+import type { Labelled } from '../../analytics/calibration.ts';
+import type { Stage } from '../../runs/state/model.ts';
+import { LABEL_OF, labelledRows, OUTCOME } from './labels.ts';
+import type { Tables } from '../db/schema.ts';
+
+export interface CalibrationScope {
+  /** Branches of a fan-out count under the name before the slash. */
+  stepName: string;
+  stage: Stage;
+  /** All pipelines where it is left out. */
+  pipelineName?: string;
+}
+
+/** Runs of these sources repeat recorded executions; they say nothing of how the step does its work (Orchestration 4.6). */
+const REPLAYS = ['replay', 'regression'];
+
+/**
+ * Executions of a step that have a confidence and an outcome, counted by bucket, confidence and label. Groups are left
+ * out: their confidence is made of that of their branches, which count themselves.
+ */
+export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
+  const rows = await labelledRows(db, scope.stepName)
+    .where('step_executions.stage', '=', scope.stage)
+    .$if(scope.pipelineName !== undefined, (query) =>
+      query.where('step_executions.pipeline_name', '=', scope.pipelineName as string),
+    )
+    .where('step_executions.kind', 'not in', ['parallel', 'fan_out'])
+    .where('step_executions.effective_confidence', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs')
+            .select('runs.id')
+            .whereRef('runs.id', '=', 'step_executions.run_id')
+            .where('runs.source', 'in', REPLAYS),
+        ),
+      ),
+    )
+    .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence'])
+    .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
+    .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])
+    .execute();
+  return rows.flatMap(({ effective_confidence: confidence, label, n, ...bucket }) =>
+    confidence === null || label === null
+      ? []
+      : [
+          {
+            agent: bucket.agent,
+            provider: bucket.provider,
+            model: bucket.model,
+            promptHash: bucket.prompt_hash,
+            agentVersion: bucket.agent_version,
+            confidence,
+            label: LABEL_OF[label],
+            n,
+          },
+        ],
+  );
+}

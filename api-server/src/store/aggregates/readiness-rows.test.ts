@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { markRun, markStep } from '../tables/feedback.ts';
+import { readinessRows } from './readiness-rows.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await openTestStore();
+  const add = async (n: number, values: Parameters<TestStore['addRun']>[1] = {}) => {
+    const run = await store.addRun(n, { stage: 'testing', ...values });
+    await store.addStep(run, 'look', { stage: 'testing', prompt_hash: `p${n}` });
+    return run;
+  };
+  const first = await add(1);
+  await store.addStep(first, 'each/0', { kind: 'fan_out_branch', deterministic_passed: 0, grounding_score: 0.5 });
+  const second = await add(2);
+  await add(3, { stage: 'production' });
+  await add(4, { pipeline_name: 'other' });
+  await add(5, { source: 'replay' });
+  await add(6, { source: 'regression' });
+  const mark = { outcome: 'partial' as const, notes: null, submittedAt: NOW, submittedBy: 'me' };
+  await store.database.write(async (tx) => {
+    await markRun(tx, { ...mark, runId: first });
+    await markStep(tx, { ...mark, outcome: 'correct', runId: second, stepName: 'look' });
+  });
+});
+afterAll(() => store.close());
+
+const read = (before: number | null, runs = 10) =>
+  readinessRows(store.database.db, { pipeline: 'checkout', stage: 'testing', before, runs });
+
+test('the evidence of a stage: no other stage, no other pipeline, no replays', async () => {
+  const { rows, next } = await read(null);
+  expect(rows.map(({ stepName, promptHash }) => `${stepName} ${promptHash}`).toSorted()).toEqual([
+    'each/0 p1',
+    'look p1',
+    'look p2',
+  ]);
+  expect(next).toBeNull();
+});
+
+test('marks of the step and of its run stand beside each other', async () => {
+  const { rows } = await read(null);
+  const of = (promptHash: string, stepName: string) =>
+    rows.find((row) => row.promptHash === promptHash && row.stepName === stepName);
+  expect(of('p1', 'look')).toMatchObject({ stepOutcome: null, runOutcome: 'partial', checksPassed: true });
+  expect(of('p1', 'each/0')).toMatchObject({ checksPassed: false, grounding: 0.5 });
+  expect(of('p2', 'look')).toMatchObject({ stepOutcome: 'correct', runOutcome: null, agentVersion: 'v1' });
+});
+
+test('slices go from the newest run to the oldest and none is read twice', async () => {
+  const newest = await read(null, 1);
+  expect(newest.rows.map(({ promptHash }) => promptHash)).toEqual(['p2']);
+  const older = await read(newest.next, 1);
+  expect(new Set(older.rows.map(({ promptHash }) => promptHash))).toEqual(new Set(['p1']));
+  expect(await read(older.next, 1)).toEqual({ rows: [], next: null });
+});

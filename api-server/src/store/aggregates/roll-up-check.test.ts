@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { runCounters, stepCounters } from '../../runs/state/rollups.ts';
+import { addCounters } from '../db/counters.ts';
+import { checkRollUps } from './roll-up-check.ts';
+
+let store: TestStore;
+beforeEach(async () => {
+  store = await openTestStore();
+});
+afterEach(() => store.close());
+
+const step = {
+  stage: 'production' as const,
+  team: null,
+  pipeline: 'checkout',
+  executor: 'gateway',
+  agent: 'investigator',
+  model: 'demo/scripted',
+  provider: 'demo',
+  status: 'completed',
+  durationSeconds: 1,
+  inputTokens: 10,
+  outputTokens: 5,
+  grounding: null,
+  checksPassed: true,
+};
+const run = { stage: 'production' as const, pipeline: 'checkout', status: 'completed' };
+const rollUp = (...names: string[]) =>
+  store.database.write((tx) =>
+    addCounters(tx, [...runCounters(run), ...names.flatMap((stepName) => stepCounters({ ...step, stepName }))]),
+  );
+
+test('nothing is behind where every row was counted, branches under the name of their fan-out', async () => {
+  const id = await store.addRun(1);
+  for (const name of ['look', 'each/0', 'each/1']) await store.addStep(id, name);
+  await rollUp('look', 'each/0', 'each/1');
+  expect(await checkRollUps(store.database.db)).toEqual([]);
+});
+
+test('a row that was not counted is named with both numbers', async () => {
+  const id = await store.addRun(1);
+  await store.addStep(id, 'look');
+  await store.addStep(id, 'conclude');
+  await rollUp('look');
+  const who = ['checkout', 'conclude', 'gateway', 'investigator', 'demo/scripted', 'demo'];
+  expect(await checkRollUps(store.database.db)).toEqual([
+    { metric: 'pipeline_steps_total', labels: [...who, 'completed'], counted: 1, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['', ...who, 'input'], counted: 10, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['', ...who, 'output'], counted: 5, rolledUp: 0 },
+  ]);
+});
+
+test('sums of an hour that are behind their rows are named', async () => {
+  const id = await store.addRun(1);
+  await store.addStep(id, 'each/0');
+  await rollUp('each/0');
+  await store.database.write((tx) => tx.db.deleteFrom('hourly_runs').execute());
+  await store.database.write((tx) => tx.db.updateTable('hourly_steps').set({ executions: 0 }).execute());
+  const labels = [String(NOW), 'checkout', 'production', 'completed'];
+  expect(await checkRollUps(store.database.db)).toEqual([
+    { metric: 'hourly_runs', labels, counted: 1, rolledUp: 0 },
+    { metric: 'hourly_steps', labels: [...labels, 'each'], counted: 1, rolledUp: 0 },
+  ]);
+});
+
+test('testing, skipped and running rows and groups need no roll-up', async () => {
+  const id = await store.addRun(1, { stage: 'testing' });
+  await store.addRun(2, { status: 'running', completed_at: null });
+  await store.addStep(id, 'look', { stage: 'testing' });
+  await store.addStep(id, 'left-out', { status: 'skipped' });
+  await store.addStep(id, 'now', { status: 'running', completed_at: null });
+  await store.addStep(id, 'gather', { kind: 'parallel' });
+  expect(await checkRollUps(store.database.db)).toEqual([]);
+});
+
+test('pruned rows leave the roll-ups above the rows, which is right', async () => {
+  await rollUp('look');
+  expect(await checkRollUps(store.database.db)).toEqual([]);
+});
+
+test('a start does not scan more runs than its limit', async () => {
+  for (let n = 1; n <= 4; n++) await store.addRun(n);
+  expect(await checkRollUps(store.database.db, 3)).toBeNull();
+  expect(await checkRollUps(store.database.db, 4)).toHaveLength(1);
+});

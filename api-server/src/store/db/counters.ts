@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely';
+import type { Tx } from './database.ts';
+import type { Tables } from './schema.ts';
+import { statement } from './statement.ts';
+import type { Counter } from '../../runs/state/records.ts';
+
+export type { Counter };
+
+/** Adds one value to one roll-up. */
+export const bumpCounter = statement<{ metric: string; labels: string; value: number }>((db, slot) =>
+  db
+    .insertInto('counters')
+    .values({ metric: slot.metric, labels: slot.labels, value: slot.value })
+    .onConflict((conflict) =>
+      conflict.columns(['metric', 'labels']).doUpdateSet((row) => ({
+        value: row('counters.value', '+', row.ref('excluded.value')),
+      })),
+    ),
+);
+
+/** Labels are part of a key; a model's name comes from outside. */
+const MAX_LABEL = 120;
+
+/** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs (Design 8). */
+export async function addCounters(tx: Tx, counters: readonly Counter[]): Promise<void> {
+  for (const { metric, labels, value } of counters) {
+    await tx.count({ metric, labels: labels.map((label) => label.slice(0, MAX_LABEL)), value });
+  }
+}
+
+export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
+  const rows = await db.selectFrom('counters').selectAll().execute();
+  return rows.map(({ metric, labels, value }) => ({ metric, labels: JSON.parse(labels) as string[], value }));
+}

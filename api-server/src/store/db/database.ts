@@ -1,0 +1,67 @@
+import type { Kysely } from 'kysely';
+import type { HourlySum } from '../../runs/state/hourly.ts';
+import type { Counter } from '../../runs/state/records.ts';
+import type { Eventually, Job } from './group-commit.ts';
+import type { Tables } from './schema.ts';
+import type { Statement } from './statement.ts';
+
+export type { Eventually };
+
+/** What a write job works with; nothing it does is visible to readers before the commit. */
+export interface Tx {
+  readonly db: Kysely<Tables>;
+  all<P, R>(query: Statement<P, R>, input: P): Eventually<R[]>;
+  /** Number of rows changed. */
+  run<P>(query: Statement<P, unknown>, input: P): Eventually<number>;
+  /**
+   * Nobody else gets past the same name until this transaction ends. A job that reads and then writes what it
+   * concluded takes one first: in Postgres other processes write at the same time.
+   */
+  lock(name: string): Eventually<void>;
+  /**
+   * Under which epoch this process writes; null where it shares its database with nobody. In Postgres the transaction
+   * has seen that this epoch still holds, and keeps it from ending before the transaction does (Design 8).
+   */
+  readonly epoch: number | null;
+  /** Says a word to all processes that share the database, once this transaction is stored. */
+  tell(word: string): Eventually<void>;
+  /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
+  count(counter: Counter): Eventually<void>;
+  /** The same for the sums of an hour. */
+  sum(hourly: HourlySum): Eventually<void>;
+}
+
+export interface Database {
+  /** Committed state, for reads; no transactions. */
+  readonly db: Kysely<Tables>;
+  /**
+   * The same for what may take over 20 ms: off the event loop, with a bound on what waits (Design 8). Rejects with
+   * `unavailable` when `signal` says so, after half a minute, and when too many wait.
+   */
+  reader(signal: AbortSignal): Kysely<Tables>;
+  /**
+   * Group commit: resolves after the fsync (Design 8). A job may run several times and must not wait for anything
+   * but the database. Rejects with `unavailable` where the database refuses or cannot be reached, `conflict` where a
+   * unique index refuses the row for good, and with what the job threw.
+   */
+  write<T>(job: Job<Tx, T>): Promise<T>;
+  /** From now on writes are made under this epoch, and refused once it is over; `none` refuses them all. Postgres only. */
+  writeAs?(epoch: number | 'none'): void;
+  /** Whether the last contact worked; asking while it did not, or long after, makes a new one. */
+  healthy(): boolean;
+  /** False once the embedded file was deleted or replaced: nothing is written then. Always true for a server. */
+  fileInPlace(): boolean;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  autoMigrate: boolean;
+  now: () => number;
+  /** Anything but FULL may lose accepted webhooks at a power cut; for the test that shows it. */
+  synchronous?: 'FULL' | 'NORMAL';
+  /** False lets writes pass after others have taken over; for the test that shows it. */
+  fenced?: boolean;
+}
+
+/** `file`: absolute path of the embedded database; its folder is created. `url`: a Postgres server. */
+export type DatabaseLocation = { file: string } | { url: string };

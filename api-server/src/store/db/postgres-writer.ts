@@ -1,0 +1,207 @@
+import type { Counter } from '../../runs/state/records.ts';
+import type { Tx } from './database.ts';
+import { postgres } from './dialect.ts';
+import { CommitInDoubt, ConnectionLost, Fenced, LockBusy, type Outcome } from './faults.ts';
+import type { Company, Transactions } from './group-commit.ts';
+import { collectHourly, KEYED, SUMMED } from './hourly-sums.ts';
+import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
+import type { Tables } from './schema.ts';
+import { compile, type Compiled, type Statement } from './statement.ts';
+
+export interface WriterDeps {
+  /** Whether an epoch that is over keeps its process from writing. */
+  fenced: boolean;
+  connect(): Promise<Session>;
+  /** Asks until it knows whether the transaction took effect. */
+  outcome(transactionId: string): Promise<Outcome>;
+}
+
+/** One connection that writes, opened again when it is lost. */
+export interface Writer extends Transactions<Tx> {
+  writeAs(epoch: number | 'none'): void;
+  close(): Promise<void>;
+}
+
+const CONNECTIONS_TRIED = 3;
+
+/** Every transaction shares this lock; one that must be alone has it for itself. Any number that nobody else takes. */
+const COMPANY_LOCK = '7165218850271234420';
+/** The word of `Tx.tell` goes to whoever listens here. */
+export const CHANNEL = 'signalbox';
+/** Names the transaction at once, so that a commit without an answer can be asked for later. */
+const NAME = 'SELECT pg_current_xact_id()::text AS id';
+const BEGIN: Readonly<Record<Company, string>> = {
+  others: `BEGIN; SELECT pg_advisory_xact_lock_shared(${COMPANY_LOCK}); ${NAME}`,
+  alone: `BEGIN; SELECT pg_advisory_xact_lock(${COMPANY_LOCK}); ${NAME}`,
+};
+const ADD_SUMS = `INSERT INTO counters (metric, labels, value) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
+  ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`;
+
+/** Nobody may end the epoch before this transaction does: who takes over waits for it, or finds it gone. */
+const epochHolds = (epoch: number): string => `; SELECT epoch FROM replicas WHERE epoch = ${epoch} FOR KEY SHARE`;
+
+export function createWriter(deps: WriterDeps): Writer {
+  let session: Session | null = null;
+  let transactionId = '';
+  let epoch: number | 'none' | null = null;
+  /** The epoch that the current transaction has seen. */
+  let seen: number | null = null;
+  let locks = new Set<string>();
+  let sums = new Map<string, Counter>();
+  const hourly = collectHourly();
+
+  const send = (query: Query): Promise<Answer> => {
+    if (!session?.alive) return Promise.reject(new ConnectionLost('there is no connection to the database'));
+    return session.query(query);
+  };
+  const drop = async () => {
+    const left = session;
+    session = null;
+    await left?.end();
+  };
+
+  const name = async (company: Company): Promise<string> => {
+    if (epoch === 'none') throw new Fenced('this process has lost its place among those that share the database');
+    seen = epoch;
+    const text = `${BEGIN[company]}${seen === null ? '' : epochHolds(seen)}`;
+    const [, , named, held] = (await send({ text })) as unknown as [Answer, Answer, Answer, Answer?];
+    if (held?.rows.length === 0 && deps.fenced) throw new Fenced('other processes have taken over from this one');
+    return (named.rows[0] as { id: string }).id;
+  };
+  /** A connection may be found dead only when it is used; where no new one is to be had, nothing begins. */
+  const beginOnLiving = async (company: Company): Promise<string> => {
+    for (let tries = 1; ; tries += 1) {
+      if (!session?.alive) {
+        await drop();
+        session = await deps.connect();
+      }
+      try {
+        return await name(company);
+      } catch (error) {
+        await drop();
+        if (tries === CONNECTIONS_TRIED || postgres.faultOf(error) !== 'lost') throw error;
+      }
+    }
+  };
+
+  const tx: Tx = {
+    ...preparedOn(send),
+    lock: async (name) => {
+      if (locks.has(name)) return;
+      // Waiting with one lock in hand for another could wait for somebody who waits for us.
+      const alone = locks.size === 0;
+      const call = alone ? 'pg_advisory_xact_lock' : 'pg_try_advisory_xact_lock';
+      const text = `SELECT ${call}(hashtextextended($1, 0)) AS taken`;
+      const { rows } = await send({ text, values: [name], name: call });
+      if (!alone && !(rows[0] as { taken: boolean } | undefined)?.taken) throw new LockBusy(name);
+      locks.add(name);
+    },
+    get epoch() {
+      return seen;
+    },
+    tell: async (word) =>
+      void (await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, word], name: 'tell' })),
+    count: (counter) => {
+      const key = `${counter.metric}\n${JSON.stringify(counter.labels)}`;
+      const value = (sums.get(key)?.value ?? 0) + counter.value;
+      sums.set(key, { ...counter, value });
+    },
+    sum: hourly.add,
+  };
+
+  return {
+    tx,
+    writeAs: (next) => void (epoch = next),
+    faultOf: postgres.faultOf,
+    begin: async (company) => {
+      locks = new Set();
+      sums = new Map();
+      hourly.clear();
+      transactionId = await beginOnLiving(company);
+    },
+    commit: async () => {
+      if (sums.size > 0) await send(addSums(sums));
+      await addHourly(send, 'hourly_runs', hourly.runs());
+      await addHourly(send, 'hourly_steps', hourly.steps());
+      await commit(send, () => deps.outcome(transactionId));
+    },
+    rollback: async (fault) => {
+      // A server that was made read-only or is going down is left, so that the next try may find another.
+      if (fault === 'unavailable' || fault === 'lost') return drop();
+      await send({ text: 'ROLLBACK' }).catch(drop);
+    },
+    close: drop,
+  };
+}
+
+async function commit(send: (query: Query) => Promise<Answer>, outcome: () => Promise<Outcome>): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await send({ text: 'COMMIT' });
+  } catch (error) {
+    if (postgres.faultOf(error) === 'lost') throw new CommitInDoubt(outcome(), error);
+    throw error;
+  }
+  // After a statement that failed, and whose error a job swallowed, the server rolls back and calls it success.
+  if (answer.command !== 'COMMIT') throw new Error('a job went on after a failed statement; nothing was stored');
+}
+
+/** All roll-ups of a transaction in one statement, in one order for all processes: no two wait for each other. */
+function addSums(sums: ReadonlyMap<string, Counter>): Query {
+  const sorted = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
+  const columns = [
+    sorted.map(({ metric }) => metric),
+    sorted.map(({ labels }) => JSON.stringify(labels)),
+    sorted.map(({ value }) => value),
+  ];
+  return { text: ADD_SUMS, values: columns, name: 'add_sums' };
+}
+
+const ADD_HOURLY = { hourly_runs: addHourlyTo('hourly_runs'), hourly_steps: addHourlyTo('hourly_steps') };
+
+function addHourlyTo(table: keyof typeof SUMMED): string {
+  const keyed: readonly string[] = KEYED[table];
+  const summed: readonly string[] = SUMMED[table];
+  const columns = [...keyed, ...summed];
+  const arrays = columns.map((column, at) => `$${at + 1}::${arrayOf(column, summed)}[]`);
+  const added = summed.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})
+  ON CONFLICT (${keyed.join(', ')}) DO UPDATE SET ${added.join(', ')}`;
+}
+
+function arrayOf(column: string, summed: readonly string[]): string {
+  if (column === 'cost') return 'float8';
+  return column === 'hour' || summed.includes(column) ? 'bigint' : 'text';
+}
+
+/** As `addSums`, for the sums of an hour. */
+async function addHourly<T extends keyof typeof SUMMED>(
+  send: (query: Query) => Promise<Answer>,
+  table: T,
+  rows: readonly Tables[T][],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = [...KEYED[table], ...SUMMED[table]] as (keyof Tables[T])[];
+  const values = columns.map((column) => rows.map((row) => row[column]));
+  await send({ text: ADD_HOURLY[table], values, name: table });
+}
+
+/** The part of a transaction that runs statements: each compiled once, and prepared once a connection. */
+function preparedOn(send: (query: Query) => Promise<Answer>): Pick<Tx, 'db' | 'all' | 'run'> {
+  const db = kyselyOver(send, { transactions: false });
+  const ready = new Map<Statement<never, unknown>, { compiled: Compiled<never>; name: string }>();
+  const queryOf = <P>(statement: Statement<P, unknown>, input: P): Query => {
+    const key = statement as Statement<never, unknown>;
+    let entry = ready.get(key);
+    if (!entry) {
+      entry = { compiled: compile(db, statement) as Compiled<never>, name: `s${ready.size}` };
+      ready.set(key, entry);
+    }
+    return { text: entry.compiled.sql, values: entry.compiled.bind(input as never), name: entry.name };
+  };
+  return {
+    db,
+    all: async <P, R>(statement: Statement<P, R>, input: P) => (await send(queryOf(statement, input))).rows as R[],
+    run: async (statement, input) => (await send(queryOf(statement, input))).rowCount ?? 0,
+  };
+}

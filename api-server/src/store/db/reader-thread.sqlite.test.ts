@@ -1,0 +1,78 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Database } from './database.ts';
+import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createReaderThread, type ReaderThread } from './reader-thread.ts';
+
+let site: TestDatabase;
+let database: Database;
+let thread: ReaderThread;
+const never = new AbortController().signal;
+
+const open = (limits: { timeoutMs?: number; maxWaiting?: number } = {}) => {
+  const { file } = site.location as { file: string };
+  thread = createReaderThread({ file, ...limits });
+};
+beforeEach(async () => {
+  site = await newTestDatabase();
+  database = await site.open();
+  open();
+});
+afterEach(async () => {
+  await thread.close();
+  await database.close();
+  await site.remove();
+});
+
+const counting = (to: number) =>
+  sql<{
+    n: number;
+  }>`with recursive c(n) as (select 1 union all select n + 1 from c where n < ${to}) select count(*) as n from c`;
+const count = async (to: number, signal = never) => (await counting(to).execute(thread.reader(signal))).rows[0]?.n;
+const LONG = 3_000_000;
+
+test('the event loop goes on while the thread reads, which it does not beside it', async () => {
+  const first = (answer: Promise<unknown>) => Promise.race([answer.then(() => 'answer'), turn('a turn of the loop')]);
+  const answer = count(LONG);
+  expect(await first(answer)).toBe('a turn of the loop');
+  expect(await answer).toBe(LONG);
+  expect(await first(counting(LONG).execute(database.db))).toBe('answer');
+});
+
+test('the thread sees what is committed, and writes nothing', async () => {
+  await database.write(({ db }) => db.insertInto('marks').values({ name: 'm', value: 7 }).execute());
+  expect(await thread.reader(never).selectFrom('marks').selectAll().execute()).toEqual([{ name: 'm', value: 7 }]);
+  await expect(thread.reader(never).deleteFrom('marks').execute()).rejects.toThrow('readonly');
+  expect(await count(3)).toBe(3);
+});
+
+test('what gives up has its answer at once and the next has its turn', async () => {
+  const leaves = new AbortController();
+  const running = count(LONG, leaves.signal);
+  const waiting = count(2, leaves.signal);
+  const other = count(3);
+  leaves.abort();
+  await expect(running).rejects.toMatchObject({ type: 'unavailable' });
+  await expect(waiting).rejects.toMatchObject({ type: 'unavailable' });
+  await expect(count(2, leaves.signal)).rejects.toMatchObject({ type: 'unavailable' });
+  expect(await other).toBe(3);
+});
+
+test('a query has a time', async () => {
+  open({ timeoutMs: 1 });
+  await expect(count(LONG)).rejects.toMatchObject({ type: 'unavailable' });
+});
+
+test('no more wait than the bound', async () => {
+  open({ maxWaiting: 1 });
+  const [running, waiting] = [count(LONG), count(2)];
+  await expect(count(3)).rejects.toMatchObject({ type: 'unavailable' });
+  expect([await running, await waiting]).toEqual([LONG, 2]);
+});
+
+test('a closed thread refuses', async () => {
+  expect(await count(2)).toBe(2);
+  await thread.close();
+  await expect(count(2)).rejects.toMatchObject({ type: 'unavailable' });
+});

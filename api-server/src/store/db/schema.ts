@@ -1,0 +1,125 @@
+import type { Generated } from 'kysely';
+import type { HourlyRun, HourlyStep } from '../../runs/state/hourly.ts';
+import type { VersionUse } from '../../versions/uses.ts';
+import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../../runs/state/records.ts';
+
+/** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
+export interface Tables {
+  definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
+  runs: RunRow;
+  /** `family` is the step's name, of a fan-out branch the name before the slash. */
+  step_executions: StepRow & { family: string };
+  /** One row holds the events that one transaction stored, as a JSON array. */
+  run_events: { run_id: string; first_seq: number; events: string };
+  run_feedback: { run_id: string; outcome: string; notes: string | null; submitted_at: number; submitted_by: string };
+  step_feedback: {
+    run_id: string;
+    step_name: string;
+    outcome: string;
+    notes: string | null;
+    submitted_at: number;
+    submitted_by: string;
+  };
+  /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
+  counters: { metric: string; labels: string; value: number };
+  /** Sums of statistics, an hour a row; `hour` in milliseconds, an empty name where there is none. */
+  hourly_runs: HourlyRun;
+  hourly_steps: HourlyStep;
+  audit: {
+    id: Generated<number>;
+    ts: number;
+    actor: string;
+    actor_kind: string;
+    role: string | null;
+    action: string;
+    target_type: string;
+    target: string | null;
+    run_id: string | null;
+    outcome: string;
+    prior_yaml: string | null;
+    request_id: string | null;
+  };
+  /** The outbox (Orchestration 6); `source` and `message` are JSON. */
+  notifications: NotificationRow;
+  /** Questions to people; `fields`, `tool` and `answers` are JSON. */
+  approvals: ApprovalRow;
+  schedule_fires: { pipeline_name: string; fire_at: number };
+  /** Single numbers that outlive a process, by name. */
+  marks: { name: string; value: number };
+  /** Processes that share a Postgres database; `epoch` grows and is never used twice. */
+  replicas: { epoch: Generated<number>; name: string; expires_at: number };
+  /** Runs that are to be cancelled by whoever has them. */
+  cancellations: { run_id: string; asked_by: string };
+  /** Runs of a lane: `entered` is 1 for those that have one of its `places`, 0 for those that wait. */
+  lane_places: { run_id: string; lane: string; places: number; entered: number };
+  /** Where artifacts have no folder. */
+  artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
+  /** Page sessions that somebody logged out of, until their cookies are over. */
+  ended_sessions: { id: string; expires_at: number };
+  /** Texts, as JSON, under their `prompt_hash`; they stay when definitions and runs are gone. */
+  prompt_templates: { hash: string; template: string };
+  /** Which step used which edition of its prompt and its agent, from when to when; empty where there is none. */
+  version_uses: VersionUse;
+  /** The texts, as JSON, behind an agent's version; `note` says why there are none, `wanted` is 1 while they may still be had. */
+  agent_versions: {
+    executor: string;
+    agent: string;
+    agent_version: string;
+    soul_md: string | null;
+    agent_yaml: string | null;
+    note: string | null;
+    wanted: number;
+  };
+  schema_migrations: { id: string; applied_at: number };
+}
+
+export interface NotificationRow {
+  id: string;
+  run_id: string | null;
+  pipeline_name: string;
+  stage: string;
+  event: string;
+  channel: string;
+  instead_of: string | null;
+  source: string;
+  message: string;
+  status: string;
+  attempts: number;
+  due_at: number;
+  created_at: number;
+  ended_at: number | null;
+  error: string | null;
+  receipt: string | null;
+}
+
+export interface ApprovalRow {
+  id: string;
+  run_id: string;
+  step_name: string;
+  kind: string;
+  pipeline_name: string;
+  team: string | null;
+  stage: string;
+  question: string;
+  fields: string;
+  tool: string | null;
+  status: string;
+  requested_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: string | null;
+  comment: string | null;
+  answers: string | null;
+}
+
+/** What the start and the end of a run write, and what only the store knows. */
+export interface RunRow extends NewRunRecord, Omit<RunEndRecord, 'completed_at'> {
+  seq: Generated<number>;
+  completed_at: number | null;
+  waiting_on: string | null;
+  /** The epoch of the replica that has the run; null for nobody, and in the embedded database. */
+  owner: number | null;
+}
+
+/** What the start and the end of a step write. */
+export interface StepRow extends StepStartRecord, Omit<StepEndRecord, 'completed_at'> {}

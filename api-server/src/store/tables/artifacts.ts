@@ -1,0 +1,56 @@
+import type { ArtifactStore } from '../../artifacts/keep.ts';
+import { sortOut } from '../../artifacts/keep.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { statement } from '../db/statement.ts';
+
+interface Row {
+  run_id: string;
+  step_name: string;
+  name: string;
+  body: string;
+  kept_at: number;
+}
+
+const keepRow = statement<Row>((db, slot) =>
+  db
+    .insertInto('artifacts')
+    .values({
+      run_id: slot.run_id,
+      step_name: slot.step_name,
+      name: slot.name,
+      body: slot.body,
+      kept_at: slot.kept_at,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['run_id', 'step_name', 'name']).doUpdateSet((row) => ({ body: row.ref('excluded.body') })),
+    ),
+);
+
+/** Artifacts beside the runs, where several processes have no folder in common (Design 8). */
+export const databaseArtifacts = ({ db, write }: Pick<Database, 'db' | 'write'>, now: () => number): ArtifactStore => ({
+  keep: async (runId, stepName, texts) => {
+    const { kept, leftOut } = sortOut(texts);
+    // One at a time: a transaction is shared with others.
+    for (const [name, body] of kept) {
+      const row = { run_id: runId, step_name: stepName, name, body, kept_at: now() };
+      await write((tx) => tx.run(keepRow, row));
+    }
+    return { leftOut };
+  },
+  read: async (runId, stepName, name) => {
+    const row = await db
+      .selectFrom('artifacts')
+      .select('body')
+      .where('run_id', '=', runId)
+      .where('step_name', '=', stepName)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return row ? Buffer.from(row.body) : null;
+  },
+});
+
+/** Removes what was kept before `before`; answers how many. */
+export async function pruneArtifacts(tx: Tx, before: number): Promise<number> {
+  const { numDeletedRows } = await tx.db.deleteFrom('artifacts').where('kept_at', '<', before).executeTakeFirst();
+  return Number(numDeletedRows);
+}

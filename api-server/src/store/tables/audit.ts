@@ -1,0 +1,109 @@
+import type { Kysely, SelectQueryBuilder } from 'kysely';
+import type { Tx } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { statement } from '../db/statement.ts';
+
+export const ACTOR_KINDS = ['token', 'chat', 'system'] as const;
+
+/** One row of the audit log (Orchestration 2.12, Design 5). Never holds a token or a request body. */
+export interface AuditEntry {
+  /** Milliseconds. */
+  ts: number;
+  actor: string;
+  actorKind: (typeof ACTOR_KINDS)[number];
+  role: string | null;
+  action: string;
+  targetType: string;
+  target: string | null;
+  runId: string | null;
+  outcome: string;
+  /** The YAML before a pipeline or step write. */
+  priorYaml: string | null;
+  requestId: string | null;
+}
+
+export interface AuditRow extends AuditEntry {
+  id: number;
+}
+
+/** Filters of `GET /audit` (Design 5); times in milliseconds, `since` included, `until` not. */
+export interface AuditFilter {
+  actor?: string;
+  role?: string;
+  action?: string;
+  targetType?: string;
+  /** A name, or a run's id: then also what was decided and done within that run. */
+  target?: string;
+  since?: number;
+  until?: number;
+}
+
+const insertAuditRow = statement<AuditEntry>((db, slot) =>
+  db.insertInto('audit').values({
+    ts: slot.ts,
+    actor: slot.actor,
+    actor_kind: slot.actorKind,
+    role: slot.role,
+    action: slot.action,
+    target_type: slot.targetType,
+    target: slot.target,
+    run_id: slot.runId,
+    outcome: slot.outcome,
+    prior_yaml: slot.priorYaml,
+    request_id: slot.requestId,
+  }),
+);
+
+export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  await tx.run(insertAuditRow, entry);
+}
+
+type Query = SelectQueryBuilder<Tables, 'audit', object>;
+
+const EQUAL = { actor: 'actor', role: 'role', action: 'action', targetType: 'target_type' } as const;
+
+function filtered(db: Kysely<Tables>, filter: AuditFilter): Query {
+  let query: Query = db.selectFrom('audit');
+  for (const [key, column] of Object.entries(EQUAL)) {
+    const value = filter[key as keyof typeof EQUAL];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  const { target } = filter;
+  if (target !== undefined) query = query.where((is) => is.or([is('target', '=', target), is('run_id', '=', target)]));
+  if (filter.since !== undefined) query = query.where('ts', '>=', filter.since);
+  if (filter.until !== undefined) query = query.where('ts', '<', filter.until);
+  return query;
+}
+
+/** The log, newest first, with how many rows the filter finds. */
+export async function listAudit(
+  db: Kysely<Tables>,
+  filter: AuditFilter,
+  page: { limit: number; offset: number },
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const rows = await filtered(db, filter)
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { n } = await filtered(db, filter)
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .executeTakeFirstOrThrow();
+  return { rows: rows.map(toRow), total: Number(n) };
+}
+
+const toRow = (row: Omit<Tables['audit'], 'id'> & { id: number }): AuditRow => ({
+  id: row.id,
+  ts: row.ts,
+  actor: row.actor,
+  actorKind: row.actor_kind as AuditEntry['actorKind'],
+  role: row.role,
+  action: row.action,
+  targetType: row.target_type,
+  target: row.target,
+  runId: row.run_id,
+  outcome: row.outcome,
+  priorYaml: row.prior_yaml,
+  requestId: row.request_id,
+});

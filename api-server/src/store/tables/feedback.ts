@@ -1,0 +1,144 @@
+import type { Kysely } from 'kysely';
+import { family } from '../../runs/state/hourly.ts';
+import type { Outcome } from '../../runs/state/model.ts';
+import { addCounters, type Counter } from '../db/counters.ts';
+import type { Tx } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+
+/** A mark of a whole run (Orchestration 2.3); `submittedAt` in milliseconds. */
+export interface RunFeedback {
+  runId: string;
+  outcome: Outcome;
+  notes: string | null;
+  submittedAt: number;
+  submittedBy: string;
+}
+
+export interface StepFeedback extends RunFeedback {
+  stepName: string;
+}
+
+/** `running`: a step without a result has nothing to judge yet. */
+export type MarkResult<T> = { kind: 'marked'; feedback: T } | { kind: 'not_found' } | { kind: 'running' };
+
+export type FeedbackLookup<T> = { kind: 'found'; feedback: T | null } | { kind: 'not_found' };
+
+/** Marks a run or overwrites its mark; production marks move the roll-up in the same transaction (Orchestration 3 and 6). */
+export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<RunFeedback>> {
+  await tx.lock(`mark ${mark.runId}`);
+  const run = await tx.db
+    .selectFrom('runs')
+    .select(['pipeline_name', 'stage'])
+    .where('id', '=', mark.runId)
+    .executeTakeFirst();
+  if (!run) return { kind: 'not_found' };
+  const before = await tx.db
+    .selectFrom('run_feedback')
+    .select('outcome')
+    .where('run_id', '=', mark.runId)
+    .executeTakeFirst();
+  const row = {
+    outcome: mark.outcome,
+    notes: mark.notes,
+    submitted_at: mark.submittedAt,
+    submitted_by: mark.submittedBy,
+  };
+  await tx.db
+    .insertInto('run_feedback')
+    .values({ run_id: mark.runId, ...row })
+    .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
+    .execute();
+  const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
+  if (run.stage === 'production') await addCounters(tx, moved);
+  return { kind: 'marked', feedback: mark };
+}
+
+/** The same for one step execution; a fan-out branch counts under the name before the slash. */
+export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<StepFeedback>> {
+  await tx.lock(`mark ${mark.runId}`);
+  const step = await tx.db
+    .selectFrom('step_executions')
+    .select(['pipeline_name', 'stage', 'status', 'agent', 'model', 'provider'])
+    .where('run_id', '=', mark.runId)
+    .where('step_name', '=', mark.stepName)
+    .executeTakeFirst();
+  if (!step) return { kind: 'not_found' };
+  if (step.status === 'running') return { kind: 'running' };
+  const before = await tx.db
+    .selectFrom('step_feedback')
+    .select('outcome')
+    .where('run_id', '=', mark.runId)
+    .where('step_name', '=', mark.stepName)
+    .executeTakeFirst();
+  const row = {
+    outcome: mark.outcome,
+    notes: mark.notes,
+    submitted_at: mark.submittedAt,
+    submitted_by: mark.submittedBy,
+  };
+  await tx.db
+    .insertInto('step_feedback')
+    .values({ run_id: mark.runId, step_name: mark.stepName, ...row })
+    .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
+    .execute();
+  const labels = [step.pipeline_name, family(mark.stepName), step.agent ?? '', step.model ?? '', step.provider ?? ''];
+  const moved = moves('step_feedback_total', labels, { from: before?.outcome, to: mark.outcome });
+  if (step.stage === 'production') await addCounters(tx, moved);
+  return { kind: 'marked', feedback: mark };
+}
+
+/** A new mark adds one; another outcome takes it from the old one; the same outcome changes nothing. */
+function moves(metric: string, labels: string[], { from, to }: { from: string | undefined; to: string }): Counter[] {
+  if (from === to) return [];
+  const taken = from === undefined ? [] : [{ metric, labels: [...labels, from], value: -1 }];
+  return [...taken, { metric, labels: [...labels, to], value: 1 }];
+}
+
+export async function runFeedback(db: Kysely<Tables>, runId: string): Promise<FeedbackLookup<RunFeedback>> {
+  const known = await db.selectFrom('runs').select('id').where('id', '=', runId).executeTakeFirst();
+  if (!known) return { kind: 'not_found' };
+  const row = await db.selectFrom('run_feedback').selectAll().where('run_id', '=', runId).executeTakeFirst();
+  return { kind: 'found', feedback: row ? toFeedback(row) : null };
+}
+
+export async function stepFeedback(
+  db: Kysely<Tables>,
+  runId: string,
+  stepName: string,
+): Promise<FeedbackLookup<StepFeedback>> {
+  const known = await db
+    .selectFrom('step_executions')
+    .select('id')
+    .where('run_id', '=', runId)
+    .where('step_name', '=', stepName)
+    .executeTakeFirst();
+  if (!known) return { kind: 'not_found' };
+  const row = await db
+    .selectFrom('step_feedback')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('step_name', '=', stepName)
+    .executeTakeFirst();
+  return { kind: 'found', feedback: row ? { ...toFeedback(row), stepName } : null };
+}
+
+/** All marks of one run. */
+export async function feedbackOfRun(
+  db: Kysely<Tables>,
+  runId: string,
+): Promise<{ run: RunFeedback | null; steps: Map<string, StepFeedback> }> {
+  const run = await db.selectFrom('run_feedback').selectAll().where('run_id', '=', runId).executeTakeFirst();
+  const steps = await db.selectFrom('step_feedback').selectAll().where('run_id', '=', runId).execute();
+  return {
+    run: run ? toFeedback(run) : null,
+    steps: new Map(steps.map((row) => [row.step_name, { ...toFeedback(row), stepName: row.step_name }])),
+  };
+}
+
+const toFeedback = (row: Tables['run_feedback']): RunFeedback => ({
+  runId: row.run_id,
+  outcome: row.outcome as Outcome,
+  notes: row.notes,
+  submittedAt: row.submitted_at,
+  submittedBy: row.submitted_by,
+});

@@ -1,0 +1,211 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Outcome, Run, RunStatus, Stage } from '../../runs/state/model.ts';
+import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
+import type { RunRow, Tables } from '../db/schema.ts';
+import { asWaiting, waitingChildren } from './waiting-children.ts';
+
+/** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
+export interface RunFilter {
+  /** Any of these. */
+  status?: readonly RunStatus[];
+  pipeline?: string;
+  team?: string;
+  stage?: Stage;
+  severity?: string;
+  source?: string;
+  fingerprint?: string;
+  /** Found in the summary, the pipeline's name or the beginning of the id, without regard to case. */
+  q?: string;
+  labels?: { key: string; value: string }[];
+  since?: number;
+  until?: number;
+  agent?: string;
+  model?: string;
+  parent?: string;
+}
+
+/** `before` is the sequence of the last row of the page before; it wins over `offset`. */
+export interface PageOfRuns {
+  limit: number;
+  offset: number;
+  before?: number;
+}
+
+export interface RunList {
+  runs: Run[];
+  total: number;
+  totalIsLowerBound: boolean;
+  /** Sequence from which the next page goes on; null on the last one. */
+  next: number | null;
+}
+
+const MAX_COUNTED = 10_000;
+
+/** Runs newest first, with how many there are: counted up to 10,000 (Orchestration 4.2, Design 5). */
+export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns): Promise<RunList> {
+  const matching = filtered(db, filter);
+  const { before } = page;
+  const window = before === undefined ? matching.offset(page.offset) : matching.where('runs.seq', '<', before);
+  const rows = await window
+    .select(RUN_COLUMNS)
+    .orderBy('runs.seq', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+  const shown = rows.slice(0, page.limit);
+  const last = rows.length > page.limit ? shown.at(-1) : undefined;
+  const counted = await countUpTo(db, filter, MAX_COUNTED + 1);
+  const current = await currentSteps(db, shown);
+  const waiting = await waitingChildren(db, shown);
+  return {
+    runs: shown.map((row) => toRun(asWaiting(row, waiting), current.get(row.id) ?? null)),
+    total: Math.min(counted, MAX_COUNTED),
+    totalIsLowerBound: counted > MAX_COUNTED,
+    next: last?.seq ?? null,
+  };
+}
+
+/** The mark of a run, beside its own columns. */
+const MARK = sql<string | null>`(select outcome from run_feedback where run_feedback.run_id = runs.id)`.as(
+  'feedback_outcome',
+);
+
+/** Everything but the two large columns, which no list shows. */
+export const RUN_COLUMNS = [
+  'runs.seq',
+  'runs.id',
+  'runs.pipeline_name',
+  'runs.definition_hash',
+  'runs.source',
+  'runs.status',
+  'runs.team',
+  'runs.stage',
+  'runs.severity',
+  'runs.summary',
+  'runs.triggered_at',
+  'runs.completed_at',
+  'runs.fingerprint',
+  'runs.parent_run_id',
+  'runs.rerun_of',
+  'runs.waiting_on',
+  'runs.error_step',
+  'runs.error_message',
+  'runs.trust',
+  'runs.threshold',
+  'runs.input_tokens',
+  'runs.output_tokens',
+  'runs.cost',
+  'runs.unpriced_steps',
+  MARK,
+] as const;
+
+export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 'owner'> & {
+  seq: number;
+  feedback_outcome: string | null;
+};
+
+type RunQuery = SelectQueryBuilder<Tables, 'runs', object>;
+
+const EQUAL = {
+  pipeline: 'runs.pipeline_name',
+  team: 'runs.team',
+  stage: 'runs.stage',
+  severity: 'runs.severity',
+  source: 'runs.source',
+  fingerprint: 'runs.fingerprint',
+  parent: 'runs.parent_run_id',
+} as const;
+
+function within(query: RunQuery, { since, until }: RunFilter): RunQuery {
+  const from = since === undefined ? query : query.where('runs.triggered_at', '>=', since);
+  return until === undefined ? from : from.where('runs.triggered_at', '<', until);
+}
+
+function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
+  const dialect = dialectOf(db);
+  let query: RunQuery = db.selectFrom('runs');
+  for (const [key, column] of Object.entries(EQUAL)) {
+    const value = filter[key as keyof typeof EQUAL];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  if (filter.status !== undefined) query = query.where('runs.status', 'in', filter.status);
+  query = within(query, filter);
+  for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
+  if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
+  for (const column of ['agent', 'model'] as const) {
+    const value = filter[column];
+    if (value !== undefined) query = query.where(({ exists, selectFrom }) => exists(ofStep(selectFrom, column, value)));
+  }
+  return query;
+}
+
+type SelectFrom = Kysely<Tables>['selectFrom'];
+
+function ofStep(selectFrom: unknown, column: 'agent' | 'model', value: string) {
+  return (selectFrom as SelectFrom)('step_executions')
+    .select('step_executions.id')
+    .whereRef('step_executions.run_id', '=', sql.ref('runs.id'))
+    .where(`step_executions.${column}`, '=', value);
+}
+
+function mentions({ contains }: Dialect, words: string) {
+  const beginning = likeAnywhere(words.toLowerCase()).slice(1);
+  const id = sql<boolean>`runs.id like ${beginning} escape '\\'`;
+  return sql<boolean>`(${contains('runs.summary', words)} or ${contains('runs.pipeline_name', words)} or ${id})`;
+}
+
+async function countUpTo(db: Kysely<Tables>, filter: RunFilter, most: number): Promise<number> {
+  const some = filtered(db, filter).select('runs.seq').limit(most).as('some');
+  const { n } = await db
+    .selectFrom(some)
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+/** What each live run of a page is doing now: its running step that comes last. */
+export async function currentSteps(
+  db: Kysely<Tables>,
+  runs: readonly Pick<RunColumns, 'id' | 'completed_at'>[],
+): Promise<Map<string, string>> {
+  const live = runs.filter((run) => run.completed_at === null).map(({ id }) => id);
+  if (live.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['run_id', 'step_name'])
+    .where('run_id', 'in', live)
+    .where('status', '=', 'running')
+    .orderBy('step_index')
+    .orderBy('started_at')
+    .execute();
+  return new Map(rows.map((row) => [row.run_id, row.step_name]));
+}
+
+export function toRun(row: RunColumns, currentStep: string | null): Run {
+  return {
+    seq: row.seq,
+    id: row.id,
+    pipelineName: row.pipeline_name,
+    definitionHash: row.definition_hash,
+    source: row.source,
+    status: row.status as RunStatus,
+    team: row.team,
+    stage: row.stage as Stage,
+    severity: row.severity,
+    summary: row.summary,
+    triggeredAt: row.triggered_at,
+    completedAt: row.completed_at,
+    fingerprint: row.fingerprint,
+    parentRunId: row.parent_run_id,
+    rerunOf: row.rerun_of,
+    waitingOn: row.waiting_on,
+    currentStep,
+    error: row.error_message === null ? null : { step: row.error_step, message: row.error_message },
+    trust: row.trust,
+    threshold: row.threshold,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cost: row.cost,
+    unpricedSteps: row.unpriced_steps,
+    feedbackOutcome: row.feedback_outcome as Outcome | null,
+  };
+}

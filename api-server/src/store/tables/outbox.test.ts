@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AT, notificationOf } from '../../notify/fixtures/run.ts';
+import type { Notification } from '../../notify/message.ts';
+import type { Outbox } from '../../notify/sender.ts';
+import { type Settlement } from '../../notify/settle.ts';
+import { readCounters } from '../db/counters.ts';
+import type { Database } from '../db/database.ts';
+import { readEvents } from './event-writes.ts';
+import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createOutbox, insertNotifications } from './outbox.ts';
+import { endRun, insertRun, keepDefinition } from './run-writes.ts';
+
+let site: TestDatabase;
+let database: Database;
+let outbox: Outbox;
+beforeEach(async () => {
+  site = await newTestDatabase();
+  database = await site.open();
+  outbox = createOutbox(database);
+});
+afterEach(async () => {
+  await database.close();
+  await site.remove();
+});
+
+const one = (id: string, more: Partial<Notification> = {}) => notificationOf({ id, runId: null, ...more });
+const store = (...notifications: Notification[]) => database.write((tx) => insertNotifications(tx, notifications));
+const claim = (now: number, limit = 10) => outbox.claim({ now, until: now + 15_000, limit });
+const ids = (claimed: { id: string }[]) => claimed.map(({ id }) => id);
+const rows = () => database.db.selectFrom('notifications').selectAll().orderBy('id').execute();
+
+const settlement = (change: Partial<Settlement> = {}): Settlement => ({
+  id: 'a',
+  runId: null,
+  status: 'sent',
+  attempts: 1,
+  at: AT + 5,
+  nextAt: null,
+  error: null,
+  receipt: { ts: '1' },
+  counters: [{ metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 }],
+  event: { ts: new Date(AT).toISOString(), level: 'info', event: 'notification_sent', msg: 'sent' },
+  ...change,
+});
+
+async function endedRun(id: string, end = true): Promise<void> {
+  const context = { source: 'generic', labels: {}, annotations: {}, metadata: {}, received_at: AT };
+  await database.write(async (tx) => {
+    await keepDefinition(tx, {
+      hash: 'h',
+      kind: 'Pipeline',
+      name: 'checkout',
+      body: '{"name":"checkout"}',
+      stored_at: AT,
+    });
+    await insertRun(tx, {
+      id,
+      pipeline_name: 'checkout',
+      definition_hash: 'h',
+      source: 'generic',
+      status: 'running',
+      team: null,
+      stage: 'production',
+      severity: null,
+      summary: null,
+      triggered_at: AT,
+      fingerprint: null,
+      dedup_key: null,
+      parent_run_id: null,
+      rerun_of: null,
+      context: JSON.stringify(context),
+      raw: null,
+    });
+    await tx.db
+      .insertInto('run_events')
+      .values({ run_id: id, first_seq: 1, events: JSON.stringify([{ seq: 1 }, { seq: 2 }]) })
+      .execute();
+    if (end) {
+      await endRun(tx, {
+        id,
+        status: 'failed',
+        completed_at: AT,
+        error_step: null,
+        error_message: null,
+        trust: null,
+        threshold: null,
+        input_tokens: 0,
+        output_tokens: 0,
+        cost: null,
+        unpriced_steps: 0,
+      });
+    }
+  });
+}
+
+test('what was stored comes back as it was, once', async () => {
+  const notification = one('a', { channel: 'slack', source: { from: 'definition', step: 'look', index: 1 } });
+  await store(notification);
+  await store(notification, one('a', { channel: 'email' }));
+  expect(await claim(AT)).toEqual([{ ...notification, attempts: 0 }]);
+});
+
+test('a transaction that fails leaves nothing to tell', async () => {
+  const failing = database.write(async (tx) => {
+    await insertNotifications(tx, [one('a')]);
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(await rows()).toEqual([]);
+});
+
+test('a row that is taken is nobody else’s until its time is over', async () => {
+  await store(one('a'), one('b', { createdAt: AT + 1 }), one('later', { createdAt: AT + 99_999 }));
+  expect(ids(await claim(AT + 1))).toEqual(['a', 'b']);
+  expect(ids(await claim(AT + 15_000))).toEqual([]);
+  expect(ids(await claim(AT + 15_001))).toEqual(['a', 'b']);
+});
+
+test('takers at the same moment share the rows', async () => {
+  await store(...Array.from({ length: 20 }, (_, index) => one(`n${index}`)));
+  const taken = await Promise.all([claim(AT, 8), claim(AT, 8), claim(AT, 8)]);
+  expect(taken.map(({ length }) => length).toSorted()).toEqual([4, 8, 8]);
+  expect(new Set(taken.flatMap(ids)).size).toBe(20);
+});
+
+test('a sent one counts once and is never taken again', async () => {
+  await store(one('a'));
+  await outbox.settle(settlement());
+  await outbox.settle(settlement());
+  expect(await claim(AT + 99_999)).toEqual([]);
+  expect(await readCounters(database.db)).toEqual([
+    { metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 },
+  ]);
+  expect(await rows()).toMatchObject([
+    { status: 'sent', attempts: 1, ended_at: AT + 5, receipt: '{"ts":"1"}', error: null },
+  ]);
+});
+
+test('one that is tried again waits, and counts nothing yet', async () => {
+  await store(one('a'));
+  await outbox.settle(
+    settlement({ status: 'pending', nextAt: AT + 2_000, error: 'slack: answered 429', receipt: null }),
+  );
+  expect(await claim(AT + 1_999)).toEqual([]);
+  expect(await claim(AT + 2_000)).toMatchObject([{ id: 'a', attempts: 1 }]);
+  expect(await readCounters(database.db)).toEqual([]);
+});
+
+test('the end is a line in the log of a run that has ended, after its last', async () => {
+  await endedRun('r1');
+  await store(one('a', { runId: 'r1' }), one('b', { runId: 'r1' }));
+  await outbox.settle(settlement({ runId: 'r1' }));
+  await outbox.settle(settlement({ id: 'b', runId: 'r1', status: 'failed' }));
+  expect((await readEvents(database.db, 'r1', 2)).map(({ seq, event }) => [seq, event])).toEqual([
+    [3, 'notification_sent'],
+    [4, 'notification_sent'],
+  ]);
+});
+
+test('the log of a run that goes on is left to its engine', async () => {
+  await endedRun('r1', false);
+  await store(one('a', { runId: 'r1' }));
+  await outbox.settle(settlement({ runId: 'r1' }));
+  expect(await readEvents(database.db, 'r1', 2)).toEqual([]);
+});
+
+test('rows go with their run, and after their time', async () => {
+  await endedRun('r1');
+  await store(one('a', { runId: 'r1' }), one('old', { createdAt: AT - 1 }), one('new'));
+  await database.write(async (tx) => void (await tx.db.deleteFrom('runs').where('id', '=', 'r1').execute()));
+  expect(await outbox.prune(AT)).toBe(1);
+  expect(await outbox.prune(AT)).toBe(0);
+  expect((await rows()).map(({ id }) => id)).toEqual(['new']);
+});
+
+test('the definition is the one the run began with', async () => {
+  await endedRun('r1');
+  expect(await outbox.definitionOf('r1')).toEqual({ name: 'checkout' });
+  expect(await outbox.definitionOf('gone')).toBeNull();
+});

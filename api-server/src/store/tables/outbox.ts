@@ -1,0 +1,195 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { Kysely } from 'kysely';
+import type { ConfigSource, Message, Notification } from '../../notify/message.ts';
+import type { Outbox } from '../../notify/sender.ts';
+import type { Claimed, Settlement } from '../../notify/settle.ts';
+import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/model.ts';
+import { addCounters } from '../db/counters.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { dialectOf } from '../db/dialect.ts';
+import { runDefinition } from './definitions.ts';
+import { appendEvents } from './event-writes.ts';
+import type { NotificationRow, Tables } from '../db/schema.ts';
+import { statement } from '../db/statement.ts';
+
+type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt'>;
+
+const insertRow = statement<Fresh>((db, slot) =>
+  db
+    .insertInto('notifications')
+    .values({
+      id: slot.id,
+      run_id: slot.run_id,
+      pipeline_name: slot.pipeline_name,
+      stage: slot.stage,
+      event: slot.event,
+      channel: slot.channel,
+      instead_of: slot.instead_of,
+      source: slot.source,
+      message: slot.message,
+      status: slot.status,
+      attempts: slot.attempts,
+      due_at: slot.due_at,
+      created_at: slot.created_at,
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Stores what is to be told in the caller's transaction; an id that is there already stays as it is. */
+export async function insertNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
+  for (const { id, runId, pipeline, stage, event, channel, insteadOf, source, message, createdAt } of notifications) {
+    await tx.run(insertRow, {
+      id,
+      run_id: runId,
+      pipeline_name: pipeline,
+      stage,
+      event,
+      channel,
+      instead_of: insteadOf,
+      source: JSON.stringify(source),
+      message: JSON.stringify(message),
+      status: 'pending',
+      attempts: 0,
+      due_at: createdAt,
+      created_at: createdAt,
+    });
+  }
+}
+
+const dueRows = statement<{ now: number; limit: number }, NotificationRow>((db, slot) => {
+  const due = db
+    .selectFrom('notifications')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('due_at', '<=', slot.now)
+    .orderBy('due_at')
+    .limit(slot.limit);
+  // What another process is just taking is not waited for.
+  return dialectOf(db).name === 'postgres' ? due.forUpdate().skipLocked() : due;
+});
+
+const claimRow = statement<{ id: string; due_at: number; until: number }>((db, slot) =>
+  db
+    .updateTable('notifications')
+    .set({ due_at: slot.until })
+    .where('id', '=', slot.id)
+    .where('due_at', '=', slot.due_at)
+    .where('status', '=', 'pending'),
+);
+
+/** A look without a transaction: an idle service writes nothing, and an empty commit says nothing about the disk. */
+async function anyDue(db: Kysely<Tables>, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('notifications')
+    .select('id')
+    .where('status', '=', 'pending')
+    .where('due_at', '<=', now)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Takes rows that are due for oneself until `until`; a process that dies meanwhile leaves them to the next taker after that. */
+export async function claimDue(
+  tx: Tx,
+  { now, until, limit }: { now: number; until: number; limit: number },
+): Promise<Claimed[]> {
+  const claimed: Claimed[] = [];
+  for (const row of await tx.all(dueRows, { now, limit })) {
+    if ((await tx.run(claimRow, { id: row.id, due_at: row.due_at, until })) === 1) claimed.push(toClaimed(row));
+  }
+  return claimed;
+}
+
+const toClaimed = (row: NotificationRow): Claimed => ({
+  id: row.id,
+  runId: row.run_id,
+  pipeline: row.pipeline_name,
+  stage: row.stage as Notification['stage'],
+  event: row.event as Notification['event'],
+  channel: row.channel as Notification['channel'],
+  insteadOf: row.instead_of as Notification['insteadOf'],
+  source: JSON.parse(row.source) as ConfigSource,
+  message: JSON.parse(row.message) as Message,
+  createdAt: row.created_at,
+  attempts: row.attempts,
+});
+
+type Settled = Pick<NotificationRow, 'id' | 'status' | 'attempts' | 'due_at' | 'ended_at' | 'error' | 'receipt'>;
+
+const settleRow = statement<Settled>((db, slot) =>
+  db
+    .updateTable('notifications')
+    .set({
+      status: slot.status,
+      attempts: slot.attempts,
+      due_at: slot.due_at,
+      ended_at: slot.ended_at,
+      error: slot.error,
+      receipt: slot.receipt,
+    })
+    .where('id', '=', slot.id)
+    .where('status', '=', 'pending'),
+);
+
+/** What became of a try, with the metric and the line in the run's log that belong to its end (Orchestration 6). */
+export async function settleNotification(tx: Tx, settlement: Settlement): Promise<void> {
+  const { id, status, attempts, at, nextAt, error, receipt } = settlement;
+  const ended = status === 'pending' ? null : at;
+  const row = {
+    id,
+    status,
+    attempts,
+    due_at: nextAt ?? at,
+    ended_at: ended,
+    error,
+    receipt: receipt ? JSON.stringify(receipt) : null,
+  };
+  const changed = await tx.run(settleRow, row);
+  if (changed === 0 || ended === null) return;
+  await addCounters(tx, settlement.counters);
+  if (settlement.runId !== null) await appendToEndedRun(tx, settlement.runId, settlement.event);
+}
+
+const lastEvents = statement<{ run_id: string }, { events: string; status: string }>((db, slot) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('run_events', 'run_events.run_id', 'runs.id')
+    .select(['run_events.events', 'runs.status'])
+    .where('runs.id', '=', slot.run_id)
+    .orderBy('run_events.first_seq', 'desc')
+    .limit(1),
+);
+
+/** Adds a line after the last one of a run that has ended; the log of one that goes on is its engine's alone. */
+async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'seq'>): Promise<void> {
+  // Other processes add lines too, and each line is after the last one.
+  await tx.lock(`log ${runId}`);
+  const [last] = await tx.all(lastEvents, { run_id: runId });
+  if (!last || !isTerminal(last.status as RunStatus)) return;
+  const seq = ((JSON.parse(last.events) as RunEvent[]).at(-1)?.seq ?? 0) + 1;
+  await appendEvents(tx, runId, [{ seq, ...event } as RunEvent]);
+}
+
+/** Rows that one transaction deletes at most. */
+const PRUNE_ROWS = 1_000;
+
+const pruneRows = statement<{ before: number }>((db, slot) =>
+  db
+    .deleteFrom('notifications')
+    .where('id', 'in', (old) =>
+      old.selectFrom('notifications').select('id').where('created_at', '<', slot.before).limit(PRUNE_ROWS),
+    ),
+);
+
+/** Deletes rows created before `before`, a bounded number of them; answers how many. */
+export const pruneNotifications = async (tx: Tx, before: number): Promise<number> => tx.run(pruneRows, { before });
+
+/** The outbox of the service over its database. */
+export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox => ({
+  insert: (notifications) => (tx: Tx) => insertNotifications(tx, notifications),
+  claim: async (claim) => ((await anyDue(database.db, claim.now)) ? database.write((tx) => claimDue(tx, claim)) : []),
+  settle: (settlement) => database.write((tx) => settleNotification(tx, settlement)),
+  prune: (before) => database.write((tx) => pruneNotifications(tx, before)),
+  definitionOf: async (runId) => (await runDefinition(database.db, runId)) as Pipeline | null,
+});

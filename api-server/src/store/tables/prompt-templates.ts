@@ -1,0 +1,45 @@
+import type { Database, Tx } from '../db/database.ts';
+import { type PromptText, promptTexts } from '../../versions/prompt-texts.ts';
+import { lastMark, setMark } from './marks.ts';
+import { statement } from '../db/statement.ts';
+
+const insertTemplate = statement<PromptText>((db, slot) =>
+  db
+    .insertInto('prompt_templates')
+    .values({ hash: slot.hash, template: slot.template })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Keeps the prompts of a resolved pipeline, so that they can be read when nothing else has them any more (Orchestration 9). */
+export async function keepPrompts(tx: Tx, pipeline: unknown): Promise<void> {
+  const texts = promptTexts(pipeline).toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+  for (const { hash, template } of texts) await tx.run(insertTemplate, { hash, template: JSON.stringify(template) });
+}
+
+const FILLED = 'prompts_kept_until';
+const BATCH = 20;
+/** Clocks of replicas differ, and one of an older program may still store definitions alone. */
+const OVERLAP_MS = 86_400_000;
+
+/** Keeps the prompts of definitions that were stored before prompts were, or by a program that did not keep them. */
+export async function keepEarlierPrompts(database: Database, now: number): Promise<void> {
+  const since = (await lastMark(database.db, FILLED)) ?? 0;
+  for (let after = ''; ;) {
+    const rows = await database.db
+      .selectFrom('definitions')
+      .select(['hash', 'body'])
+      .where('kind', '=', 'Pipeline')
+      .where('hash', '>', after)
+      .where('stored_at', '>=', since)
+      .orderBy('hash')
+      .limit(BATCH)
+      .execute();
+    const last = rows.at(-1);
+    if (!last) break;
+    await database.write(async (tx) => {
+      for (const { body } of rows) await keepPrompts(tx, JSON.parse(body));
+    });
+    after = last.hash;
+  }
+  await database.write((tx) => setMark(tx, FILLED, now - OVERLAP_MS));
+}

@@ -1,0 +1,139 @@
+import type { Kysely } from 'kysely';
+import type {
+  CheckResult,
+  ExecutorName,
+  RawResponse,
+  Run,
+  StepExecution,
+  StepKind,
+  StepStatus,
+  TrustReport,
+} from '../../runs/state/model.ts';
+import { spentBy } from '../../runs/state/cost.ts';
+import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
+import { currentSteps, RUN_COLUMNS, toRun } from './list-runs.ts';
+import type { StepRow, Tables } from '../db/schema.ts';
+import { asWaiting, waitingChildren } from './waiting-children.ts';
+
+/** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */
+export interface RunDetail {
+  run: Run;
+  context: Record<string, unknown>;
+  /** The delivery as it came; undefined unless asked for. */
+  raw?: unknown;
+  steps: StepExecution[];
+  feedback: RunFeedback | null;
+  stepFeedback: ReadonlyMap<string, StepFeedback>;
+  children: Run[];
+  /** Runs that repeat this one, the newest first, at most `MAX_RERUNS`. */
+  reruns: Run[];
+}
+
+const MAX_RERUNS = 50;
+
+/** Null for an unknown run. */
+export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: boolean }): Promise<RunDetail | null> {
+  const row = await db
+    .selectFrom('runs')
+    .select([...RUN_COLUMNS, 'runs.context'])
+    .$if(include.raw, (query) => query.select('runs.raw'))
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return null;
+  const [steps, marks, children, reruns, current] = await Promise.all([
+    db
+      .selectFrom('step_executions')
+      .selectAll()
+      .where('run_id', '=', id)
+      .orderBy('step_index')
+      .orderBy('started_at')
+      .execute(),
+    feedbackOfRun(db, id),
+    db.selectFrom('runs').select(RUN_COLUMNS).where('parent_run_id', '=', id).orderBy('seq').execute(),
+    db
+      .selectFrom('runs')
+      .select(RUN_COLUMNS)
+      .where('rerun_of', '=', id)
+      .orderBy('seq', 'desc')
+      .limit(MAX_RERUNS)
+      .execute(),
+    currentSteps(db, [row]),
+  ]);
+  const executed = steps.map(toStep);
+  const waiting = await waitingChildren(db, [row, ...children]);
+  return {
+    run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
+    context: JSON.parse(row.context) as Record<string, unknown>,
+    ...(include.raw ? { raw: json(row.raw ?? null) } : {}),
+    steps: executed,
+    feedback: marks.run,
+    stepFeedback: marks.steps,
+    children: children.map((child) => toRun(asWaiting(child, waiting), null)),
+    reruns: reruns.map((again) => toRun(again, null)),
+  };
+}
+
+/** The row of a run says what it spent only once it has ended. */
+const live = (run: Run, steps: readonly StepExecution[]): Run =>
+  run.completedAt === null ? { ...run, ...spentBy(steps) } : run;
+
+/** The status of a run, or null where there is none: what a stream and a mark need to know. */
+export async function findRun(db: Kysely<Tables>, id: string): Promise<Run | null> {
+  const row = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).executeTakeFirst();
+  return row ? toRun(row, null) : null;
+}
+
+/** The newest run of each named pipeline that has one. */
+export async function lastRuns(db: Kysely<Tables>, pipelines: readonly string[]): Promise<Map<string, Run>> {
+  const found = new Map<string, Run>();
+  for (const name of pipelines) {
+    const row = await db
+      .selectFrom('runs')
+      .select(RUN_COLUMNS)
+      .where('pipeline_name', '=', name)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (row) found.set(name, toRun(row, null));
+  }
+  return found;
+}
+
+export function toStep(row: StepRow): StepExecution {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    stepName: row.step_name,
+    stepIndex: row.step_index,
+    kind: row.kind as StepKind,
+    executor: row.executor as ExecutorName,
+    agent: row.agent,
+    model: row.model,
+    provider: row.provider,
+    status: row.status as StepStatus,
+    primaryConfidence: row.primary_confidence,
+    verifierConfidence: row.verifier_confidence,
+    effectiveConfidence: row.effective_confidence,
+    groundingScore: row.grounding_score,
+    deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
+    checks: (json(row.checks) ?? []) as CheckResult[],
+    trustReport: json(row.trust_report) as TrustReport | null,
+    promptHash: row.prompt_hash,
+    agentVersion: row.agent_version,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cost: row.cost,
+    costSource: row.cost_source,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    attempts: row.attempts,
+    summary: row.summary,
+    output: json(row.output) as Record<string, unknown> | null,
+    nextStepContext: json(row.next_step_context),
+    rawResponse: json(row.raw_response) as RawResponse | null,
+    artifacts: (json(row.artifacts) ?? []) as string[],
+    error: row.error_type === null ? null : { type: row.error_type, message: row.error_message ?? '' },
+  };
+}
+
+const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

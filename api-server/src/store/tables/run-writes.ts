@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
+import type { Tx } from '../db/database.ts';
+import { keepPrompts } from './prompt-templates.ts';
+import { statement } from '../db/statement.ts';
+import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
+
+const findDuplicateRow = statement<
+  { pipeline: string; key: string; since: number },
+  { id: string; status: string; triggered_at: number }
+>((db, slot) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'status', 'triggered_at'])
+    .where('dedup_key', '=', slot.key)
+    .where('pipeline_name', '=', slot.pipeline)
+    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', ACTIVE_RUN_STATUSES)])),
+);
+
+/** The longest key that an index takes as it is. */
+const MAX_KEY = 256;
+
+/** A key comes from whoever sends an alert; an index entry has a largest size. */
+const indexed = (key: string): string =>
+  key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+
+/**
+ * The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1).
+ * Until the transaction ends nobody else decides about this key.
+ */
+export async function findDuplicate(
+  tx: Tx,
+  { pipelineName, dedupKey, since }: DuplicateKey,
+): Promise<DuplicateRun | null> {
+  const key = indexed(dedupKey);
+  await tx.lock(`dedup ${pipelineName} ${key}`);
+  // Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them.
+  const rows = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
+  const row =
+    rows.find(({ status }) => (ACTIVE_RUN_STATUSES as readonly string[]).includes(status)) ??
+    rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
+  return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
+}
+
+const rowOf = (slot: NewRunRecord) => ({
+  id: slot.id,
+  pipeline_name: slot.pipeline_name,
+  definition_hash: slot.definition_hash,
+  source: slot.source,
+  status: slot.status,
+  team: slot.team,
+  stage: slot.stage,
+  severity: slot.severity,
+  summary: slot.summary,
+  triggered_at: slot.triggered_at,
+  fingerprint: slot.fingerprint,
+  dedup_key: slot.dedup_key,
+  parent_run_id: slot.parent_run_id,
+  rerun_of: slot.rerun_of,
+  input_tokens: 0,
+  output_tokens: 0,
+  unpriced_steps: 0,
+  context: slot.context,
+  raw: slot.raw,
+});
+
+const insertRunRow = statement<NewRunRecord>((db, slot) => db.insertInto('runs').values(rowOf(slot)));
+const insertOwnedRow = statement<NewRunRecord & { owner: number | null }>((db, slot) =>
+  db.insertInto('runs').values({ ...rowOf(slot), owner: slot.owner }),
+);
+
+/** Answers whose the run is. Where several processes share the database, one that waits is nobody's: it goes to the first with room. */
+export async function insertRun(tx: Tx, given: NewRunRecord): Promise<number | null> {
+  const row = { ...given, dedup_key: given.dedup_key === null ? null : indexed(given.dedup_key) };
+  if (tx.epoch === null) {
+    await tx.run(insertRunRow, row);
+    return null;
+  }
+  const owner = row.status === 'queued' ? null : tx.epoch;
+  await tx.run(insertOwnedRow, { ...row, owner });
+  if (owner === null) await tx.tell('work');
+  return owner;
+}
+
+const insertDefinitionRow = statement<{ hash: string; kind: string; name: string; body: string; stored_at: number }>(
+  (db, slot) =>
+    db
+      .insertInto('definitions')
+      .values({ hash: slot.hash, kind: slot.kind, name: slot.name, body: slot.body, stored_at: slot.stored_at })
+      .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8), and its prompts. */
+export async function keepDefinition(
+  tx: Tx,
+  definition: { hash: string; kind: string; name: string; body: string; stored_at: number },
+): Promise<void> {
+  const isNew = (await tx.run(insertDefinitionRow, definition)) === 1;
+  if (isNew) await keepPrompts(tx, JSON.parse(definition.body));
+}
+
+const endRunRow = statement<RunEndRecord>((db, slot) =>
+  db
+    .updateTable('runs')
+    .set({
+      status: slot.status,
+      completed_at: slot.completed_at,
+      waiting_on: null,
+      error_step: slot.error_step,
+      error_message: slot.error_message,
+      trust: slot.trust,
+      threshold: slot.threshold,
+      input_tokens: slot.input_tokens,
+      output_tokens: slot.output_tokens,
+      cost: slot.cost,
+      unpriced_steps: slot.unpriced_steps,
+    })
+    .where('id', '=', slot.id)
+    .where('status', 'in', ACTIVE_RUN_STATUSES),
+);
+
+/** True when this call ended the run; false when it had ended before. */
+export async function endRun(tx: Tx, end: RunEndRecord): Promise<boolean> {
+  return (await tx.run(endRunRow, end)) === 1;
+}
+
+const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
+  db
+    .updateTable('runs')
+    .set({ status: slot.status })
+    .where('id', '=', slot.id)
+    .where('status', 'in', ACTIVE_RUN_STATUSES),
+);
+
+/** Moves a run between live statuses; false when it has ended. */
+export async function setLiveStatus(
+  tx: Tx,
+  id: string,
+  status: 'queued' | 'running' | 'interrupted',
+): Promise<boolean> {
+  return (await tx.run(setStatusRow, { id, status })) === 1;
+}

@@ -1,0 +1,44 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tx } from '../db/database.ts';
+import { lastMark, setMark } from './marks.ts';
+import type { Tables } from '../db/schema.ts';
+import { statement } from '../db/statement.ts';
+
+const insertFire = statement<{ pipeline: string; at: number }>((db, slot) =>
+  db
+    .insertInto('schedule_fires')
+    .values({ pipeline_name: slot.pipeline, fire_at: slot.at })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Takes the fire of a schedule; false when somebody has it already. */
+export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean> {
+  return (await tx.run(insertFire, { pipeline, at })) === 1;
+}
+
+const LOOK = 'schedules_looked_at';
+
+export const noteLook = (tx: Tx, at: number): Promise<void> => setMark(tx, LOOK, at);
+
+/** When schedules were last looked at, in milliseconds; null on a new database. */
+export const lastLook = (db: Kysely<Tables>): Promise<number | null> => lastMark(db, LOOK);
+
+const moveMark = statement<{ name: string }>((db, slot) =>
+  db
+    .insertInto('marks')
+    .values({ name: slot.name, value: 1 })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet((row) => ({ value: sql`${row.ref('marks.value')} + 1` })),
+    ),
+);
+
+/** Tells all processes that share the database to read their definitions again. */
+export async function spreadDefinitions(tx: Tx): Promise<void> {
+  await tx.run(moveMark, { name: 'definitions' });
+  await tx.tell('look');
+}
+
+/** Fires older than this can no longer be asked for. */
+export async function pruneFires(tx: Tx, before: number): Promise<void> {
+  await tx.db.deleteFrom('schedule_fires').where('fire_at', '<', before).execute();
+}

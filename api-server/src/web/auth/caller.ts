@@ -1,0 +1,30 @@
+import type { TokenRole } from '../../config/config.ts';
+
+/** What a route asks for: nothing, a webhook token, or at least one of the ranked roles (Orchestration 5). */
+export type RouteRole = 'none' | 'webhook' | 'viewer' | 'operator' | 'admin';
+
+/** Who is calling: the named token, or nobody in particular where everything is open. */
+export interface Caller {
+  name: string;
+  role: TokenRole;
+  team: string | null;
+}
+
+/** The caller of an open service (`auth.allow_unauthenticated`), and of routes that need no token. */
+export const ANONYMOUS: Caller = { name: 'anonymous', role: 'admin', team: null };
+
+const RANK = { viewer: 1, operator: 2, admin: 3 } as const;
+
+/** admin implies operator implies viewer; webhook stands apart in both directions. */
+export function permits(role: TokenRole, needed: RouteRole): boolean {
+  if (needed === 'none') return true;
+  if (role === 'webhook' || needed === 'webhook') return role === needed;
+  return RANK[role] >= RANK[needed];
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard of the route before anything else runs. */
+    caller: Caller;
+  }
+}

@@ -1,0 +1,29 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Token } from '../../config/config.ts';
+import type { Caller } from './caller.ts';
+
+export interface KnownToken extends Caller {
+  readonly digest: Buffer;
+}
+
+export interface TokenTable {
+  /** Compares digests in constant time with every entry, whichever matches (Design 9). */
+  bySecret(secret: string): KnownToken | null;
+  byName(name: string): KnownToken | null;
+}
+
+export const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+export function createTokenTable(tokens: readonly Token[]): TokenTable {
+  const known = tokens.map(({ name, role, team, token }) => ({ name, role, team, digest: digestOf(token) }));
+  const named = new Map(known.map((entry) => [entry.name, entry]));
+  return {
+    bySecret: (secret) => {
+      const digest = digestOf(secret);
+      let found: KnownToken | null = null;
+      for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
+      return found;
+    },
+    byName: (name) => named.get(name) ?? null,
+  };
+}

@@ -1,0 +1,210 @@
+import { age, exactTime } from '../format.ts';
+import type { AgentList, DefinitionEntry, DefinitionProblem, Definitions } from '../page-deps.ts';
+import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import { summaryOf } from '../insights/summary.ts';
+import { paths } from '../paths.ts';
+import { jsonTree } from '../run/json-tree.ts';
+import type { RunRow } from '../runs/row.ts';
+import { plural } from '../runs/row.ts';
+import { type Config, list, object, text } from './config.ts';
+import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
+import { shapesLine, stepLine } from './shapes.ts';
+
+const tags = (config: Config): string[] => (Array.isArray(config['tags']) ? config['tags'].map(text) : []);
+
+/** Problems of the last load, worst first, each with its place in the file. */
+export const problemRows = (problems: DefinitionProblem[]) =>
+  problems
+    .toSorted((a, b) => a.severity.localeCompare(b.severity))
+    .map((problem) => ({
+      tone: problem.severity === 'error' ? 'bad' : 'wait',
+      icon: problem.severity === 'error' ? 'failed' : 'alert',
+      word: problem.severity === 'error' ? 'Error' : 'Warning',
+      file: problem.file,
+      subject: [problem.kind, problem.name].filter((part) => part !== null).join(' '),
+      place: [problem.line, problem.col].filter((part) => part !== undefined).join(':'),
+      loc: problem.loc.join('.'),
+      msg: problem.msg,
+    }));
+
+/** Problems under the file that they stand in, with what became of a file that holds an error. */
+function problemFiles({ pipelines, steps, problems }: Definitions, chosen: (problem: DefinitionProblem) => boolean) {
+  const served = new Set([...pipelines, ...steps].map(({ file }) => file));
+  return [...Map.groupBy(problemRows(problems.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
+    const broken = rows.some(({ tone }) => tone === 'bad');
+    return { file, rows, state: broken ? (served.has(file) ? KEPT : LEFT_OUT) : null };
+  });
+}
+
+const KEPT = 'The edition that loaded last is shown and stays in force until this is mended.';
+const LEFT_OUT = 'Nothing of this file is in force until this is mended.';
+
+const ofKind = (kind: string) => (problem: DefinitionProblem) => problem.kind === kind || problem.kind === null;
+const of = (kind: string, name: string) => (problem: DefinitionProblem) =>
+  problem.kind === kind && problem.name === name;
+
+function matchText(match: unknown): string {
+  if (match === undefined) return 'Only when named';
+  const entries = Object.entries(object(match));
+  if (entries.length === 0) return 'Everything';
+  return entries.map(([key, value]) => `${key} ${ruleText(value)}`).join(', ');
+}
+
+const OPERATORS: Record<string, string> = {
+  eq: '=',
+  ne: '≠',
+  in: 'in',
+  not_in: 'not in',
+  regex: '~',
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+};
+
+/** `in shop, canary`, `~ ^Checkout`, `= critical`. */
+function ruleText(rule: unknown): string {
+  if (typeof rule !== 'object' || rule === null) return `= ${String(rule)}`;
+  const [[name, value] = ['', '']] = Object.entries(rule);
+  return `${OPERATORS[name] ?? name} ${Array.isArray(value) ? value.join(' | ') : String(value)}`;
+}
+
+/** What starts it beside being named. */
+function startText(config: Config): string {
+  const { match } = object(config['trigger']);
+  return match === undefined && config['schedule'] !== undefined ? 'By the clock, or when named' : matchText(match);
+}
+
+const pipelineRow = ({ name, config }: DefinitionEntry) => ({
+  name,
+  href: paths.pipeline(name),
+  description: text(config['description']),
+  testing: config['stage'] !== 'production',
+  suspended: config['suspend'] === true,
+  version: text(config['version']),
+  shape: shapesLine(list(config['steps'])),
+  schedule: scheduleLine(config),
+  trigger: startText(config),
+  tags: tags(config),
+});
+
+const loadedLine = (definitions: Definitions, now: number) =>
+  `Loaded ${age(new Date(definitions.loadedAt).toISOString(), now)} ago`.replace('now ago', 'just now');
+
+export function pipelinesView(definitions: Definitions, now: number) {
+  return {
+    rows: definitions.pipelines.map(pipelineRow),
+    problems: problemFiles(definitions, ofKind('Pipeline')),
+    count: plural(definitions.pipelines.length, 'pipeline'),
+    loaded: loadedLine(definitions, now),
+    exact: exactTime(new Date(definitions.loadedAt).toISOString()),
+  };
+}
+
+const lines = (source: string) => source.replace(/\n$/, '').split('\n');
+
+/** What stands around a pipeline on its page. */
+interface Around {
+  rows: RunRow[];
+  currency: string;
+  /** Null while they take too long. */
+  stats: PipelineStats | null;
+}
+
+/** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
+export function pipelineView(entry: DefinitionEntry, definitions: Definitions, { rows, currency, stats }: Around) {
+  const { config } = entry;
+  const schedule = object(config['schedule']);
+  const trigger = object(config['trigger']);
+  const dedup = object(trigger['dedup']);
+  return {
+    ...pipelineRow(entry),
+    listPath: paths.pipelines(),
+    runsPath: paths.runs({ pipeline: entry.name }),
+    facts: [
+      { label: 'Stage', value: text(config['stage']) || 'testing' },
+      { label: 'Version', value: text(config['version']) || '–' },
+      { label: 'Matches', value: matchText(trigger['match']) },
+      {
+        label: 'Dedup',
+        value:
+          dedup['enabled'] === false
+            ? 'off'
+            : dedup['window_seconds'] === undefined
+              ? 'service default'
+              : `${text(dedup['window_seconds'])} s`,
+      },
+      {
+        label: 'Schedule',
+        value: scheduleLine(config) || '–',
+        title: [text(schedule['cron']), text(schedule['timezone'])].join(' ').trim(),
+      },
+      { label: 'At a time', ...concurrencyFact(object(config['concurrency'])) },
+      { label: 'Budget of a run', value: budgetText(object(config['budget']), currency) },
+      { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
+      { label: 'Hash', value: entry.hash, mono: true },
+    ],
+    entries: list(config['steps']).map(stepLine),
+    yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
+    problems: problemFiles(definitions, of('Pipeline', entry.name)),
+    summary: summaryOf(stats, 'runs'),
+    rows,
+  };
+}
+
+const stepRow = ({ name, config }: DefinitionEntry) => ({
+  name,
+  href: paths.step(name),
+  description: text(config['description']),
+  executor: text(config['executor']),
+  agent: text(config['agent']),
+  tags: tags(config),
+});
+
+const usersOf = (name: string, definitions: Definitions) =>
+  definitions.pipelines
+    .filter((pipeline) => pipeline.uses?.includes(name))
+    .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
+
+export function stepsView(definitions: Definitions, now: number) {
+  return {
+    rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
+    problems: problemFiles(definitions, ofKind('LibraryStep')),
+    count: plural(definitions.steps.length, 'library step'),
+    loaded: loadedLine(definitions, now),
+    exact: exactTime(new Date(definitions.loadedAt).toISOString()),
+  };
+}
+
+export function stepView(entry: DefinitionEntry, definitions: Definitions) {
+  return {
+    ...stepRow(entry),
+    listPath: paths.steps(),
+    users: usersOf(entry.name, definitions),
+    prompt: text(entry.config['prompt_template']),
+    config: jsonTree(entry.config),
+    hash: entry.hash,
+    yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
+    problems: problemFiles(definitions, of('LibraryStep', entry.name)),
+  };
+}
+
+/** The agents of all backends; a backend that is down is a line that says so, never an empty page. */
+export function agentsView({ agents, errors }: AgentList, definitions: Definitions) {
+  const uses = (name: string) =>
+    definitions.pipelines.filter((pipeline) =>
+      JSON.stringify(pipeline.config['steps'] ?? []).includes(`"agent":${JSON.stringify(name)}`),
+    );
+  return {
+    rows: agents.map((agent) => ({
+      name: agent.name,
+      href: agent.executor === 'gateway' ? paths.agent(agent.name) : null,
+      executor: agent.executor,
+      model: agent.model ?? '–',
+      warnings: agent.warnings ?? [],
+      users: uses(agent.name).map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) })),
+    })),
+    errors: Object.entries(errors).map(([backend, message]) => ({ backend, message })),
+    count: plural(agents.length, 'agent'),
+  };
+}

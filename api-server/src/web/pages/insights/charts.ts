@@ -1,0 +1,115 @@
+import type { Figures, Insights, Point } from '../../../analytics/insights.ts';
+import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import { count, duration, money } from '../format.ts';
+import { paths } from '../paths.ts';
+import { chart, type ChartInput } from './chart.ts';
+import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const pad = (n: number): string => String(n).padStart(2, '0');
+const HOUR_MS = 3_600_000;
+
+/** When a bar begins, in UTC, as exactly as the bars are wide: `14:00`, `Nov 21 06:00`, `Nov 21`. */
+export function whenOf({ from }: Point, bucketMs: number): string {
+  const time = new Date(from);
+  const day = `${MONTHS[time.getUTCMonth()]} ${time.getUTCDate()}`;
+  if (bucketMs >= 24 * HOUR_MS) return day;
+  return `${day} ${pad(time.getUTCHours())}:${pad(time.getUTCMinutes())}`;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** The runs that were triggered while a bar lasts. */
+export const runsOf = ({ from, to }: Point, { stage }: StatisticsQuery, more: Record<string, string> = {}): string =>
+  paths.runs({ ...(stage === 'all' ? {} : { stage }), since: iso(from), until: iso(to), ...more });
+
+const NOT_COMPLETED = ['stopped', 'escalated', 'aborted', 'failed'];
+
+function outcomes({ figures }: Point) {
+  const { completed = 0 } = figures.status_counts;
+  const other = NOT_COMPLETED.reduce((total, status) => total + (figures.status_counts[status] ?? 0), 0);
+  return { completed, other, rest: figures.runs_total - completed - other };
+}
+
+const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
+  p95 === null ? null : `95 of 100 took no longer; ${duration(avg)} on average`;
+
+const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
+  total === 0 ? null : `correct, of ${count(total)} runs that people marked`;
+
+/** How wide the bars are, in milliseconds; the first and the last may be cut. */
+const widthOf = (points: readonly Point[]): number =>
+  Math.max(0, ...points.slice(0, 3).map(({ from, to }) => to - from));
+
+/** The charts of the page: success, cost, tokens, latency and accuracy over time (Design 10). */
+export function charts({ now, points }: Insights, query: StatisticsQuery) {
+  const { currency } = now.cost;
+  const width = widthOf(points);
+  const shared = {
+    points,
+    when: (point: Point) => whenOf(point, width),
+    href: (point: Point) => runsOf(point, query),
+    none: 'Nothing to show in this time range.',
+  };
+  const all: Omit<ChartInput, keyof typeof shared>[] = [
+    {
+      id: 'success',
+      title: 'Success',
+      figure: percent(now.success_rate),
+      note: 'completed, of runs that ended and were not cancelled',
+      text: count,
+      segments: (point) => {
+        const { completed, other, rest } = outcomes(point);
+        return [
+          { label: 'completed', look: 'good', value: completed },
+          { label: 'did not', look: 'bad', value: other },
+          { label: 'cancelled or going on', look: 'quiet', value: rest },
+        ];
+      },
+    },
+    {
+      id: 'cost',
+      title: 'Cost',
+      figure: cost(now),
+      note: unpricedNote(now),
+      text: (value) => money(value, currency),
+      segments: ({ figures }) => [{ label: 'cost', look: 'first', value: figures.cost.total ?? 0 }],
+    },
+    {
+      id: 'tokens',
+      title: 'Tokens',
+      figure: amount(now.tokens.total),
+      note: null,
+      text: amount,
+      segments: ({ figures }) => [
+        { label: 'input', look: 'first', value: figures.tokens.input },
+        { label: 'output', look: 'second', value: figures.tokens.output },
+      ],
+    },
+    {
+      id: 'latency',
+      title: 'Duration of runs',
+      figure: duration(now.duration_seconds.p95),
+      note: durationNote(now),
+      text: duration,
+      segments: ({ figures: { duration_seconds: took } }) => [{ label: 'p95', look: 'first', value: took.p95 ?? 0 }],
+    },
+    {
+      id: 'accuracy',
+      title: 'Accuracy',
+      figure: percent(correctShare(now)),
+      note: accuracyNote(now),
+      text: count,
+      segments: ({ figures: { accuracy } }) => [
+        { label: 'correct', look: 'good', value: accuracy.correct },
+        { label: 'partial', look: 'wait', value: accuracy.partial },
+        { label: 'incorrect', look: 'bad', value: accuracy.incorrect },
+      ],
+    },
+  ];
+  const nones: Record<string, string> = {
+    cost: 'Nothing was priced. Prices come from the key pricing of the configuration.',
+    accuracy: 'No run was marked. Mark runs as correct, partial or incorrect on their pages.',
+  };
+  return all.map((input) => chart({ ...shared, ...input, none: nones[input.id] ?? shared.none }));
+}

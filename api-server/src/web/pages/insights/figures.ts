@@ -1,0 +1,112 @@
+import type { Figures } from '../../../analytics/insights.ts';
+import { count, duration, money } from '../format.ts';
+
+export const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);
+
+/** Large numbers in a word's width: `12 480`, `1.2 M`. */
+export const amount = (n: number): string => (n < 1_000_000 ? count(Math.round(n)) : `${(n / 1_000_000).toFixed(1)} M`);
+
+type Costs = Pick<Figures, 'cost'>;
+
+export const cost = (figures: Costs): string =>
+  figures.cost.total === null ? '–' : money(figures.cost.total, figures.cost.currency);
+
+/** Why an amount of money is not the whole one; null where it is. */
+export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Costs): string | null => {
+  if (unpriced === 0) return null;
+  const steps = `${count(unpriced)} ${unpriced === 1 ? 'step has' : 'steps have'} no price`;
+  return total === null ? steps : `${steps} and no part in it`;
+};
+
+export const correctShare = ({ accuracy }: Pick<Figures, 'accuracy'>): number | null =>
+  accuracy.correct_pct === null ? null : accuracy.correct_pct / 100;
+
+interface Change {
+  text: string;
+  tone: 'good' | 'bad' | 'quiet';
+}
+
+interface Compared {
+  now: number | null;
+  before: number | null;
+  /** Words for more and for less. */
+  words: readonly [string, string];
+  better?: 'more' | 'less';
+  /** Shares are told apart in points, amounts in per cent. */
+  share?: boolean;
+}
+
+/** Closer than this is the same to people. */
+const SAME = 0.0005;
+/** And up to this neither good nor bad. */
+const SLIGHT = 0.01;
+
+/** `then` is the window before, as `in the 7 days before`; a figure that there is none of has no change. */
+function change(compared: Compared, then: string): Change | null {
+  if (compared.now === null) return null;
+  const by = difference(compared);
+  if (by === null) return { text: `none ${then}`, tone: 'quiet' };
+  if (Math.abs(by) < SAME) return { text: `the same as ${then}`, tone: 'quiet' };
+  const [more, less] = compared.words;
+  const size = (Math.abs(by) * 100).toFixed(Math.abs(by) < 0.1 ? 1 : 0);
+  const text = `${size} ${compared.share ? 'points' : '%'} ${by > 0 ? more : less} than ${then}`;
+  return { text, tone: toneOf(by, compared.better) };
+}
+
+/** As a share of what was before, or in points where both are shares; null where there is nothing to compare. */
+function difference({ now, before, share = false }: Compared): number | null {
+  if (now === null || before === null) return null;
+  if (share) return now - before;
+  return before === 0 ? null : (now - before) / before;
+}
+
+function toneOf(by: number, better: Compared['better']): Change['tone'] {
+  if (better === undefined || Math.abs(by) < SLIGHT) return 'quiet';
+  return by > 0 === (better === 'more') ? 'good' : 'bad';
+}
+
+interface Links {
+  runs: string;
+  failed: string;
+}
+
+/** The figures on top, each with its change against the window before and a way to its runs (Design 10). */
+export function figureTiles(now: Figures, before: Figures | null, { then, links }: { then: string; links: Links }) {
+  const tile = (
+    label: string,
+    figure: string,
+    compared: Compared,
+    more: { note?: string | null; href?: string } = {},
+  ) => ({
+    label,
+    figure,
+    note: more.note ?? null,
+    href: more.href ?? links.runs,
+    change: before === null ? null : change(compared, then),
+  });
+  const pair = (pick: (figures: Figures) => number | null) => ({ now: pick(now), before: before && pick(before) });
+  const amounts = ['more', 'less'] as const;
+  const shares = ['higher', 'lower'] as const;
+  return [
+    tile('Runs', count(now.runs_total), { ...pair((one) => one.runs_total), words: amounts }),
+    tile(
+      'Success',
+      percent(now.success_rate),
+      { ...pair((one) => one.success_rate), words: shares, better: 'more', share: true },
+      { href: links.failed },
+    ),
+    tile('Cost', cost(now), { ...pair((one) => one.cost.total), words: amounts }, { note: unpricedNote(now) }),
+    tile('Tokens', amount(now.tokens.total), { ...pair((one) => one.tokens.total), words: amounts }),
+    tile('Duration, p95', duration(now.duration_seconds.p95), {
+      ...pair((one) => one.duration_seconds.p95),
+      words: ['longer', 'shorter'],
+      better: 'less',
+    }),
+    tile(
+      'Marked correct',
+      percent(correctShare(now)),
+      { ...pair(correctShare), words: shares, better: 'more', share: true },
+      { note: `${count(now.accuracy.total)} marked` },
+    ),
+  ];
+}

@@ -1,0 +1,46 @@
+import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import { TIME_RANGES, type TimeRange } from '../../../analytics/window.ts';
+import { paths } from '../paths.ts';
+
+const STAGE_ORDER = ['production', 'testing', 'all'] as const;
+
+const RANGE_WORDS: Record<TimeRange, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', all: 'All' };
+const STAGE_WORDS = { production: 'Production', testing: 'Testing', all: 'Both' } as const;
+
+/** What the address asks for, by the names of the JSON routes; what makes no sense is the default. */
+export function readQuery(query: Record<string, unknown>): StatisticsQuery {
+  return {
+    timeRange: TIME_RANGES.find((range) => range === query['time_range']) ?? '7d',
+    stage: STAGE_ORDER.find((stage) => stage === query['stage']) ?? 'production',
+  };
+}
+
+export const insightsPath = ({ timeRange, stage }: StatisticsQuery): string =>
+  paths.insights({ time_range: timeRange, stage });
+
+/** The links that change one of the two and keep the other. */
+export const choices = (query: StatisticsQuery) => [
+  {
+    label: 'Time range',
+    options: TIME_RANGES.map((timeRange) => ({
+      label: RANGE_WORDS[timeRange],
+      href: insightsPath({ ...query, timeRange }),
+      current: timeRange === query.timeRange,
+    })),
+  },
+  {
+    label: 'Stage',
+    options: STAGE_ORDER.map((stage) => ({
+      label: STAGE_WORDS[stage],
+      href: insightsPath({ ...query, stage }),
+      current: stage === query.stage,
+    })),
+  },
+];
+
+/** `in the last 7 days`, or nothing where all is shown. */
+export const rangeText = ({ timeRange }: StatisticsQuery): string =>
+  timeRange === 'all' ? 'so far' : `in the last ${RANGE_WORDS[timeRange]}`;
+
+/** The window before, as the end of a comparison. */
+export const beforeText = ({ timeRange }: StatisticsQuery): string => `in the ${RANGE_WORDS[timeRange]} before`;

@@ -1,0 +1,67 @@
+import { AppError } from '@signalbox/crds';
+import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
+import { count, duration } from '../format.ts';
+import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
+import { insightsPath, rangeText } from './filters.ts';
+
+/** What stands on the page of a pipeline or a step about its last month. */
+export const SUMMARY: StatisticsQuery = { timeRange: '30d', stage: 'all' };
+
+/** A page of a definition comes without its statistics rather than not at all. */
+export const unlessBusy = <T>(statistics: Promise<T>): Promise<T | null> =>
+  statistics.catch((error: unknown) => {
+    if (error instanceof AppError && error.type === 'unavailable') return null;
+    throw error;
+  });
+
+const BUSY = 'The statistics take too long at the moment. Load the page again in a while.';
+
+/** Figures of a pipeline or step; `none` says that nothing ran, or why there are no figures. */
+export function summaryOf(stats: PipelineStats | StepStats | null, noun: 'runs' | 'executions') {
+  const head = { title: 'Last 30 days, both stages', more: insightsPath(SUMMARY) };
+  if (stats === null) return { ...head, none: BUSY, facts: [] };
+  if (stats.runs_total === 0) return { ...head, none: `No ${noun} ${rangeText(SUMMARY)}.`, facts: [] };
+  const { avg, p95 } = stats.duration_seconds;
+  return {
+    ...head,
+    none: null,
+    facts: [
+      { label: noun === 'runs' ? 'Runs' : 'Executions', value: count(stats.runs_total), title: countsText(stats) },
+      { label: 'Success', value: percent(stats.success_rate), title: 'Completed, of what ended and was not cancelled' },
+      { label: 'Duration, p95', value: duration(p95), title: `${duration(avg)} on average` },
+      { label: 'Tokens', value: amount(stats.tokens.total), title: tokensText(stats) },
+      { label: 'Cost', value: cost(stats), title: unpricedNote(stats) ?? '' },
+      {
+        label: 'Correct',
+        value: percent(correctShare(stats)),
+        title: `${count(stats.accuracy.total)} ${noun === 'runs' ? 'marked' : 'labelled'}`,
+      },
+    ],
+  };
+}
+
+const countsText = ({ status_counts: counts }: PipelineStats | StepStats): string =>
+  Object.entries(counts)
+    .map(([status, n]) => `${count(n)} ${status}`)
+    .join(', ');
+
+const tokensText = ({ tokens }: PipelineStats | StepStats): string =>
+  `${amount(tokens.input)} input, ${amount(tokens.output)} output`;
+
+/** The step model breakdown as a table; null while the statistics take too long. */
+export const modelRows = (breakdown: readonly ModelStats[] | null) =>
+  (breakdown ?? []).map((row) => ({
+    who: row.model ?? 'no model',
+    note: [row.agent, row.provider].filter((name) => name !== null).join(' · '),
+    runs: count(row.runs_total),
+    success: percent(row.success_rate),
+    duration: duration(row.avg_duration_seconds),
+    tokens: row.avg_input_tokens === null ? '–' : tokensEach(row),
+    accuracy: percent(correctShare(row)),
+    labelled: `${count(row.accuracy.total)} labelled`,
+  }));
+
+const tokensEach = ({ avg_input_tokens: input, avg_output_tokens: output }: ModelStats): string =>
+  `${amount(input ?? 0)} / ${amount(output ?? 0)}`;

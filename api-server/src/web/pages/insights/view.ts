@@ -1,0 +1,77 @@
+import type { Insights } from '../../../analytics/insights.ts';
+import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import { count, duration } from '../format.ts';
+import { paths } from '../paths.ts';
+import type { FirstRun } from '../runs/first-run.ts';
+import { plural } from '../runs/row.ts';
+import { charts } from './charts.ts';
+import { amount, correctShare, cost, figureTiles, percent, unpricedNote } from './figures.ts';
+import { beforeText, choices, insightsPath, rangeText } from './filters.ts';
+
+export interface InsightsInput {
+  insights: Insights;
+  query: StatisticsQuery;
+  /** Names that have a page. */
+  loaded: ReadonlySet<string>;
+  first: FirstRun;
+}
+
+/** `/ui/insights`: figures against the window before, charts over time, and every pipeline (Design 10). */
+export function insightsView({ insights, query, loaded, first }: InsightsInput) {
+  const { now, before, points, pipelines } = insights;
+  const from = points[0]?.from;
+  const since: Record<string, string> =
+    query.timeRange === 'all' || from === undefined ? {} : { since: new Date(from).toISOString() };
+  const scope: Record<string, string> = { ...(query.stage === 'all' ? {} : { stage: query.stage }), ...since };
+  const links = {
+    runs: paths.runs(scope),
+    failed: paths.runs({ status: 'failed,aborted,escalated,stopped', ...scope }),
+  };
+  const stage = query.stage === 'all' ? '' : `${query.stage} `;
+  return {
+    choices: choices(query),
+    lead:
+      now.runs_total === 0
+        ? `No ${stage}run ${rangeText(query)}.`
+        : `${plural(pipelines.length, 'pipeline')}, ${count(now.runs_total)} ${stage}${now.runs_total === 1 ? 'run' : 'runs'} ${rangeText(query)}. Times are UTC.`,
+    empty: now.runs_total === 0 ? emptyState(query, first) : null,
+    tiles: figureTiles(now, before, { then: beforeText(query), links }),
+    charts: charts(insights, query),
+    rows: pipelines
+      .toSorted((a, b) => b.runs_total - a.runs_total)
+      .map((stats) => pipelineRow(stats, { scope, loaded })),
+  };
+}
+
+/** What to look at instead, or how to make the first run. */
+function emptyState({ timeRange, stage }: StatisticsQuery, first: FirstRun) {
+  const ways = [
+    ...(timeRange === 'all' ? [] : [{ label: 'All time', href: insightsPath({ timeRange: 'all', stage }) }]),
+    ...(stage === 'all' ? [] : [{ label: 'Both stages', href: insightsPath({ timeRange, stage: 'all' }) }]),
+  ];
+  return { ways, first: ways.length === 0 ? first : null };
+}
+
+interface RowContext {
+  scope: Record<string, string>;
+  loaded: ReadonlySet<string>;
+}
+
+function pipelineRow(stats: PipelineStats, { scope, loaded }: RowContext) {
+  const runs = paths.runs({ ...scope, pipeline: stats.pipeline_name });
+  return {
+    name: stats.pipeline_name,
+    href: loaded.has(stats.pipeline_name) ? paths.pipeline(stats.pipeline_name) : runs,
+    gone: !loaded.has(stats.pipeline_name),
+    runs: count(stats.runs_total),
+    runsHref: runs,
+    success: percent(stats.success_rate),
+    p95: duration(stats.duration_seconds.p95),
+    tokens: amount(stats.tokens.total),
+    cost: cost(stats),
+    costNote: unpricedNote(stats),
+    accuracy: percent(correctShare(stats)),
+    marked: stats.accuracy.total === 0 ? 'none marked' : `${count(stats.accuracy.total)} marked`,
+  };
+}

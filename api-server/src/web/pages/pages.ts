@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { registerAgents } from './agents/route.ts';
+import { registerApi } from './api/route.ts';
+import { registerApprovals } from './approvals/route.ts';
+import { loadAssets } from './assets.ts';
+import { registerAudit } from './audit/route.ts';
+import { registerDefinitions } from './definitions/route.ts';
+import { registerInsights } from './insights/route.ts';
+import { registerOverview } from './overview/route.ts';
+import { registerMarking } from './marking/route.ts';
+import { type PageContext, sendProblem } from './page.ts';
+import type { PageDeps } from './page-deps.ts';
+import { paths } from './paths.ts';
+import { createRender } from './render.ts';
+import { registerRun } from './run/route.ts';
+import { registerRuns } from './runs/route.ts';
+import { registerSchedules } from './schedules/route.ts';
+import { registerSession } from './session/route.ts';
+import { registerSteps } from './steps/route.ts';
+import { registerSync } from './sync/route.ts';
+import { registerTools } from './tools/route.ts';
+
+export type { PageDeps } from './page-deps.ts';
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const OPEN = new Set(['/ui/login', '/ui/login/']);
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
+const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const NO_PAGE = {
+  status: 404,
+  title: 'There is no such page',
+  text: 'The address may be mistyped, or the page moved.',
+};
+
+/** Every page asks for a session but login; people are sent there and come back (Orchestration 5, rule 7). */
+function requireViewer(context: PageContext) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const isPage = pathOf(request).startsWith('/ui');
+    if (!isPage || OPEN.has(pathOf(request)) || context.deps.auth.viewer(request) !== null) return;
+    return reply.redirect(paths.login(request.method === 'GET' ? request.url : undefined), 303);
+  };
+}
+
+function sendError(context: PageContext) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const status = error.statusCode ?? 500;
+    if (status < 500)
+      return sendProblem(context, request, reply, {
+        status,
+        title: 'This request cannot be answered',
+        text: error.message,
+      });
+    request.log.error({ err: error }, 'page failed');
+    const text =
+      'The service could not build this page. Try again; if it happens again, its log has an entry with this request.';
+    return sendProblem(context, request, reply, { status: 500, title: 'Something went wrong here', text });
+  };
+}
+
+/** Registers all pages under `/ui/` (Design 10). The stream of a run is the HTTP side's own route. */
+export async function registerPages(app: FastifyInstance, deps: PageDeps): Promise<void> {
+  const assets = loadAssets(folder('../assets/'));
+  const context: PageContext = { deps, assets, render: createRender(folder('./templates/')) };
+  await app.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => {
+      reply
+        .header('content-security-policy', CONTENT_SECURITY_POLICY)
+        .header('x-content-type-options', 'nosniff')
+        .header('referrer-policy', 'same-origin');
+    });
+    assets.register(pages);
+    await pages.register(async (guarded) => {
+      guarded.addHook('onRequest', requireViewer(context));
+      guarded.setErrorHandler(sendError(context));
+      registerSession(guarded, context);
+      registerOverview(guarded, context);
+      registerRuns(guarded, context);
+      registerRun(guarded, context);
+      registerApprovals(guarded, context);
+      registerDefinitions(guarded, context);
+      registerMarking(guarded, context);
+      registerInsights(guarded, context);
+      registerSteps(guarded, context);
+      registerAgents(guarded, context);
+      registerAudit(guarded, context);
+      registerSchedules(guarded, context);
+      registerTools(guarded, context);
+      registerSync(guarded, context);
+      registerApi(guarded, context);
+      guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import type { Bucket, CalibrationRule } from '../../../analytics/calibration.ts';
+import { count } from '../format.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import { diagram } from './diagram.ts';
+
+/** Buckets drawn at once; older ones fold. */
+const MOST_OPEN = 4;
+
+/** What marks say of the confidence of a step's answers, a diagram for each bucket. */
+export function calibrationView(buckets: readonly Bucket[], { nMin, binWidth }: CalibrationRule) {
+  const cards = buckets.map((bucket) => card(bucket, nMin));
+  return {
+    open: cards.slice(0, MOST_OPEN),
+    folded: cards.slice(MOST_OPEN),
+    more: plural(Math.max(0, cards.length - MOST_OPEN), 'bucket'),
+    nMin,
+    binWidth,
+    runs: paths.runs({ stage: 'production', status: 'completed' }),
+  };
+}
+
+function card(bucket: Bucket, nMin: number) {
+  const { agent, agentVersion, promptHash, provider, model, totalN, recommendation } = bucket;
+  return {
+    agent: agent ?? 'No agent',
+    model: [provider, model].filter((part) => part !== null).join(' / ') || null,
+    promptHash,
+    promptHref: promptHash && `#prompt-${encodeURIComponent(promptHash)}`,
+    agentVersion,
+    agentHref: agent && agentVersion && `${paths.agent(agent)}#version-${encodeURIComponent(agentVersion)}`,
+    marked: `${count(totalN)} marked`,
+    diagram: diagram(bucket.bins),
+    ...verdict(bucket, recommendation, nMin),
+  };
+}
+
+/** The recommendation, or what can be said without one. */
+function verdict({ bins }: Bucket, recommendation: string | null, nMin: number) {
+  if (recommendation !== null) return { sentence: recommendation, tone: 'wait', icon: 'alert' };
+  if (bins.some(({ validated }) => validated))
+    return {
+      sentence: 'Where there are enough marks, the confidence holds what it says.',
+      tone: 'good',
+      icon: 'check',
+    };
+  const fullest = Math.max(0, ...bins.map(({ n }) => n));
+  const sentence = `Too few marks to tell: the fullest bin has ${fullest} of the ${nMin} that it needs.`;
+  return { sentence, tone: 'quiet', icon: 'info' };
+}

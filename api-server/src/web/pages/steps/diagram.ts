@@ -1,0 +1,66 @@
+import { type Bin, gapOf } from '../../../analytics/calibration.ts';
+
+/** The plot in its own units: confidence to the right, share that was correct upwards. */
+const PLOT = { left: 36, top: 12, width: 272, height: 168 };
+/** More bins than this have no room for a number under each. */
+const MOST_COUNTS = 12;
+
+const x = (confidence: number): number => round(PLOT.left + confidence * PLOT.width);
+const y = (share: number): number => round(PLOT.top + (1 - share) * PLOT.height);
+const round = (n: number): number => Math.round(n * 10) / 10;
+
+/** A reliability diagram: a bar for each bin with marks, solid where it is validated, beside the diagonal of what was said. */
+export function diagram(bins: readonly Bin[]) {
+  const filled = bins.filter(({ n }) => n > 0);
+  const { left, top, width, height } = PLOT;
+  return {
+    plot: {
+      left,
+      top,
+      edge: left - 6,
+      right: left + width,
+      bottom: top + height,
+      middle: left + width / 2,
+      labels: top + height + 28,
+    },
+    bars: filled.map((bin) => bar(bin, bins.length)),
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ y: y(share), text: `${share * 100}` })),
+    marks: [0, 0.5, 1].map((confidence) => ({ x: x(confidence), y: top + height + 14, text: confidence.toFixed(1) })),
+    counts: bins.length <= MOST_COUNTS,
+    title: `Share that was correct by confidence: ${filled.map(sentence).join('; ') || 'nothing is marked'}.`,
+    rows: filled.map(row),
+  };
+}
+
+function bar(bin: Bin, bins: number) {
+  const share = bin.meanLabel ?? 0;
+  const [from, to] = [x(bin.lo), x(bin.hi)];
+  const inset = bins <= MOST_COUNTS ? 2 : 0;
+  // A share of nothing is a line on the ground, so that it is seen.
+  const above = Math.min(y(share), y(0) - 2);
+  return {
+    x: round(from + inset),
+    width: round(Math.max(1, to - from - 2 * inset)),
+    y: above,
+    height: round(y(0) - above),
+    middle: round((from + to) / 2),
+    countY: round(above - 4),
+    n: bin.n,
+    look: bin.validated ? (gapOf(bin) > 0.1 ? 'over' : 'sure') : 'thin',
+    title: sentence(bin),
+  };
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const range = ({ lo, hi }: Bin): string => `${short(lo)} to ${short(hi)}`;
+const short = (n: number): string => String(Number(n.toFixed(3)));
+const sentence = (bin: Bin): string =>
+  `${range(bin)}: ${percent(bin.meanLabel ?? 0)} of ${bin.n}${bin.validated ? '' : ', too few to count'}`;
+
+const row = (bin: Bin) => ({
+  range: range(bin),
+  said: (bin.meanConfidence ?? 0).toFixed(2),
+  share: percent(bin.meanLabel ?? 0),
+  n: bin.n,
+  validated: bin.validated,
+});

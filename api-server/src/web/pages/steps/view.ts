@@ -1,0 +1,56 @@
+import type { Bucket, CalibrationRule } from '../../../analytics/calibration.ts';
+import type { PromptVersion } from '../../../analytics/prompt-versions.ts';
+import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
+import { text } from '../definitions/config.ts';
+import { stepView } from '../definitions/view.ts';
+import { modelRows, summaryOf } from '../insights/summary.ts';
+import type { Definitions } from '../page-deps.ts';
+import { paths } from '../paths.ts';
+import { calibrationView } from './calibration.ts';
+import { placesOf, promptsOf } from './places.ts';
+import { promptVersionsView } from './prompt-versions.ts';
+
+export interface StepPast {
+  buckets: readonly Bucket[];
+  /** Null where nothing ever ran under this name. */
+  versions: readonly PromptVersion[] | null;
+  /** Null while they take too long. */
+  stats: StepStats | null;
+  models: ModelStats[] | null;
+}
+
+interface Around {
+  rule: CalibrationRule;
+  now: number;
+}
+
+const NO_PAST: StepPast = { buckets: [], versions: null, stats: null, models: null };
+
+/** A step of the library, of pipelines or of the past (null while that takes too long); null where there is none of this name. */
+export function stepPageView(name: string, definitions: Definitions, past: StepPast | null, { rule, now }: Around) {
+  const entry = definitions.steps.find((step) => step.name === name) ?? null;
+  const places = placesOf(name, definitions.pipelines);
+  const isLoaded = entry !== null || places.length > 0;
+  const { versions, buckets, stats, models } = past ?? NO_PAST;
+  if (!isLoaded && past !== null && versions === null) return null;
+  const current = promptsOf([...places, ...(entry ? [entry] : [])].map(({ config }) => config));
+  return {
+    library: entry && stepView(entry, definitions),
+    name,
+    listPath: paths.steps(),
+    places: places.map(placeLine),
+    busy: past === null,
+    gone: !isLoaded,
+    ran: versions !== null,
+    summary: summaryOf(stats, 'executions'),
+    models: modelRows(models),
+    calibration: calibrationView(buckets, rule),
+    versions: promptVersionsView(versions ?? [], { now, current, route: `GET /steps/${name}/versions` }),
+  };
+}
+
+const placeLine = ({ pipeline, href, config }: ReturnType<typeof placesOf>[number]) => ({
+  pipeline,
+  href,
+  shape: [text(config['executor']), text(config['agent'])].filter((part) => part !== '').join(' · '),
+});

@@ -1,0 +1,181 @@
+import { get, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { RunEvent, TerminalRunStatus } from '../../runs/state/model.ts';
+import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
+import { runIdOf } from '../fixtures/store.ts';
+
+type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
+
+const RUN = runIdOf(1);
+const event = (seq: number, fields: object = {}): RunEvent => ({
+  seq,
+  ts: '2026-11-21T12:00:00.000Z',
+  level: 'info',
+  event: 'step_started',
+  msg: `event ${seq}`,
+  run_id: RUN,
+  ...fields,
+});
+
+let server: TestServer;
+let base: string;
+let past: RunEvent[];
+let listeners: Set<(frame: Frame) => void>;
+/** Runs while the history is being read. */
+let meanwhile: () => void;
+const publish = (frame: Frame) => listeners.forEach((listener) => listener(frame));
+
+beforeEach(async () => {
+  past = [event(1), event(2)];
+  listeners = new Set();
+  meanwhile = () => undefined;
+  server = await startTestServer({
+    deps: {
+      history: async (_id, after) => {
+        const stored = past.filter(({ seq }) => seq > after);
+        meanwhile();
+        return stored;
+      },
+      subscribe: (_id, listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+  });
+  await server.store.addRun(1, { status: 'running', completed_at: null });
+  await server.store.addRun(2, { status: 'failed' });
+  base = await server.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterEach(() => server.close());
+
+async function open(run = RUN, headers: Record<string, string> = {}) {
+  const abort = new AbortController();
+  const response = await fetch(`${base}/ui/runs/${run}/stream`, {
+    headers: { ...as('viewer'), ...headers },
+    signal: abort.signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (part: string) => {
+    while (!text.includes(part)) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) break;
+      text += value;
+    }
+    return text;
+  };
+  const rest = () => until('\0');
+  return { response, until, rest, abort: () => abort.abort() };
+}
+const numbers = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+test('what another process stored between the look at the history and at the end is told before the end', async () => {
+  // The run is over by its row; nothing tells this process of its last events.
+  meanwhile = () => {
+    past = [event(1), event(2), event(3), event(4)];
+  };
+  const stream = await open(runIdOf(2));
+  const text = await stream.rest();
+  expect(numbers(text)).toEqual([1, 2, 3, 4]);
+  expect(text).toMatch(/data: \{"type":"run_complete","status":"failed"\}\n\n$/);
+});
+
+test('history first, then live, and the end last', async () => {
+  const stream = await open();
+  expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  await stream.until('"seq":2');
+  publish(event(3, { step_name: 'look' }));
+  publish({ type: 'run_complete', status: 'completed' });
+  const text = await stream.rest();
+  expect(numbers(text)).toEqual([1, 2, 3]);
+  expect(text).toMatch(/data: \{"type":"run_complete","status":"completed"\}\n\n$/);
+  expect(JSON.parse(/^data: (.*"seq":3.*)$/m.exec(text)?.[1] ?? '{}')).toMatchObject({
+    ts: expect.any(String),
+    level: 'info',
+    event: 'step_started',
+    msg: 'event 3',
+    run_id: RUN,
+    step_name: 'look',
+  });
+  await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('what happens while the history is read is neither lost nor shown twice', async () => {
+  meanwhile = () => {
+    publish(event(2));
+    publish(event(3));
+    publish({ type: 'run_complete', status: 'stopped' });
+  };
+  const text = await (await open()).rest();
+  expect(numbers(text)).toEqual([1, 2, 3]);
+  expect(text).toContain('"status":"stopped"');
+});
+
+test('Last-Event-ID goes on where the client was', async () => {
+  const stream = await open(RUN, { 'last-event-id': '1' });
+  expect(numbers(await stream.until('"seq":2'))).toEqual([2]);
+  stream.abort();
+  await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('an ended run tells its history and its end at once', async () => {
+  const text = await (await open(runIdOf(2), { 'last-event-id': 'x' })).rest();
+  expect(numbers(text)).toEqual([1, 2]);
+  expect(text).toMatch(/"run_complete","status":"failed"\}\n\n$/);
+});
+
+test('a client that does not read is cut', async () => {
+  const { port } = server.app.server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1', () =>
+    socket.write(
+      `GET /ui/runs/${RUN}/stream HTTP/1.1\r\nhost: x\r\nauthorization: ${as('viewer').authorization}\r\n\r\n`,
+    ),
+  );
+  socket.pause();
+  socket.on('error', () => undefined);
+  await expect.poll(() => listeners.size).toBe(1);
+  await vi.waitFor(
+    () => {
+      for (let n = 0; n < 20; n++) publish(event(10 + published++, { big: 'x'.repeat(100_000) }));
+      expect(listeners.size).toBe(0);
+    },
+    { timeout: 60_000, interval: 1 },
+  );
+  socket.destroy();
+});
+let published = 0;
+
+test('a comment keeps the connection alive every 15 seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const stream = await open();
+    await stream.until('"seq":2');
+    vi.advanceTimersByTime(15_000);
+    expect(await stream.until(': still here\n\n')).toContain('\n: still here\n\n');
+    stream.abort();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('closing the server ends open streams', async () => {
+  const stream = await open();
+  await stream.until('"seq":2');
+  const closing = server.app.close();
+  expect(await stream.rest()).not.toContain('run_complete');
+  await closing;
+});
+
+test('streams are bounded', async () => {
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${base}/ui/runs/${RUN}/stream`, { agent: false, headers: as('viewer') }, resolve).on('error', reject);
+    });
+  const taken = await Promise.all(Array.from({ length: 200 }, ask));
+  const refused = await ask();
+  expect(taken.map(({ statusCode }) => statusCode)).toEqual(taken.map(() => 200));
+  expect(refused.statusCode).toBe(429);
+  for (const response of [...taken, refused]) response.destroy();
+  await expect.poll(() => listeners.size).toBe(0);
+});

@@ -1,0 +1,87 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import { isTerminal, type Run, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
+import { type EventStream, openEventStream } from '../event-stream.ts';
+import { idOf, unknownId } from '../fields.ts';
+import { route, type Route } from '../route.ts';
+
+type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
+
+export interface StreamDeps {
+  findRun(id: string): Promise<Run | null>;
+  history(runId: string, afterSeq: number): Promise<RunEvent[]>;
+  subscribe(runId: string, listener: (frame: Frame) => void): () => void;
+  streams: OpenStreams;
+  log: { error(fields: object, message: string): void };
+}
+
+/** What ends each open stream, so that a shutdown can; and how many there may be. */
+export interface OpenStreams {
+  readonly max: number;
+  readonly open: Set<() => void>;
+}
+
+const MAX_WAITING = 1000;
+
+/** The live log of a run: history, then live, then one last frame (Orchestration 4.2 and 6, Design 5). */
+export const streamRoutes = (deps: StreamDeps): Route[] => [
+  route({
+    method: 'GET',
+    url: '/ui/runs/:id/stream',
+    role: 'viewer',
+    summary: 'Server-sent events of a run',
+    params: z.strictObject({ id: idOf('run') }),
+    handler: async ({ params: { id }, request, reply }) => {
+      if (!(await deps.findRun(id))) throw unknownId('run');
+      const { open, max } = deps.streams;
+      if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
+      const stream = openEventStream(reply);
+      open.add(stream.end);
+      stream.onClose(() => open.delete(stream.end));
+      await follow(deps, { id, after: lastEventId(request.headers['last-event-id']), stream });
+    },
+  }),
+];
+
+interface Following {
+  id: string;
+  /** Sequence of the last event that the client has. */
+  after: number;
+  stream: EventStream;
+}
+
+/** Listening begins before the history is read, so that nothing falls between the two. */
+async function follow(deps: StreamDeps, { id, after, stream }: Following): Promise<void> {
+  let last = after;
+  let waiting: Frame[] | null = [];
+  const show = (frame: Frame) => {
+    if ('status' in frame && frame.type === 'run_complete') return stream.finish(frame);
+    if (!('seq' in frame) || frame.seq <= last) return undefined;
+    last = frame.seq;
+    return stream.send(frame.seq, frame);
+  };
+  const unsubscribe = deps.subscribe(id, (frame) => {
+    if (waiting === null) show(frame);
+    else if (waiting.push(frame) > MAX_WAITING) stream.cut();
+  });
+  stream.onClose(unsubscribe);
+  try {
+    const past = await deps.history(id, after);
+    await stream.replay(past.map((event) => ({ id: event.seq, data: event })));
+    last = past.at(-1)?.seq ?? after;
+    const run = await deps.findRun(id);
+    const end = run && isTerminal(run.status) ? run.status : null;
+    // Where another process had the run, its last events may have been stored between the two looks.
+    const rest = end === null ? [] : await deps.history(id, last);
+    for (const frame of [...rest, ...waiting]) show(frame);
+    waiting = null;
+    if (end !== null) stream.finish({ type: 'run_complete', status: end });
+  } catch (error) {
+    deps.log.error({ err: error, run_id: id }, 'a stream broke off');
+    stream.cut();
+  }
+}
+
+function lastEventId(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : 0;
+}

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { AuthConfig, Config } from '../config/config.ts';
+import type { Caller } from './auth/caller.ts';
+import { answerClientError } from './client-error.ts';
+import { toAnswer } from './errors.ts';
+import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
+import { createLoginThrottle } from './auth/login-throttle.ts';
+import { createMethodLookup, refuseUnknown } from './not-found.ts';
+import { createPageAuth, type PageAuth } from './auth/page-auth.ts';
+import { describeApi } from './openapi.ts';
+import { createProxyTrust, type ProxyTrust } from './auth/proxy.ts';
+import { readJson } from './read-json.ts';
+import type { Route } from './route.ts';
+import { routeTable, type RoutesDeps } from './routes/index.ts';
+import { createSessions, type EndedSessions } from './auth/session.ts';
+import { tlsOptions } from './tls.ts';
+import { createTokenTable } from './auth/tokens.ts';
+import { type RegisterPages, toLogin, uiScope } from './auth/ui-scope.ts';
+
+export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' | 'log'> {
+  log: Logger;
+  countAuthFailure(reason: AuthFailure): void;
+  endedSessions: EndedSessions;
+  /** Only where `logging.dir` is set. */
+  accessLog?: Logger;
+  /** Registers the pages; without it only the JSON routes are served. */
+  pages?: RegisterPages;
+}
+
+const MAX_STREAMS = 200;
+const DRAIN_MS = 5_000;
+
+/** The whole HTTP side (Design 5): JSON routes from one table, pages under `/ui`. It does not listen yet. */
+export async function createServer(
+  config: Pick<Config, 'server' | 'auth'>,
+  deps: ServerDeps,
+): Promise<FastifyInstance> {
+  const proxy = createProxyTrust(config.server.forwardedAllowIps);
+  const app = createApp(config.server, deps, proxy);
+  const guard = createGuard(config.auth, deps);
+  const auth = createAuth(config.auth, guard, { ...deps, proxy });
+  const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
+  const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
+  const methodsOf = createMethodLookup(routes);
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (mayHaveSession(request)) auth.look(request).then(() => done(), done);
+    else done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    if (deps.pages && isPersonAtTheDoor(request)) return reply.redirect('/ui/', 303);
+    const isPage = request.method === 'GET' && request.url.startsWith('/ui');
+    if (isPage && !guard.open && !readBearer(guard.tokens, request).ok && auth.viewer(request) === null)
+      return toLogin(request, reply);
+    return refuseUnknown({ ...guard, methodsOf }, request, reply);
+  });
+  app.addHook('preClose', (done) => {
+    for (const end of streams.open) end();
+    // A connection that never sends its request would hold the shutdown for a minute.
+    setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref();
+    done();
+  });
+  for (const route of routes) addRoute(app, route, { guard, auth });
+  const { pages } = deps;
+  if (pages) {
+    const description = describeApi(routes, deps.version);
+    await app.register((scope) => uiScope(scope, auth, (ui) => pages(ui, auth, description)));
+  }
+  return app;
+}
+
+function createApp(
+  { tls, maxBodyBytes }: Config['server'],
+  { log, accessLog }: ServerDeps,
+  proxy: ProxyTrust,
+): FastifyInstance {
+  const quiet = log.child({}, { level: 'warn' });
+  const app = fastify({
+    ...(tls ? { https: tlsOptions(tls) } : {}),
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 60_000,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    genReqId: requestIds(),
+    loggerInstance: quiet,
+    childLoggerFactory: () => quiet,
+    logController: new LogController({ disableRequestLogging: true }),
+    clientErrorHandler: answerClientError,
+    // Bodies are read by the contract's own schemas, so fastify need not load its compilers at the start.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
+    frameworkErrors: (error, request, reply) => {
+      void sendError(error, request, reply);
+    },
+  }) as unknown as FastifyInstance;
+  const sendError = errorSender(log);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, readJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.decorateRequest('caller');
+  app.setErrorHandler(sendError);
+  if (accessLog) app.addHook('onResponse', accessWriter(accessLog, proxy));
+  return app;
+}
+
+function noCompiler(): never {
+  throw new Error('routes carry no fastify schema');
+}
+
+function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
+  return {
+    tokens: createTokenTable(config.tokens),
+    open: config.allowUnauthenticated,
+    countFailure: deps.countAuthFailure,
+  };
+}
+
+/** Somebody typed the bare address; programs do not ask for HTML. */
+const isPersonAtTheDoor = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
+
+/** Pages, but not their styles and scripts, which are for everybody. */
+const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui') && !url.startsWith('/ui/assets/');
+
+function createAuth(
+  config: AuthConfig,
+  guard: GuardDeps,
+  { now, endedSessions, proxy }: Pick<ServerDeps, 'now' | 'endedSessions'> & { proxy: ProxyTrust },
+): PageAuth {
+  const sessions = createSessions({ tokens: guard.tokens, secret: config.sessionSecret, now });
+  const throttle = createLoginThrottle(now);
+  return createPageAuth({ ...guard, sessions, endedSessions, throttle, proxy, config });
+}
+
+/** A route under `/ui` takes a session too, and answers 401 instead of a redirect; every other one takes bearer only. */
+function addRoute(app: FastifyInstance, route: Route, { guard, auth }: { guard: GuardDeps; auth: PageAuth }): void {
+  const isPage = route.url.startsWith('/ui/');
+  app.route({
+    method: route.method,
+    url: route.url,
+    exposeHeadRoute: route.method === 'GET' && !isPage,
+    onRequest: isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role),
+    handler: (request, reply) => {
+      reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+      return route.handle(request, reply);
+    },
+  });
+}
+
+function sessionGuard(auth: PageAuth, { role }: Route) {
+  return async (request: FastifyRequest) => {
+    request.caller = auth.admit(request, role);
+  };
+}
+
+function errorSender(log: Logger) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body, ours } = toAnswer(error);
+    if (ours)
+      log.error(
+        { err: error, request_id: request.id, method: request.method, route: request.routeOptions.url },
+        'request failed',
+      );
+    if (status === 401) reply.header('www-authenticate', 'Bearer');
+    return reply.code(status).header('x-request-id', request.id).header('x-content-type-options', 'nosniff').send(body);
+  };
+}
+
+/** Cheap and unique enough to find a line in the log: a prefix per process and a count. */
+function requestIds(): () => string {
+  const prefix = randomBytes(4).toString('hex');
+  let count = 0;
+  return () => `${prefix}-${(++count).toString(36)}`;
+}
+
+/** The path without its query, which may hold what is nobody's business. */
+function accessWriter(log: Logger, proxy: ProxyTrust) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    log.info(
+      {
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        remote: proxy.address(request),
+        actor: (request.caller as Caller | undefined)?.name,
+        request_id: request.id,
+      },
+      'request',
+    );
+    done();
+  };
+}
