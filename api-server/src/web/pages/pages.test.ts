@@ -347,7 +347,9 @@ test('the log of the whole run names level and step of every line', async () => 
   const { get } = await pagesWith({ details: [runDetail()], log });
   for (const query of ['?tab=log', '?step=triage&view=log']) {
     const { body } = await get(`/ui/runs/${runDetail().id}${query}`);
-    expect(body).toMatch(/11:59:01<\/time><span class="log-level">warn<\/span><span class="log-step"><a [^>]*>triage/);
+    expect(body).toMatch(
+      /11:59:01<\/time>\s*<span class="log-level">warn<\/span>\s*<span class="log-step"><a [^>]*>triage/,
+    );
     expect(body).toContain('run_started');
   }
 });

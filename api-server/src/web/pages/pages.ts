@@ -73,7 +73,7 @@ function sendError(context: PageContext) {
 /** Registers all pages under `/ui/` (Design 10). The stream of a run is the HTTP side's own route. */
 export async function registerPages(app: FastifyInstance, deps: PageDeps): Promise<void> {
   const assets = loadAssets(folder('../assets/'));
-  const context: PageContext = { deps, assets, render: createRender(folder('./templates/')) };
+  const context: PageContext = { deps, assets, render: createRender(folder('./')) };
   await app.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
       reply
