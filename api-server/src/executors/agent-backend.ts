@@ -1,5 +1,5 @@
 import { AgentRunResult, AgentsList, type AgentSummary, ToolApprovalParams } from '@signalbox/crds';
-import { TakenOver } from '../runs/state/active-run.ts';
+import { TakenOver } from '../runs/state/stopped.ts';
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/state/executor.ts';
 import type { RpcClient } from './rpc-client.ts';
 import { whileFull } from './while-full.ts';

@@ -1,5 +1,7 @@
 import type { Check } from '@signalbox/crds';
 import type { HttpExecutor, Failure } from '../state/executor.ts';
+import { withDeadline } from '../state/deadline.ts';
+import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import { noteMissing, renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
@@ -60,13 +62,15 @@ interface CheckScope extends Pick<Rendering, 'values' | 'missing'> {
 
 async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promise<CheckResult> {
   const startedAt = deps.now();
-  const timeout = AbortSignal.timeout(check.timeout_seconds * 1000);
-  const signal = AbortSignal.any([scope.signal, timeout]);
+  const message = `no result within ${check.timeout_seconds} s`;
+  const after = check.timeout_seconds * 1000;
+  using deadline = withDeadline({ after, why: 'call_timeout', message, follows: scope.signal });
+  const { signal } = deadline;
   const seen = await observe(deps, check, { ...scope, signal });
   const about = { name: check.name, type: check.type, durationSeconds: (deps.now() - startedAt) / 1000 };
   if (!seen.ok) {
-    const detail = timeout.aborted ? `no result within ${check.timeout_seconds} s` : deps.env.mask(seen.message);
-    return { ...about, passed: false, detail };
+    const timedOut = stopReason(signal)?.why === 'call_timeout';
+    return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
   const compiled = deps.texts.expression(check.expect);
   if (!compiled.ok) return { ...about, passed: false, detail: `${check.expect}: ${compiled.msg}` };

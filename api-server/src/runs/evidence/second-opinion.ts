@@ -1,5 +1,7 @@
 import { answerSchema, extractJson, parseAnswer } from '@signalbox/crds';
 import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
+import { withDeadline } from '../state/deadline.ts';
+import { stopReason } from '../state/stopped.ts';
 import type { SecondOpinion } from '../state/model.ts';
 import { askAgent } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
@@ -54,10 +56,11 @@ async function ask({ backends, priceOf }: SecondOpinionDeps, site: Begun, opinio
   const nothing = { agent: opinion.agent, ...NOTHING };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
-  const timeout = AbortSignal.timeout(opinion.timeoutMs);
-  const signal = AbortSignal.any([opinion.signal, timeout]);
+  const message = `no answer within ${opinion.timeoutMs / 1000} s`;
+  using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
+  const { signal } = deadline;
   const reply = await askAgent(backend, opinion.span, callOf(site, { ...opinion, signal }));
-  if (!reply.ok) return { ...nothing, error: timeout.aborted ? 'no answer in time' : reply.message };
+  if (!reply.ok) return { ...nothing, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
   const { model, provider, usage } = reply;
   if (usage) spend(priceOf, site, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
   return { ...nothing, ...read(reply, opinion), ...usage };

@@ -1,5 +1,7 @@
 import type { FanOutStep, ParallelStep } from '@signalbox/crds';
-import { stopReason, Stopped, type ActiveRun, type StepView } from '../state/active-run.ts';
+import type { ActiveRun, StepView } from '../state/active-run.ts';
+import { withDeadline } from '../state/deadline.ts';
+import { stopReason } from '../state/stopped.ts';
 import type { Failure } from '../state/executor.ts';
 import { gate, type Evidence } from '../evidence/gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
@@ -22,7 +24,7 @@ export interface Group {
 }
 
 export interface Branch {
-  site: Site;
+  site: Omit<Site, 'signal' | 'slot'>;
   weight: number;
 }
 
@@ -82,17 +84,22 @@ export async function runBranches(
   limit: number,
 ): Promise<BranchErrors> {
   const errors = new Map<string, StepError>();
-  const timeout = groupTimer(run, step.timeout_seconds);
+  const { timeout_seconds: seconds } = step;
+  using deadline = withDeadline({
+    after: seconds === undefined ? undefined : seconds * 1000,
+    why: 'step_timeout',
+    message: `the group took longer than ${seconds} s`,
+    follows: run.controller.signal,
+  });
+  const { signal } = deadline;
   const shared = shareSlot(run.slot);
   const waiting = branches.filter(({ site }) => !run.results.has(site.name));
   const worker = async () => {
-    const { signal } = timeout.run.controller;
     const { slot, leave } = shared.join();
-    const own = Object.create(timeout.run, { slot: { value: slot } }) as ActiveRun;
     try {
       for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
         await holdSlot(slot, signal);
-        const { error } = await runStep(deps, { ...next.site, run: own });
+        const { error } = await runStep(deps, { ...next.site, signal, slot });
         if (error) errors.set(next.site.name, error);
         await deps.flush(run, []);
       }
@@ -100,31 +107,10 @@ export async function runBranches(
       leave();
     }
   };
-  try {
-    const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, waiting.length) }, worker));
-    const surprise = ended.find(({ status }) => status === 'rejected');
-    if (surprise?.status === 'rejected') throw surprise.reason;
-    return errors;
-  } finally {
-    timeout.stop();
-  }
-}
-
-/** Branches see a run whose signal also fires when the group's time is over. */
-function groupTimer(run: ActiveRun, seconds: number | undefined): { run: ActiveRun; stop(): void } {
-  if (seconds === undefined) return { run, stop: () => undefined };
-  const controller = new AbortController();
-  const follow = () => controller.abort(run.controller.signal.reason);
-  const expire = () => controller.abort(new Stopped('step_timeout', `the group took longer than ${seconds} s`));
-  const timer = setTimeout(expire, seconds * 1000);
-  if (run.controller.signal.aborted) follow();
-  else run.controller.signal.addEventListener('abort', follow, { once: true });
-  const within = Object.create(run, { controller: { value: controller } }) as ActiveRun;
-  const stop = () => {
-    clearTimeout(timer);
-    run.controller.signal.removeEventListener('abort', follow);
-  };
-  return { run: within, stop };
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, waiting.length) }, worker));
+  const surprise = ended.find(({ status }) => status === 'rejected');
+  if (surprise?.status === 'rejected') throw surprise.reason;
+  return errors;
 }
 
 /** Ends of a branch that end its group, the gravest first. */

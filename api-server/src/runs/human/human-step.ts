@@ -90,13 +90,13 @@ function noteQuestion({ run, name }: Site, { id, expiresAt }: Approval): void {
 
 async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
   const { site, step, raw } = question;
-  const { run, name } = site;
-  run.slot.giveBack();
+  const { run, name, slot } = site;
+  slot.giveBack();
   const closed = await deps.approvals.answer(questionOf(site, raw, attempt.step), attempt);
   const performed = toPerformed(question, closed);
   noteEnd(site, closed);
   await attempt.store(deps.approvals.goesOn(run));
-  if (goesOn(performed, site, step)) await holdSlot(run.slot, attempt.signal);
+  if (goesOn(performed, site, step)) await holdSlot(slot, attempt.signal);
   return attempt.signal.aborted
     ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
     : performed;

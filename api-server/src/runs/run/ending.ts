@@ -1,5 +1,6 @@
 import { AppError } from '@signalbox/crds';
-import { stopReason, Stopped, type ActiveRun } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { stopReason, Stopped } from '../state/stopped.ts';
 import type { EventHub } from '../state/events.ts';
 import { hourlyRun, type HourlyRun } from '../state/hourly.ts';
 import type { RunEvent } from '../state/model.ts';

@@ -1,5 +1,6 @@
 import { activate } from './activate.ts';
-import { stopReason, Stopped, TakenOver, type ActiveRun, type Slot } from '../state/active-run.ts';
+import type { ActiveRun, Slot } from '../state/active-run.ts';
+import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { joinLane, laneOf, type Lanes } from './lanes.ts';
@@ -7,6 +8,7 @@ import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
 import type { Write } from '../state/records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
+import { runDeadline } from './run-deadline.ts';
 import { runSequence } from './sequence.ts';
 import type { StepDeps } from '../step/step.ts';
 import { createStarts } from './starts.ts';
@@ -74,11 +76,10 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 
   const execute = async (run: ActiveRun) => {
-    const timer = runTimer(run);
+    using _ = runDeadline(run, deps.step.now());
     try {
       await finish(ending, run, await runSequence(stepDeps, run));
     } finally {
-      clearTimeout(timer);
       run.slot.giveBack();
       if (run.lane) deps.lanes.leave(run.lane, run.id);
     }
@@ -130,7 +131,6 @@ export function createEngine(deps: EngineDeps): Engine {
     hub: deps.hub,
     hold,
     execute: (run) => runSequence(stepDeps, run),
-    newSlot: noSlot,
     texts: deps.step.texts,
   });
 
@@ -241,17 +241,6 @@ function slotOf(capacity: Capacity, heldNow: boolean): Slot {
       holds = true;
     },
   };
-}
-
-/** A sub-run lives in its parent's slot. */
-const noSlot = (parent: ActiveRun): Slot => parent.slot;
-
-function runTimer({ pipeline, controller, triggeredAt }: ActiveRun): NodeJS.Timeout | undefined {
-  const { timeout_seconds: seconds } = pipeline;
-  if (seconds === undefined) return undefined;
-  const left = Math.max(0, triggeredAt + seconds * 1000 - Date.now());
-  const expire = () => controller.abort(new Stopped('run_timeout', `the run took longer than ${seconds} s`));
-  return setTimeout(expire, left);
 }
 
 function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {

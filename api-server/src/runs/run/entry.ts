@@ -12,7 +12,9 @@ import { evaluateWhen } from '../prompt/when.ts';
 /** Runs one entry of a pipeline, whatever its shape (Design 3). */
 export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
   if (!isParallel(step) && !isFanOut(step)) {
-    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {}, span: run.span });
+    const { span, slot, controller } = run;
+    const { signal } = controller;
+    return runStep(deps, { run, step, name: step.name, index, kind: 'step', locals: {}, span, signal, slot });
   }
   const outcome = await runGroup(deps, run, step, index);
   // The last branch may have ended without a slot; a run that ends here needs none, a sub-run's parent may go on.

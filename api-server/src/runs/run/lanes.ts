@@ -1,6 +1,7 @@
 import type { Lane } from '../state/lane.ts';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
-import { stopReason, type ActiveRun } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { stopReason } from '../state/stopped.ts';
 import type { TriggerContext } from '../state/model.ts';
 import type { Texts } from '../prompt/texts.ts';
 

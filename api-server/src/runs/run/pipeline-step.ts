@@ -31,6 +31,7 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         perform: async ({ signal }) => {
           const request = {
             parent: site.run,
+            slot: site.slot,
             stepName: site.name,
             pipeline: step.pipeline,
             context: context.value,

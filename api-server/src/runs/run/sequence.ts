@@ -1,5 +1,6 @@
 import type { Step } from '@signalbox/crds';
-import { stopReason, type ActiveRun } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { stopReason } from '../state/stopped.ts';
 import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from '../state/model.ts';
 import { STEP_CONSEQUENCE } from '../state/status.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
-import { Stopped, stopReason, type ActiveRun, type Slot } from '../state/active-run.ts';
+import type { ActiveRun, Slot } from '../state/active-run.ts';
+import { stopReason } from '../state/stopped.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
 import { joinLane, laneOf, type Lanes } from './lanes.ts';
@@ -10,6 +11,7 @@ import type { Lane } from '../state/lane.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow } from '../state/new-run.ts';
 import type { NewRunRecord, Write } from '../state/records.ts';
+import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
 import type { TraceRun } from '../state/span.ts';
@@ -32,7 +34,6 @@ export interface SubRunDeps extends EndingDeps {
   hub: EventHub;
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   execute(run: ActiveRun): Promise<RunOutcome>;
-  newSlot(parent: ActiveRun): Slot;
   lanes: Lanes;
   /** One try to enter a lane that several processes share; throws `Stopped` where another process has the run. */
   enterShared?(run: ActiveRun, lane: Lane): Promise<boolean>;
@@ -43,6 +44,8 @@ export interface SubRunDeps extends EndingDeps {
 
 export interface ChildRequest {
   parent: ActiveRun;
+  /** Of the step that asks: a sub-run runs in its parent's slot. */
+  slot: Slot;
   stepName: string;
   pipeline: string;
   /** Rendered; what it leaves out comes from the parent. */
@@ -98,8 +101,8 @@ async function childRun(
   request: ChildRequest,
   { id, stored }: Existing,
 ): Promise<ActiveRun | Refused> {
-  const { parent } = request;
-  const place = { slot: deps.newSlot(parent), depth: parent.depth + 1 };
+  const { parent, slot } = request;
+  const place = { slot, depth: parent.depth + 1 };
   if (stored) {
     const lane = laneOf(deps.texts, stored);
     const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
@@ -199,23 +202,12 @@ async function inSharedLane(deps: SubRunDeps, run: ActiveRun, lane: Lane): Promi
 
 /** Runs the child; the parent's end is the child's, the child's own cancellation is not the parent's. */
 async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: ActiveRun): Promise<ChildOutcome> {
-  const follow = () => child.controller.abort(stopReason(signal) ?? new Stopped('cancelled', 'the parent run stopped'));
-  if (signal.aborted) follow();
-  else signal.addEventListener('abort', follow, { once: true });
+  using _ = runDeadline(child, deps.now(), signal);
   let outcome: RunOutcome | null = null;
-  const seconds = child.pipeline.timeout_seconds;
-  const expire = () =>
-    child.controller.abort(new Stopped('run_timeout', `the run took longer than ${String(seconds)} s`));
-  const timer = seconds === undefined ? undefined : setTimeout(expire, seconds * 1000);
-  try {
-    await deps.hold(child, async (run) => {
-      outcome = await inLane(deps, run);
-      await finish(deps, run, outcome);
-    });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', follow);
-  }
+  await deps.hold(child, async (run) => {
+    outcome = await inLane(deps, run);
+    await finish(deps, run, outcome);
+  });
   const stopped = stopReason(child.controller.signal);
   if (outcome === null && stopped?.why === 'shutdown') throw stopped;
   const { status, error } = outcome ?? { status: 'failed', error: { message: 'an internal error ended the sub-run' } };

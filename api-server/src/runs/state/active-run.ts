@@ -53,25 +53,3 @@ export interface Slot {
   /** Rejects when the signal aborts first. */
   takeAgain(signal: AbortSignal): Promise<void>;
 }
-
-/** Why a signal of a run or a step fired. */
-export class Stopped extends Error {
-  readonly why: 'cancelled' | 'run_timeout' | 'step_timeout' | 'shutdown';
-  constructor(why: Stopped['why'], message: string) {
-    super(message);
-    this.why = why;
-  }
-}
-
-/** A shutdown after which another process goes on with the run at once: what it asked for is still wanted. */
-export class TakenOver extends Stopped {
-  constructor() {
-    super('shutdown', 'another process has the run');
-  }
-}
-
-/** The reason of an aborted signal, whoever aborted it. */
-export const stopReason = (signal: AbortSignal): Stopped | null => {
-  if (!signal.aborted) return null;
-  return signal.reason instanceof Stopped ? signal.reason : new Stopped('cancelled', 'the run was cancelled');
-};

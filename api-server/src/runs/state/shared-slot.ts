@@ -1,4 +1,5 @@
-import { stopReason, type Slot } from './active-run.ts';
+import type { Slot } from './active-run.ts';
+import { stopReason } from './stopped.ts';
 
 /** The part that one worker of a group has in its slot. */
 export interface Part {

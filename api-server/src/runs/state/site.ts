@@ -1,5 +1,5 @@
 import type { ExecutorStep, ItemStep } from '@signalbox/crds';
-import type { ActiveRun } from './active-run.ts';
+import type { ActiveRun, Slot } from './active-run.ts';
 import type { StepKind as RowKind } from './model.ts';
 import type { Span } from './span.ts';
 
@@ -17,4 +17,8 @@ export interface Site {
   locals: Readonly<Record<string, unknown>>;
   /** What it is a part of; of a step that has begun, its own. */
   span: Span;
+  /** Of the run; of a branch, its group's, which also fires when the group's time is over. */
+  signal: AbortSignal;
+  /** Of the run; of a branch, its worker's share of it. */
+  slot: Slot;
 }

@@ -1,4 +1,6 @@
 import type { Step } from '@signalbox/crds';
+import { withDeadline } from '../state/deadline.ts';
+import { stopReason } from '../state/stopped.ts';
 import type { HttpExecutor } from '../state/executor.ts';
 import { noteMissing, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { renderRequest } from '../prompt/request.ts';
@@ -37,8 +39,12 @@ export async function callFailureWebhook(
   };
   const request = renderRequest({ ...hook, method: 'POST' }, rendering, said);
   if (!request.ok) return note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
-  const reply = await deps.http({ ...request.value, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const outcome = reply.ok ? `answered ${reply.status}` : `failed: ${deps.env.mask(reply.message)}`;
+  const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
+  using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
+  const reply = await deps.http({ ...request.value, signal: deadline.signal });
+  const outcome = reply.ok
+    ? `answered ${reply.status}`
+    : `failed: ${stopReason(deadline.signal)?.message ?? deps.env.mask(reply.message)}`;
   note(run.journal, name, `on_failure.webhook ${outcome}`);
 }
 

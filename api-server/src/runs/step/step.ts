@@ -1,5 +1,7 @@
 import type { Failure } from '../state/executor.ts';
-import { stopReason, type Stopped, type ActiveRun } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { stopReason, type Stopped } from '../state/stopped.ts';
+import { withDeadline } from '../state/deadline.ts';
 import { overBudget } from '../state/budget.ts';
 import { spend } from '../state/cost.ts';
 import { gatherEvidence, type EvidenceDeps } from '../evidence/evidence.ts';
@@ -10,7 +12,6 @@ import type { Counter, StepEndRecord, StepStartRecord, StepStore, Write } from '
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
-import { stepClock, type StepClock } from './step-clock.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import { hourlyStep } from '../state/hourly.ts';
 import { endCounters, endRecord, startRecord, type Begun, type Ending, type StepError } from '../evidence/step-rows.ts';
@@ -79,30 +80,37 @@ function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
   return { id: newId(at), at, attempt: 1 };
 }
 
+/** Time of a step that has no timeout, such as a sub-run, which has its own; a day in milliseconds. */
+const NO_TIMEOUT_MS = 86_400_000;
+
 /** Asks, and with `loop_until` asks again, while there is time: `timeout_seconds` covers all attempts and iterations. */
 async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promise<StepOutcome> {
   const seconds = prepared.keepsTime ? undefined : begun.step.timeout_seconds;
-  const clock = stepClock(begun.run.controller.signal, seconds, deps.now);
-  try {
-    let previous: Answer | null = null;
-    const before: NonNullable<RawResponse['iterationsBefore']> = [];
-    for (;;) {
-      const performed = await attempts(deps, begun, { prepared, clock, previous });
-      countUse(deps, begun, performed);
-      const stopped = stopReason(clock.signal);
-      if (stopped) return await interrupted(deps, begun, stopped, performed);
-      if (!performed.ok) return await failed(deps, begun, performed);
-      if (before.length > 0) performed.facts.raw.iterationsBefore = before;
-      if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, clock });
-      before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
-      previous = performed.answer;
-      begun.iteration += 1;
-      const message = `${begun.name} is ${performed.answer.confidence} sure and looks again`;
-      begun.run.journal.add('info', 'step_iteration', message, { step_name: begun.name, iteration: begun.iteration });
-    }
-  } finally {
-    clock.stop();
+  const after = seconds === undefined ? undefined : seconds * 1000;
+  const message = `no answer within ${seconds} s`;
+  using deadline = withDeadline({ after, why: 'step_timeout', message, follows: begun.signal });
+  const { signal } = deadline;
+  const ends = deps.now() + (after ?? NO_TIMEOUT_MS);
+  let previous: Answer | null = null;
+  const before: NonNullable<RawResponse['iterationsBefore']> = [];
+  for (;;) {
+    const performed = await attempts(deps, begun, { prepared, signal, ends, previous });
+    countUse(deps, begun, performed);
+    const stopped = stopReason(signal);
+    if (stopped) return await interrupted(deps, begun, stopped, performed);
+    if (!performed.ok) return await failed(deps, begun, performed);
+    if (before.length > 0) performed.facts.raw.iterationsBefore = before;
+    if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, signal });
+    before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
+    previous = performed.answer;
+    begun.iteration += 1;
+    noteIteration(begun, performed.answer);
   }
+}
+
+function noteIteration({ run, name, iteration }: Begun, { confidence }: Answer): void {
+  const message = `${name} answered with confidence ${confidence}; iteration ${iteration} starts`;
+  run.journal.add('info', 'step_iteration', message, { step_name: name, iteration });
 }
 
 /** What an iteration used is spent, whether or not its answer is the last or fits. */
@@ -120,29 +128,35 @@ function asksAgain({ step, iteration, run }: Begun, { confidence, proceed }: Ans
 
 interface Asking {
   prepared: Prepared;
-  clock: StepClock;
+  signal: AbortSignal;
+  /** When the step's time is over, in milliseconds. */
+  ends: number;
   previous: Answer | null;
 }
 
 /** One iteration: asks until an attempt works, none is left or the time is over. */
-async function attempts(deps: StepDeps, begun: Begun, { prepared, clock, previous }: Asking): Promise<Performed> {
+async function attempts(
+  deps: StepDeps,
+  begun: Begun,
+  { prepared, signal, ends, previous }: Asking,
+): Promise<Performed> {
   for (;;) {
     const { run, name, iteration } = begun;
-    if (clock.signal.aborted) return { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
+    if (signal.aborted) return { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
     const performed = await prepared.perform({
       idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
       iteration,
       previous,
-      timeoutMs: clock.left(),
-      signal: clock.signal,
+      timeoutMs: Math.max(1, Math.round(ends - deps.now())),
+      signal,
       span: begun.span,
       step: { id: begun.row.id, startedAt: begun.row.started_at },
       store: (writes) => deps.flush(run, writes),
     });
-    if (performed.ok || clock.signal.aborted) return performed;
+    if (performed.ok || signal.aborted) return performed;
     const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
     if (wait === null) return performed;
-    await backOff(deps, begun, { failure: performed, wait, signal: clock.signal });
+    await backOff(deps, begun, { failure: performed, wait, signal });
   }
 }
 
@@ -179,6 +193,7 @@ async function interrupted(
       return ended(deps, begun, { status: 'cancelled', error: { type: 'cancelled', message: stopped.message } });
     case 'run_timeout':
     case 'step_timeout':
+    case 'call_timeout':
       return failed(deps, begun, {
         ok: false,
         type: 'timeout',
@@ -219,19 +234,19 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 
 interface Answered {
   performed: Extract<Performed, { ok: true }>;
-  clock: StepClock;
+  signal: AbortSignal;
 }
 
-async function answered(deps: StepDeps, begun: Begun, { performed, clock }: Answered): Promise<StepOutcome> {
+async function answered(deps: StepDeps, begun: Begun, { performed, signal }: Answered): Promise<StepOutcome> {
   const { answer, facts } = performed;
   if (answer.artifactTexts) await deps.keepArtifacts(begun.run, begun.name, answer.artifactTexts);
   const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, {
     answer,
     facts,
     raw: facts.raw,
-    signal: clock.signal,
+    signal,
   });
-  const stopped = stopReason(clock.signal);
+  const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));
   const known = { facts, answer, report, ...gathered };

@@ -1,4 +1,5 @@
-import { type ActiveRun, stopReason } from '../../runs/state/active-run.ts';
+import type { ActiveRun } from '../../runs/state/active-run.ts';
+import { stopReason } from '../../runs/state/stopped.ts';
 import type { Write } from '../../runs/state/records.ts';
 import {
   type ApprovalFilter,
