@@ -24,7 +24,8 @@ async function expositions(): Promise<string[]> {
     now: Date.now,
     sources: [],
   });
-  const gateway = new Metrics({
+  const gateway = new Metrics();
+  gateway.readFrom({
     activeRuns: () => 0,
     queuedRuns: () => 0,
     agents: () => 0,

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import packageJson from '../package.json' with { type: 'json' };
-import { HELP, readCommand } from './cli.ts';
+import { HELP, readCommand } from './boot/command-line.ts';
 import { baseEnvironment } from './config/base-environment.ts';
 import { loadConfig } from './config/load.ts';
-import { startGateway } from './gateway.ts';
+import { startGateway } from './boot/start-gateway.ts';
 import { loadTokens } from './identity/device-auth.ts';
 import { loadSigningKey } from './identity/signing-key.ts';
 import { createLog } from './observability/log.ts';
-import { stopOnSignals } from './stop-on-signals.ts';
+import { stopOnSignals } from './boot/stop-on-signals.ts';
 
 const BAD_START = 2;
 

@@ -55,7 +55,8 @@ export class Metrics {
     ['server'],
   );
 
-  constructor(sources: MetricsSources) {
+  /** Adds the series that are read at each scrape. */
+  readFrom(sources: MetricsSources): void {
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
     this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
     this.gauge('agents', 'Agents that are loaded', () => sources.agents());

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { createLog } from '../observability/log.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
+import { stopOnSignals } from '../boot/stop-on-signals.ts';
 import { startRunner } from './runner.ts';
 import { readRunnerSettings } from './settings.ts';
 

@@ -10,7 +10,7 @@ import { createMethods } from '../rpc/methods.ts';
 import type { RpcReply } from '../rpc/connection.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Run, RunWatcher } from '../runs/run.ts';
-import { schedule } from '../schedule.ts';
+import { schedule } from '../tools/schedule.ts';
 import { runAgent, type RunJob } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
 import { Announcer } from './announcer.ts';

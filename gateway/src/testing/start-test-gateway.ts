@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { baseEnvironment } from '../config/base-environment.ts';
 import { parseConfig } from '../config/load.ts';
-import { startGateway } from '../gateway.ts';
+import { startGateway } from '../boot/start-gateway.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { Log } from '../observability/log.ts';
 import { RpcClient } from './rpc-client.ts';

@@ -1,4 +1,4 @@
-import type { Log } from './observability/log.ts';
+import type { Log } from '../observability/log.ts';
 
 /**
  * From now on SIGTERM and SIGINT let what runs end and then end the process: 0, or 1 where that failed. To be called before

@@ -1,21 +1,22 @@
 import type { GatewayConfig, ToolServerConfig } from '../config/schema.ts';
 import type { Log } from '../observability/log.ts';
-import { schedule } from '../schedule.ts';
-import { createMemoryWatch, readMemory } from './memory-watch.ts';
-import { openServer, type ProcessSurroundings } from './open-server.ts';
-import { createOrphanWatch } from './orphan-watch.ts';
-import { type ToolServerSpec, ToolServers } from './tool-servers.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { createMemoryWatch, readMemory } from '../tools/memory-watch.ts';
+import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
+import { createOrphanWatch } from '../tools/orphan-watch.ts';
+import { schedule } from '../tools/schedule.ts';
+import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
 
-export interface ComposeToolsOptions {
+interface ToolsOptions {
   config: GatewayConfig;
   /** What tool servers may see of the environment. */
   environment: Record<string, string>;
   log: Log;
-  onChangedTools: (server: string) => void;
+  metrics: Metrics;
 }
 
-/** The configured tool servers, not started yet, and what ends them with all that looks after them. */
-export interface ComposedTools {
+/** The configured tool servers, not started yet. `stop` ends them and their watches. */
+export interface OpenedTools {
   servers: ToolServers;
   stop: () => Promise<void>;
 }
@@ -24,8 +25,7 @@ const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
 const WATCH_MEMORY_MS = 2000;
 
-/** Puts supervision together: who starts, pings, bounds and, after a crash of the gateway, ends the tool servers. */
-export function composeTools({ config, environment, log, onChangedTools }: ComposeToolsOptions): ComposedTools {
+export function openTools({ config, environment, log, metrics }: ToolsOptions): OpenedTools {
   const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
@@ -42,7 +42,7 @@ export function composeTools({ config, environment, log, onChangedTools }: Compo
       else log.info({ server, state }, 'tool server');
     },
     onChangedTools: (server, tools_hash) => {
-      onChangedTools(server);
+      metrics.toolsChanged(server);
       log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones');
     },
   });

@@ -11,16 +11,22 @@ import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
-import { AgentPods } from './agent-pods.ts';
-import { AnswerPods, type AnswerPodsDeps } from './answer-pods.ts';
-import { podAddresses } from './pod-addresses.ts';
-import { runInPod } from './pod-run.ts';
+import { AgentPods } from '../pods/agent-pods.ts';
+import { AnswerPods } from '../pods/answer-pods.ts';
+import { podAddresses } from '../pods/pod-addresses.ts';
+import { runInPod } from '../pods/pod-run.ts';
+import type { OpenedAgents } from './agents.ts';
+import type { OpenedModels } from './models.ts';
+import type { Door } from './runs.ts';
+import type { OpenedTools } from './tools.ts';
 
-export interface PodsDeps extends Pick<AnswerPodsDeps, 'generate' | 'door'> {
+interface PodsOptions {
   config: Pick<GatewayConfig, 'mcp_servers' | 'tool_pinning' | 'limits' | 'runtime' | 'managed_dir'>;
   signingKey: SigningKey;
-  tools: () => ServedTool[];
-  agent: (name: string) => AgentRecord | undefined;
+  models: OpenedModels;
+  tools: OpenedTools;
+  agents: OpenedAgents;
+  door: Door;
   log: Log;
   onBug: (error: unknown) => void;
 }
@@ -38,34 +44,34 @@ export interface Pods {
   close: () => void;
 }
 
-/** Puts together what runs agents in their pods (Design 6). */
-export function composePods(deps: PodsDeps): Pods {
-  const { config, log } = deps;
+/** Connections to agents that run in their own pods. */
+export function openPods(options: PodsOptions): Pods {
+  const { config, log } = options;
   const { runtime } = config;
   const configured = Object.fromEntries(
     Object.entries(runtime.agents).map(([agent, addresses]) => [agent, [addresses].flat()]),
   );
   const answers = new AnswerPods({
-    generate: deps.generate,
-    door: deps.door,
+    generate: options.models.generate,
+    door: options.door,
     livesHere: (server) => !isImage(config.mcp_servers[server]),
   });
   const sources = { configured, managedDir: config.managed_dir, lookup: addressesOf };
   const pods = new AgentPods({
     addresses: (agent) => podAddresses(agent, sources),
-    token: (agent) => signRunnerToken(agent, deps.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
+    token: (agent) => signRunnerToken(agent, options.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
     onOpen: (name, link) => {
-      const agent = deps.agent(name);
-      if (agent) link.configure(configurationOf(agent, deps));
+      const agent = options.agents.registry.get(name);
+      if (agent) link.configure(configurationOf(agent, options));
     },
     onState: (state) => (state.state === 'down' ? log.warn(state, 'agent pod') : log.info(state, 'agent pod')),
-    onBug: deps.onBug,
+    onBug: options.onBug,
     startTimeoutMs: runtime.start_timeout_seconds * 1000,
   });
   const running = {
     pods,
-    configurationOf: ({ agent }: RunJob) => configurationOf(agent, deps),
+    configurationOf: ({ agent }: RunJob) => configurationOf(agent, options),
     hasBegun: (runId: string) => answers.wasAsked(runId),
     reconnectMs: runtime.reconnect_timeout_seconds * 1000,
   };
@@ -75,7 +81,7 @@ export function composePods(deps: PodsDeps): Pods {
     retain: (agents) => {
       pods.retain(new Set(agents.map(({ name }) => name)));
       for (const agent of agents)
-        for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, deps));
+        for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, options));
     },
     tools: (agent) => {
       const tools = pods.connected(agent).flatMap((link) => link.tools());
@@ -86,14 +92,14 @@ export function composePods(deps: PodsDeps): Pods {
   };
 }
 
-function configurationOf(agent: AgentRecord, { config, tools }: PodsDeps): RunnerConfiguration {
+function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): RunnerConfiguration {
   const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
   const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
     listed.has(name) && 'image' in entry ? [{ name, ...pick(entry) }] : [],
   );
   return {
     agent: { config: agent.config, soul: agent.soul, version: agent.version },
-    tools: listed.size === 0 ? [] : tools().filter(({ server }) => listed.has(server)),
+    tools: listed.size === 0 ? [] : tools.servers.tools().filter(({ server }) => listed.has(server)),
     image_servers: images,
     tool_pinning: config.tool_pinning,
     limits: {

@@ -1,4 +1,4 @@
-import type { ToolServerView } from './tools/tool-servers.ts';
+import type { ToolServerView } from '../tools/tool-servers.ts';
 
 interface Counts {
   version: string;

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import type { AgentRecord, KnownNames } from '../agents/agent-record.ts';
+import { knownNames } from '../agents/known-names.ts';
+import { AgentRegistry, type LoadReport } from '../agents/registry.ts';
+import type { GatewayConfig } from '../config/schema.ts';
+import type { Models } from '../models/models.ts';
+import type { Log } from '../observability/log.ts';
+
+export interface OpenedAgents {
+  ok: true;
+  registry: AgentRegistry;
+  /** The names in the configuration that an agent may refer to. */
+  known: KnownNames;
+  /** Whether this agent runs in its own pod. */
+  hasPod: (agent: AgentRecord) => boolean;
+}
+
+/** The registry, with no agent loaded yet. */
+export function openAgents({
+  config,
+  models,
+}: {
+  config: GatewayConfig;
+  models: Models;
+}): OpenedAgents | { ok: false; message: string } {
+  try {
+    mkdirSync(config.agents_dir, { recursive: true });
+  } catch (error) {
+    return { ok: false, message: `agents_dir: ${error instanceof Error ? error.message : 'cannot be made'}` };
+  }
+  const known = knownNames(config, models);
+  const registry = new AgentRegistry({ agentsDir: config.agents_dir, managedDir: config.managed_dir, known });
+  const hasPod = ({ config: agent, managedBy }: AgentRecord) =>
+    known.modeOf(agent, managedBy !== null) === 'kubernetes';
+  return { ok: true, registry, known, hasPod };
+}
+
+interface ReloadOptions {
+  agents: OpenedAgents;
+  pods: { retain: (agents: readonly AgentRecord[]) => void } | null;
+  log: Log;
+}
+
+/** Reads all agents from disk and connects to the pods of those that have one. */
+export function reloadAgents({ agents: { registry, hasPod }, pods, log }: ReloadOptions): LoadReport {
+  const report = registry.load();
+  pods?.retain(report.agents.filter(hasPod));
+  for (const { agent, field, message, severity } of report.errors)
+    log.warn({ agent, field, problem: message }, severity === 'error' ? 'agent not loaded' : 'agent warning');
+  const errors = report.errors.filter(({ severity }) => severity === 'error').length;
+  log.info({ agents: report.agents.length, errors, warnings: report.errors.length - errors }, 'agents loaded');
+  return report;
+}

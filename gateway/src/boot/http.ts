@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { readManagedAgents } from '../agents/managed.ts';
+import type { LoadReport } from '../agents/registry.ts';
+import { validateAgent } from '../agents/validate.ts';
+import type { GatewayConfig } from '../config/schema.ts';
+import { type AppDeps, createApp } from '../http/app.ts';
+import { healthOf } from '../http/health.ts';
+import { agentRoutes } from '../http/routes/agents.ts';
+import { serviceRoutes } from '../http/routes/service.ts';
+import { toolRoutes } from '../http/routes/tools.ts';
+import type { SigningKey } from '../identity/signing-key.ts';
+import type { Models } from '../models/models.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { imageServersFrom } from '../pods/image-servers.ts';
+import type { PolicyResult } from '../policy/policy.ts';
+import type { RunService } from '../runs/run-service.ts';
+import { discoveredTools } from '../runs/tool-offer.ts';
+import type { OpenedAgents } from './agents.ts';
+import type { Pods } from './pods.ts';
+import type { OpenedTools } from './tools.ts';
+
+interface HttpOptions {
+  config: GatewayConfig;
+  version: string;
+  signingKey: SigningKey | null;
+  models: Models;
+  tools: OpenedTools;
+  agents: OpenedAgents;
+  pods: Pods | null;
+  runs: RunService;
+  policy: Extract<PolicyResult, { ok: true }>;
+  metrics: Metrics;
+  reload: () => LoadReport;
+  access: Pick<AppDeps, 'authenticate' | 'onAuthFailure' | 'onBug'>;
+}
+
+/** The REST routes, not listening yet. */
+export function openHttp(options: HttpOptions) {
+  const { tls, metrics_auth: metricsAuth } = options.config.server;
+  return createApp({
+    ...options.access,
+    routes: [...serviceRoutesOf(options), ...agentRoutesOf(options), ...toolRoutesOf(options)],
+    metricsAuth,
+    version: options.version,
+    tls: tls ? { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } : null,
+  });
+}
+
+function serviceRoutesOf({ config, version, signingKey, models, tools, agents, runs, metrics }: HttpOptions) {
+  const counts = () => ({
+    version,
+    agents: agents.registry.size(),
+    activeRuns: runs.active(),
+    maxConcurrentRuns: config.limits.max_concurrent_runs,
+  });
+  return serviceRoutes({
+    health: () => healthOf(counts(), tools.servers.views()),
+    metrics: async () => ({ text: await metrics.text(), contentType: metrics.contentType() }),
+    providers: () => models.views,
+    runnerKey: () => signingKey?.publicKey ?? null,
+  });
+}
+
+function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reload }: HttpOptions) {
+  return agentRoutes({
+    list: () => registry.list(),
+    errors: () => registry.errors(),
+    get: (name) => registry.get(name),
+    create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
+    update: (name, change) => registry.update(name, change),
+    remove: (name) => registry.remove(name),
+    validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known),
+    reload,
+    managed: () => readManagedAgents(config.managed_dir),
+    toolsOf: ({ name, config: agent }) =>
+      discoveredTools(agent, [...tools.servers.tools(), ...(pods?.tools(name) ?? [])]),
+  });
+}
+
+function toolRoutesOf({ config, tools: { servers }, pods, policy }: HttpOptions) {
+  return toolRoutes({
+    servers: () => imageServersFrom(pods?.tools() ?? [], servers.views()),
+    tools: () => [...servers.tools(), ...(pods?.tools() ?? [])],
+    policy: { default: config.tool_policy.default, rules: policy.rules },
+    decide: policy.decide,
+  });
+}

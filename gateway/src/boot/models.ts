@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { GatewayConfig } from '../config/schema.ts';
+import { generate, type GenerateDeps } from '../models/generate.ts';
+import { createModels, type Models } from '../models/models.ts';
+import { providerEntries } from '../models/provider-entries.ts';
+import { createConceal } from '../observability/conceal.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { RunAgentDeps } from '../runs/run-agent.ts';
+import { tracedGenerate } from '../runs/traced.ts';
+
+interface ModelsOptions {
+  config: GatewayConfig;
+  metrics: Metrics;
+}
+
+/** The configured providers, and how a run asks a model of them. */
+export interface OpenedModels extends Models {
+  generate: RunAgentDeps['generate'];
+}
+
+export function openModels({ config, metrics }: ModelsOptions): OpenedModels {
+  const models = createModels(providerEntries(config.providers));
+  const secrets = Object.values(config.providers).flatMap(({ api_key, headers }) => [
+    api_key,
+    ...Object.values(headers),
+  ]);
+  const deps: GenerateDeps = {
+    route: models.route,
+    open: models.open,
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+    random: Math.random,
+    conceal: createConceal(secrets),
+    requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
+    // Counted after the answer is on its way.
+    onRequest: ({ reply, ...request }) =>
+      void setImmediate(() => metrics.llmRequest({ ...request, usage: reply?.usage ?? null })),
+  };
+  const ask: RunAgentDeps['generate'] = (request, options) => generate(request, options, deps);
+  return { ...models, generate: config.observability.otel.enabled ? tracedGenerate(ask) : ask };
+}

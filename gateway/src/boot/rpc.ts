@@ -1,0 +1,47 @@
+import { MAX_FRAME_BYTES } from '@signalbox/crds';
+import { keylessModels } from '../agents/validate.ts';
+import type { GatewayConfig } from '../config/schema.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { createMethods } from '../rpc/methods.ts';
+import { RpcServer, type RpcServerDeps } from '../rpc/rpc-server.ts';
+import type { RunService } from '../runs/run-service.ts';
+import type { OpenedAgents } from './agents.ts';
+
+interface RpcOptions {
+  config: GatewayConfig;
+  version: string;
+  agents: OpenedAgents;
+  runs: RunService;
+  metrics: Metrics;
+  access: Pick<RpcServerDeps, 'authenticate' | 'onAuthFailure' | 'onBug'>;
+}
+
+/** `/rpc`, not attached to a port yet. */
+export function openRpc({ config, version, agents, runs, metrics, access }: RpcOptions): RpcServer {
+  const methods = createMethods({
+    version,
+    listAgents: () => listAgents(agents),
+    submit: (params, watcher) => {
+      const submitted = runs.submit(params, watcher);
+      if (!submitted.ok) metrics.runRefused(submitted.type);
+      return submitted;
+    },
+    find: (reference) => runs.find(reference),
+    cancel: (run, message) => runs.cancel(run, message),
+  });
+  return new RpcServer({
+    ...access,
+    allowedOrigins: config.server.allowed_origins,
+    maxFrameBytes: MAX_FRAME_BYTES,
+    call: methods,
+    onGone: (watcher) => runs.unwatch(watcher),
+  });
+}
+
+function listAgents({ registry, known }: OpenedAgents) {
+  return registry.list().map(({ name, config, version }) => {
+    const { model, description, tags } = config;
+    const warnings = keylessModels(config, known).map(({ field, message }) => `${field}: ${message}`);
+    return { name, model, description, tags, version, ...(warnings.length > 0 ? { warnings } : {}) };
+  });
+}

@@ -1,0 +1,116 @@
+import type { AddressInfo } from 'node:net';
+import type { GatewayConfig } from '../config/schema.ts';
+import { createAuthenticate } from '../identity/authenticate.ts';
+import type { Tokens } from '../identity/device-auth.ts';
+import type { SigningKey } from '../identity/signing-key.ts';
+import type { Log } from '../observability/log.ts';
+import { Metrics } from '../observability/metrics.ts';
+import { compilePolicy } from '../policy/policy.ts';
+import { openAgents, reloadAgents } from './agents.ts';
+import { openHttp } from './http.ts';
+import { openModels } from './models.ts';
+import { openPods } from './pods.ts';
+import { openRpc } from './rpc.ts';
+import { openDoor, openRuns } from './runs.ts';
+import { openTools } from './tools.ts';
+import { openTracing } from './tracing.ts';
+
+export interface GatewayOptions {
+  config: GatewayConfig;
+  tokens: Tokens;
+  /** Null where no agent has a pod of its own. */
+  signingKey: SigningKey | null;
+  version: string;
+  log: Log;
+  /** What tool servers may see of the environment. */
+  baseEnvironment: Record<string, string>;
+}
+
+/** A gateway that accepts requests. */
+export interface RunningGateway {
+  url: string;
+  reload: () => void;
+  close: () => Promise<void>;
+}
+
+export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; message: string };
+
+/** Starts the service: each stage takes what earlier stages made. */
+export async function startGateway(options: GatewayOptions): Promise<StartResult> {
+  const { config, tokens, signingKey, version, log } = options;
+  const onBug = (error: unknown, about?: object) => log.error({ err: error, ...about }, 'unexpected error');
+  const policy = compilePolicy(config.tool_policy);
+  if (!policy.ok) return policy;
+
+  const metrics = new Metrics();
+  const models = openModels({ config, metrics });
+  const agents = openAgents({ config, models });
+  if (!agents.ok) return agents;
+  const tracing = await openTracing({ config, version, log });
+  const tools = openTools({ config, environment: options.baseEnvironment, log, metrics });
+  const door = openDoor({ config, policy, servers: tools.servers, metrics });
+  const pods = signingKey && openPods({ config, signingKey, models, tools, agents, door, log, onBug });
+  const runs = openRuns({ config, models, tools, agents, pods, door, tracing, metrics, log, onBug });
+  const reload = () => reloadAgents({ agents, pods, log });
+  const authenticate = createAuthenticate(tokens);
+  const onAuthFailure = (reason: string) => {
+    metrics.authFailure(reason);
+    log.info({ reason }, 'request refused');
+  };
+  const access = { authenticate, onAuthFailure, onBug };
+  const rpc = openRpc({ config, version, agents, runs, metrics, access });
+  const app = openHttp({
+    config,
+    version,
+    signingKey,
+    models,
+    tools,
+    agents,
+    pods,
+    runs,
+    policy,
+    metrics,
+    reload,
+    access,
+  });
+  metrics.readFrom({
+    activeRuns: () => runs.active(),
+    queuedRuns: () => runs.queued(),
+    agents: () => agents.registry.size(),
+    connections: () => rpc.size(),
+    servers: () => tools.servers.views().filter(({ transport }) => transport !== 'image'),
+    pods: () => pods?.connected() ?? [],
+  });
+
+  reload();
+  rpc.attach(app.server);
+  const listening = await listen(app, config);
+  if (!listening.ok) return listening;
+  // After the port: the MCP client is the largest module of the service, and probes should not wait for it.
+  setImmediate(() => tools.servers.start());
+
+  /** Takes no new runs, lets the others end, then ends connections, tool servers and the port. */
+  const close = async () => {
+    await runs.drain(config.server.drain_seconds * 1000);
+    pods?.close();
+    await Promise.all([rpc.close(), tools.stop()]);
+    await app.close();
+    await tracing?.close();
+  };
+  return { ok: true, gateway: { url: listening.url, reload, close } };
+}
+
+async function listen(
+  app: ReturnType<typeof openHttp>,
+  { server: { host, port, tls } }: GatewayConfig,
+): Promise<{ ok: true; url: string } | { ok: false; message: string }> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'cannot listen';
+    return { ok: false, message: `server.host, server.port: ${reason}` };
+  }
+  const bound = app.server.address() as AddressInfo;
+  const address = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return { ok: true, url: `${tls ? 'https' : 'http'}://${address}:${bound.port}` };
+}
