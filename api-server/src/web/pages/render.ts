@@ -4,7 +4,7 @@ import type Handlebars from 'handlebars';
 import { handlebars } from './handlebars.ts';
 import { icon } from './icons.ts';
 
-/** Turns a template and a view model into HTML; every value is escaped. */
+/** Turns a template and a view model into HTML; every value is escaped. A field that the model lacks is an error. */
 export type Render = (template: string, model: object) => string;
 
 /**
@@ -15,24 +15,50 @@ export function createRender(dir: string): Render {
   const engine = handlebars.create();
   engine.registerHelper('icon', (name: unknown) => new handlebars.SafeString(icon(name)));
   const templates = new Map<string, Handlebars.TemplateDelegate>();
-  const seen = new Map<string, string>();
   for (const file of globSync('**/*.hbs', { cwd: dir })) {
     const name = basename(file, '.hbs');
-    const other = seen.get(name);
-    if (other !== undefined) throw new Error(`two templates are called ${name}: ${other} and ${file}`);
-    seen.set(name, file);
-    // Indentation is for people who read templates; pages go without it.
-    const source = readFileSync(join(dir, file), 'utf8').replaceAll(/^[ \t]+/gm, '');
-    if (name.startsWith('_')) engine.registerPartial(name.slice(1), source);
-    else
-      templates.set(
-        name,
-        engine.compile(source, { preventIndent: true, knownHelpers: { icon: true }, knownHelpersOnly: true }),
-      );
+    if (templates.has(name)) throw new Error(`two templates are called ${name}, one of them ${file}`);
+    const template = compile(engine, file, readFileSync(join(dir, file), 'utf8'));
+    templates.set(name, template);
+    if (name.startsWith('_')) engine.registerPartial(name.slice(1), template);
   }
   return (name, model) => {
     const template = templates.get(name);
     if (template === undefined) throw new Error(`no template ${name}`);
     return template(model);
   };
+}
+
+/** An error names the file, the partial's too: the library says only the field and the line. */
+function compile(engine: typeof Handlebars, file: string, source: string): Handlebars.TemplateDelegate {
+  // Indentation is for people who read templates; pages go without it.
+  const ast = engine.parse(source.replaceAll(/^[ \t]+/gm, ''));
+  requireFields(ast);
+  const template: Handlebars.TemplateDelegate = engine.compile(ast, {
+    strict: true,
+    preventIndent: true,
+    knownHelpers: { icon: true },
+    knownHelpersOnly: true,
+  });
+  return (model, options) => {
+    try {
+      return template(model, options);
+    } catch (error) {
+      throw error instanceof TemplateError ? error : new TemplateError(file, error);
+    }
+  };
+}
+
+class TemplateError extends Error {
+  constructor(file: string, cause: unknown) {
+    super(`template ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'TemplateError';
+  }
+}
+
+/** The library's strict mode lets the arguments of `if`, `each`, `with` and partials pass; here they must exist, too. */
+function requireFields(ast: hbs.AST.Program): void {
+  const visitor = new handlebars.Visitor();
+  visitor.PathExpression = (path) => Object.assign(path, { strict: true });
+  visitor.accept(ast);
 }

@@ -1,9 +1,7 @@
-import formbody from '@fastify/formbody';
-import fastify from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
-import { fakeDeps, VIEWER } from '../fixtures/fake-deps.ts';
+import { expect, test } from 'vitest';
+import { VIEWER } from '../fixtures/fake-deps.ts';
+import { pagesWith as sitesWith } from '../fixtures/pages-with.ts';
 import { HOSTILE, NOW, runDetail, stepDetail } from '../fixtures/runs.ts';
-import { registerPages } from '../pages.ts';
 import type { ApprovalLine } from '../wire.ts';
 import { leftOf } from './card.ts';
 
@@ -32,20 +30,13 @@ const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine => ({
   ...more,
 });
 
-async function pagesWith(world: Parameters<typeof fakeDeps>[0] = {}) {
-  const app = fastify();
-  onTestFinished(() => app.close());
-  await app.register(formbody);
-  const deps = fakeDeps(world);
-  await registerPages(app, deps);
-  const post = (id: string, form: Record<string, string>) =>
-    app.inject({
-      method: 'POST',
-      url: `/ui/approvals/${id}`,
-      payload: new URLSearchParams({ _csrf: VIEWER.csrf, ...form }).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-  return { deps, post, get: async (url: string) => (await app.inject({ url })).body };
+async function pagesWith(world: Parameters<typeof sitesWith>[0] = {}) {
+  const { deps, get, post } = await sitesWith(world);
+  return {
+    deps,
+    get: async (url: string) => (await get(url)).body,
+    post: (id: string, form: Record<string, string>) => post(`/ui/approvals/${id}`, { _csrf: VIEWER.csrf, ...form }),
+  };
 }
 
 test('the page shows what is asked, how long, the fields and what was decided', async () => {

@@ -41,6 +41,7 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       // The one whose time is over first stands first.
       waiting: waiting.approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at)).map((one) => card(one)),
       ended: ended.map((one) => card(one)),
+      refused: false,
     };
     return sendPage(context, request, reply, { title: 'Approvals', nav: 'approvals', template: 'approvals', model });
   });

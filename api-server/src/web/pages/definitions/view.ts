@@ -119,6 +119,7 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, {
   const dedup = object(trigger['dedup']);
   return {
     ...pipelineRow(entry),
+    hash: entry.hash,
     listPath: paths.pipelines(),
     runsPath: paths.runs({ pipeline: entry.name }),
     facts: [
@@ -143,7 +144,7 @@ export function pipelineView(entry: DefinitionEntry, definitions: Definitions, {
       { label: 'Budget of a run', value: budgetText(object(config['budget']), currency) },
       { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
       { label: 'Hash', value: entry.hash, mono: true },
-    ],
+    ].map((fact) => ({ title: '', mono: false, ...fact })),
     entries: list(config['steps']).map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
     problems: problemFiles(definitions, of('Pipeline', entry.name)),

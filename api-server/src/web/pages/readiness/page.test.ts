@@ -1,10 +1,7 @@
-import formbody from '@fastify/formbody';
-import fastify from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
-import { fakeDeps } from '../fixtures/fake-deps.ts';
+import { expect, test } from 'vitest';
+import { pagesWith } from '../fixtures/pages-with.ts';
 import { readinessReport, readinessStep } from '../fixtures/readiness.ts';
 import { HOSTILE, NOW } from '../fixtures/runs.ts';
-import { registerPages } from '../pages.ts';
 
 const entry = {
   name: 'host-load',
@@ -15,13 +12,9 @@ const entry = {
 };
 const definitions = { pipelines: [entry], steps: [], problems: [], loadedAt: NOW };
 
-async function pageOf(world: Parameters<typeof fakeDeps>[0] = {}) {
-  const app = fastify();
-  onTestFinished(() => app.close());
-  await app.register(formbody);
-  const deps = fakeDeps({ definitions, readiness: readinessReport([readinessStep()]), ...world });
-  await registerPages(app, deps);
-  return { deps, get: (query = '') => app.inject({ url: `/ui/pipelines/host-load${query}` }) };
+async function pageOf(world: Parameters<typeof pagesWith>[0] = {}) {
+  const { deps, get } = await pagesWith({ definitions, readiness: readinessReport([readinessStep()]), ...world });
+  return { deps, get: (query = '') => get(`/ui/pipelines/host-load${query}`) };
 }
 
 test('the form works without script and changes nothing', async () => {

@@ -4,23 +4,23 @@ import { costCell } from '../runs/row.ts';
 import { isActive } from '../status.ts';
 import type { RunDetail } from '../wire.ts';
 
-interface Fact {
-  label: string;
-  value: string;
-  href?: string;
-  title?: string;
-  mono?: boolean;
+const PLAIN = {
+  href: null as string | null,
+  title: '',
+  mono: false,
   /** Figures of one width, so that a growing number does not move the line. */
-  figure?: boolean;
-  since?: string | null;
-}
+  figure: false,
+  since: null as string | null,
+};
+type Fact = typeof PLAIN & { label: string; value: string };
+type FactInput = Partial<Fact> & Pick<Fact, 'label' | 'value'>;
 
-const link = (label: string, id: string | null | undefined): Fact[] =>
+const link = (label: string, id: string | null | undefined): FactInput[] =>
   id === null || id === undefined
     ? []
     : [{ label, value: `…${id.slice(-8)}`, href: paths.run(id), mono: true, title: id }];
 
-function costFact({ cost, unpriced_steps }: RunDetail['totals'], currency: string): Fact {
+function costFact({ cost, unpriced_steps }: RunDetail['totals'], currency: string): FactInput {
   const cell = costCell(cost, unpriced_steps, currency);
   const value = cell.unpriced && unpriced_steps > 0 ? 'unpriced' : cell.text;
   return { label: 'Cost', figure: true, value, title: cell.title };
@@ -30,7 +30,7 @@ function costFact({ cost, unpriced_steps }: RunDetail['totals'], currency: strin
 export function runFacts(run: RunDetail, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
   const tokens = run.totals.input_tokens + run.totals.output_tokens;
-  return [
+  const facts: FactInput[] = [
     { label: 'Pipeline', value: run.pipeline_name, href: paths.pipeline(run.pipeline_name) },
     { label: 'Stage', value: run.stage },
     { label: 'Severity', value: run.severity ?? '–' },
@@ -67,4 +67,5 @@ export function runFacts(run: RunDetail, at: { now: number; currency: string }):
     { label: 'Triggered', value: exactTime(run.triggered_at) },
     ...link('Parent run', run.parent_run_id),
   ];
+  return facts.map((fact) => ({ ...PLAIN, ...fact }));
 }

@@ -28,6 +28,7 @@ export function markView(input: {
     subject: input.step === null ? 'run' : 'step',
     outcomes: OUTCOMES.map((outcome) => ({ ...outcome, pressed: mark?.outcome === outcome.value })),
     notes: mark?.notes ?? '',
+    here: null,
     present:
       mark === null
         ? null

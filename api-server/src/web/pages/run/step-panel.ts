@@ -40,7 +40,8 @@ const MAX_PROMPT = 60_000;
 
 function promptView(step: StepDetail) {
   const prompt = step.raw_response?.prompt ?? null;
-  if (prompt === null) return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null };
+  if (prompt === null)
+    return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null, hash: null };
   const cut =
     prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
   return {
@@ -146,8 +147,13 @@ const toolsView = (step: StepDetail, calls: ReturnType<typeof toolCalls>) => ({
     step.executor === 'gateway' ? 'The agent called no tool.' : `The ${step.executor} executor records no tool calls.`,
 });
 
+const CLOSED = { evidence: null, branches: null, prompt: null, output: null, tools: null, log: null, cost: null };
+
 /** What each tab shows; only the open one is built. */
-const BODIES: Record<Tab, (input: PanelInput, calls: ReturnType<typeof toolCalls>) => object> = {
+const BODIES: Record<
+  Tab,
+  (input: PanelInput, calls: ReturnType<typeof toolCalls>) => Partial<Record<keyof typeof CLOSED, object | null>>
+> = {
   evidence: ({ step, group, now, stepHref }) => ({
     evidence: evidenceView(step),
     branches: group !== null && group.name === step.step_name ? branchesView(group, { now, hrefOf: stepHref }) : null,
@@ -204,6 +210,7 @@ export function panelView(input: PanelInput) {
       current: id === tab,
       badge: badges[id] ?? null,
     })),
+    ...CLOSED,
     ...BODIES[tab](input, calls),
     mark: markOf(input),
     rerun: rerunFrom(input),

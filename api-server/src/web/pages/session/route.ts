@@ -21,7 +21,7 @@ export function registerSession(app: FastifyInstance, context: PageContext): voi
       title: 'Log in',
       nav: null,
       template: 'login',
-      model: { action: paths.login(), next },
+      model: { action: paths.login(), next, wrong: null },
     });
   });
 
