@@ -30,14 +30,12 @@ import type { StepKind } from '../runs/state/step-kind.ts';
 import type { Texts } from '../runs/prompt/texts.ts';
 import { webhookStep } from '../runs/step/webhook-step.ts';
 import { askToCancel } from '../store/tables/claims.ts';
-import { addCounters } from '../store/db/counters.ts';
-import type { Database, Tx } from '../store/db/database.ts';
-import { appendEvents } from '../store/tables/event-writes.ts';
+import type { Database } from '../store/db/database.ts';
+import { perform } from '../store/db/write.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 import { readOutcome } from '../store/tables/outcome.ts';
-import { endRun, insertRun, keepDefinition, setLiveStatus } from '../store/tables/run-writes.ts';
+import { runWrites } from '../store/tables/run-store.ts';
 import { enterLane } from '../store/tables/shared-lanes.ts';
-import { stepStore } from '../store/tables/step-writes.ts';
 import type { Uses } from '../versions/uses.ts';
 
 export interface EngineParts {
@@ -74,7 +72,7 @@ export function wireEngine(parts: EngineParts): Engine {
   const store = ({ owner }: Pick<ActiveRun, 'owner'>, writes: Write[]) =>
     database.write(async (tx) => {
       if (tx.epoch !== owner) throw new TakenOver();
-      for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
+      await perform(tx, writes);
     });
   const whileHeld = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
     await store(run, writes);
@@ -87,13 +85,7 @@ export function wireEngine(parts: EngineParts): Engine {
   };
   const engine = createEngine({
     step,
-    store: {
-      endRun: (row) => async (tx: Tx) => void (await endRun(tx, row)),
-      appendEvents: (runId, events) => (tx: Tx) => appendEvents(tx, runId, events),
-      addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
-      addHourly: (row) => async (tx: Tx) => tx.sum({ table: 'hourly_runs', row }),
-    },
-    setLiveStatus: (id, status) => async (tx: Tx) => void (await setLiveStatus(tx, id, status)),
+    store: runWrites,
     persist: failpoints.stepRowLate ? late : persist,
     endWrites: (run, end) => [...parts.approvals.closeAll(run), ...(parts.endWrites?.(run, end) ?? [])],
     readInterrupted: () => readInterrupted(database.db),
@@ -107,12 +99,6 @@ export function wireEngine(parts: EngineParts): Engine {
     }),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),
-    insertChild:
-      (row, { hash, name, config }) =>
-      async (tx: Tx) => {
-        await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
-        await insertRun(tx, row);
-      },
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     lanes,
@@ -181,7 +167,7 @@ function stepDeps(
       note(`artifacts too large or too many were left out: ${result.leftOut.join(', ')}`);
     },
     priceOf,
-    store: stepStore,
+    store: runWrites,
     now,
     newId,
     delay,

@@ -6,7 +6,7 @@ import { laneOf, type Lanes } from '../runs/run/lanes.ts';
 import type { Texts } from '../runs/prompt/texts.ts';
 import type { Database, Tx } from '../store/db/database.ts';
 import { keptDefinitions } from '../store/tables/interrupted.ts';
-import { insertPrior } from '../store/tables/prior-steps.ts';
+import { insertPrior } from '../store/tables/step-writes.ts';
 import { findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { countWaiting, laneIsOpen, makeRoom, placeInLane } from '../store/tables/shared-lanes.ts';
 import { roomFor } from '../triggers/intake.ts';

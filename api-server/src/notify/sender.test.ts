@@ -4,7 +4,8 @@ import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import { httpExecutor } from '../executors/http.ts';
 import { createTexts } from '../runs/prompt/texts.ts';
 import { readCounters } from '../store/db/counters.ts';
-import type { Database, Tx } from '../store/db/database.ts';
+import type { Database } from '../store/db/database.ts';
+import { perform } from '../store/db/write.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
@@ -92,7 +93,7 @@ async function endRunOf(pipeline: Pipeline, id = RUN_ID): Promise<void> {
       cost: null,
       unpriced_steps: 0,
     });
-    for (const write of writes) await (write as (tx: Tx) => Promise<void>)(tx);
+    await perform(tx, writes);
   });
 }
 

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { createUses, type UsedBy, type VersionUse } from './uses.ts';
 
 const STEP: UsedBy = {
-  step_name: 'look',
-  prompt_hash: 'p1',
+  stepName: 'look',
+  promptHash: 'p1',
   executor: 'gateway',
   agent: 'a',
-  agent_version: 'v1',
-  started_at: 1_000,
+  agentVersion: 'v1',
+  startedAt: 1_000,
 };
 
 /** Uses over a store that is told when to answer. */
@@ -41,8 +41,8 @@ test('an edition that nobody knew is stored at once, and told to who waits for i
   const { uses, batches, heard, answer } = notebook();
   uses.note(STEP);
   await answer();
-  const { started_at: at, ...key } = STEP;
-  expect(batches).toEqual([[{ ...key, first_seen_at: at, last_seen_at: at }]]);
+  const edition = { step_name: 'look', prompt_hash: 'p1', executor: 'gateway', agent: 'a', agent_version: 'v1' };
+  expect(batches).toEqual([[{ ...edition, first_seen_at: 1_000, last_seen_at: 1_000 }]]);
   expect(heard).toEqual([1]);
 });
 
@@ -50,13 +50,13 @@ test('a known edition is stored again after a minute of use, or when somebody as
   const { uses, batches, answer } = notebook();
   uses.note(STEP);
   await answer();
-  uses.note({ ...STEP, started_at: 60_999 });
+  uses.note({ ...STEP, startedAt: 60_999 });
   await answer();
   expect(batches).toHaveLength(1);
-  uses.note({ ...STEP, started_at: 61_000 });
+  uses.note({ ...STEP, startedAt: 61_000 });
   await answer();
   expect(batches[1]).toMatchObject([{ first_seen_at: 60_999, last_seen_at: 61_000 }]);
-  uses.note({ ...STEP, started_at: 61_001 });
+  uses.note({ ...STEP, startedAt: 61_001 });
   const asked = uses.flush();
   await answer();
   await asked;
@@ -67,7 +67,7 @@ test('who asks gets what was noted while an earlier batch was being stored', asy
   const { uses, batches, answer, turn } = notebook();
   uses.note(STEP);
   await turn();
-  uses.note({ ...STEP, agent_version: 'v2' });
+  uses.note({ ...STEP, agentVersion: 'v2' });
   const asked = uses.flush();
   await answer();
   await answer();
@@ -80,7 +80,7 @@ test('what could not be stored is kept for the next time, and nobody is disturbe
   uses.note(STEP);
   await answer(new Error('the disk is full'));
   expect(warnings).toHaveLength(1);
-  uses.note({ ...STEP, started_at: 500 });
+  uses.note({ ...STEP, startedAt: 500 });
   await answer();
   expect(batches[1]).toMatchObject([{ first_seen_at: 500, last_seen_at: 1_000 }]);
   expect(heard).toEqual([1]);
@@ -88,9 +88,9 @@ test('what could not be stored is kept for the next time, and nobody is disturbe
 
 test('branches are one step, and several editions come in one order', async () => {
   const { uses, batches, answer } = notebook();
-  uses.note({ ...STEP, step_name: 'each/1', started_at: 3 });
-  uses.note({ ...STEP, step_name: 'each/0', started_at: 2 });
-  uses.note({ ...STEP, step_name: 'before' });
+  uses.note({ ...STEP, stepName: 'each/1', startedAt: 3 });
+  uses.note({ ...STEP, stepName: 'each/0', startedAt: 2 });
+  uses.note({ ...STEP, stepName: 'before' });
   await answer();
   expect(batches[0]?.map(({ step_name, first_seen_at }) => [step_name, first_seen_at])).toEqual([
     ['before', 1_000],
@@ -100,10 +100,10 @@ test('branches are one step, and several editions come in one order', async () =
 
 test('a step without prompt and version is no edition; what another backend calls a version is none either', async () => {
   const { uses, batches, answer } = notebook();
-  uses.note({ ...STEP, executor: 'human', prompt_hash: null, agent: null, agent_version: null });
+  uses.note({ ...STEP, executor: 'human', promptHash: null, agent: null, agentVersion: null });
   await answer();
   expect(batches).toEqual([]);
-  uses.note({ ...STEP, executor: 'external', agent_version: 'at random' });
+  uses.note({ ...STEP, executor: 'external', agentVersion: 'at random' });
   await answer();
   expect(batches).toMatchObject([[{ executor: 'external', prompt_hash: 'p1', agent_version: '' }]]);
 });
@@ -112,7 +112,7 @@ test('while the database refuses, five thousand editions are noted and no more',
   const { uses, batches, answer, turn } = notebook();
   uses.note(STEP);
   await turn();
-  for (let n = 0; n < 6_000; n++) uses.note({ ...STEP, agent_version: `v${n}` });
+  for (let n = 0; n < 6_000; n++) uses.note({ ...STEP, agentVersion: `v${n}` });
   await answer();
   const asked = uses.flush();
   await answer();

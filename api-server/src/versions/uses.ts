@@ -1,4 +1,5 @@
 import { family, keyName } from '../runs/state/hourly.ts';
+import type { StepExecution } from '../runs/state/model.ts';
 
 /** Which step used which edition of its prompt and its agent; empty where there is none. Times in milliseconds. */
 export interface VersionUse {
@@ -13,14 +14,10 @@ export interface VersionUse {
 }
 
 /** What the end of a step tells. */
-export interface UsedBy {
-  step_name: string;
-  prompt_hash: string | null;
-  executor: string;
-  agent: string | null;
-  agent_version: string | null;
-  started_at: number;
-}
+export type UsedBy = Pick<
+  StepExecution,
+  'stepName' | 'promptHash' | 'executor' | 'agent' | 'agentVersion' | 'startedAt'
+>;
 
 export interface UsesDeps {
   /** Adds to what is stored; may be told the same twice. */
@@ -79,7 +76,7 @@ export function createUses({ store, stored, log }: UsesDeps): Uses {
   };
   return {
     note: (step) => {
-      if (step.prompt_hash === null && step.agent_version === null) return;
+      if (step.promptHash === null && step.agentVersion === null) return;
       const use = useOf(step);
       const key = keyOf(use);
       if (noted.size >= MAX_KNOWN && !noted.has(key)) return;
@@ -94,15 +91,15 @@ export function createUses({ store, stored, log }: UsesDeps): Uses {
 const keyOf = ({ step_name, prompt_hash, executor, agent, agent_version }: VersionUse): string =>
   JSON.stringify([step_name, prompt_hash, executor, agent, agent_version]);
 
-const useOf = ({ step_name, prompt_hash, executor, agent, agent_version, started_at }: UsedBy): VersionUse => ({
-  step_name: family(step_name),
-  prompt_hash: prompt_hash ?? '',
+const useOf = ({ stepName, promptHash, executor, agent, agentVersion, startedAt }: UsedBy): VersionUse => ({
+  step_name: family(stepName),
+  prompt_hash: promptHash ?? '',
   executor,
   agent: keyName('agent', agent),
   // Only the gateway's versions are editions that can be read; what another backend calls a version may differ every time.
-  agent_version: executor === 'gateway' ? keyName('provider', agent_version) : '',
-  first_seen_at: started_at,
-  last_seen_at: started_at,
+  agent_version: executor === 'gateway' ? keyName('provider', agentVersion) : '',
+  first_seen_at: startedAt,
+  last_seen_at: startedAt,
 });
 
 const join = (a: VersionUse | undefined, b: VersionUse): VersionUse => ({

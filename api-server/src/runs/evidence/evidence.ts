@@ -2,6 +2,7 @@ import { runChecks, type CheckDeps } from './checks.ts';
 import type { Evidence } from './gate.ts';
 import { ground } from './ground.ts';
 import type { CheckResult, RawResponse, SecondOpinion } from '../state/model.ts';
+import { family } from '../state/hourly.ts';
 import type { Counter } from '../state/records.ts';
 import { verifierCounters } from '../state/rollups.ts';
 import type { CallFacts } from '../state/step-kind.ts';
@@ -90,11 +91,11 @@ async function calibrated(
   if (!rule || answer.confidence === null) return null;
   const { row } = begun;
   const value = await deps.calibratedMean({
-    stepName: row.step_name.split('/', 1)[0] as string,
+    stepName: family(row.stepName),
     agent: row.agent,
     provider: facts.provider,
     model: facts.model,
-    promptHash: row.prompt_hash,
+    promptHash: row.promptHash,
     agentVersion: facts.agentVersion,
     confidence: verifier === null ? answer.confidence : Math.min(answer.confidence, verifier),
   });

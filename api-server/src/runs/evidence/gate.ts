@@ -9,6 +9,15 @@ export interface Evidence {
   checksPassed: boolean | null;
 }
 
+/** Evidence that is a confidence and nothing else, or not even that. */
+export const confidenceAlone = (confidence: number | null): Evidence => ({
+  confidence,
+  verifier: null,
+  calibrated: null,
+  grounding: null,
+  checksPassed: null,
+});
+
 export interface GateRule {
   threshold: number;
   onLow: 'escalate' | 'abort' | 'proceed';

@@ -1,16 +1,15 @@
-import type { FanOutStep, ParallelStep } from '@signalbox/crds';
+import type { FanOutStep, ParallelStep, Step } from '@signalbox/crds';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { Failure } from '../state/executor.ts';
-import { gate, type Evidence } from '../evidence/gate.ts';
+import { confidenceAlone, gate } from '../evidence/gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
-import type { RawResponse, StepStatus, TrustReport } from '../state/model.ts';
-import type { StepStartRecord } from '../state/records.ts';
+import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
 import { holdSlot, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
-import { endRecord, type StepError } from '../evidence/step-rows.ts';
+import { endedStep, startedStep, type StepOf } from '../evidence/step-rows.ts';
 import type { Site } from '../state/site.ts';
 
 /** An entry of several branches, as the engine sees it. */
@@ -29,35 +28,33 @@ export interface Branch {
 }
 
 export interface BegunGroup extends Group {
-  row: StepStartRecord;
+  row: StepExecution;
   span: Span;
 }
 
+/** A group as a step of its run: nobody is asked. */
+export const stepOfGroup = ({
+  run,
+  step,
+  index,
+  executor,
+}: Pick<Group, 'run' | 'index' | 'executor'> & { step: Pick<Step, 'name'> }): StepOf => ({
+  run,
+  name: step.name,
+  stepIndex: index,
+  kind: executor,
+  executor,
+  agent: null,
+});
+
 /** Stores the row of the group before any branch begins; a resumed group has its row already. */
 export async function beginGroup(deps: StepDeps, group: Group, branches: number): Promise<BegunGroup> {
-  const { run, step, index, executor, raw } = group;
+  const { run, step, executor, raw } = group;
   const earlier = run.inFlight.get(step.name);
   const at = earlier?.startedAt ?? deps.now();
-  const row: StepStartRecord = {
-    id: earlier?.id ?? deps.newId(at),
-    run_id: run.id,
-    step_name: step.name,
-    step_index: index,
-    kind: executor,
-    executor,
-    agent: null,
-    model: null,
-    provider: null,
-    status: 'running',
-    pipeline_name: run.pipeline.name,
-    team: run.team,
-    stage: run.stage,
-    prompt_hash: null,
-    started_at: at,
-    completed_at: null,
-    attempts: 1,
-    raw_response: raw ? JSON.stringify(raw) : null,
-  };
+  const prepared = { model: null, promptHash: null, raw };
+  const beginning = { id: earlier?.id ?? deps.newId(at), at, attempt: 1, prepared, status: 'running' as const };
+  const row = startedStep(stepOfGroup(group), beginning);
   const span = run.span.child(`${executor}: ${step.name}`, {
     'service.span.kind': executor,
     'service.step.name': step.name,
@@ -167,7 +164,7 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 
 function judge(deps: StepDeps, group: BegunGroup, trust: number | null, count: number): StepOutcome {
   const { step } = group;
-  const report = gate(evidenceOf(trust), {
+  const report = gate(confidenceAlone(trust), {
     threshold: step.confidence_threshold,
     onLow: step.on_low_confidence,
     confidenceOf: `${group.join} over ${count} branches`,
@@ -204,19 +201,11 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
     proceedReason: null,
     artifacts: [],
   };
-  const ending = { status, error, report, answer, evidence: evidenceOf(trust) };
-  run.pending.push(deps.store.endStep(endRecord({ row, attempt: 1, costs: [] }, ending, deps.now())));
+  const ending = { status, error, report, answer, evidence: confidenceAlone(trust) };
+  run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [] }, ending, deps.now())));
   group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
   return { status, error };
 }
-
-const evidenceOf = (confidence: number | null): Evidence => ({
-  confidence,
-  verifier: null,
-  calibrated: null,
-  grounding: null,
-  checksPassed: null,
-});
 
 /** Later steps reach all answers of a group in one place, in the order of the branches. */
 function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): unknown[] {

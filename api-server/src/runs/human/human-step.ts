@@ -38,8 +38,8 @@ export function humanStep(deps: HumanStepDeps): StepKind {
         promptHash: null,
         raw,
         keepsTime: true,
-        withStart: ({ id, started_at }) => {
-          const approval = questionOf(site, raw, { id, startedAt: started_at });
+        withStart: ({ id, startedAt }) => {
+          const approval = questionOf(site, raw, { id, startedAt });
           if (!site.run.inFlight.has(site.name)) noteQuestion(site, approval);
           return deps.approvals.ask(site.run, approval);
         },

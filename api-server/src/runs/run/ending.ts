@@ -2,19 +2,12 @@ import { AppError } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, Stopped } from '../state/stopped.ts';
 import type { EventHub } from '../state/events.ts';
-import { hourlyRun, type HourlyRun } from '../state/hourly.ts';
-import type { RunEvent } from '../state/model.ts';
-import type { Counter, RunEndRecord, Write } from '../state/records.ts';
+import type { RunWrites, Write } from '../state/records.ts';
 import { runCounters } from '../state/rollups.ts';
 import type { RunOutcome } from './sequence.ts';
 
 export interface EndingDeps {
-  store: {
-    endRun(row: RunEndRecord): Write;
-    appendEvents(runId: string, events: RunEvent[]): Write;
-    addCounters(counters: Counter[]): Write;
-    addHourly(sum: HourlyRun): Write;
-  };
+  store: RunWrites;
   /** One durable transaction; rejects with `unavailable` when nothing was stored, and with `Stopped` where another process has the run. */
   persist(run: Pick<ActiveRun, 'owner'>, writes: Write[]): Promise<void>;
   /** Further writes of the transaction that ends a run, such as its notifications. */
@@ -99,19 +92,13 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     output_tokens: run.totals.outputTokens,
     cost: run.totals.cost,
     unpriced_steps: run.totals.unpricedSteps,
+    pipeline_name: run.pipeline.name,
+    stage: run.stage,
+    team: run.team,
+    triggered_at: run.triggeredAt,
   });
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
-  const hourly = deps.store.addHourly(
-    hourlyRun({
-      pipeline_name: run.pipeline.name,
-      stage: run.stage,
-      team: run.team,
-      status,
-      triggered_at: run.triggeredAt,
-      completed_at: completedAt,
-    }),
-  );
-  await flush(deps, run, [end, counters, hourly, ...deps.endWrites(run, outcome)], true);
+  await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);
   run.span.end({ 'service.run.status': status }, status === 'failed' ? 'failed' : null);
 }

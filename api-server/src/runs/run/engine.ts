@@ -6,7 +6,6 @@ import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { joinLane, laneOf, type Lanes } from './lanes.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
-import type { Write } from '../state/records.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence } from './sequence.ts';
@@ -16,11 +15,8 @@ import type { TraceRun } from '../state/span.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
 export interface EngineDeps
-  extends
-    Omit<EndingDeps, 'now' | 'delay'>,
-    Pick<SubRunDeps, 'pipelineNamed' | 'insertChild' | 'readOutcome' | 'enterShared'> {
+  extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush'>;
-  setLiveStatus(id: string, status: 'running' | 'interrupted'): Write;
   readInterrupted(): Promise<InterruptedRun[]>;
   /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
   cancelElsewhere?(runId: string, by: string): Promise<boolean>;
@@ -97,7 +93,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message } });
     }
     if (status === 'queued') say(run, 'run_started', 'started');
-    run.pending.push(deps.setLiveStatus(run.id, 'running'));
+    run.pending.push(deps.store.setLiveStatus(run.id, 'running'));
     return execute(run);
   };
 
@@ -255,5 +251,5 @@ async function takeUp(deps: EngineDeps, ending: EndingDeps, run: ActiveRun, stat
   if (run.stage === 'production') {
     run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
   }
-  await flush(ending, run, [deps.setLiveStatus(run.id, 'interrupted')]);
+  await flush(ending, run, [deps.store.setLiveStatus(run.id, 'interrupted')]);
 }

@@ -2,7 +2,8 @@ import { type FanOutStep, isFanOut, isParallel, type ParallelStep, type Step } f
 import type { ActiveRun } from '../state/active-run.ts';
 import { callFailureWebhook } from '../step/failure-webhook.ts';
 import { runFanOut } from '../group/fan-out.ts';
-import { failGroup } from '../group/group.ts';
+import { failGroup, stepOfGroup, type Group } from '../group/group.ts';
+import { startedStep } from '../evidence/step-rows.ts';
 import { runParallel } from '../group/parallel.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { holdSlot } from '../state/shared-slot.ts';
@@ -39,37 +40,13 @@ async function runGroup(
   return isParallel(step) ? runParallel(deps, run, step, index) : runFanOut(deps, run, step, index);
 }
 
-interface Skipped {
-  run: ActiveRun;
-  step: Step;
-  index: number;
-  executor: 'parallel' | 'fan_out';
-}
+type Skipped = Pick<Group, 'run' | 'step' | 'index' | 'executor'>;
 
-function skipGroup(deps: StepDeps, { run, step, index, executor }: Skipped): StepOutcome {
+function skipGroup(deps: StepDeps, group: Skipped): StepOutcome {
+  const { run, step } = group;
   const at = deps.now();
   noteSkip(run, step.name);
-  run.pending.push(
-    deps.store.insertStep({
-      id: deps.newId(at),
-      run_id: run.id,
-      step_name: step.name,
-      step_index: index,
-      kind: executor,
-      executor,
-      agent: null,
-      model: null,
-      provider: null,
-      status: 'skipped',
-      pipeline_name: run.pipeline.name,
-      team: run.team,
-      stage: run.stage,
-      prompt_hash: null,
-      started_at: at,
-      completed_at: at,
-      attempts: 0,
-      raw_response: null,
-    }),
-  );
+  const skipped = { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' as const };
+  run.pending.push(deps.store.insertStep(startedStep(stepOfGroup(group), skipped)));
   return { status: 'skipped', error: null };
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { insertPrior } from '../../store/tables/prior-steps.ts';
+import { insertPrior } from '../../store/tables/step-writes.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
 import { CONTEXT, createWorld, hang, sure, type Ended, type World } from './engine.fixture.ts';
 import { newId } from '../state/ids.ts';

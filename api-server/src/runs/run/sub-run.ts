@@ -10,7 +10,6 @@ import { joinLane, laneOf, type Lanes } from './lanes.ts';
 import type { Lane } from '../state/lane.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow } from '../state/new-run.ts';
-import type { NewRunRecord, Write } from '../state/records.ts';
 import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
@@ -28,7 +27,6 @@ export interface ChildOutcome {
 
 export interface SubRunDeps extends EndingDeps {
   pipelineNamed(name: string): LoadedPipeline | undefined;
-  insertChild(row: NewRunRecord, pipeline: LoadedPipeline): Write;
   /** The stored end of a run that this process did not see; null for an unknown or a live one. */
   readOutcome(runId: string): Promise<ChildOutcome | null>;
   hub: EventHub;
@@ -132,7 +130,7 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
   // What a testing run starts is no evidence of production.
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
-  await deps.persist(parent, [deps.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
+  await deps.persist(parent, [deps.store.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
   const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
   const run = activate(
     deps.hub,

@@ -160,10 +160,13 @@ export interface RawResponse {
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
 }
 
-/** One executed step (Orchestration 2.2). */
+/** One executed step (Orchestration 2.2). `pipelineName`, `team` and `stage` are its run's. */
 export interface StepExecution {
   id: string;
   runId: string;
+  pipelineName: string;
+  team: string | null;
+  stage: Stage;
   stepName: string;
   stepIndex: number;
   kind: StepKind;
@@ -193,8 +196,15 @@ export interface StepExecution {
   nextStepContext: unknown;
   rawResponse: RawResponse | null;
   artifacts: string[];
-  error: { type: string; message: string } | null;
+  error: StepError | null;
 }
+
+export interface StepError {
+  type: string;
+  message: string;
+}
+
+export type EndedStep = StepExecution & { completedAt: number };
 
 /** One line of a run's log, also a frame of the live stream (Orchestration 6). `ts` is ISO 8601. */
 export interface RunEvent {

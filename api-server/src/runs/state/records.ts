@@ -1,9 +1,12 @@
-import type { HourlyStep } from './hourly.ts';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import type { EndedStep, RunEvent, StepExecution } from './model.ts';
 
-/** What a run writes down, in the form of its rows: the store's tables are made of these. Times are milliseconds, JSON columns are text. */
+/** What a run stores, in the form of its row. Times are milliseconds, JSON columns are text. */
 
-/** A write for a later transaction; the store made it and only the store can run it. It may run twice. */
-export type Write = (tx: never) => Promise<void>;
+/** A write for a later transaction. The store makes it and only the store can perform it, more than once where it tries again. */
+export interface Write {
+  readonly madeBy: 'store';
+}
 
 export interface NewRunRecord {
   id: string;
@@ -40,54 +43,7 @@ export interface RunEndRecord {
   unpriced_steps: number;
 }
 
-export interface StepStartRecord {
-  id: string;
-  run_id: string;
-  step_name: string;
-  step_index: number;
-  kind: string;
-  executor: string;
-  agent: string | null;
-  model: string | null;
-  provider: string | null;
-  status: string;
-  pipeline_name: string;
-  team: string | null;
-  stage: string;
-  prompt_hash: string | null;
-  started_at: number;
-  completed_at: number | null;
-  attempts: number;
-  raw_response: string | null;
-}
-
-export interface StepEndRecord {
-  id: string;
-  model: string | null;
-  provider: string | null;
-  status: string;
-  primary_confidence: number | null;
-  verifier_confidence: number | null;
-  effective_confidence: number | null;
-  grounding_score: number | null;
-  deterministic_passed: number | null;
-  agent_version: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost: number | null;
-  cost_source: string | null;
-  completed_at: number;
-  attempts: number;
-  summary: string | null;
-  error_type: string | null;
-  error_message: string | null;
-  trust_report: string | null;
-  checks: string | null;
-  artifacts: string | null;
-  next_step_context: string | null;
-  output: string | null;
-  raw_response: string | null;
-}
+export type EndedRunRecord = RunEndRecord & Pick<NewRunRecord, 'pipeline_name' | 'stage' | 'team' | 'triggered_at'>;
 
 /** One labelled value of a roll-up; `labels` in the order of the metric table of Orchestration 6. */
 export interface Counter {
@@ -109,11 +65,17 @@ export interface DuplicateRun {
   triggeredAt: number;
 }
 
-/** The writes of a step. */
-export interface StepStore {
-  insertStep(row: StepStartRecord): Write;
-  endStep(row: StepEndRecord): Write;
+/** What a run stores, each for a transaction to come. */
+export interface RunWrites {
+  /** Of a run that a step of another run starts. */
+  insertChild(row: NewRunRecord, pipeline: LoadedPipeline): Write;
+  setLiveStatus(runId: string, status: 'running' | 'interrupted'): Write;
+  /** With what it adds to the sums of its hour. */
+  endRun(run: EndedRunRecord): Write;
+  insertStep(step: StepExecution): Write;
+  /** With what it adds to the sums of its hour. */
+  endStep(step: EndedStep): Write;
   countAttempt(stepId: string, attempts: number): Write;
   addCounters(counters: Counter[]): Write;
-  addHourly(sum: HourlyStep): Write;
+  appendEvents(runId: string, events: RunEvent[]): Write;
 }

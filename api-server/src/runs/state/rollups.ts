@@ -1,41 +1,44 @@
 import { family } from './hourly.ts';
 import type { Counter } from './records.ts';
-import type { Stage } from './model.ts';
+import type { EndedStep, Stage } from './model.ts';
 
 /** Upper bounds of the duration histogram in seconds, and of the grounding scores (Orchestration 6). */
 export const DURATION_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200];
 export const SCORE_BUCKETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 
-export interface EndedStep {
-  stage: Stage;
-  team: string | null;
-  pipeline: string;
-  stepName: string;
-  executor: string;
-  agent: string | null;
-  model: string | null;
-  provider: string | null;
-  status: string;
-  durationSeconds: number;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  grounding: number | null;
-  checksPassed: boolean | null;
-}
+type CountedStep = Pick<
+  EndedStep,
+  | 'stage'
+  | 'team'
+  | 'pipelineName'
+  | 'stepName'
+  | 'executor'
+  | 'agent'
+  | 'model'
+  | 'provider'
+  | 'status'
+  | 'startedAt'
+  | 'completedAt'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'groundingScore'
+  | 'deterministicPassed'
+>;
 
 /** What one ended step adds to the metrics; testing adds nothing. */
-export function stepCounters(step: EndedStep): Counter[] {
+export function stepCounters(step: CountedStep): Counter[] {
   if (step.stage !== 'production' || step.status === 'skipped') return [];
   const name = family(step.stepName);
   const asked = [step.agent ?? '', step.model ?? '', step.provider ?? ''];
-  const who = [step.pipeline, name, step.executor, ...asked];
+  const who = [step.pipelineName, name, step.executor, ...asked];
+  const seconds = (step.completedAt - step.startedAt) / 1000;
   return [
     { metric: 'pipeline_steps_total', labels: [...who, step.status], value: 1 },
-    ...observed('pipeline_step_duration_seconds', who, { value: step.durationSeconds, buckets: DURATION_BUCKETS }),
-    ...(step.grounding === null
+    ...observed('pipeline_step_duration_seconds', who, { value: seconds, buckets: DURATION_BUCKETS }),
+    ...(step.groundingScore === null
       ? []
-      : observed('step_grounding_score', [step.pipeline, name, ...asked], {
-          value: step.grounding,
+      : observed('step_grounding_score', [step.pipelineName, name, ...asked], {
+          value: step.groundingScore,
           buckets: SCORE_BUCKETS,
         })),
     ...checkCounters(step, name),
@@ -52,13 +55,13 @@ function observed(metric: string, labels: string[], seen: { value: number; bucke
   ];
 }
 
-function checkCounters({ pipeline, checksPassed }: EndedStep, name: string): Counter[] {
-  if (checksPassed === null) return [];
-  const outcome = checksPassed ? 'passed' : 'failed';
-  return [{ metric: 'step_deterministic_check_total', labels: [pipeline, name, outcome], value: 1 }];
+function checkCounters({ pipelineName, deterministicPassed }: CountedStep, name: string): Counter[] {
+  if (deterministicPassed === null) return [];
+  const outcome = deterministicPassed ? 'passed' : 'failed';
+  return [{ metric: 'step_deterministic_check_total', labels: [pipelineName, name, outcome], value: 1 }];
 }
 
-function tokenCounters({ team, inputTokens, outputTokens }: EndedStep, who: string[]): Counter[] {
+function tokenCounters({ team, inputTokens, outputTokens }: CountedStep, who: string[]): Counter[] {
   if (inputTokens === null && outputTokens === null) return [];
   const labels = [team ?? '', ...who];
   return [

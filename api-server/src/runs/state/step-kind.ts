@@ -1,6 +1,6 @@
 import type { Failure } from './executor.ts';
-import type { RawResponse, StepStatus } from './model.ts';
-import type { StepStartRecord, Write } from './records.ts';
+import type { RawResponse, StepExecution, StepStatus } from './model.ts';
+import type { Write } from './records.ts';
 import type { Span } from './span.ts';
 import type { Site } from './site.ts';
 
@@ -72,7 +72,7 @@ export interface Prepared {
   promptHash: string | null;
   raw: RawResponse | null;
   /** Stored in the transaction of the step's start. */
-  withStart?(row: StepStartRecord): Write[];
+  withStart?(step: StepExecution): Write[];
   /** True where the step minds its `timeout_seconds` itself. */
   keepsTime?: true;
   perform(attempt: Attempt): Promise<Performed>;

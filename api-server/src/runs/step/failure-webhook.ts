@@ -5,7 +5,7 @@ import type { HttpExecutor } from '../state/executor.ts';
 import { noteMissing, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
-import type { StepError } from '../evidence/step-rows.ts';
+import type { StepError } from '../state/model.ts';
 import type { Site } from '../state/site.ts';
 import type { Texts } from '../prompt/texts.ts';
 

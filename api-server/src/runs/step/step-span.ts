@@ -1,5 +1,5 @@
 import type { Span } from '../state/span.ts';
-import type { StepStartRecord } from '../state/records.ts';
+import type { StepExecution } from '../state/model.ts';
 import { effectiveConfidence } from '../evidence/gate.ts';
 import type { Ending } from '../evidence/step-rows.ts';
 import type { Site } from '../state/site.ts';
@@ -7,16 +7,16 @@ import type { Site } from '../state/site.ts';
 const WORDS = { step: 'step', branch: 'branch', fan_out_branch: 'branch' } as const;
 
 /** The span of a step or branch, from its row (Orchestration 6). */
-export const startSpan = ({ span, kind, run }: Site, row: StepStartRecord): Span =>
-  span.child(`${WORDS[kind]}: ${row.step_name}`, {
+export const startSpan = ({ span, kind, run }: Site, row: StepExecution): Span =>
+  span.child(`${WORDS[kind]}: ${row.stepName}`, {
     'service.span.kind': WORDS[kind],
     'service.run.id': run.id,
     'service.pipeline.name': run.pipeline.name,
-    'service.step.name': row.step_name,
+    'service.step.name': row.stepName,
     'service.executor': row.executor,
     'service.agent': row.agent,
     'service.model': row.model,
-    'service.prompt_hash': row.prompt_hash,
+    'service.prompt_hash': row.promptHash,
   });
 
 export function endSpan(span: Span, { status, error, facts, evidence }: Ending): void {

@@ -6,27 +6,26 @@ import { overBudget } from '../state/budget.ts';
 import { spend } from '../state/cost.ts';
 import { gatherEvidence, type EvidenceDeps } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
-import { gate, type GateRule } from '../evidence/gate.ts';
-import type { RawResponse, StepStatus } from '../state/model.ts';
-import type { Counter, StepEndRecord, StepStartRecord, StepStore, Write } from '../state/records.ts';
+import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
+import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus } from '../state/model.ts';
+import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
-import { hourlyStep } from '../state/hourly.ts';
-import { endCounters, endRecord, startRecord, type Begun, type Ending, type StepError } from '../evidence/step-rows.ts';
+import { endCounters, endedStep, startedStep, type Begun, type Beginning, type Ending } from '../evidence/step-rows.ts';
 import type { AnyStep, Site } from '../state/site.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
 export interface StepDeps extends EvidenceDeps {
   kinds: ReadonlyMap<string, StepKind>;
-  store: StepStore;
+  store: RunWrites;
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
   keepArtifacts(run: ActiveRun, stepName: string, texts: Record<string, string>): Promise<void>;
   /** Hears of every step that ended. */
-  noteUse(step: StepStartRecord & StepEndRecord): void;
+  noteUse(step: EndedStep): void;
   newId(now: number): string;
   /** Resolves false when the signal aborts first. */
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
@@ -67,13 +66,19 @@ async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Pro
   const { id, at, attempt } = earlier
     ? { ...earlier, at: earlier.startedAt, attempt: earlier.attempts }
     : firstTime(deps);
-  const row = startRecord(site, { id, at, attempt, prepared, status: 'running' });
+  const row = started(site, { id, at, attempt, prepared, status: 'running' });
   const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
   const span = startSpan(site, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
   return { ...site, row, attempt, iteration: 1, costs: [], span };
 }
+
+const started = ({ run, step, name, index, kind }: Site, beginning: Beginning): StepExecution =>
+  startedStep(
+    { run, name, stepIndex: index, kind, executor: step.executor, agent: 'agent' in step ? step.agent : null },
+    beginning,
+  );
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
   const at = now();
@@ -150,7 +155,7 @@ async function attempts(
       timeoutMs: Math.max(1, Math.round(ends - deps.now())),
       signal,
       span: begun.span,
-      step: { id: begun.row.id, startedAt: begun.row.started_at },
+      step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
     if (performed.ok || signal.aborted) return performed;
@@ -220,13 +225,7 @@ async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, 
 /** What was said by who refused counts as evidence too: no gate, a confidence. */
 function weigh(answer: Answer | undefined): Pick<Ending, 'answer' | 'evidence' | 'report'> {
   if (!answer) return {};
-  const evidence = {
-    confidence: answer.confidence,
-    verifier: null,
-    calibrated: null,
-    grounding: null,
-    checksPassed: null,
-  };
+  const evidence = confidenceAlone(answer.confidence);
   return { answer, evidence, report: gate(evidence, null) };
 }
 
@@ -280,13 +279,10 @@ function gateRule({ step, kind }: Begun): GateRule | null {
 function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
   const completedAt = deps.now();
   noteEnd(begun, ending);
-  const record = endRecord(begun, ending, completedAt);
-  const row = deps.store.endStep(record);
-  const whole = { ...begun.row, ...record };
-  const hourly = deps.store.addHourly(hourlyStep(whole));
-  const counters = deps.store.addCounters([...endCounters(begun, ending, completedAt), ...more]);
-  begun.run.pending.push(row, counters, hourly);
-  deps.noteUse(whole);
+  const step = endedStep(begun, ending, completedAt);
+  const counters = deps.store.addCounters([...endCounters(begun, step), ...more]);
+  begun.run.pending.push(deps.store.endStep(step), counters);
+  deps.noteUse(step);
   endSpan(begun.span, ending);
   return { status: ending.status, error: ending.error };
 }
@@ -294,7 +290,7 @@ function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = [
 function skipped(deps: StepDeps, site: Site): StepOutcome {
   const at = deps.now();
   noteSkip(site.run, site.name);
-  const row = startRecord(site, { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
+  const row = started(site, { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
   site.run.pending.push(deps.store.insertStep(row));
   return { status: 'skipped', error: null };
 }

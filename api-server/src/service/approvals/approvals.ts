@@ -14,7 +14,8 @@ import {
 } from '../../store/tables/approvals.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
 import { addCounters } from '../../store/db/counters.ts';
-import type { Database, Tx } from '../../store/db/database.ts';
+import type { Database } from '../../store/db/database.ts';
+import { toWrite } from '../../store/db/write.ts';
 import { appendEvents } from '../../store/tables/event-writes.ts';
 import { decide } from './decide.ts';
 import { createDesk, type Place } from './desk.ts';
@@ -84,7 +85,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     status: 'timed_out' | 'cancelled',
     { store }: Waiting,
   ): Promise<Approval> => {
-    await store([async (tx: Tx) => void (await closeApproval(tx, approval.id, { status, at: now() }))]);
+    await store([toWrite((tx) => closeApproval(tx, approval.id, { status, at: now() }))]);
     const closed = await look(approval);
     if (closed.status === status) tell(closed);
     return closed;
@@ -114,9 +115,9 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     },
     onClosed: (listener) => void listeners.push(listener),
     ask: (run, approval) => [
-      (tx: Tx) => insertApproval(tx, approval),
+      toWrite((tx) => insertApproval(tx, approval)),
       logOf(run),
-      (tx: Tx) => setWaitingOn(tx, run.id, 'human'),
+      toWrite((tx) => setWaitingOn(tx, run.id, 'human')),
       ...announce(run, askingOf(approval)),
     ],
     answer: async (approval, waiting) => {
@@ -128,8 +129,8 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
         place.leave();
       }
     },
-    closeAll: (run) => (run.inFlight.size > 0 ? [(tx: Tx) => closeApprovalsOf(tx, run.id, now())] : []),
-    goesOn: (run) => (desk.asks(run.id) ? [logOf(run)] : [logOf(run), (tx: Tx) => setWaitingOn(tx, run.id, null)]),
+    closeAll: (run) => (run.inFlight.size > 0 ? [toWrite((tx) => closeApprovalsOf(tx, run.id, now()))] : []),
+    goesOn: (run) => (desk.asks(run.id) ? [logOf(run)] : [logOf(run), toWrite((tx) => setWaitingOn(tx, run.id, null))]),
     decide: async (id, decision) => {
       const record = async (...[made, audit, counters]: Parameters<Parameters<typeof decide>[0]['record']>) =>
         database.write(async (tx) => {
@@ -152,7 +153,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
 /** A run that waits may wait long: its log so far is stored with the question, and with the answer. */
 function logOf(run: ActiveRun): Write {
   const events = run.journal.take();
-  return (tx: Tx) => appendEvents(tx, run.id, events);
+  return toWrite((tx) => appendEvents(tx, run.id, events));
 }
 
 function askingOf({ id, runId, stepName, question, requestedAt, fields }: Approval): Asking {

@@ -13,17 +13,18 @@ afterEach(() => store.close());
 const step = {
   stage: 'production' as const,
   team: null,
-  pipeline: 'checkout',
-  executor: 'gateway',
+  pipelineName: 'checkout',
+  executor: 'gateway' as const,
   agent: 'investigator',
   model: 'demo/scripted',
   provider: 'demo',
-  status: 'completed',
-  durationSeconds: 1,
+  status: 'completed' as const,
+  startedAt: 0,
+  completedAt: 1_000,
   inputTokens: 10,
   outputTokens: 5,
-  grounding: null,
-  checksPassed: true,
+  groundingScore: null,
+  deterministicPassed: true,
 };
 const run = { stage: 'production' as const, pipeline: 'checkout', status: 'completed' };
 const rollUp = (...names: string[]) =>

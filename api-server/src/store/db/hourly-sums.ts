@@ -1,4 +1,4 @@
-import { type HourlyRun, type HourlyStep, type HourlySum } from '../../runs/state/hourly.ts';
+import type { HourlyRun, HourlyStep, HourlySum } from './hourly-rows.ts';
 import { statement } from './statement.ts';
 
 /** The columns that are added up; all others are the key. */

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
-import type { HourlyRun, HourlyStep } from '../../runs/state/hourly.ts';
+import type { HourlyRun, HourlyStep } from './hourly-rows.ts';
 import type { VersionUse } from '../../versions/uses.ts';
-import type { NewRunRecord, RunEndRecord, StepEndRecord, StepStartRecord } from '../../runs/state/records.ts';
+import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 
 /** Table shapes as stored: snake_case, times in milliseconds, JSON as text. Domain types live in `runs/model.ts`. */
 export interface Tables {
@@ -121,5 +121,41 @@ export interface RunRow extends NewRunRecord, Omit<RunEndRecord, 'completed_at'>
   owner: number | null;
 }
 
-/** What the start and the end of a step write. */
-export interface StepRow extends StepStartRecord, Omit<StepEndRecord, 'completed_at'> {}
+export interface StepRow {
+  id: string;
+  run_id: string;
+  step_name: string;
+  step_index: number;
+  kind: string;
+  executor: string;
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+  status: string;
+  pipeline_name: string;
+  team: string | null;
+  stage: string;
+  prompt_hash: string | null;
+  started_at: number;
+  completed_at: number | null;
+  attempts: number;
+  raw_response: string | null;
+  primary_confidence: number | null;
+  verifier_confidence: number | null;
+  effective_confidence: number | null;
+  grounding_score: number | null;
+  deterministic_passed: number | null;
+  agent_version: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: number | null;
+  cost_source: string | null;
+  summary: string | null;
+  error_type: string | null;
+  error_message: string | null;
+  trust_report: string | null;
+  checks: string | null;
+  artifacts: string | null;
+  next_step_context: string | null;
+  output: string | null;
+}

@@ -27,6 +27,10 @@ export function statement<P, R = unknown>(build: (db: Kysely<Tables>, slots: P) 
   return { build };
 }
 
+/** The slots of these columns, for `values` and `set`. */
+export const columns = <Row, Name extends keyof Row>(slot: Row, names: readonly Name[]): Pick<Row, Name> =>
+  Object.fromEntries(names.map((name) => [name, slot[name]])) as Pick<Row, Name>;
+
 /** Compiles a statement for the dialect of `db`; constants in the query stay constants. */
 export function compile<P>(db: Kysely<Tables>, { build }: Statement<P, unknown>): Compiled<P> {
   const slots = new Proxy({}, { get: (_, key) => new Slot(String(key)) }) as P;

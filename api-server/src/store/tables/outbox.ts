@@ -11,6 +11,7 @@ import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
+import { toWrite } from '../db/write.ts';
 
 type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt'>;
 
@@ -187,7 +188,7 @@ export const pruneNotifications = async (tx: Tx, before: number): Promise<number
 
 /** The outbox of the service over its database. */
 export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox => ({
-  insert: (notifications) => (tx: Tx) => insertNotifications(tx, notifications),
+  insert: (notifications) => toWrite((tx) => insertNotifications(tx, notifications)),
   claim: async (claim) => ((await anyDue(database.db, claim.now)) ? database.write((tx) => claimDue(tx, claim)) : []),
   settle: (settlement) => database.write((tx) => settleNotification(tx, settlement)),
   prune: (before) => database.write((tx) => pruneNotifications(tx, before)),

@@ -1,18 +1,10 @@
 import type { Kysely } from 'kysely';
-import type {
-  CheckResult,
-  ExecutorName,
-  RawResponse,
-  Run,
-  StepExecution,
-  StepKind,
-  StepStatus,
-  TrustReport,
-} from '../../runs/state/model.ts';
+import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { currentSteps, RUN_COLUMNS, toRun } from './list-runs.ts';
-import type { StepRow, Tables } from '../db/schema.ts';
+import type { Tables } from '../db/schema.ts';
+import { toStep } from './step-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */
@@ -97,43 +89,6 @@ export async function lastRuns(db: Kysely<Tables>, pipelines: readonly string[])
     if (row) found.set(name, toRun(row, null));
   }
   return found;
-}
-
-export function toStep(row: StepRow): StepExecution {
-  return {
-    id: row.id,
-    runId: row.run_id,
-    stepName: row.step_name,
-    stepIndex: row.step_index,
-    kind: row.kind as StepKind,
-    executor: row.executor as ExecutorName,
-    agent: row.agent,
-    model: row.model,
-    provider: row.provider,
-    status: row.status as StepStatus,
-    primaryConfidence: row.primary_confidence,
-    verifierConfidence: row.verifier_confidence,
-    effectiveConfidence: row.effective_confidence,
-    groundingScore: row.grounding_score,
-    deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
-    checks: (json(row.checks) ?? []) as CheckResult[],
-    trustReport: json(row.trust_report) as TrustReport | null,
-    promptHash: row.prompt_hash,
-    agentVersion: row.agent_version,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    cost: row.cost,
-    costSource: row.cost_source,
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    attempts: row.attempts,
-    summary: row.summary,
-    output: json(row.output) as Record<string, unknown> | null,
-    nextStepContext: json(row.next_step_context),
-    rawResponse: json(row.raw_response) as RawResponse | null,
-    artifacts: (json(row.artifacts) ?? []) as string[],
-    error: row.error_type === null ? null : { type: row.error_type, message: row.error_message ?? '' },
-  };
 }
 
 const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

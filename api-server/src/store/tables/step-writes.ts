@@ -1,78 +1,70 @@
-import { family } from '../../runs/state/hourly.ts';
+import type { StepExecution } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
-import { statement } from '../db/statement.ts';
-import type { StepEndRecord, StepStartRecord, StepStore } from '../../runs/state/records.ts';
-import { addCounters } from '../db/counters.ts';
+import type { Tables } from '../db/schema.ts';
+import { columns, statement } from '../db/statement.ts';
+import { END_COLUMNS, START_COLUMNS, toStepRow } from './step-row.ts';
 
-const insertStepRow = statement<StepStartRecord & { family: string }>((db, slot) =>
+type Row = Tables['step_executions'];
+
+export const insertStepRow = statement<Row>((db, slot) =>
   db
     .insertInto('step_executions')
-    .values({
-      id: slot.id,
-      run_id: slot.run_id,
-      step_name: slot.step_name,
-      family: slot.family,
-      step_index: slot.step_index,
-      kind: slot.kind,
-      executor: slot.executor,
-      agent: slot.agent,
-      model: slot.model,
-      provider: slot.provider,
-      status: slot.status,
-      pipeline_name: slot.pipeline_name,
-      team: slot.team,
-      stage: slot.stage,
-      prompt_hash: slot.prompt_hash,
-      started_at: slot.started_at,
-      completed_at: slot.completed_at,
-      attempts: slot.attempts,
-      raw_response: slot.raw_response,
-    })
+    .values(columns(slot, START_COLUMNS))
     // A resumed step already has its row; what it began with stays.
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doNothing()),
 );
 
-const endStepRow = statement<StepEndRecord>((db, slot) =>
-  db
-    .updateTable('step_executions')
-    .set({
-      model: slot.model,
-      provider: slot.provider,
-      status: slot.status,
-      primary_confidence: slot.primary_confidence,
-      verifier_confidence: slot.verifier_confidence,
-      effective_confidence: slot.effective_confidence,
-      grounding_score: slot.grounding_score,
-      deterministic_passed: slot.deterministic_passed,
-      agent_version: slot.agent_version,
-      input_tokens: slot.input_tokens,
-      output_tokens: slot.output_tokens,
-      cost: slot.cost,
-      cost_source: slot.cost_source,
-      completed_at: slot.completed_at,
-      attempts: slot.attempts,
-      summary: slot.summary,
-      error_type: slot.error_type,
-      error_message: slot.error_message,
-      trust_report: slot.trust_report,
-      checks: slot.checks,
-      artifacts: slot.artifacts,
-      next_step_context: slot.next_step_context,
-      output: slot.output,
-      raw_response: slot.raw_response,
-    })
-    .where('id', '=', slot.id),
+export const endStepRow = statement<Row>((db, slot) =>
+  db.updateTable('step_executions').set(columns(slot, END_COLUMNS)).where('id', '=', slot.id),
 );
 
-const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
+export const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
   db.updateTable('step_executions').set({ attempts: slot.attempts }).where('id', '=', slot.id),
 );
 
-/** The writes of steps, as the engine composes them (Design 8). */
-export const stepStore: StepStore = {
-  insertStep: (row) => async (tx: Tx) => void (await tx.run(insertStepRow, { ...row, family: family(row.step_name) })),
-  endStep: (row) => async (tx: Tx) => void (await tx.run(endStepRow, row)),
-  countAttempt: (id, attempts) => async (tx: Tx) => void (await tx.run(noteAttempt, { id, attempts })),
-  addCounters: (counters) => (tx: Tx) => addCounters(tx, counters),
-  addHourly: (row) => async (tx: Tx) => tx.sum({ table: 'hourly_steps', row }),
-};
+const insertEndedRow = statement<Row>((db, slot) =>
+  db.insertInto('step_executions').values(columns(slot, [...START_COLUMNS, ...END_COLUMNS])),
+);
+
+export interface RerunOf extends Pick<StepExecution, 'runId' | 'pipelineName' | 'stage'> {
+  newId(now: number): string;
+  now: number;
+}
+
+/**
+ * Writes the results that a rerun starts with: rows of status `skipped`, which no statistic counts, that say whose result
+ * they carry. A restart rebuilds the rerun from them.
+ */
+export async function insertPrior(
+  tx: Tx,
+  prior: readonly StepExecution[],
+  { newId, now, ...rerun }: RerunOf,
+): Promise<void> {
+  for (const step of prior) {
+    const loaded = { stepId: step.id, status: step.rawResponse?.loaded?.status ?? step.status };
+    const row = toStepRow({
+      ...step,
+      ...rerun,
+      ...NOT_COUNTED,
+      id: newId(now),
+      startedAt: now,
+      completedAt: now,
+      rawResponse: { ...step.rawResponse, loaded },
+    });
+    await tx.run(insertEndedRow, row);
+  }
+}
+
+/** What belongs to the original execution alone. */
+const NOT_COUNTED = {
+  status: 'skipped',
+  team: null,
+  attempts: 0,
+  inputTokens: null,
+  outputTokens: null,
+  cost: null,
+  costSource: null,
+  error: null,
+  checks: [],
+  artifacts: [],
+} as const satisfies Partial<StepExecution>;

@@ -1,0 +1,42 @@
+import type { RunWrites } from '../../runs/state/records.ts';
+import { addCounters } from '../db/counters.ts';
+import { hourlyRun, hourlyStep } from '../db/hourly-rows.ts';
+import { toWrite } from '../db/write.ts';
+import { appendEvents } from './event-writes.ts';
+import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
+import { toStepRow } from './step-row.ts';
+import { endStepRow, insertStepRow, noteAttempt } from './step-writes.ts';
+
+/** What runs store, as the engine composes it. */
+export const runWrites: RunWrites = {
+  insertChild: (row, { hash, name, config }) =>
+    toWrite(async (tx) => {
+      const stored_at = row.triggered_at;
+      await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at });
+      await insertRun(tx, row);
+    }),
+  setLiveStatus: (id, status) => toWrite((tx) => setLiveStatus(tx, id, status)),
+  endRun: (run) =>
+    toWrite(async (tx) => {
+      await endRun(tx, run);
+      await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
+    }),
+  insertStep: (step) => {
+    const row = toStepRow(step);
+    return toWrite((tx) => tx.run(insertStepRow, row));
+  },
+  endStep: (step) => {
+    const row = toStepRow(step);
+    // The branches of a group count, the group does not.
+    const hourly = GROUPS.has(step.kind) ? null : hourlyStep({ ...row, completed_at: step.completedAt });
+    return toWrite(async (tx) => {
+      await tx.run(endStepRow, row);
+      if (hourly) await tx.sum({ table: 'hourly_steps', row: hourly });
+    });
+  },
+  countAttempt: (id, attempts) => toWrite((tx) => tx.run(noteAttempt, { id, attempts })),
+  addCounters: (counters) => toWrite((tx) => addCounters(tx, counters)),
+  appendEvents: (runId, events) => toWrite((tx) => appendEvents(tx, runId, events)),
+};
+
+const GROUPS = new Set(['parallel', 'fan_out']);
