@@ -1,26 +1,29 @@
 export interface DirtyLoop {
   /** Something changed: runs soon, and again where it changes while it runs. */
   mark(): void;
-  /** Waits for what runs; nothing runs after it. */
+  /** Runs after this time even without a change; null takes that back. */
+  markIn(ms: number | null): void;
+  /** Waits for the present run; no other follows. */
   stop(): Promise<void>;
 }
 
 export interface DirtyLoopOptions {
   run(): Promise<void>;
-  /** A run that threw is run again after a pause that doubles; this is told why. */
+  /** Called with what a run threw; the run is repeated after a pause that doubles. */
   failed(error: unknown): void;
   random(): number;
 }
 
-/** Changes that come together are met by one run, and none waits longer than the second number. */
+/** One run serves changes that come together, and none waits longer than the second number. */
 const QUIET_MS = 10;
 const LONGEST_MS = 250;
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;
 
-/** Runs a job after changes, one at a time, level-triggered: it looks at the world as it is, never at events. */
+/** Runs a job after changes, one at a time, level-triggered: it looks at the state, never at events. */
 export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): DirtyLoop {
   let timer: NodeJS.Timeout | null = null;
+  let later: NodeJS.Timeout | undefined;
   let firstMark = 0;
   let running: Promise<void> | null = null;
   let again = false;
@@ -54,21 +57,27 @@ export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): Dirt
         );
       });
   };
+  const mark = (): void => {
+    if (stopped) return;
+    if (running) {
+      again = true;
+      return;
+    }
+    const now = performance.now();
+    // A retry keeps its pause: an object that changes often must not turn a failure into a busy loop.
+    if (timer && failures > 0) return;
+    if (firstMark === 0) firstMark = now;
+    schedule(Math.max(0, Math.min(QUIET_MS, firstMark + LONGEST_MS - now)));
+  };
   return {
-    mark: () => {
-      if (stopped) return;
-      if (running) {
-        again = true;
-        return;
-      }
-      const now = performance.now();
-      // A retry keeps its pause: an object that changes often must not turn a failure into a busy loop.
-      if (timer && failures > 0) return;
-      if (firstMark === 0) firstMark = now;
-      schedule(Math.max(0, Math.min(QUIET_MS, firstMark + LONGEST_MS - now)));
+    mark,
+    markIn: (ms) => {
+      clearTimeout(later);
+      if (ms !== null && !stopped) later = setTimeout(mark, Math.max(0, ms));
     },
     stop: async () => {
       stopped = true;
+      clearTimeout(later);
       if (timer) clearTimeout(timer);
       await running;
     },

@@ -1,17 +1,15 @@
 import type { SyncOptions } from './cli.ts';
 import { readOperator } from './config/operator.ts';
 import { createDirtyLoop } from './dirty-loop.ts';
-import { openManagedDirectory } from './files/managed-directory.ts';
+import { type Applied, openManagedDirectory } from './files/managed-directory.ts';
 import { startHealthServer } from './http/health-server.ts';
 import type { Cluster } from './kube/cluster.ts';
-import { createLetGo } from './let-go.ts';
 import { createWorld } from './objects/world.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createCachedPlan } from './plan/cached-plan.ts';
-import { countVerdicts, timedPlan } from './plan/measured-plan.ts';
+import { planFiles } from './plan/file-plan.ts';
+import { createMeasuredPlan } from './plan/measured-plan.ts';
 import { postReload } from './sync/reload.ts';
-import { syncOnce } from './sync/sync-once.ts';
 import { watchWorld } from './watch-world.ts';
 
 export interface RoleDeps {
@@ -20,7 +18,7 @@ export interface RoleDeps {
 }
 
 export interface SyncDeps extends RoleDeps {
-  /** Told before and after every change on the disk. */
+  /** Called before and after every change on the disk. */
   fileStep?: () => void;
 }
 
@@ -29,55 +27,54 @@ export interface Role {
   close(): Promise<void>;
 }
 
-/** Starts the sidecar: objects -> files -> one reload of the service a batch (Design 7). Throws where it cannot start. */
+/** Starts the sidecar: objects -> files -> one reload of the service a batch. Throws where it cannot start. */
 export async function startSync(options: SyncOptions, { log, cluster, fileStep }: SyncDeps): Promise<Role> {
   const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
+  const stopping = new AbortController();
   const metrics = createMetrics();
-  const plan = timedPlan(metrics, createCachedPlan(readOperator(serviceConfigs)));
   const world = createWorld({ kinds, namespaces, now: Date.now });
+  const plan = createMeasuredPlan(metrics, readOperator(serviceConfigs));
   const directory = await openManagedDirectory(dir, kinds, fileStep);
+  let ready = false;
+
   const failed = (loop: string) => (error: unknown) => {
     metrics.failures.inc({ loop });
-    log.warn({ loop, error: error instanceof Error ? error.message : String(error) }, 'tried again soon');
+    log.warn({ loop, err: error }, 'the work failed; another try follows');
   };
   const reload = createDirtyLoop({
     run: async () => {
       if (reloadUrl === null) return;
-      await postReload({ url: reloadUrl, tokenFile: reloadTokenFile }).catch((error: unknown) => {
-        metrics.reloads.inc({ outcome: 'failed' });
-        throw error;
-      });
+      const done = postReload({ url: reloadUrl, tokenFile: reloadTokenFile });
+      await done.catch(() => metrics.reloads.inc({ outcome: 'failed' }));
+      await done;
       metrics.reloads.inc({ outcome: 'done' });
     },
     failed: failed('reload'),
     random: Math.random,
   });
-  const letGo = createLetGo();
-  let ready = false;
+  const report = ({ written, deleted }: Applied, objects: number) => {
+    metrics.filesWritten.inc(written);
+    metrics.filesDeleted.inc(deleted);
+    const changed = written + deleted > 0;
+    if (changed) log.info({ written, deleted }, 'files changed');
+    // After the start too: the process before may have died between a file and its reload.
+    if (changed || !ready) reload.mark();
+    if (!ready) log.info({ objects }, 'synced');
+    ready = true;
+  };
   const loop = createDirtyLoop({
     run: async () => {
-      const done = await syncOnce({
-        directory,
-        objects: world.objects,
-        isGone: world.isGone,
-        plan,
-        report: ({ written, deleted }, verdicts) => {
-          metrics.filesWritten.inc(written);
-          metrics.filesDeleted.inc(deleted);
-          countVerdicts(metrics, verdicts);
-          if (written + deleted > 0) log.info({ written, deleted }, 'files changed');
-          // Once after the start too: a crash may have come between a file and its reload.
-          if (written + deleted > 0 || !ready) reload.mark();
-        },
-      });
-      if (done && !ready) log.info({ objects: world.objects()?.length }, 'synced');
-      ready ||= done;
-      letGo.worked();
+      const objects = world.objects();
+      if (objects === null) return;
+      const verdicts = plan(objects);
+      const { owners, textOf } = directory;
+      const files = planFiles({ verdicts, owners: owners(), textOf, isGone: world.isGone });
+      report(await directory.apply(files), objects.length);
     },
     failed: failed('sync'),
     random: Math.random,
   });
-  const stopping = new AbortController();
+
   const watching = watchWorld({ cluster, world, changed: loop.mark, log, metrics }, stopping.signal);
   const health = await startHealthServer({
     host,
@@ -89,7 +86,6 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
     url: health.url,
     close: async () => {
       stopping.abort();
-      letGo.stop();
       await watching;
       await loop.stop();
       await reload.stop();

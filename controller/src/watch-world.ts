@@ -1,5 +1,5 @@
 import type { Cluster } from './kube/cluster.ts';
-import { reflect } from './kube/reflector.ts';
+import { collectionOf, reflect } from './kube/reflector.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { World } from './objects/world.ts';
@@ -20,7 +20,7 @@ export async function watchWorld(
   const watches = world.scopes.map(({ store, ...scope }) =>
     reflect(
       {
-        cluster,
+        watch: cluster.watch,
         store,
         changed,
         random: Math.random,
@@ -30,7 +30,7 @@ export async function watchWorld(
           if (reason === 'failed') log.warn({ ...scope, error: message }, 'the watch failed and begins again');
         },
       },
-      scope,
+      collectionOf(cluster, scope),
       signal,
     ),
   );

@@ -139,14 +139,6 @@ export const WALLS: readonly Wall[] = [
     violation: planted('controller/src/planted.ts', '@kubernetes/client-node'),
     allowed: planted('controller/src/kube/planted-allowed.ts', '@kubernetes/client-node'),
   },
-  {
-    message: 'Plain HTTP comes from net/http.ts: an import of node:http loads all of fetch into every sidecar.',
-    inside: ['controller/src'],
-    allowTypes: true,
-    forbid: '^node:http$',
-    violation: planted('controller/src/http/planted-http.ts', 'node:http'),
-    allowed: planted('controller/src/http/planted-allowed.ts', '../net/http.ts'),
-  },
 ];
 
 /** Files that may read the environment; `main.ts` hands it to `config/`. */

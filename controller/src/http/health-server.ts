@@ -1,5 +1,5 @@
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from '../net/http.ts';
 
 export interface HealthDeps {
   host: string;
@@ -15,7 +15,7 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** Serves `/healthz`, `/readyz` and `/metrics` (Design 7). */
+/** Serves `/healthz`, `/readyz` and `/metrics`. */
 export async function startHealthServer({ host, port, notReady, metrics }: HealthDeps): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string, contentType = 'text/plain; charset=utf-8') =>

@@ -1,30 +1,31 @@
+import { ApiException, type V1Lease, V1MicroTime } from '@kubernetes/client-node';
 import { expect, test, vi } from 'vitest';
-import type { KubeAnswer, KubeRequest } from './cluster.ts';
 import { runForLeadership } from './leadership.ts';
-
-interface LeaseObject {
-  metadata: { name: string; resourceVersion: string };
-  spec: { holderIdentity?: string };
-}
 
 /** One lease with the optimistic locking of an API server. */
 function leases() {
-  let lease: LeaseObject | null = null;
+  let lease: V1Lease | null = null;
   let version = 0;
   let reads = 0;
-  const refuse = (status: number): KubeAnswer => ({ ok: false, status, message: '' });
-  const put = (body: unknown): KubeAnswer => {
-    const { metadata, spec } = body as LeaseObject;
-    lease = { metadata: { ...metadata, resourceVersion: String(++version) }, spec };
-    return { ok: true, body: lease };
+  const refuse = (status: number): never => {
+    throw new ApiException(status, '', {}, {});
   };
-  const send = async ({ method, body }: KubeRequest): Promise<KubeAnswer> => {
-    if (method === 'GET') reads++;
-    if (method === 'GET') return lease ? { ok: true, body: lease } : refuse(404);
-    if (method === 'POST') return lease ? refuse(409) : put(body);
-    return (body as LeaseObject).metadata.resourceVersion === lease?.metadata.resourceVersion ? put(body) : refuse(409);
+  const put = ({ metadata, spec }: V1Lease): V1Lease =>
+    (lease = { metadata: { ...metadata, resourceVersion: String(++version) }, ...(spec ? { spec } : {}) });
+  const calls = {
+    readNamespacedLease: async () => {
+      reads++;
+      return lease ?? refuse(404);
+    },
+    createNamespacedLease: async ({ body }: { body: V1Lease }) => (lease ? refuse(409) : put(body)),
+    replaceNamespacedLease: async ({ body }: { body: V1Lease }) =>
+      body.metadata?.resourceVersion === lease?.metadata?.resourceVersion ? put(body) : refuse(409),
   };
-  return { cluster: { send, namespace: 'signalbox' }, holder: () => lease?.spec.holderIdentity, reads: () => reads };
+  return {
+    cluster: { leases: calls, namespace: 'signalbox' },
+    holder: () => lease?.spec?.holderIdentity,
+    reads: () => reads,
+  };
 }
 
 function candidate(identity: string, cluster: ReturnType<typeof leases>['cluster'], now = Date.now) {
@@ -57,12 +58,10 @@ test('of two that ask one leads, and the other takes over when it leaves', async
 
 test('a lease whose holder is gone is taken once it was seen unchanged for its whole time', async () => {
   const { cluster, holder, reads } = leases();
-  await cluster.send({
-    method: 'POST',
-    path: '',
+  await cluster.leases.createNamespacedLease({
     body: {
       metadata: { name: 'x' },
-      spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
+      spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: new V1MicroTime('1999-01-01') },
     },
   });
   let now = 0;

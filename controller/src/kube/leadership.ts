@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import { type V1Lease, V1MicroTime } from '@kubernetes/client-node';
+import { abortedBy, answerOf } from './answer.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface LeadershipDeps {
-  cluster: Pick<Cluster, 'send' | 'namespace'>;
-  /** Who asks; different for every process. */
+  cluster: Pick<Cluster, 'leases' | 'namespace'>;
+  /** Name of this candidate; different for every process. */
   identity: string;
   now(): number;
   /** Called with a signal that is aborted when the lease is lost; another call may follow. */
@@ -19,21 +20,8 @@ const RENEW_DEADLINE_MS = 10_000;
 const RENEW_MS = 5000;
 const RETRY_MS = 2000;
 
-const Lease = z.looseObject({
-  metadata: z.looseObject({ resourceVersion: z.string() }),
-  spec: z
-    .looseObject({
-      holderIdentity: z.string().nullish(),
-      renewTime: z.string().nullish(),
-      leaseDurationSeconds: z.number().nullish(),
-      leaseTransitions: z.number().nullish(),
-    })
-    .default({}),
-});
-type Lease = z.infer<typeof Lease>;
-
 /**
- * Holds a Lease while it can, and leads while it holds it (Design 7). A lease of another is taken over once it was seen
+ * Holds a Lease while it can, and leads while it holds it. A lease of another holder is taken over after it was seen
  * unchanged for its whole duration by the clock of this process: clocks of machines are not compared.
  */
 export async function runForLeadership(deps: LeadershipDeps, signal: AbortSignal): Promise<void> {
@@ -55,7 +43,7 @@ interface State {
 
 async function renew(deps: LeadershipDeps, state: State, signal: AbortSignal): Promise<void> {
   const found = await read(deps);
-  const version = found?.metadata.resourceVersion ?? '';
+  const version = versionOf(found);
   if (state.seen?.version !== version) state.seen = { version, at: deps.now() };
   const holds = found !== undefined && mayTake(deps, found, state.seen.at) && (await write(deps, found, signal));
   if (holds) return hold(deps, state);
@@ -82,55 +70,51 @@ function stand(deps: LeadershipDeps, state: State): void {
   deps.lost();
 }
 
-const pathOf = ({ cluster }: LeadershipDeps): string =>
-  `/apis/coordination.k8s.io/v1/namespaces/${cluster.namespace}/leases`;
-
-/** Null where there is none; undefined where nobody can say. */
-async function read(deps: LeadershipDeps): Promise<Lease | null | undefined> {
-  const answer = await deps.cluster.send({ method: 'GET', path: `${pathOf(deps)}/${NAME}` });
-  if (!answer.ok) return answer.status === 404 ? null : undefined;
-  const parsed = Lease.safeParse(answer.body);
-  return parsed.success ? parsed.data : undefined;
+/** Null where there is none; undefined where the API server gave no answer. */
+async function read({ cluster: { leases, namespace } }: LeadershipDeps): Promise<V1Lease | null | undefined> {
+  const answer = await answerOf(leases.readNamespacedLease({ namespace, name: NAME }));
+  if (answer.ok) return answer.body;
+  return answer.status === 404 ? null : undefined;
 }
 
-const heldByOther = ({ identity }: LeadershipDeps, lease: Lease | null | undefined): boolean =>
-  Boolean(lease?.spec.holderIdentity && lease.spec.holderIdentity !== identity);
+const versionOf = (lease: V1Lease | null | undefined): string => lease?.metadata?.resourceVersion ?? '';
+const holderOf = (lease: V1Lease | null | undefined): string => lease?.spec?.holderIdentity ?? '';
 
-function mayTake(deps: LeadershipDeps, lease: Lease | null, seenAt: number): boolean {
-  if (lease === null || !heldByOther(deps, lease)) return true;
-  return deps.now() - seenAt > (lease.spec.leaseDurationSeconds ?? DURATION_SECONDS) * 1000;
+const heldByOther = ({ identity }: LeadershipDeps, lease: V1Lease | null | undefined): boolean =>
+  holderOf(lease) !== '' && holderOf(lease) !== identity;
+
+function mayTake(deps: LeadershipDeps, lease: V1Lease | null, seenAt: number): boolean {
+  if (!heldByOther(deps, lease)) return true;
+  return deps.now() - seenAt > (lease?.spec?.leaseDurationSeconds ?? DURATION_SECONDS) * 1000;
 }
 
-/** Writes the lease as it was read: of two that try, the API server refuses one. */
-async function write(deps: LeadershipDeps, lease: Lease | null, signal: AbortSignal): Promise<boolean> {
+/** Writes the lease with the version that was read: of two candidates that try, the API server refuses one. */
+async function write(deps: LeadershipDeps, lease: V1Lease | null, signal: AbortSignal): Promise<boolean> {
   const { identity, now, cluster } = deps;
-  const time = new Date(now()).toISOString().replace('Z', '000Z');
-  const isNew = lease?.spec.holderIdentity !== identity;
-  const body = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: lease ? lease.metadata : { name: NAME, namespace: cluster.namespace },
+  const { leases, namespace } = cluster;
+  const time = new V1MicroTime(now());
+  const transitions = (lease?.spec?.leaseTransitions ?? 0) + (lease ? 1 : 0);
+  const body: V1Lease = {
+    ...(lease ?? { metadata: { name: NAME, namespace } }),
     spec: {
       ...lease?.spec,
       holderIdentity: identity,
       leaseDurationSeconds: DURATION_SECONDS,
       renewTime: time,
-      ...(isNew ? { acquireTime: time, leaseTransitions: (lease?.spec.leaseTransitions ?? 0) + (lease ? 1 : 0) } : {}),
+      ...(holderOf(lease) === identity ? {} : { acquireTime: time, leaseTransitions: transitions }),
     },
   };
-  const path = lease ? `${pathOf(deps)}/${NAME}` : pathOf(deps);
-  return (await cluster.send({ method: lease ? 'PUT' : 'POST', path, body, signal })).ok;
+  const call = lease
+    ? leases.replaceNamespacedLease({ namespace, name: NAME, body }, abortedBy(signal))
+    : leases.createNamespacedLease({ namespace, body }, abortedBy(signal));
+  return (await answerOf(call)).ok;
 }
 
-/** Gives the lease back, so that the next one need not wait for its end. */
+/** Gives the lease back, so that the next candidate need not wait until it expires. */
 async function release(deps: LeadershipDeps): Promise<void> {
   const lease = await read(deps);
   if (!lease || heldByOther(deps, lease)) return;
-  const body = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    ...lease,
-    spec: { ...lease.spec, holderIdentity: '' },
-  };
-  await deps.cluster.send({ method: 'PUT', path: `${pathOf(deps)}/${NAME}`, body });
+  const { leases, namespace } = deps.cluster;
+  const body = { ...lease, spec: { ...lease.spec, holderIdentity: '' } };
+  await answerOf(leases.replaceNamespacedLease({ namespace, name: NAME, body }));
 }

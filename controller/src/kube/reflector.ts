@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DefinitionKind } from '@signalbox/crds';
 import { type CustomObject, GROUP, PLURALS, toCustomObject, VERSION } from '../objects/custom-object.ts';
 import type { Cluster } from './cluster.ts';
-import { listAll } from './list.ts';
+import { type ListCall, listAll } from './list.ts';
+import type { WatchCall, WatchEvent } from './watch.ts';
 
-/** What a collection is kept in. */
+/** Where the objects of a collection are kept. */
 export interface ReflectedStore<Item> {
   replace(items: readonly Item[]): void;
   /** True where it changed something. */
@@ -15,11 +16,11 @@ export interface ReflectedStore<Item> {
 }
 
 export interface ReflectorDeps<Item = CustomObject> {
-  cluster: Pick<Cluster, 'send' | 'stream'>;
+  watch: WatchCall;
   store: ReflectedStore<Item>;
-  /** Something may have changed; carries nothing, so that nobody acts on an event (Design 2). */
+  /** Something may have changed. It carries no event, so that nobody acts on one. */
   changed(): void;
-  restarted(reason: 'ended' | 'gone' | 'failed', message: string): void;
+  restarted(reason: EndReason, message: string): void;
   /** 0 to 1. */
   random(): number;
   now(): number;
@@ -34,24 +35,40 @@ export interface Scope {
 /** A collection of any kind. */
 export interface Collection<Item> {
   path: string;
+  list: ListCall;
   labelSelector?: string;
-  /** Null for what cannot be one of them. */
+  /** Null for an object that is not of this kind. */
   read(item: unknown): Item | null;
 }
 
+type EndReason = 'ended' | 'gone' | 'failed';
+
 const RELIST_MS = 300_000;
-/** A burst of events is confirmed by a list once it is over, because a watch that lost one of them cannot know. */
+/** A list confirms a burst of events once it is over: a watch that lost an event cannot know. */
 const SETTLE_MS = 12_000;
 const SETTLE_APART_MS = 20_000;
 /** While an empty list waits to be confirmed. */
 const DOUBT_MS = 21_000;
+/** The client gives up a watch that was silent for 30 s. The API server sends a bookmark before a watch ends, so shorter watches stay current. */
+const WATCH_SECONDS = 25;
+const WATCH_GRACE_MS = 5000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15_000;
 
-/** Keeps a store equal to our objects of one kind until it is told to stop. */
-export function reflect(deps: ReflectorDeps, { kind, namespace }: Scope, signal: AbortSignal): Promise<void> {
-  const path = `/apis/${GROUP}/${VERSION}${below(namespace)}/${PLURALS[kind]}`;
-  return reflectCollection(deps, { path, read: (item) => toCustomObject(kind, item) }, signal);
+/** The collection of our objects of one kind. */
+export function collectionOf(
+  { custom }: Pick<Cluster, 'custom'>,
+  { kind, namespace }: Scope,
+): Collection<CustomObject> {
+  const about = { group: GROUP, version: VERSION, plural: PLURALS[kind] };
+  return {
+    path: `/apis/${GROUP}/${VERSION}${below(namespace)}/${PLURALS[kind]}`,
+    list: (page, options) =>
+      namespace === null
+        ? custom.listClusterCustomObject({ ...about, ...page }, options)
+        : custom.listNamespacedCustomObject({ ...about, namespace, ...page }, options),
+    read: (item) => toCustomObject(kind, item),
+  };
 }
 
 /** The part of a path that narrows it to a namespace; null for all. */
@@ -59,11 +76,10 @@ export const below = (namespace: string | null): string =>
   namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
 
 /**
- * Keeps a store equal to the API server until it is told to stop: lists, watches from there, and begins again with a
- * growing pause whenever either fails, with a new list after a 410, after every burst of events and at the latest every
- * five minutes.
+ * Keeps a store equal to the API server until the signal: lists, watches from there, and starts over with a growing pause
+ * whenever either fails. It lists again after a 410, after every burst of events and at the latest every five minutes.
  */
-export async function reflectCollection<Item extends { uid: string }>(
+export async function reflect<Item extends { uid: string }>(
   deps: ReflectorDeps<Item>,
   collection: Collection<Item>,
   signal: AbortSignal,
@@ -80,7 +96,7 @@ export async function reflectCollection<Item extends { uid: string }>(
 
 interface Ended {
   listed: boolean;
-  reason: 'ended' | 'gone' | 'failed';
+  reason: EndReason;
   message: string;
 }
 
@@ -91,141 +107,136 @@ async function listAndWatch<Item extends { uid: string }>(
 ): Promise<Ended> {
   const listed = await listOnce(deps, collection, signal);
   if (!listed.ok) return { listed: false, reason: 'failed', message: listed.message };
-  const listedAt = deps.now();
-  const until = listedAt + (deps.store.doubtful() ? DOUBT_MS : RELIST_MS * (0.8 + 0.4 * deps.random()));
-  let from = listed.resourceVersion;
-  let failures = 0;
-  for (;;) {
-    const watched = await watchOnce(deps, { collection, from, until, listedAt }, signal);
-    from = watched.from;
-    if (watched.settled) return { listed: true, reason: 'ended', message: 'confirms what the watch told' };
-    if (watched.reason === 'gone') return { listed: true, reason: 'gone', message: watched.message };
-    if (signal.aborted || deps.now() >= until) return { listed: true, reason: 'ended', message: 'time for a new list' };
-    failures = watched.sawSomething ? 0 : failures + 1;
-    deps.restarted(watched.reason, watched.message);
-    await pause(deps, failures, signal);
+  const deadline = createDeadline(deps);
+  try {
+    return {
+      listed: true,
+      ...(await watchUntil(deps, collection, { from: listed.resourceVersion, deadline, signal })),
+    };
+  } finally {
+    deadline.clear();
   }
 }
 
-/** Of the answer only the version outlives this call: a watch goes on for minutes, and what was listed is large. */
+/** Of the answer only the version outlives this call: a watch goes on for minutes, and the list is large. */
 async function listOnce<Item extends { uid: string }>(
-  { cluster, store, changed }: ReflectorDeps<Item>,
+  { store, changed }: ReflectorDeps<Item>,
   collection: Collection<Item>,
   signal: AbortSignal,
 ): Promise<{ ok: true; resourceVersion: string } | { ok: false; message: string }> {
-  const listed = await listAll(cluster, collection, signal);
+  const listed = await listAll(collection, signal);
   if (!listed.ok) return listed;
   store.replace(listed.items.flatMap((item) => collection.read(item) ?? []));
   changed();
   return { ok: true, resourceVersion: listed.resourceVersion };
 }
 
+interface Watching {
+  from: string;
+  deadline: Deadline;
+  signal: AbortSignal;
+}
+
+/** Watches again and again, each time from the last version seen, until it is time for a new list. */
+async function watchUntil<Item extends { uid: string }>(
+  deps: ReflectorDeps<Item>,
+  collection: Collection<Item>,
+  { from, deadline, signal }: Watching,
+): Promise<Omit<Ended, 'listed'>> {
+  let version = from;
+  let failures = 0;
+  for (;;) {
+    const watched = await watchOnce(deps, collection, { from: version, deadline, signal });
+    version = watched.from;
+    if (watched.reason === 'gone') return watched;
+    if (signal.aborted || deadline.signal.aborted) return { reason: 'ended', message: 'time for a new list' };
+    failures = watched.reason === 'ended' || watched.sawSomething ? 0 : failures + 1;
+    deps.restarted(watched.reason, watched.message);
+    await pause(deps, failures, signal);
+  }
+}
+
 interface Watched {
   from: string;
-  reason: 'ended' | 'gone' | 'failed';
+  reason: EndReason;
   message: string;
   sawSomething: boolean;
-  settled: boolean;
-}
-
-interface WatchEvent {
-  type?: string;
-  object?: { metadata?: { resourceVersion?: string }; code?: number; message?: string };
-}
-
-interface Watching<Item> {
-  collection: Collection<Item>;
-  from: string;
-  until: number;
-  listedAt: number;
 }
 
 async function watchOnce<Item extends { uid: string }>(
   deps: ReflectorDeps<Item>,
-  { collection, from, until, listedAt }: Watching<Item>,
-  signal: AbortSignal,
+  { path, labelSelector, read }: Collection<Item>,
+  { from, deadline, signal }: Watching,
 ): Promise<Watched> {
-  const state: Watched = {
-    from,
-    reason: 'ended',
-    message: 'the server closed it',
-    sawSomething: false,
-    settled: false,
-  };
-  const seconds = Math.max(1, Math.ceil((until - deps.now()) / 1000));
-  const query = new URLSearchParams({
-    watch: 'true',
-    allowWatchBookmarks: 'true',
-    resourceVersion: from,
-    timeoutSeconds: String(seconds),
-    ...(collection.labelSelector === undefined ? {} : { labelSelector: collection.labelSelector }),
-  });
-  const settling = createSettling(deps, listedAt);
-  const own = AbortSignal.any([signal, settling.signal, AbortSignal.timeout((seconds + 5) * 1000)]);
-  const opened = await deps.cluster.stream(`${collection.path}?${query.toString()}`, own);
-  if (!opened.ok) return { ...state, ...fault(opened.status, opened.message) };
-  try {
-    return await follow(opened.lines, state, (event) => {
-      if (event.type !== 'BOOKMARK') settling.saw();
-      if (apply(deps.store, collection, event)) deps.changed();
-    });
-  } catch (error) {
-    return settling.signal.aborted ? { ...state, settled: true } : { ...state, ...fault(0, String(error)) };
-  } finally {
-    settling.stop();
-  }
-}
-
-/** Reads a watch to its end; the state says how far it came, also where this throws. */
-async function follow(
-  lines: AsyncIterable<string>,
-  state: Watched,
-  saw: (event: WatchEvent) => void,
-): Promise<Watched> {
-  for await (const line of lines) {
-    const event = JSON.parse(line) as WatchEvent;
-    if (event.type === 'ERROR') return { ...state, ...fault(event.object?.code, event.object?.message) };
+  const state: Watched = { from, reason: 'ended', message: 'the server closed the watch', sawSomething: false };
+  const failed = new AbortController();
+  const saw = (event: WatchEvent) => {
+    if (event.type === 'ERROR') {
+      Object.assign(state, fault(event.object?.code, event.object?.message));
+      return failed.abort();
+    }
     state.sawSomething = true;
-    state.from = versionOf(event) ?? state.from;
-    saw(event);
-  }
-  return state;
+    state.from = event.object?.metadata?.resourceVersion ?? state.from;
+    if (event.type === 'BOOKMARK') return;
+    deadline.saw();
+    if (apply(deps.store, event.type, read(event.object))) deps.changed();
+  };
+  const ended = await deps.watch({
+    path,
+    query: {
+      allowWatchBookmarks: true,
+      resourceVersion: from,
+      timeoutSeconds: WATCH_SECONDS,
+      labelSelector,
+    },
+    saw,
+    signal: AbortSignal.any([
+      signal,
+      deadline.signal,
+      failed.signal,
+      AbortSignal.timeout(WATCH_SECONDS * 1000 + WATCH_GRACE_MS),
+    ]),
+  });
+  return ended.ok ? state : { ...state, ...fault(ended.status, ended.message) };
 }
 
-/** Its signal is aborted once a burst of events has been over for a while. */
-function createSettling({ now }: Pick<ReflectorDeps, 'now'>, listedAt: number) {
+interface Deadline {
+  /** Aborted when it is time for a new list. */
+  signal: AbortSignal;
+  /** An event came: the list follows once no more come. */
+  saw(): void;
+  clear(): void;
+}
+
+function createDeadline({ now, random, store }: Pick<ReflectorDeps<never>, 'now' | 'random' | 'store'>): Deadline {
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | null = null;
-  const stop = () => {
-    if (timer) clearTimeout(timer);
-  };
+  const listedAt = now();
+  const end = () => controller.abort();
+  const latest = setTimeout(end, store.doubtful() ? DOUBT_MS : RELIST_MS * (0.8 + 0.4 * random()));
+  let settled: NodeJS.Timeout | undefined;
   return {
     signal: controller.signal,
-    stop,
     saw: () => {
-      stop();
-      timer = setTimeout(() => controller.abort(), Math.max(SETTLE_MS, listedAt + SETTLE_APART_MS - now()));
+      clearTimeout(settled);
+      settled = setTimeout(end, Math.max(SETTLE_MS, listedAt + SETTLE_APART_MS - now()));
+    },
+    clear: () => {
+      clearTimeout(latest);
+      clearTimeout(settled);
     },
   };
 }
 
-const versionOf = ({ object }: WatchEvent): string | undefined => object?.metadata?.resourceVersion;
-
-/** 410: what the watch wants to go on from was compacted away, so only a list helps. */
+/** 410: the server no longer has the version that the watch asks for, so only a list helps. */
 const fault = (code = 0, message = 'the watch failed') => ({
   reason: code === 410 ? ('gone' as const) : ('failed' as const),
   message,
 });
 
-/** True where the store changed: duplicates and what comes late change nothing. */
-function apply<Item extends { uid: string }>(
-  store: ReflectedStore<Item>,
-  collection: Collection<Item>,
-  { type, object }: WatchEvent,
-): boolean {
-  const read = type === 'BOOKMARK' ? null : collection.read(object);
-  if (read === null) return false;
-  return type === 'DELETED' ? store.remove(read.uid) : store.upsert(read);
+/** True where the store changed: duplicates and late events change nothing. */
+function apply<Item extends { uid: string }>(store: ReflectedStore<Item>, type: string, item: Item | null): boolean {
+  if (item === null) return false;
+  return type === 'DELETED' ? store.remove(item.uid) : store.upsert(item);
 }
 
 /** Doubles with every failure in a row, with jitter so that replicas do not come back together. */

@@ -3,7 +3,7 @@ import { createLog } from './log.ts';
 
 test('a line is one JSON object with who said it, and an error shows what it was', () => {
   const lines: string[] = [];
-  const log = createLog('sync', (line) => lines.push(line));
+  const log = createLog('sync', { write: (line: string) => void lines.push(line) });
   log.warn({ kind: 'Pipeline', err: new TypeError('broken\nin two') }, 'tried again soon');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^[^\n]+\n$/);

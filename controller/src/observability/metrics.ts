@@ -1,16 +1,12 @@
-import Counter from 'prom-client/lib/counter.js';
-import Gauge from 'prom-client/lib/gauge.js';
-import Histogram from 'prom-client/lib/histogram.js';
-import Registry from 'prom-client/lib/registry.js';
-import { registerProcessMetrics } from './process-metrics.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Series of both roles; each has the ones it uses (Design 1: prefix `controller_`). */
+/** Series of both roles; each has the ones it uses. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  registerProcessMetrics(registers);
+  collectDefaultMetrics({ register: registry });
   return {
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     objects: new Gauge({

@@ -2,9 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpsAgent } from 'node:https';
-import { exchange, textOf } from '../net/exchange.ts';
-import { HttpAgent } from '../net/http.ts';
+import { Agent, request } from 'undici';
 
 export interface ReplicaSource<View> {
   /** Base address; a host with several addresses (a headless Service) has a replica behind each. */
@@ -26,17 +24,14 @@ export type AskReplicas = <View extends { pod: string }>(source: ReplicaSource<V
 const TIMEOUT_MS = 8000;
 const MAX_REPLICAS = 100;
 
-/** Makes the function that asks every replica of a service once (Design 7). Throws where the CA cannot be read. */
+/** Makes the function that asks every replica of a service once. Throws where the CA cannot be read. */
 export function createAskReplicas(caFile: string | null): AskReplicas {
   const ca = caFile === null ? undefined : readFileSync(caFile, 'utf8');
   return async <View extends { pod: string }>({ url, path, tokenFile, read }: ReplicaSource<View>) => {
     const { hostname, host, port, protocol } = new URL(url);
     const replicas: View[] = [];
     const failed: { pod: string; message: string }[] = [];
-    const agent =
-      protocol === 'https:'
-        ? new HttpsAgent({ servername: hostname, ...(ca === undefined ? {} : { ca }) })
-        : new HttpAgent();
+    const agent = new Agent({ connect: { servername: hostname, ...(ca === undefined ? {} : { ca }) } });
     const askOne = async (address: string, token: string | null) => {
       const pod = port === '' ? address : `${address}:${port}`;
       const at = `${protocol}//${isIPv6(address) ? `[${address}]` : address}${port === '' ? '' : `:${port}`}${path}`;
@@ -55,7 +50,7 @@ export function createAskReplicas(caFile: string | null): AskReplicas {
     } catch (error) {
       failed.push({ pod: host, message: error instanceof Error ? error.message : String(error) });
     } finally {
-      agent.destroy();
+      await agent.destroy();
     }
     return { asked: true, replicas: replicas.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)), failed };
   };
@@ -64,21 +59,18 @@ export function createAskReplicas(caFile: string | null): AskReplicas {
 interface Asked<View> {
   host: string;
   token: string | null;
-  agent: HttpAgent | HttpsAgent;
+  agent: Agent;
   read(body: unknown): View | null;
 }
 
 async function fetchView<View>(url: string, { host, token, agent, read }: Asked<View>): Promise<View> {
-  const answer = await exchange({
-    url,
+  const { statusCode, body } = await request(url, {
     headers: { host, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
-    agent,
-    answerMs: TIMEOUT_MS,
+    dispatcher: agent,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const text = await textOf(answer);
-  if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
-  const view = read(JSON.parse(text) as unknown);
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+  const view = read(await body.json());
   if (view === null) throw new Error('answered something else than expected');
   return view;
 }

@@ -1,19 +1,21 @@
+import type { Operator } from '@signalbox/crds';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
+import { createCachedPlan } from './cached-plan.ts';
 import type { Verdict } from './plan.ts';
 
-type Plan = (objects: readonly CustomObject[]) => Verdict[];
-
-export function timedPlan({ planSeconds }: Pick<Metrics, 'planSeconds'>, plan: Plan): Plan {
+/** The cached plan, with how long it took and what it says of the objects as metrics. */
+export function createMeasuredPlan(
+  metrics: Pick<Metrics, 'planSeconds' | 'objects'>,
+  operator: Operator | undefined,
+): (objects: readonly CustomObject[]) => Verdict[] {
+  const plan = createCachedPlan(operator);
   return (objects) => {
-    const end = planSeconds.startTimer();
+    const end = metrics.planSeconds.startTimer();
     const verdicts = plan(objects);
     end();
+    metrics.objects.reset();
+    for (const { object, accepted } of verdicts) metrics.objects.inc({ kind: object.kind, accepted: String(accepted) });
     return verdicts;
   };
-}
-
-export function countVerdicts({ objects }: Pick<Metrics, 'objects'>, verdicts: readonly Verdict[]): void {
-  objects.reset();
-  for (const { object, accepted } of verdicts) objects.inc({ kind: object.kind, accepted: String(accepted) });
 }

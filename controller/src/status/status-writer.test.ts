@@ -15,7 +15,7 @@ test('an object whose status is refused waits longer every time, and the others 
       written.push(name);
       return name !== 'bad';
     },
-    tell: () => Promise.resolve(),
+    record: () => Promise.resolve(),
     now: () => now,
     random: () => 0.5,
   });
@@ -32,7 +32,7 @@ test('an object whose status is refused waits longer every time, and the others 
 test('a status that is right already is not written', async () => {
   const writer = createStatusWriter({
     write: () => Promise.reject(new Error('must not be called')),
-    tell: () => Promise.resolve(),
+    record: () => Promise.resolve(),
     now: () => 0,
     random: () => 0,
   });

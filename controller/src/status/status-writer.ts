@@ -4,7 +4,8 @@ import { sameStatus, type Transition, transitions } from './next-status.ts';
 export interface WriterDeps {
   /** Replaces the status of exactly this object; false where that was refused. */
   write(object: CustomObject, status: ObjectStatus): Promise<boolean>;
-  tell(object: CustomObject, transition: Transition): Promise<void>;
+  /** Records the transition as an Event. */
+  record(object: CustomObject, transition: Transition): Promise<void>;
   now(): number;
   random(): number;
 }
@@ -24,13 +25,14 @@ const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 30_000;
 
-export function createStatusWriter({ write, tell, now, random }: WriterDeps): StatusWriter {
+export function createStatusWriter({ write, record, now, random }: WriterDeps): StatusWriter {
   const failures = new Map<string, { count: number; until: number }>();
 
   const writeOne = async ({ object, status }: Wanted): Promise<void> => {
     if (await write(object, status)) {
       failures.delete(object.uid);
-      for (const transition of transitions(object.status.conditions, status.conditions)) await tell(object, transition);
+      for (const transition of transitions(object.status.conditions, status.conditions))
+        await record(object, transition);
       return;
     }
     const count = (failures.get(object.uid)?.count ?? 0) + 1;

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 
 interface Stored {
   kind: string;
@@ -25,23 +27,42 @@ export interface FakeApiServer {
   get(kind: string, name: string): Stored | undefined;
   /** Status writes that were accepted. */
   statusWrites(): number;
+  /** The credentials of the last request. */
+  caller(): Caller;
+  /** Connections that were opened so far. */
+  connections(): number;
   /** Breaks off all watches that are open. */
   dropWatches(): void;
+  /** The same, in the middle of an event. */
+  dropWatchesMidEvent(): void;
   /** Says what to answer instead, by status; null answers as usual. */
   intercept(rule: (method: string, path: string) => number | null): void;
   writeKubeconfig(directory: string): string;
   close(): Promise<void>;
 }
 
+export interface Caller {
+  authorization: string | undefined;
+  /** Common name of the client's certificate. */
+  certificate: string | undefined;
+}
+
+function callerOf({ headers, socket }: IncomingMessage): Caller {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerCertificate().subject?.CN : undefined;
+  return { authorization: headers.authorization, certificate: String(certificate ?? '') || undefined };
+}
+
 const KINDS: Record<string, string> = { pipelines: 'Pipeline', librarysteps: 'LibraryStep', agents: 'Agent' };
 
 /** As much of an API server as lists, watches and status patches need, in one namespace. */
-export async function startFakeApiServer(): Promise<FakeApiServer> {
+export async function startFakeApiServer(tls?: { cert: string; key: string }): Promise<FakeApiServer> {
   const objects = new Map<string, Stored>();
   const watches = new Map<ServerResponse, string>();
   let version = 100;
   let uids = 0;
   let statusWrites = 0;
+  let connections = 0;
+  let caller: Caller = { authorization: undefined, certificate: undefined };
   let rule: (method: string, path: string) => number | null = () => null;
 
   const tell = (type: string, object: Stored) => {
@@ -73,8 +94,10 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
         response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
   };
   const ofKind = (kind: string) => [...objects.values()].filter((object) => object.kind === kind);
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const { method = 'GET', url = '/' } = request;
+    caller = callerOf(request);
+    response.setHeader('content-type', 'application/json');
     const forced = rule(method, url);
     if (forced !== null) return void response.writeHead(forced).end(JSON.stringify({ message: `forced ${forced}` }));
     const { pathname, searchParams } = new URL(url, 'http://fake');
@@ -85,11 +108,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     if (searchParams.has('watch')) return watch(response, kind, Number(searchParams.get('resourceVersion')));
     const list = { kind: `${kind}List`, metadata: { resourceVersion: String(version) }, items: ofKind(kind) };
     response.end(JSON.stringify(list));
-  });
+  };
+  const server = tls
+    ? createTlsServer({ ...tls, ca: tls.cert, requestCert: true, rejectUnauthorized: false }, answer)
+    : createServer(answer);
+  server.on('connection', () => connections++);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     apply: (kind, name, spec) => {
@@ -111,6 +138,11 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     },
     get: (kind, name) => objects.get(`${kind} ${name}`),
     statusWrites: () => statusWrites,
+    caller: () => caller,
+    connections: () => connections,
+    dropWatchesMidEvent: () => {
+      for (const response of watches.keys()) response.write('{"type":"ADD', () => response.destroy());
+    },
     dropWatches: () => {
       for (const response of watches.keys()) response.destroy();
     },

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Cluster, KubeAnswer, KubeRequest } from '../kube/cluster.ts';
+import type { ChildCalls } from '../kube/children.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { plan } from '../plan/plan.ts';
 import { objectOf } from '../testing/objects.ts';
-import type { KubeObject } from './kube-object.ts';
+import { CHILD_APIS, type ChildKind, type KubeObject } from './kube-object.ts';
 import type { WorkloadSettings } from './settings.ts';
 import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
 import { createWorkloads } from './workloads.ts';
@@ -17,42 +18,59 @@ const SETTINGS: WorkloadSettings = {
   imageServers: new Map([['wrong', { image: 'x:1', port: 18_781, env: {} }]]),
 };
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const refused = (status: number, message: string): KubeAnswer => ({ ok: false, status, message });
 
-interface FakeCluster extends Cluster {
+interface Asked {
+  method: string;
+  path: string;
+}
+/** The error of a refused call, as the client throws it. */
+interface Refused {
+  statusCode: number;
+  message: string;
+}
+const refused = (statusCode: number, message: string): Refused => ({ statusCode, message });
+
+interface FakeCluster extends Pick<Cluster, 'children' | 'watch'> {
   /** `METHOD last/part/of/path`, in order. */
   requests: string[];
-  refuse(rule: (request: KubeRequest) => KubeAnswer | null): void;
+  refuse(rule: (asked: Asked) => Refused | null): void;
 }
 
 /** Lists nothing, finds nothing, takes every write. */
 function fakeCluster(): FakeCluster {
   const requests: string[] = [];
-  let rule: (request: KubeRequest) => KubeAnswer | null = () => null;
-  const answer = ({ method, path, body }: KubeRequest): KubeAnswer => {
-    if (method === 'GET' && path.includes('?limit'))
-      return { ok: true, body: { kind: 'AnyList', metadata: { resourceVersion: '1' }, items: [] } };
-    if (method === 'GET') return refused(404, 'not found');
-    const { kind, metadata } = body as KubeObject;
-    const stored = { uid: `uid-${kind}-${metadata.name}`, resourceVersion: '5', generation: 1 };
-    return { ok: true, body: { ...(body as KubeObject), metadata: { ...metadata, ...stored } } };
+  let rule: (asked: Asked) => Refused | null = () => null;
+  const answer = async <Body>(method: string, path: string, body: Body | Refused): Promise<Body> => {
+    requests.push(`${method} ${path}`);
+    const refusal = rule({ method, path }) ?? (body as Refused);
+    if ('statusCode' in refusal) throw Object.assign(new Error(refusal.message), refusal);
+    return body as Body;
+  };
+  const calls = (kind: ChildKind): ChildCalls => {
+    const { plural } = CHILD_APIS[kind];
+    const stored = ({ metadata, ...rest }: KubeObject) => ({
+      ...rest,
+      metadata: { ...metadata, uid: `uid-${kind}-${metadata.name}`, resourceVersion: '5', generation: 1 },
+    });
+    return {
+      list: () => () => answer('LIST', plural, { kind: 'AnyList', metadata: { resourceVersion: '1' }, items: [] }),
+      read: ({ name }) => answer('GET', `${plural}/${name}`, refused(404, 'not found')),
+      apply: ({ name, body }) => answer('PATCH', `${plural}/${name}`, stored(body)),
+      remove: ({ name }) => answer('DELETE', `${plural}/${name}`, {}),
+    };
   };
   return {
     requests,
     refuse: (next) => (rule = next),
-    namespace: 'signalbox',
-    send: async (request) => {
-      const [path = ''] = request.path.split('?');
-      requests.push(`${request.method} ${path.split('/').slice(-2).join('/')}`);
-      return rule(request) ?? answer(request);
+    children: {
+      Deployment: calls('Deployment'),
+      Service: calls('Service'),
+      NetworkPolicy: calls('NetworkPolicy'),
     },
-    stream: async (_path, signal) => ({
-      ok: true,
-      lines: (async function* () {
-        yield* [] as string[];
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      })(),
-    }),
+    watch: async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return { ok: true };
+    },
   };
 }
 
@@ -144,11 +162,11 @@ test('tool servers that want one port are told of before anything is made', asyn
 test('an account that may see no Deployments holds back nothing else for long', async () => {
   let now = 0;
   const { cluster, made, start } = workloads({ now: () => now });
-  cluster.refuse(({ path }) => (path.includes('/deployments?limit') ? refused(403, 'forbidden') : null));
+  cluster.refuse(({ path }) => (path === 'deployments' ? refused(403, 'forbidden') : null));
   const one = agent('one');
   made.want(plan([one], undefined));
   start();
-  await expect.poll(() => cluster.requests).toContain('GET v1/deployments');
+  await expect.poll(() => cluster.requests).toContain('LIST deployments');
   expect(made.known()).toBe(false);
   now = 10_000;
   expect(made.known()).toBe(true);

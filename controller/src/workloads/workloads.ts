@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson } from '@signalbox/crds';
 import { createDirtyLoop } from '../dirty-loop.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { reflectCollection, type ReflectorDeps } from '../kube/reflector.ts';
+import { reflect, type ReflectorDeps } from '../kube/reflector.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ReplicaViews } from '../observe/ask-replicas.ts';
 import type { Verdict } from '../plan/plan.ts';
-import { collectionPath, createChildApi } from './child-api.ts';
+import { childCollection, createChildApi } from './child-api.ts';
 import { createChildStores } from './child-store.ts';
-import { type Child, toChild } from './child.ts';
-import { AGENT_LABEL, APPLIED, CHILD_KINDS, type ChildKind } from './kube-object.ts';
+import type { Child } from './child.ts';
+import { APPLIED, CHILD_KINDS, type ChildKind } from './kube-object.ts';
 import { editionOf } from './next-step.ts';
 import { childName, type Placement, placementOf } from './placement.ts';
 import { stateOfRollout, type WorkloadState } from './readiness.ts';
@@ -21,7 +21,7 @@ import type { WorkloadSettings } from './settings.ts';
 import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
 
 export interface WorkloadsDeps {
-  cluster: Cluster;
+  cluster: Pick<Cluster, 'children' | 'watch'>;
   /** Null where no runner image is given: then no pods are made. */
   settings: WorkloadSettings | null;
   /** Empty watches all. */
@@ -83,7 +83,6 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const memories = new Map<string, Memory>();
   let publicKeys: readonly string[] = [];
   let leading: AbortSignal | null = null;
-  let again: NodeJS.Timeout | null = null;
 
   const deploymentOf = (owner: CustomObject) =>
     stores.of('Deployment', owner.namespace).get(owner.namespace, childName(owner));
@@ -134,9 +133,8 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
         changed ||= settled.includes(true);
       }
       if (changed) deps.changed();
-      if (again) clearTimeout(again);
       const next = Math.min(...[...memories.values()].flatMap(({ until }) => (until > 0 ? [until] : [])));
-      again = Number.isFinite(next) ? setTimeout(loop.mark, Math.max(0, next - now())) : null;
+      loop.markIn(Number.isFinite(next) ? next - now() : null);
     },
     failed: (error) => {
       metrics.failures.inc({ loop: 'workloads' });
@@ -157,9 +155,9 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
           metrics.watchRestarts.inc({ kind, reason });
           if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and begins again');
         };
-        return reflectCollection(
-          { cluster, store, changed, random: deps.random, now, restarted },
-          { path: collectionPath(kind, namespace), labelSelector: AGENT_LABEL, read: (item) => toChild(kind, item) },
+        return reflect(
+          { watch: cluster.watch, store, changed, random: deps.random, now, restarted },
+          childCollection(cluster, kind, namespace),
           signal,
         );
       });
@@ -185,10 +183,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       const { trouble } = memory;
       return trouble ? { status: 'False', ...trouble } : stateOfChild(deploymentOf(object), object, publicKeys);
     },
-    stop: async () => {
-      if (again) clearTimeout(again);
-      await loop.stop();
-    },
+    stop: loop.stop,
   };
 
   function remember(verdict: Verdict): void {

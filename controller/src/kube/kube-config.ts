@@ -1,0 +1,84 @@
+import { KubeConfig, type RequestContext } from '@kubernetes/client-node';
+
+/** After this time certificates are read again, and a connection whose peer is gone is given up. */
+const POOL_MS = 60_000;
+/** A request that was prepared with the old pool is sent by then. */
+const CLOSE_AFTER_MS = 5000;
+
+type Pool = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
+
+/** KubeConfig opens a connection pool for every request. This one shares a pool between the requests of a minute. */
+class PoolingKubeConfig extends KubeConfig {
+  readonly #now: () => number;
+  #pool: Pool | null = null;
+  #until = 0;
+
+  constructor(now: () => number) {
+    super();
+    this.#now = now;
+  }
+
+  override async applySecurityAuthentication(request: RequestContext): Promise<void> {
+    await super.applySecurityAuthentication(request);
+    const fresh = request.getDispatcher();
+    if (fresh === undefined) return;
+    if (this.#pool === null || this.#now() >= this.#until) this.#replace(fresh);
+    request.setDispatcher(this.#pool ?? fresh);
+  }
+
+  #replace(fresh: Pool): void {
+    const old = this.#pool;
+    this.#pool = fresh;
+    this.#until = this.#now() + POOL_MS;
+    if (old) setTimeout(() => void old.close().catch(() => undefined), CLOSE_AFTER_MS).unref();
+  }
+}
+
+export interface KubeConfigOptions {
+  now(): number;
+  /** A kubeconfig file; without it KUBECONFIG, `~/.kube/config` or the account of the pod, in this order. */
+  file?: string | undefined;
+  /** How messages name the kubeconfig where no file is given. */
+  source?: string | undefined;
+}
+
+/** Loads the kubeconfig. Throws with a message that says what to do. */
+export function loadKubeConfig({ now, file, source = '~/.kube/config' }: KubeConfigOptions): KubeConfig {
+  const config = new PoolingKubeConfig(now);
+  const name = file ?? source;
+  try {
+    load(config, file);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${name}: ${why}; correct the file, or set KUBECONFIG to another one`, { cause });
+  }
+  if (config.getCurrentContext() === NO_CLUSTER)
+    throw new Error('no cluster: set KUBECONFIG to a kubeconfig file, or run in a pod that has a service account');
+  const problem = problemOf(config);
+  if (problem) throw new Error(`${name}: ${problem}`);
+  return config;
+}
+
+/** The context that KubeConfig makes up where it finds nothing. */
+const NO_CLUSTER = 'loaded-context';
+
+function load(config: KubeConfig, file: string | undefined): void {
+  if (file !== undefined) return config.loadFromFile(file);
+  // Of several files the first that names a current context decides, as with kubectl.
+  config.loadFromDefault(undefined, true);
+  if (!config.getCurrentContext()) config.loadFromDefault();
+}
+
+function problemOf(config: KubeConfig): string | null {
+  const current = config.getCurrentContext() ?? '';
+  const context = config.getContextObject(current);
+  const names = config.getContexts().map(({ name }) => name);
+  if (!context)
+    return `has no context "${current}" (it has: ${names.join(', ') || 'none'}); choose one with "kubectl config use-context NAME"`;
+  const cluster = config.getCurrentCluster();
+  if (!cluster)
+    return `has no cluster "${context.cluster}", which its context "${current}" names; add it with "kubectl config set-cluster"`;
+  if (!cluster.server.startsWith('https:') && !cluster.skipTLSVerify)
+    return `the server ${cluster.server} has no TLS; use https://, or set insecure-skip-tls-verify: true on the cluster`;
+  return null;
+}
