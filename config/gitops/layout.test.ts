@@ -23,7 +23,7 @@ const validate = async (path: string) => {
 
 test('the sample repository passes its own check', async () => {
   const { code, stdout } = await validate(copy.path);
-  expect(stdout).toContain('1 pipeline, 1 library step and 1 agent are sound; 0 errors, 0 warnings');
+  expect(stdout).toContain('1 pipeline, 1 library step and 1 agent are valid; 0 errors, 0 warnings');
   expect(code).toBe(0);
 });
 

@@ -9,7 +9,7 @@ interface GatewayRules {
   mcp_servers?: Record<string, 'process' | 'image'>;
 }
 
-/** What an agent's keys mean together with the gateway's configuration, where that is known (Gateway 4, Design 6). */
+/** What an agent's keys mean together with the gateway's configuration, where that is known (Gateway 4). */
 export function checkAgent(agent: Agent, soul: string | undefined, gateway: GatewayRules = {}): Finding[] {
   const schema = agent.output_schema === undefined ? null : compileJsonSchema(agent.output_schema);
   return [
@@ -52,7 +52,7 @@ function toolServers(
     const transport = Object.hasOwn(servers, server) ? servers[server] : undefined;
     const loc = [key, index];
     if (transport === undefined)
-      return [{ loc, msg: `"${server}" is no configured tool server`, reason: 'unknown_server' as const }];
+      return [{ loc, msg: `"${server}" is not a configured tool server`, reason: 'unknown_server' as const }];
     if (transport === 'image' && agent.runtime.mode === 'process')
       return [
         { loc, msg: `"${server}" runs in an agent's pod only, not in mode process`, reason: 'unknown_server' as const },
@@ -61,7 +61,7 @@ function toolServers(
   });
 }
 
-/** A warning for each agent of the gateway that a pipeline names and nobody defines. */
+/** A warning for each agent of the gateway that a pipeline names and that is not defined. */
 export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): Finding[] {
   return pipeline.steps
     .flatMap((step, index) => agentsOf(step, ['steps', index]))

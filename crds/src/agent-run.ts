@@ -14,7 +14,7 @@ export const RunMetadata = z.looseObject({
 });
 export type RunMetadata = z.infer<typeof RunMetadata>;
 
-/** Parameters of `agent.run` (Design 6). `input` is the rendered prompt; `timeout_ms` covers queueing and running. */
+/** Parameters of `agent.run`. `input` is the rendered prompt; `timeout_ms` covers queueing and running. */
 export const AgentRunParams = z.strictObject({
   agent: DefinitionName,
   input: Text,

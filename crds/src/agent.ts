@@ -4,7 +4,7 @@ import { DefinitionName } from './names.ts';
 
 const ModelName = z.string().min(1).max(200);
 
-/** `server` or `server/glob` of the server's tools (Design 6). */
+/** `server` or `server/glob` of the server's tools. */
 export const ToolPattern = z
   .string()
   .max(256)
@@ -17,30 +17,37 @@ export const AgentLimits = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe("turns of the model, where that is less than the gateway's"),
-  timeout_seconds: z.number().int().min(1).max(86_400).optional().describe('for a whole run of the agent'),
-  max_total_tokens: z.number().int().positive().optional().describe('input and output of all turns together'),
-  max_tool_calls: z.number().int().nonnegative().optional().describe('of one run; 0 forbids them'),
+    .describe("most turns of the model; the gateway's limit applies too"),
+  timeout_seconds: z.number().int().min(1).max(86_400).optional().describe('seconds for a whole run of the agent'),
+  max_total_tokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('maximum input and output tokens of all turns together'),
+  max_tool_calls: z.number().int().nonnegative().optional().describe('maximum tool calls of one run; 0 forbids them'),
 });
 export type AgentLimits = z.infer<typeof AgentLimits>;
 
-const Quantities = z.record(z.string(), z.union([z.string(), z.number()])).describe('cpu and memory, as in a pod');
+const Quantities = z
+  .record(z.string(), z.union([z.string(), z.number()]))
+  .describe('cpu and memory, as in a pod specification');
 
 /** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
 export const AgentRuntime = z.strictObject({
-  mode: z.enum(['process', 'kubernetes']).optional().describe('in the process of the gateway, or in a pod of its own'),
-  replicas: z.number().int().min(0).max(100).optional().describe('pods that share the runs'),
+  mode: z.enum(['process', 'kubernetes']).optional().describe('in the process of the gateway or in its own pods'),
+  replicas: z.number().int().min(0).max(100).optional().describe('number of pods'),
   resources: z
     .strictObject({ requests: Quantities.optional(), limits: Quantities.optional() })
     .optional()
-    .describe('of the agent container, as in a pod'),
+    .describe('resources of the agent container'),
 });
 export type AgentRuntime = z.infer<typeof AgentRuntime>;
 
-/** The keys of agent.yaml (Gateway 2, Design 6). Limits left out are the gateway's. */
+/** The keys of agent.yaml (Gateway 2). Limits left out are the gateway's. */
 export const Agent = z.strictObject({
-  name: DefinitionName.describe('also the name of its folder'),
-  description: Text.default('').describe('for people'),
+  name: DefinitionName.describe('name of the agent and of its folder'),
+  description: Text.default('').describe('free text for people'),
   model: ModelName.describe('"provider/model", or a bare name for the default provider'),
   model_fallbacks: z.array(ModelName).max(8).default([]).describe('tried in order when the model cannot answer'),
   max_tokens: z
@@ -49,24 +56,32 @@ export const Agent = z.strictObject({
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe("of one answer; Anthropic's budget for thinking comes on top"),
+    .describe('maximum output tokens of one answer; with Anthropic, thinking tokens are added'),
   temperature: z
     .number()
     .min(0)
     .max(2)
     .optional()
-    .describe('randomness of the model; not sent where left out, nor to a model that takes none while it thinks'),
+    .describe('sampling temperature; not sent where it is not set, nor to models that accept none while thinking'),
   thinking_level: z
     .enum(['off', 'low', 'medium', 'high'])
     .optional()
-    .describe('how long the model may think first, said in the words of its provider; left out, it decides'),
-  tools: z.array(ToolPattern).max(64).default([]).describe('"server" or "server/glob" of what it may call'),
-  limits: AgentLimits.default({}).describe("of one run, beside the gateway's own"),
-  output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's own wins"),
-  read_only: z.boolean().default(false).describe('only tools that call themselves read-only'),
-  require_approval: z.array(ToolPattern).max(64).default([]).describe('tools that a human must allow, call by call'),
-  tags: Tags.default([]).describe('for people'),
-  runtime: AgentRuntime.default({}).describe('where it runs'),
+    .describe('thinking effort, translated for the provider; without it the default of the model applies'),
+  tools: z
+    .array(ToolPattern)
+    .max(64)
+    .default([])
+    .describe('tools that the agent may call, as "server" or "server/glob"'),
+  limits: AgentLimits.default({}).describe("limits of one run, in addition to the gateway's"),
+  output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's output_schema replaces it"),
+  read_only: z.boolean().default(false).describe('true: only tools that declare themselves read-only'),
+  require_approval: z
+    .array(ToolPattern)
+    .max(64)
+    .default([])
+    .describe('tools for which a person must approve every call'),
+  tags: Tags.default([]).describe('tags for people'),
+  runtime: AgentRuntime.default({}).describe('where the agent runs'),
 });
 export type Agent = z.infer<typeof Agent>;
 

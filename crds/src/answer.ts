@@ -1,6 +1,6 @@
 import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts';
 
-/** What an agent answers, parsed (Design 3): the named keys, and every other key under `output`. */
+/** What an agent answers, parsed: the named keys, and every other key under `output`. */
 export interface AgentAnswer {
   confidence: number;
   summary: string;

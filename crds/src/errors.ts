@@ -1,4 +1,4 @@
-/** The one error envelope of both services and the HTTP status of each type (Orchestration 7, Gateway 7, Design 5). */
+/** The one error envelope of both services and the HTTP status of each type (Orchestration 7, Gateway 7). */
 export const ERROR_STATUS = {
   unauthorized: 401,
   forbidden: 403,

@@ -9,14 +9,14 @@ export interface Expanded {
   findings: Finding[];
 }
 
-/** A library step as `use:` finds it: `broken` has problems of its own, `missing` is not there. */
+/** A library step as `use:` finds it: `broken` is invalid, `missing` does not exist. */
 export type FindStep = (name: string) => { body: Body } | 'broken' | 'missing';
 
 const NOT_INHERITED = new Set(['name', 'description', 'tags']);
 const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
 
 /**
- * Replaces each `use:` of a pipeline's body by the keys of its library step, the pipeline's own keys winning (Design 3).
+ * Replaces each `use:` of a pipeline's body by the keys of its library step, the pipeline's own keys winning.
  * Works on the body as written, before defaults, so that a default never hides what the library says.
  */
 export function expandUses(body: Body, find: FindStep): Expanded {
@@ -28,7 +28,7 @@ export function expandUses(body: Body, find: FindStep): Expanded {
     if (shapes.length > 1)
       findings.push({
         loc: [...loc, shapes[1] ?? ''],
-        msg: `cannot stand beside ${shapes[0]}: an entry has one shape`,
+        msg: `cannot be combined with ${shapes[0]}: an entry has exactly one of them`,
       });
     if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings });
     if (isObject(entry['parallel']))
@@ -59,9 +59,7 @@ function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string
   if (found === 'missing' || found === 'broken') {
     const what = typeof use === 'string' ? `library step "${use}"` : 'use: must name a library step';
     const msg =
-      found === 'broken'
-        ? `${what} has problems of its own`
-        : `${what}${typeof use === 'string' ? ' does not exist' : ''}`;
+      found === 'broken' ? `${what} is invalid` : `${what}${typeof use === 'string' ? ' does not exist' : ''}`;
     to.findings.push({ loc: [...loc, 'use'], msg, reason: 'missing_step' });
     return entry;
   }

@@ -168,7 +168,8 @@ function toDuration(value: unknown): Duration {
   const sign = source.startsWith('-') ? -1 : 1;
   const parts = [...source.slice(0, 100).matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
   const length = parts.reduce((sum, [part]) => sum + part.length, 0);
-  if (parts.length === 0 || length !== source.length - (sign === -1 ? 1 : 0)) throw new Stop('type', 'is no duration');
+  if (parts.length === 0 || length !== source.length - (sign === -1 ? 1 : 0))
+    throw new Stop('type', 'is not a duration');
   return new Duration(
     sign * parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNITS[unit ?? ''] ?? 0), 0),
   );

@@ -10,7 +10,7 @@ export interface Expression {
 export type Evaluated = { ok: true; value: unknown } | { ok: false; reason: Fault; msg: string };
 export type CompiledExpression = { ok: true; expression: Expression } | { ok: false; msg: string };
 
-/** Work one evaluation may do (Design 3); long texts and lists count for their length. */
+/** Work one evaluation may do; long texts and lists count for their length. */
 export const MAX_EXPRESSION_STEPS = 100_000;
 
 const parser = new Environment({
@@ -20,7 +20,7 @@ const parser = new Environment({
 });
 
 /**
- * Compiles a CEL expression (Design 3). The library parses and checks types; evaluation is ours, because it must count its
+ * Compiles a CEL expression. The library parses and checks types; evaluation is ours, because it must count its
  * steps, read own properties only and match with RE2. Numbers of the context are doubles and mix with integer literals.
  * Never throws; what evaluates is plain JSON (integers as numbers).
  */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DefinitionName } from './names.ts';
 
-/** Limits of a definition that the documentation names (Design 3). */
+/** Limits of a definition that the documentation names. */
 export const LIMITS = {
   entries: 64,
   branches: 16,
@@ -29,7 +29,7 @@ export const RunSeconds = z.number().int().min(1).max(LIMITS.runSeconds);
 /** A URL as written: it may hold templates and `${ENV}`, so only its length is checked here. */
 export const UrlTemplate = z.string().min(1).max(2048);
 export const Headers = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is no header name'),
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is not a valid header name'),
   z.string().max(8192),
 );
 export const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);

@@ -23,7 +23,7 @@ function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** First 12 hex digits of SHA-256 over the canonical JSON of a value (Design 6). A string is hashed as a JSON string. */
+/** First 12 hex digits of SHA-256 over the canonical JSON of a value. A string is hashed as a JSON string. */
 export function shortHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value), 'utf8').digest('hex').slice(0, 12);
 }
@@ -35,13 +35,13 @@ export function promptHash(template: string): string {
 
 const NOT_BEHAVIOUR = new Set(['description', 'tags', 'runtime', 'soul']);
 
-/** An agent's version: its behavioural keys as written and its soul (LF line ends, end trimmed) (Design 6). */
+/** An agent's version: its behavioural keys as written and its soul (LF line ends, end trimmed). */
 export function agentVersion(configAsWritten: Record<string, unknown>, soul: string): string {
   const behaviour = Object.entries(configAsWritten).filter(([key]) => !NOT_BEHAVIOUR.has(key));
   return shortHash({ config: Object.fromEntries(behaviour), soul: soul.replace(/\r\n?/g, '\n').trimEnd() });
 }
 
-/** Hash of an effective definition body: `use:` expanded, defaults not applied (Design 6). */
+/** Hash of an effective definition body: `use:` expanded, defaults not applied. */
 export function contentHash(body: unknown): string {
   return shortHash(body);
 }

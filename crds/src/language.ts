@@ -13,7 +13,7 @@ export interface LanguageOptions {
   allowShell: boolean | null;
 }
 
-/** Compiles every piece of another language that a definition holds, at load, so that nothing is found out at three in the morning. */
+/** Compiles every expression, template and schema of a definition at load, so that a mistake is found before an alert needs it. */
 export function checkPlaces(places: readonly Place[], options: LanguageOptions): Finding[] {
   return places.flatMap((place) => checkPlace(place, options));
 }

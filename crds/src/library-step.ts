@@ -4,12 +4,12 @@ import { executorShapes } from './step.ts';
 import { StepName } from './names.ts';
 
 const library = {
-  name: StepName.describe('the name that use: refers to'),
-  description: Text.optional().describe('for people'),
-  tags: Tags.default([]).describe('for people'),
+  name: StepName.describe('name for use:'),
+  description: Text.optional().describe('free text for people'),
+  tags: Tags.default([]).describe('tags for people'),
 };
 
-/** A reusable executor step (Orchestration 1, Design 3); a pipeline's `use:` entry may override each of its keys. */
+/** A reusable executor step (Orchestration 1); a pipeline's `use:` entry may override each of its keys. */
 export const LibraryStep = z.discriminatedUnion('executor', [
   z.strictObject({ ...library, ...executorShapes.gateway }),
   z.strictObject({ ...library, ...executorShapes.external }),

@@ -7,7 +7,7 @@ export function ownValue(holder: unknown, key: string | number): unknown {
   return typeof value === 'function' ? undefined : value;
 }
 
-/** A step by its name, or by its name with `-` written as `_` (Design 3). */
+/** A step by its name, or by its name with `-` written as `_`. */
 export function stepValue(steps: unknown, key: string): unknown {
   const exact = ownValue(steps, key);
   if (exact !== undefined || !key.includes('_') || typeof steps !== 'object' || steps === null) return exact;

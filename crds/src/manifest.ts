@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Kind = z.enum(['Pipeline', 'LibraryStep', 'Agent']);
 
-/** A custom resource, as an answer names it (409 `managed`, Design 5 and 6). */
+/** A custom resource, as an answer names it (409 `managed`). */
 export const ObjectReference = z.object({ kind: Kind, namespace: z.string(), name: z.string() });
 export type ObjectReference = z.infer<typeof ObjectReference>;
 
@@ -21,7 +21,7 @@ const ReportedObject = ObjectReference.extend({
   replicas: z.array(z.looseObject({ pod: z.string(), hash: z.string().nullable() })).default([]),
 });
 
-/** `manifest.json` beside the synced files: who owns which file, the state of the objects, where the agents answer (Design 7). */
+/** `manifest.json` beside the synced files: who owns which file, the state of the objects, where the agents answer. */
 export const SyncManifest = z.looseObject({
   files: z
     .record(z.string(), ObjectReference.extend({ uid: z.string(), generation: z.number().int(), hash: z.string() }))

@@ -5,21 +5,21 @@ export const Channel = z.enum(['log', 'slack', 'telegram', 'msteams', 'webhook',
 export type Channel = z.infer<typeof Channel>;
 
 export const Notification = z.strictObject({
-  channel: Channel.describe('where the message goes'),
-  template: TemplateText.optional().describe('Handlebars text of the message'),
-  config: JsonObject.optional().describe("the channel's own settings, over the service's"),
+  channel: Channel.describe('channel of the message'),
+  template: TemplateText.optional().describe('text of the message, a Handlebars template'),
+  config: JsonObject.optional().describe("settings of the channel; override the service's"),
 });
 export type Notification = z.infer<typeof Notification>;
 
 const Messages = z.array(Notification).max(8).optional();
 
-/** What is said when; a step's own list wins over the pipeline's, event by event (Design 5). */
+/** Messages by event; for each event a step's list replaces the pipeline's. */
 export const Notifications = z.strictObject({
   escalate: Messages.describe('a gate was not passed'),
   abort: Messages.describe('the run was aborted'),
   stop: Messages.describe('an agent answered proceed: false'),
   fail: Messages.describe('the run failed'),
   complete: Messages.describe('the run completed'),
-  approval: Messages.describe('a human is asked'),
+  approval: Messages.describe('an approval is requested'),
 });
 export type Notifications = z.infer<typeof Notifications>;

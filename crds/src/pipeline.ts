@@ -11,30 +11,30 @@ export type Stage = z.infer<typeof Stage>;
 
 /** Starts runs without an alert (Orchestration 5 rule 5: the run's team is this block's). */
 export const Schedule = z.strictObject({
-  cron: z.string().min(1).max(200).describe('five fields'),
-  timezone: z.string().min(1).max(64).default('Etc/UTC').describe('IANA name'),
-  summary: Text.optional().describe('what its runs say of themselves'),
-  severity: Severity.optional().describe('of its runs'),
-  labels: Labels.default({}).describe('of its runs'),
-  team: z.string().min(1).max(64).optional().describe('whom its runs are attributed to'),
+  cron: z.string().min(1).max(200).describe('cron expression with five fields'),
+  timezone: z.string().min(1).max(64).default('Etc/UTC').describe('IANA time zone'),
+  summary: Text.optional().describe('summary of its runs'),
+  severity: Severity.optional().describe('severity of its runs'),
+  labels: Labels.default({}).describe('labels of its runs'),
+  team: z.string().min(1).max(64).optional().describe('team of its runs'),
 });
 export type Schedule = z.infer<typeof Schedule>;
 
 export const Concurrency = z.strictObject({
-  limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at a time'),
-  key: TemplateText.optional().describe('Handlebars text; runs with the same text share the limit'),
+  limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at the same time'),
+  key: TemplateText.optional().describe('Handlebars template; runs with the same result share the limit'),
   on_limit: z
     .enum(['queue', 'reject', 'cancel_running'])
     .default('queue')
-    .describe('a further run waits, is refused, or ends the one that has run longest'),
+    .describe('an additional run waits, is refused, or cancels the oldest running one'),
 });
 export type Concurrency = z.infer<typeof Concurrency>;
 
 /** What one run may spend; the run escalates when it is gone. */
 export const Budget = z
   .strictObject({
-    max_tokens: z.number().int().positive().optional().describe('input and output of all its calls together'),
-    max_cost: z.number().positive().optional().describe("in the service's currency"),
+    max_tokens: z.number().int().positive().optional().describe('input and output tokens of all calls together'),
+    max_cost: z.number().positive().optional().describe("cost limit in the service's currency"),
   })
   .refine((budget) => budget.max_tokens !== undefined || budget.max_cost !== undefined, 'needs max_tokens or max_cost');
 export type Budget = z.infer<typeof Budget>;
@@ -43,37 +43,37 @@ export const Durable = z.strictObject({
   on_interrupted: z
     .enum(['rerun', 'escalate'])
     .default('rerun')
-    .describe('what becomes of the step that ran when the service stopped'),
-  max_resume_age_seconds: RunSeconds.optional().describe('an older run escalates instead of going on'),
+    .describe('what happens to the step that was running when the service stopped'),
+  max_resume_age_seconds: RunSeconds.optional().describe('older runs escalate instead of resuming'),
 });
 export type Durable = z.infer<typeof Durable>;
 
-/** A pipeline after `use:` was expanded, defaults applied (Design 3). */
+/** A pipeline after `use:` was expanded, defaults applied. */
 export const Pipeline = z
   .strictObject({
-    name: DefinitionName.describe('how triggers, other pipelines and people refer to it'),
-    description: Text.default('').describe('for people'),
+    name: DefinitionName.describe('name of the pipeline'),
+    description: Text.default('').describe('free text for people'),
     version: z
       .union([z.number().int(), z.string().max(64)])
       .optional()
-      .describe('shown as written'),
+      .describe('shown in lists and on pages'),
     stage: Stage.default('testing').describe(
-      'testing: webhooks must ask for it, and it is left out of metrics and calibration',
+      'in testing, webhooks start it only with allow_testing=true, and its runs are not part of metrics and calibration',
     ),
-    tags: Tags.default([]).describe('for people'),
-    suspend: z.boolean().default(false).describe('true: nothing starts a run'),
+    tags: Tags.default([]).describe('tags for people'),
+    suspend: z.boolean().default(false).describe('true: no run starts'),
     trigger: Trigger.optional().describe('which alerts start it'),
-    schedule: Schedule.optional().describe('starts it by the clock'),
+    schedule: Schedule.optional().describe('starts runs at fixed times'),
     vars: z
       .record(z.string().min(1).max(128), z.unknown())
       .default({})
       .describe('constants for templates and expressions'),
-    concurrency: Concurrency.optional().describe('how many of its runs may run at a time'),
-    budget: Budget.optional().describe('what one run may spend; then it escalates'),
-    durable: Durable.default({ on_interrupted: 'rerun' }).describe('what a restart of the service means for its runs'),
-    timeout_seconds: RunSeconds.optional().describe('for the whole run'),
-    readiness: Readiness.optional().describe('evidence needed to leave testing'),
-    notifications: Notifications.optional().describe('who is told of what its runs come to'),
+    concurrency: Concurrency.optional().describe('limit on runs at the same time'),
+    budget: Budget.optional().describe('limit on what one run may spend; a run over it escalates'),
+    durable: Durable.default({ on_interrupted: 'rerun' }).describe('behaviour of its runs at a restart of the service'),
+    timeout_seconds: RunSeconds.optional().describe('seconds for the whole run'),
+    readiness: Readiness.optional().describe('criteria for leaving testing'),
+    notifications: Notifications.optional().describe('messages about its runs, by event'),
     steps: z.array(Step).min(1).max(LIMITS.entries),
   })
   .superRefine((pipeline, context) => {
@@ -82,7 +82,9 @@ export const Pipeline = z
         code: 'custom',
         path: ['steps', ...loc, 'name'],
         message:
-          name === first ? `"${name}" is used twice` : `"${name}" and "${first}" are the same once "-" becomes "_"`,
+          name === first
+            ? `"${name}" is used twice`
+            : `"${name}" and "${first}" are the same when "-" is replaced by "_"`,
       });
   });
 export type Pipeline = z.infer<typeof Pipeline>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Ratio } from './fields.ts';
 
-/** A need beyond what an evaluation looks at could never be met. */
+/** An evaluation reads 10,000 runs at most, so a larger number could never be met. */
 const MAX_NEEDED = 10_000;
 const Needed = z.number().int().min(1).max(MAX_NEEDED);
 
@@ -9,36 +9,38 @@ const Needed = z.number().int().min(1).max(MAX_NEEDED);
 export const Readiness = z.strictObject({
   operational: z
     .strictObject({
-      min_runs: Needed.default(20).describe('runs needed that reached the step'),
+      min_runs: Needed.default(20).describe('minimum number of runs that reached the step'),
       min_success_rate: Ratio.default(0.95).describe(
-        'share of executions that did not fail; an answer that the gate held back did not',
+        'minimum share of executions that did not fail; an answer that did not pass the gate is not a failure',
       ),
     })
     .optional()
-    .describe('it runs'),
+    .describe('the step runs without failures'),
   confidence: z
     .strictObject({
-      min_runs: Needed.default(20).describe('answers with a confidence needed'),
+      min_runs: Needed.default(20).describe('minimum number of answers with a confidence'),
       min_pass_rate: Ratio.default(0.8).describe(
-        'share of them whose trust reaches the confidence_threshold that the step has now',
+        'minimum share of them whose trust reaches the present confidence_threshold of the step',
       ),
     })
     .optional()
-    .describe('it is sure'),
+    .describe('the answers pass the gate'),
   accuracy: z
     .strictObject({
-      min_accuracy: Ratio.default(0.85).describe('mean of the marks, a partial one counting half'),
-      min_marked: Needed.default(20).describe('marked results needed'),
+      min_accuracy: Ratio.default(0.85).describe('minimum mean of the marks; a partial one counts half'),
+      min_marked: Needed.default(20).describe('minimum number of marked results'),
     })
     .optional()
-    .describe('it is right'),
+    .describe('people mark the answers as right'),
   calibration: z
     .strictObject({
       n_min: Needed.optional().describe('marked results that validate a bin; else calibration.n_min of the service'),
-      max_gap: Ratio.default(0.15).describe('how far the confidence of a validated bin may be above its share correct'),
-      min_coverage: Ratio.default(0.5).describe('share of the answers whose confidence lies in a validated bin'),
+      max_gap: Ratio.default(0.15).describe(
+        'largest allowed difference between the confidence of a validated bin and its share correct',
+      ),
+      min_coverage: Ratio.default(0.5).describe('minimum share of answers whose confidence is in a validated bin'),
     })
     .optional()
-    .describe('it knows when it is right'),
+    .describe('the confidence agrees with the marks'),
 });
 export type Readiness = z.infer<typeof Readiness>;

@@ -5,7 +5,7 @@ export type CompiledRegex = { ok: true; test: (text: string) => boolean } | { ok
 const MAX_SOURCE = 1000;
 
 /**
- * An RE2 pattern: linear in the text whatever the pattern, unlike JavaScript's own (Design 4). `test` searches anywhere.
+ * An RE2 pattern: linear in the text whatever the pattern, unlike JavaScript's own. `test` searches anywhere.
  * The source is at most 1000 characters.
  */
 export function compileRegex(source: string): CompiledRegex {

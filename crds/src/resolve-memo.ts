@@ -3,7 +3,7 @@
  * whoever resolves; a result never depends on it.
  */
 export interface ResolveMemo {
-  /** What is known under a key while that is current, made anew otherwise. */
+  /** What is known under a key while that is current, else the result of making it again. */
   recall<T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T;
   /** Forgets what was not asked for lately, where there is far more of it than definitions in the set. */
   makeRoom(definitions: number): void;

@@ -95,8 +95,8 @@ test.each<[string, string, RegExp]>([
 test.each<[string, string, RegExp]>([
   ['no shape', '{name: a, prompt_template: hi}', /needs exactly one of/],
   ['an unknown executor', '{name: a, executor: gatway}', /steps.0.executor: expected gateway/],
-  ['two shapes', '{name: a, executor: gateway, agent: x, prompt_template: hi, parallel: {steps: []}}', /one shape/],
-  ['use beside executor', '{name: a, use: first-line-triage, executor: human}', /one shape/],
+  ['two shapes', '{name: a, executor: gateway, agent: x, prompt_template: hi, parallel: {steps: []}}', /exactly one/],
+  ['use beside executor', '{name: a, use: first-line-triage, executor: human}', /exactly one/],
   ['a missing agent', '{name: a, executor: gateway, prompt_template: hi}', /steps.0.agent: is required/],
   ['a missing prompt', '{name: a, executor: external, agent: x}', /prompt_template: is required/],
   ['a webhook without a URL', '{name: a, executor: webhook}', /url: is required/],
@@ -106,7 +106,7 @@ test.each<[string, string, RegExp]>([
   ['a gate on a webhook', '{name: a, executor: webhook, url: "http://x", confidence_threshold: 0.5}', /unknown key/],
   ['a confidence above one', agentStep('confidence_threshold: 1.5'), /confidence_threshold/],
   ['a timeout of a month', agentStep('timeout_seconds: 2592000'), /timeout_seconds/],
-  ['a veto floor without veto', agentStep('verifier: {agent: v, veto_floor: 0.4}'), /veto_floor: has a meaning only/],
+  ['a veto floor without veto', agentStep('verifier: {agent: v, veto_floor: 0.4}'), /veto_floor: is allowed only/],
   ['a bad condition', agentStep('when: "a >"'), /when: invalid expression/],
   ['a bad condition of the verifier', agentStep('verifier: {agent: v, when: "foo(1)"}'), /verifier.when/],
   ['a bad schema', agentStep('output_schema: {type: nonsense}'), /output_schema: invalid JSON Schema/],
@@ -198,7 +198,7 @@ test('step names are unique in the whole pipeline, also once "-" became "_"', ()
     names.map((name) => `{name: ${name}, executor: webhook, url: "http://x"}`).join('\n  - ');
   expect(errors(resolve([pipelineWith('p', '', steps('a', 'a'))]))).toEqual(['steps.1.name: "a" is used twice']);
   expect(errors(resolve([pipelineWith('p', '', steps('a-b', 'a_b'))]))).toEqual([
-    'steps.1.name: "a_b" and "a-b" are the same once "-" becomes "_"',
+    'steps.1.name: "a_b" and "a-b" are the same when "-" is replaced by "_"',
   ]);
   const nested = `{name: g, parallel: {steps: [${steps('x')}]}}\n  - ${steps('x')}`;
   expect(errors(resolve([pipelineWith('p', '', nested)]))).toEqual(['steps.1.name: "x" is used twice']);
@@ -337,7 +337,7 @@ test('agents are checked against the providers and tool servers of the gateway',
   expect(reasons('model: x\ncolour: red\n')).toEqual(['invalid colour']);
 });
 
-test('an agent that nobody defines is a warning where agents are part of the set', () => {
+test('an agent that is not defined is a warning where agents are part of the set', () => {
   const input = { pipelines: [pipelineWith('p', '', agentStep('grounding: {agent: judge}'))], steps: [] };
   const agents: Source[] = [{ file: 'agents/x/agent.yaml', text: 'name: x\nmodel: m\n', soul: 'You are.' }];
   expect(resolveSet(input).problems).toEqual([]);

@@ -85,7 +85,7 @@ interface Resolving {
 }
 
 /**
- * The one rule by which services, controller and command line read a set of definitions (Orchestration 4.5, Design 3 and 7):
+ * The one rule by which services, controller and command line read a set of definitions (Orchestration 4.5):
  * a definition with an error is left out and named in `problems`, and never keeps another from loading. Who resolves again
  * and again gives the same memo each time. Total: never throws.
  */
@@ -117,7 +117,7 @@ function languageOptions(operator: Operator | undefined): LanguageOptions {
   };
 }
 
-/** Higher priority first, then file name in byte order (Design 4). */
+/** Higher priority first, then file name in byte order. */
 function loadOrder(a: ResolvedPipeline, b: ResolvedPipeline): number {
   return (b.config.trigger?.priority ?? 0) - (a.config.trigger?.priority ?? 0) || byteOrder(a.file, b.file);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Frames between clients and a gateway or any other agent backend (Design 6). */
+/** Frames between clients and a gateway or any other agent backend. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
 
 /** JSON-RPC error codes of `/rpc`; `retryable` tells a client whether the same call may succeed later. */

@@ -71,7 +71,7 @@ function locateAgain(text: string, loc: Loc): Position | null {
   return parsed.ok ? parsed.locate(loc) : null;
 }
 
-/** The same name twice: the first file keeps it, the later one is an error (Design 8). */
+/** The same name twice: the first file keeps it, the later one is an error. */
 function withoutRepeats(definitions: readonly Definition[], problems: Problem[]): Definition[] {
   const first = new Map<string, string>();
   return definitions.filter((definition) => {

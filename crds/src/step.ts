@@ -24,75 +24,80 @@ import { Readiness } from './readiness.ts';
 /** Keys every entry may have, whatever its shape. */
 const common = {
   when: ExpressionText.optional().describe('CEL; false or null skips the step'),
-  on_failure: OnFailure.describe("what the step's failure means for its run: abort or continue, or both with a webhook")
+  on_failure: OnFailure.describe('abort (the run fails) or continue, or a map that adds a webhook')
     .default({
       policy: 'abort',
     })
     .transform((value) => (typeof value === 'string' ? { policy: value } : value)),
-  readiness: Readiness.optional().describe("over the pipeline's, tier by tier"),
-  notifications: Notifications.optional().describe("over the pipeline's, event by event"),
+  readiness: Readiness.optional().describe("replaces the pipeline's criteria, tier by tier"),
+  notifications: Notifications.optional().describe("replaces the pipeline's messages, event by event"),
 };
 
-/** The gate: trust is compared with the threshold (Design 3). */
+/** The gate: trust is compared with the threshold. */
 const gate = {
-  confidence_threshold: Ratio.default(0.75).describe('trust below this does not pass'),
+  confidence_threshold: Ratio.default(0.75).describe('minimum trust with which the step passes'),
   on_low_confidence: z
     .enum(['escalate', 'abort', 'proceed'])
     .default('escalate')
-    .describe('what happens when the gate is not passed'),
+    .describe('what the run does when the gate is not passed'),
 };
 
 const agentCall = {
-  agent: AgentName.describe('the agent that is asked'),
-  prompt_template: TemplateText.min(1).describe('Handlebars text of the prompt'),
-  model: Model.optional().describe("instead of the agent's own model"),
-  output_schema: JsonObject.optional().describe('JSON Schema of further keys of the answer'),
-  timeout_seconds: StepSeconds.default(300).describe('seconds that all attempts and iterations may take together'),
-  retry: Retry.optional().describe('tries again after an error'),
-  loop_until: LoopUntil.optional().describe('asks again until sure'),
+  agent: AgentName.describe('name of the agent'),
+  prompt_template: TemplateText.min(1).describe('prompt, a Handlebars template'),
+  model: Model.optional().describe("replaces the agent's own model"),
+  output_schema: JsonObject.optional().describe('JSON Schema of additional keys of the answer'),
+  timeout_seconds: StepSeconds.default(300).describe('seconds for all attempts and iterations together'),
+  retry: Retry.optional().describe('retries after an error'),
+  loop_until: LoopUntil.optional().describe('asks again until the confidence is high enough'),
   verifier: Verifier.optional().describe('a second opinion that may lower the confidence'),
   grounding: Grounding.optional().describe('scores how far the answer is supported'),
-  deterministic_checks: Checks.default([]).describe('facts that a machine can test'),
-  calibration: Calibration.optional().describe('measured accuracy in place of claimed confidence'),
+  deterministic_checks: Checks.default([]).describe('checks without a model; a failed one sets the trust to 0'),
+  calibration: Calibration.optional().describe('use of the measured accuracy instead of the stated confidence'),
   ...gate,
   ...common,
 };
 
 const human = {
-  executor: z.literal('human').describe('waits for a decision'),
-  prompt_template: TemplateText.min(1).describe('Handlebars text of the question'),
-  timeout_seconds: RunSeconds.describe('seconds a question to a person stays open'),
-  on_timeout: z.enum(['fail', 'escalate', 'proceed']).default('fail').describe('what happens when nobody answers'),
-  fields: HumanFields.default([]).describe('what the person may fill in; becomes the output'),
+  executor: z.literal('human').describe('waits for the decision of a person'),
+  prompt_template: TemplateText.min(1).describe('question, a Handlebars template'),
+  timeout_seconds: RunSeconds.describe('seconds to wait for the decision'),
+  on_timeout: z
+    .enum(['fail', 'escalate', 'proceed'])
+    .default('fail')
+    .describe('what the run does without a decision in time'),
+  fields: HumanFields.default([]).describe('form fields for the person; their values become the output'),
   ...common,
 };
 
 const webhook = {
   executor: z.literal('webhook').describe('calls a URL'),
   url: UrlTemplate.describe('template; ${ENV} names must be allowed by the operator'),
-  method: Method.default('POST').describe('of the request'),
-  headers: Headers.default({}).describe('of the request; templates and ${ENV} as in url'),
+  method: Method.default('POST').describe('HTTP method'),
+  headers: Headers.default({}).describe('request headers; templates and ${ENV} as in url'),
   payload: Payload.optional().describe('request body'),
-  timeout_seconds: StepSeconds.default(30).describe('seconds that all attempts and iterations may take together'),
-  retry: Retry.optional().describe('tries again after an error'),
+  timeout_seconds: StepSeconds.default(30).describe('seconds for all attempts and iterations together'),
+  retry: Retry.optional().describe('retries after an error'),
   ...common,
 };
 
-/** What a sub-run's context gets over its parent's; strings are templates. */
+/** Changes of a sub-run's context against its parent's; strings are templates. */
 export const SubContext = z.strictObject({
-  team: TemplateText.optional().describe('whom the sub-run is attributed to'),
-  summary: TemplateText.optional().describe('Handlebars text; what the sub-run is about'),
-  severity: Severity.optional().describe('of the sub-run'),
-  labels: Labels.optional().describe("over the parent's, label by label; values are Handlebars texts"),
-  metadata: JsonObject.optional().describe("over the parent's, key by key"),
+  team: TemplateText.optional().describe('team of the sub-run'),
+  summary: TemplateText.optional().describe('summary of the sub-run, a Handlebars template'),
+  severity: Severity.optional().describe('severity of the sub-run'),
+  labels: Labels.optional().describe(
+    "added to the parent's labels, or replacing them by name; values are Handlebars templates",
+  ),
+  metadata: JsonObject.optional().describe("added to the parent's metadata, or replacing it by key"),
 });
 export type SubContext = z.infer<typeof SubContext>;
 
 const pipeline = {
   executor: z.literal('pipeline').describe('runs another pipeline and waits for it'),
   pipeline: DefinitionName.describe('the pipeline to run'),
-  context: SubContext.optional().describe("over the parent's context"),
-  timeout_seconds: RunSeconds.optional().describe('seconds the other pipeline may take'),
+  context: SubContext.optional().describe("changes to the parent's context"),
+  timeout_seconds: RunSeconds.optional().describe('seconds for the other pipeline'),
   ...gate,
   ...common,
 };
@@ -100,16 +105,16 @@ const pipeline = {
 const gateway = { executor: z.literal('gateway').describe('an agent of the gateway'), ...agentCall };
 const external = { executor: z.literal('external').describe('an agent of another backend'), ...agentCall };
 
-/** The keys of each executor, without those that depend on where the step stands. */
+/** The keys of each executor, without those that depend on the place of the step. */
 export const executorShapes = { gateway, external, human, webhook, pipeline };
 
-const named = { name: StepName.describe('unique in its pipeline, also after "-" became "_"') };
+const named = { name: StepName.describe('unique in its pipeline, also when "-" is replaced by "_"') };
 const weighted = {
   ...named,
-  weight: z.number().positive().max(1000).default(1).describe('share in join: weighted_average'),
+  weight: z.number().positive().max(1000).default(1).describe('weight in join: weighted_average'),
 };
 
-/** One call of one executor, named: an entry of a pipeline (Design 3). */
+/** One call of one executor, named: an entry of a pipeline. */
 export const ExecutorStep = z.discriminatedUnion('executor', [
   z.strictObject({ ...named, ...gateway }),
   z.strictObject({ ...named, ...external }),
@@ -159,9 +164,9 @@ export const ParallelStep = z.strictObject({
       join: Join.default('all_must_pass').describe(
         'trust of the group: all_must_pass takes the lowest, any_must_pass the highest',
       ),
-      steps: z.array(BranchStep).min(1).max(LIMITS.branches).describe('one executor step each'),
+      steps: z.array(BranchStep).min(1).max(LIMITS.branches).describe('branches, each an executor step'),
     })
-    .describe('branches that run at the same time'),
+    .describe('branches that run in parallel'),
   ...groupCommon,
 });
 export type ParallelStep = z.infer<typeof ParallelStep>;
@@ -173,33 +178,39 @@ const RESERVED_VARIABLES = new Set(
 );
 
 export const FanOut = z.strictObject({
-  over: ExpressionText.describe('CEL that yields a list'),
+  over: ExpressionText.describe('CEL expression whose value is a list'),
   as: z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a word')
+    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a letter followed by letters, digits or _')
     .refine((name) => !RESERVED_VARIABLES.has(name), 'is a name that templates and expressions already have')
     .default('item')
-    .describe('the name of one item in templates and expressions'),
+    .describe('variable name of the item in templates and expressions'),
   max_items: z
     .number()
     .int()
     .min(1)
     .max(LIMITS.fanOutItems)
     .default(50)
-    .describe('a longer list is an error of the step'),
-  max_parallel: z.number().int().min(1).max(LIMITS.fanOutParallel).default(4).describe('branches at a time'),
-  on_empty: z.enum(['complete', 'skip', 'abort']).default('complete').describe('what an empty list means for the step'),
+    .describe('longest allowed list; a longer one fails the step'),
+  max_parallel: z
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.fanOutParallel)
+    .default(4)
+    .describe('branches that run at the same time'),
+  on_empty: z.enum(['complete', 'skip', 'abort']).default('complete').describe('what the step does with an empty list'),
   join: z
     .enum(['all_must_pass', 'any_must_pass'])
     .default('all_must_pass')
     .describe('trust of the group: all_must_pass takes the lowest, any_must_pass the highest'),
-  step: ItemStep.describe('runs once an item'),
+  step: ItemStep.describe('executor step that runs once for each item'),
 });
 export type FanOut = z.infer<typeof FanOut>;
 
 export const FanOutStep = z.strictObject({
   ...named,
-  fan_out: FanOut.describe('one branch an item of a list known at run time'),
+  fan_out: FanOut.describe('one branch for each item of a list that is known at run time'),
   ...groupCommon,
 });
 export type FanOutStep = z.infer<typeof FanOutStep>;

@@ -9,8 +9,8 @@ interface Call {
 }
 
 /**
- * Problems of the calls between pipelines, by the caller's name: a pipeline that nobody declares, a circle, and more than five
- * levels below one run (Design 3).
+ * Problems of the calls between pipelines, by the caller's name: a pipeline that is not defined, a cycle, and more than five
+ * levels below one run.
  */
 export function subPipelineFindings(
   pipelines: readonly Pipeline[],
@@ -52,7 +52,7 @@ function reaches(start: string, goal: string, calls: ReadonlyMap<string, readonl
   return false;
 }
 
-/** Levels below each pipeline, counted no further than the limit needs; who is in a circle has a problem of its own. */
+/** Levels below each pipeline, counted up to the limit; a pipeline in a cycle is reported separately. */
 function depths(calls: ReadonlyMap<string, readonly Call[]>): Map<string, number> {
   let known = new Map([...calls.keys()].map((name) => [name, 0]));
   for (let round = 0; round <= LIMITS.subPipelineDepth; round++)

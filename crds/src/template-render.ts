@@ -1,7 +1,7 @@
 import { ownValue, stepValue } from './lookup.ts';
 import type { RenderFault } from './template-model.ts';
 
-/** Bounds of one rendering, which is synchronous (Design 3). */
+/** Bounds of one rendering, which is synchronous. */
 const MAX_ITERATIONS = 100_000;
 const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;

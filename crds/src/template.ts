@@ -21,7 +21,7 @@ function isTooNested(source: string): boolean {
 }
 
 /**
- * Compiles a Handlebars template once (Design 3). In the sandbox only text, values, `if`, `unless`, `each` and `with` exist; the
+ * Compiles a Handlebars template once. In the sandbox only text, values, `if`, `unless`, `each` and `with` exist; the
  * parsed tree is rendered by our own loop, which reads own properties only, escapes nothing and counts its work.
  * Without the sandbox Handlebars itself renders what uses more than that. Never throws.
  */

@@ -2,8 +2,14 @@ import { z } from 'zod';
 
 /** Repeats of a fingerprint within the window start no run; what is absent falls back to the service (Orchestration 2.7). */
 export const Dedup = z.strictObject({
-  enabled: z.boolean().optional().describe('false opts this pipeline out'),
-  window_seconds: z.number().int().min(0).max(2_592_000).optional().describe('overrides the service default'),
+  enabled: z.boolean().optional().describe('false switches deduplication off for this pipeline'),
+  window_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_592_000)
+    .optional()
+    .describe('seconds; overrides the default of the service'),
 });
 export type Dedup = z.infer<typeof Dedup>;
 
@@ -18,11 +24,11 @@ export const Trigger = z.strictObject({
     .min(-1_000_000)
     .max(1_000_000)
     .default(0)
-    .describe('higher is tried first; then file name in byte order'),
+    .describe('pipelines with a higher priority are tried first; equal ones in byte order of their file names'),
   match: z
     .record(z.string().min(1).max(256), z.unknown())
     .optional()
-    .describe('every rule must hold; {} matches everything, without match the pipeline is never chosen by an alert'),
+    .describe('rules that must all match; {} matches every alert, and without match no alert starts the pipeline'),
   dedup: Dedup.optional().describe('suppression of repeated alerts'),
 });
 export type Trigger = z.infer<typeof Trigger>;

@@ -1,6 +1,6 @@
 import { Lexer } from 'yaml';
 
-/** Limits of one definition (Design 9). */
+/** Limits of one definition. */
 export const MAX_YAML_BYTES = 256 * 1024;
 export const MAX_YAML_NODES = 10_000;
 export const MAX_YAML_DEPTH = 64;
@@ -41,7 +41,7 @@ interface Excess {
   isReached: (count: Count) => boolean;
 }
 
-/** A bracket that closes nothing is refused here too: the parser's recovery from many of them is quadratic. */
+/** A closing bracket without an opening one is refused here too: the parser's recovery from many of them is quadratic. */
 const EXCESSES: readonly Excess[] = [
   {
     msg: `has more than ${MAX_YAML_NODES} nodes`,
@@ -54,7 +54,7 @@ const EXCESSES: readonly Excess[] = [
     reason: 'too_large',
     isReached: ({ depth, lineIndicators }) => Math.max(depth, lineIndicators) > MAX_YAML_DEPTH,
   },
-  { msg: 'a bracket closes nothing', reason: 'syntax', isReached: ({ depth }) => depth < 0 },
+  { msg: 'a closing bracket has no opening one', reason: 'syntax', isReached: ({ depth }) => depth < 0 },
 ];
 
 const DEPTH: Record<string, number> = { '[': 1, '{': 1, ']': -1, '}': -1 };

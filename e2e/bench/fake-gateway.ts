@@ -32,7 +32,7 @@ interface RpcRequest {
   params?: { agent?: string; idempotency_key?: string; metadata?: { run_id?: string; step_name?: string } };
 }
 
-/** A gateway that speaks `/rpc` (Design 6) and answers every `agent.run` at once with a confident agent answer. */
+/** A gateway that speaks `/rpc` and answers every `agent.run` at once with a confident agent answer. */
 export async function startFakeGateway(options: FakeGatewayOptions): Promise<FakeGateway> {
   const held: (() => void)[] = [];
   let holding = false;

@@ -24,7 +24,7 @@ export interface Launched {
 }
 
 /**
- * Starts a program that logs JSON lines and says `listening` with its `url` (Design 11). The log goes to a file, because
+ * Starts a program that logs JSON lines and says `listening` with its `url`. The log goes to a file, because
  * reading a pipe would cost the bench CPU that it measures.
  */
 export function launch({ name, args, logFile, env = {}, listensWithinMs = 120_000 }: Program): Launched {

@@ -1,4 +1,4 @@
-/** `npm run demo`: an alert comes in, a trusted run comes out, on this machine and without a key (Design 11). */
+/** `npm run demo`: an alert comes in, a trusted run comes out, on this machine and without a key. */
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -30,6 +30,6 @@ test('a model gets the agents without their scripts, and the key stays out of th
 });
 
 test('options that contradict each other are refused', () => {
-  expect(readCommand(['--model', 'x'])).toEqual({ kind: 'error', message: '--model has a meaning only with --live' });
+  expect(readCommand(['--model', 'x'])).toEqual({ kind: 'error', message: '--model needs --live' });
   expect(readCommand(['--once', '--live'])).toMatchObject({ kind: 'run', options: { once: true, live: true } });
 });

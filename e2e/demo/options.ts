@@ -4,15 +4,15 @@ import { ROOT } from '../support/start-service.ts';
 
 export const HELP = `npm run demo [-- OPTIONS]
 
-Starts the gateway and the api-server on this machine, sends them an alert as Alertmanager would, and shows the run that
-comes out of it. Stays up until Ctrl-C.
+Starts the gateway and the api-server on this machine, sends an alert as Alertmanager would, and shows its run.
+The services stay up until Ctrl-C.
 
   --once         stop after the runs; exit 0 only if the first one completed
-  --live         let a real model answer, with the key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY;
+  --live         use a real model, with the key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY;
                  this costs money. Without it the built-in demo provider answers from a script: no language model
   --model NAME   with --live: the model to ask
-  --data DIR     where the database and the tokens live (./data)
-  --help         this text
+  --data DIR     folder of the database and the tokens (./data)
+  --help         print this
 `;
 
 export interface DemoOptions {
@@ -37,7 +37,7 @@ export function readCommand(argv: readonly string[]): Command {
       },
     });
     if (values.help) return { kind: 'help' };
-    if (values.model && !values.live) return { kind: 'error', message: '--model has a meaning only with --live' };
+    if (values.model && !values.live) return { kind: 'error', message: '--model needs --live' };
     const dataDir = values.data ? resolve(values.data) : resolve(ROOT, 'data');
     return { kind: 'run', options: { once: values.once, live: values.live, model: values.model ?? null, dataDir } };
   } catch (error) {

@@ -28,7 +28,7 @@ const agent = (name: string, more: object = {}) => ({
 const { name: _, ...item } = agent('item');
 const notifications = { complete: [{ channel: 'log' }], approval: [{ channel: 'log' }] };
 
-/** One pipeline of every shape and of every option that makes the engine wait or write (Design 3). */
+/** One pipeline of every shape and of every option that makes the engine wait or write. */
 const pipelines = ({ webhookUrl }: Setting): object[] => [
   {
     name: 'plain',

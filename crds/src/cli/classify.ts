@@ -34,7 +34,7 @@ export function classify(file: FoundFile): Found[] {
 
 function classifyDocument(file: FoundFile, document: DocumentText, id: string): Found {
   const foreign = foreignKind(document.text);
-  if (foreign !== null) return { skipped: `${foreign} is not ours`, path: file.path };
+  if (foreign !== null) return { skipped: `${foreign} is not a kind of Signalbox`, path: file.path };
   const parsed = parseYaml(document.text);
   if (!parsed.ok) return unreadable(file, document, parsed.problems[0]);
   const body = parsed.value;
@@ -49,7 +49,7 @@ type Unreadable = Pick<Problem, 'loc' | 'msg' | 'line' | 'col' | 'reason'>;
 /** In a folder of definitions the services refuse what is no map; elsewhere it may be anybody's file. */
 function noMap(file: FoundFile, document: DocumentText, what: string): Found {
   if (kindByFolder(file.path) === null) return { skipped: what, path: file.path };
-  return unreadable(file, document, { loc: [], msg: `no definition: ${what}`, line: 1, col: 1, reason: 'invalid' });
+  return unreadable(file, document, { loc: [], msg: `not a definition: ${what}`, line: 1, col: 1, reason: 'invalid' });
 }
 
 function unreadable(file: FoundFile, document: DocumentText, problem: Unreadable | undefined): Found {
@@ -65,12 +65,12 @@ function fromBody(
   { file, id, document }: { file: FoundFile; id: string; document: DocumentText },
 ): Found {
   const kind = kindByFolder(file.path) ?? kindByKeys(body);
-  if (!kind) return { skipped: 'no definition: it has neither steps nor executor nor model', path: file.path };
+  if (!kind) return { skipped: 'not a definition: it has neither steps nor executor nor model', path: file.path };
   const source = { file: id, text: document.text, ...(kind === 'Agent' ? { soul: file.soul ?? '' } : {}) };
   return { definition: { kind, source, path: file.path, place: (_loc, given) => below(given, document.line) } };
 }
 
-/** The kind of an object of another group, told from its text: what is not ours is not held to our limits. */
+/** The kind of an object of another group, read from its text: our limits do not apply to other kinds. */
 function foreignKind(text: string): string | null {
   const group = /^apiVersion:[ \t]*["']?([^\s"']+)/m.exec(text)?.[1];
   if (group === undefined || group.startsWith(API_GROUP)) return null;
@@ -83,11 +83,11 @@ interface Origin {
   at: (loc: Loc) => Position | null;
 }
 
-/** An object's `spec` is the definition's body without its name (Design 3). */
+/** An object's `spec` is the definition's body without its name. */
 function fromObject(object: Record<string, unknown>, { file, id, at }: Origin): Found {
   const kind = object['kind'] as string;
   if (!String(object['apiVersion']).startsWith(API_GROUP) || !isKind(kind))
-    return { skipped: `${kind} is not ours`, path: file.path };
+    return { skipped: `${kind} is not a kind of Signalbox`, path: file.path };
   const spec = isMap(object['spec']) ? object['spec'] : {};
   const { soul, ...keys } = spec;
   const metadata = isMap(object['metadata']) ? object['metadata'] : {};

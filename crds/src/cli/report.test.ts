@@ -17,7 +17,7 @@ test('a sound folder is counted', () => {
   expect(report([step, pipeline, agent])).toEqual({
     definitions: 3,
     errors: 0,
-    lines: ['3 definitions read: 1 pipeline, 1 library step and 1 agent are sound; 0 errors, 0 warnings'],
+    lines: ['3 definitions read: 1 pipeline, 1 library step and 1 agent are valid; 0 errors, 0 warnings'],
   });
 });
 
@@ -52,7 +52,7 @@ spec: {model: m, soul: You are.}
 test('manifests are checked at their own lines and other kinds are skipped with a word', () => {
   const { lines, errors, definitions } = report([step, { path: 'm.yaml', text: manifests }]);
   expect(lines.slice(0, 3)).toEqual([
-    'm.yaml: skipped: ConfigMap is not ours',
+    'm.yaml: skipped: ConfigMap is not a kind of Signalbox',
     expect.stringMatching(/^m\.yaml:12:3: error: stage: expected/),
     expect.stringMatching(/^m\.yaml:19:12: error: name: must be/),
   ]);
@@ -76,7 +76,7 @@ test('what is no definition is skipped with a word', () => {
   ).toMatchObject({
     definitions: 0,
     lines: [
-      expect.stringContaining('no definition'),
+      expect.stringContaining('not a definition'),
       'empty.yaml: skipped: empty',
       'list.yaml: skipped: no map of keys',
       expect.any(String),
@@ -90,8 +90,8 @@ test('in a folder of definitions what is no map is an error, as it is for the se
     { path: 'steps/list.yaml', text: '- a\n' },
   ]);
   expect(lines.slice(0, 2)).toEqual([
-    'pipelines/empty.yaml:1:1: error: no definition: empty',
-    'steps/list.yaml:1:1: error: no definition: no map of keys',
+    'pipelines/empty.yaml:1:1: error: not a definition: empty',
+    'steps/list.yaml:1:1: error: not a definition: no map of keys',
   ]);
   expect(errors).toBe(2);
 });

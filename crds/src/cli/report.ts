@@ -9,7 +9,7 @@ export interface Report {
   definitions: number;
 }
 
-/** Checks files as the services would and writes one line a problem: `file:line:col: error: message` (Design 11). */
+/** Checks files as the services would and writes one line a problem: `file:line:col: error: message`. */
 export function report(files: readonly FoundFile[]): Report {
   const found = files.flatMap(classify);
   const definitions = found.flatMap((item) => ('definition' in item ? [item.definition] : []));
@@ -54,7 +54,7 @@ function toLine({ file, line = 1, col = 1, severity, loc, msg }: Problem): strin
 
 function summary(set: ResolvedSet, definitions: number, errors: number, warnings: number): string {
   const { pipelines, steps, agents } = set;
-  const sound = `${counted(pipelines.length, 'pipeline')}, ${counted(steps.length, 'library step')} and ${counted(agents.length, 'agent')} are sound`;
+  const sound = `${counted(pipelines.length, 'pipeline')}, ${counted(steps.length, 'library step')} and ${counted(agents.length, 'agent')} are valid`;
   return `${counted(definitions, 'definition')} read: ${sound}; ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
 }
 

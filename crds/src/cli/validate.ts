@@ -34,7 +34,7 @@ function readFound(path: string): FoundFile {
 function misuse(args: readonly string[]): string | null {
   const flag = args.find((arg) => arg.startsWith('-'));
   if (flag !== undefined) return `unknown option ${flag}\n\n${HELP}`;
-  if (args.length === 0) return `a path is needed\n\n${HELP}`;
+  if (args.length === 0) return `PATH is required\n\n${HELP}`;
   const absent = args.find((path) => !existsSync(path));
   return absent === undefined ? null : `${absent}: no such file or folder`;
 }

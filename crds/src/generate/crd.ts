@@ -77,7 +77,7 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
     plural: 'agents',
     short: 'sba',
     description:
-      'Agent is a model, its instructions and the tools it may call; it runs in a pod of its own unless spec.runtime.mode is process.',
+      'Agent is a model, its instructions and the tools it may call; it runs in its own pods unless spec.runtime.mode is process.',
     spec: 'The keys of agent.yaml, and soul: the instructions.',
     columns: [
       { name: 'Model', type: 'string', jsonPath: '.spec.model' },
@@ -97,7 +97,7 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
   },
 };
 
-/** The CustomResourceDefinition of each kind (Design 7). */
+/** The CustomResourceDefinition of each kind. */
 export function customResourceDefinitions(): Record<DefinitionKind, Schema> {
   const written = writtenSchemas();
   return {
@@ -155,7 +155,7 @@ function root(kind: DefinitionKind, spec: Schema): Schema {
   };
 }
 
-/** `spec.name` is optional in an object: `metadata.name` stands in for it (Design 3). */
+/** `spec.name` is optional in an object: `metadata.name` stands in for it. */
 function specOf(schema: Schema): Schema {
   const structural = toStructural(schema);
   const required = ((structural['required'] ?? []) as string[]).filter((key) => key !== 'name');

@@ -16,7 +16,7 @@ function jsonSchema(schema: z.ZodType): Schema {
   return z.toJSONSchema(schema, { io: 'input', reused: 'inline' });
 }
 
-/** Adds the shape that exists only in files: an entry that takes the keys of a library step (Design 3). */
+/** Adds the shape that exists only in files: an entry that takes the keys of a library step. */
 function withUses(pipeline: Schema): Schema {
   const entries = at(pipeline, 'properties', 'steps', 'items');
   const [executors, parallel, fanOut] = list(entries['anyOf']);

@@ -5,9 +5,9 @@ const INTRO = `# Pipelines, library steps and agents: every key
 
 <!-- Generated from crds/src by \`npm run generate\`. Do not edit. -->
 
-A file holds one definition; a Kubernetes object's \`spec\` is the same body. Unknown keys are errors, and every error names its
-line: \`npm run validate -- PATH\` checks as the services would. Texts called *template* are Handlebars, those called *CEL* are
-expressions; both see \`summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context
+A file holds one definition; the \`spec\` of a Kubernetes object is the same body. Unknown keys are errors, and every error names its
+line: \`npm run validate -- PATH\` applies the rules of the services. A *template* is Handlebars, *CEL* is an
+expression; both can use \`summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context
 fan_out run now\`. \`steps.<name>\` has \`status summary confidence trust output next_step_context\`.
 `;
 
@@ -23,17 +23,17 @@ export function reference(schemas: Record<DefinitionKind, unknown>): string {
   return [
     INTRO,
     '## Pipeline\n',
-    'Names a pipeline, what starts it and what it may spend. `steps` is described below.\n',
+    'Name, trigger, limits and messages of a pipeline. `steps` is described below.\n',
     table(rows({ ...pipeline, properties: keys })),
     '## Steps\n',
-    "Every entry of `steps` has a `name`, unique in its pipeline, and exactly one of the shapes below. At most 64 entries. With\n`use: NAME` an entry takes over a library step, and its own keys win over that step's. Every shape also takes these keys:\n",
+    'Every entry of `steps` has a `name`, unique in its pipeline, and exactly one of the shapes below. At most 64 entries. With\n`use: NAME` an entry is a library step, and keys of the entry replace those of the library step. All shapes have these keys:\n',
     table(rows({ properties: shared })),
     ...withoutTwins(own).map((shape) => stepSection(shape, new Set(Object.keys(shared)))),
     '## Library step\n',
-    'One executor step in a file of its own: these keys beside those of its executor.\n',
+    'One executor step in a separate file: these keys and those of its executor.\n',
     table(libraryRows(schemas.LibraryStep as Schema)),
     '## Agent\n',
-    "The keys of `agent.yaml`; the prompt stands beside it in `soul.md` (in a Kubernetes object: `spec.soul`). An agent's version is a\nhash of what changes its behaviour: not of `description`, `tags` and `runtime`.\n",
+    "The keys of `agent.yaml`; the prompt is in `soul.md` beside it (in a Kubernetes object: `spec.soul`). An agent's version is a\nhash of the prompt and of all keys but `description`, `tags` and `runtime`.\n",
     table(rows(schemas.Agent as Schema)),
   ].join('\n');
 }
@@ -74,7 +74,7 @@ function titleOf({ executor, parallel }: Record<string, Schema>): string {
       .flat()
       .map((name) => `\`executor: ${String(name)}\``)
       .join(' and ');
-  return parallel ? '`parallel`: branches at the same time' : '`fan_out`: one branch an item of a list';
+  return parallel ? '`parallel`: branches that run at the same time' : '`fan_out`: one branch for each item of a list';
 }
 
 /** A library step is one of the executor steps; what is its own is what they all have beside their executors. */

@@ -14,7 +14,7 @@ const COPIED = [
 ] as const;
 
 /**
- * A JSON Schema as a structural schema of the apiserver (Design 7): unions folded, no defaults, and unknown keys kept at every
+ * A JSON Schema as a structural schema of the apiserver: unions folded, no defaults, and unknown keys kept at every
  * level, so that a typo reaches the contract and comes back as a condition instead of vanishing.
  */
 export function toStructural(schema: Schema): Schema {
