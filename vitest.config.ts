@@ -58,7 +58,8 @@ export default defineConfig({
       {
         test: {
           name: 'checks',
-          include: ['e2e/{checks,support,demo}/**/*.test.ts', 'config/**/*.test.ts'],
+          include: ['e2e/{bundle,checks,support,demo}/**/*.test.ts', 'config/**/*.test.ts'],
+          exclude: ['e2e/bundle/first-process.test.ts'],
           ...patience,
         },
       },
@@ -70,6 +71,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
+      { test: { name: 'container', include: ['e2e/bundle/first-process.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'charts', include: ['e2e/charts/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'control-plane', include: ['e2e/control-plane/**/*.test.ts'], ...acrossProcesses } },

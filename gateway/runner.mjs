@@ -1,11 +1,8 @@
 import module from 'node:module';
+import { needNode } from '@signalbox/crds/process/need-node';
 
-// Plain JavaScript on purpose: an old Node must reach this message before it meets TypeScript.
-const major = Number(process.versions.node.split('.')[0]);
-if (major < 24) {
-  process.stderr.write(`signalbox agent-runner needs Node 24 or newer, this is ${process.versions.node}.\n`);
-  process.exit(1);
-}
+needNode('agent-runner', 'gateway');
+// Compiled and type-stripped code is kept between starts; a killed process keeps none, so it is written once the runner listens.
 module.enableCompileCache();
 const { main } = await import('./src/runner/main.ts');
 const exitCode = await main(process.argv.slice(2), process.env);

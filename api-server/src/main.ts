@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig } from './config/load.ts';
 import { createPipelineEnv } from './config/pipeline-env.ts';
 import { readFailpoints } from './boot/failpoints.ts';
@@ -33,14 +33,14 @@ export async function main(args: string[], env: Environment): Promise<void> {
   try {
     const service = await createService({
       config,
-      version: version(),
+      version: packageJson.version,
       logs,
       failpoints: readFailpoints(env['SIGNALBOX_FAILPOINT']),
       pipelineEnv: createPipelineEnv(config.security.pipelineEnv, env),
     });
     handleSignals(service, logs.log);
     const url = await service.listen();
-    logs.log.info({ url, version: version() }, 'listening');
+    logs.log.info({ url, version: packageJson.version }, 'listening');
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
@@ -55,16 +55,13 @@ function readArguments(args: string[]): Asked {
       options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
     });
     if (values.help) return { ok: true, config: '', print: USAGE };
-    if (values.version) return { ok: true, config: '', print: `${version()}\n` };
+    if (values.version) return { ok: true, config: '', print: `${packageJson.version}\n` };
     if (values.config === undefined) return { ok: false, message: '--config FILE is needed; --help tells more' };
     return { ok: true, config: values.config };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
   }
 }
-
-const version = (): string =>
-  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 
 function fail(message: string): void {
   process.stderr.write(`api-server: ${message}\n`);

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
-import type formats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import type { Loc } from './problem.ts';
 import { compileRegex } from './regex.ts';
 
@@ -24,23 +23,8 @@ re2.code = 're2';
 const OPTIONS = { allErrors: false, strict: false, logger: false, code: { regExp: re2 } } as const;
 const META_SCHEMA = 'https://json-schema.org/draft/2020-12/schema';
 
-interface Compiler {
-  make: (options: ConstructorParameters<typeof Ajv2020>[0]) => Ajv2020;
-  /** Only checks schemas against the meta-schema, which takes milliseconds to compile; nothing is ever added to it. */
-  meta: Ajv2020;
-  addFormats: typeof formats.default;
-}
-let compiler: Compiler | undefined;
-
-/** Ajv is loaded with the first schema: most pipelines have none, and it is a twentieth of a service's start. */
-function loadCompiler(): Compiler {
-  if (compiler) return compiler;
-  const require = createRequire(import.meta.url);
-  const ajv = require('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
-  const { default: addFormats } = require('ajv-formats') as typeof formats;
-  const make: Compiler['make'] = (options) => new ajv.Ajv2020(options);
-  return (compiler = { make, meta: make(OPTIONS), addFormats });
-}
+/** Only checks schemas against the meta-schema, which takes milliseconds to compile; nothing is ever added to it. */
+let metaSchema: Ajv2020 | undefined;
 
 /**
  * Compiles a JSON Schema (2020-12) once. Remote references are not followed; `pattern` is RE2; values are not changed.
@@ -49,12 +33,12 @@ function loadCompiler(): Compiler {
 export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
     return { ok: false, msg: 'must be a JSON Schema object' };
-  const { make, meta, addFormats } = loadCompiler();
   try {
+    const meta = (metaSchema ??= new Ajv2020(OPTIONS));
     if (!meta.validate(META_SCHEMA, schema))
       return { ok: false, msg: `invalid JSON Schema: ${meta.errorsText(meta.errors, { dataVar: 'schema' })}` };
-    const ajv = make({ ...OPTIONS, meta: false, validateSchema: false });
-    addFormats(ajv, {
+    const ajv = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false });
+    formats.default(ajv, {
       mode: 'fast',
       formats: ['date', 'time', 'date-time', 'uuid', 'ipv4', 'ipv6', 'email', 'uri'],
     });

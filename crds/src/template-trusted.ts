@@ -1,5 +1,4 @@
-import type Handlebars from 'handlebars';
-import { handlebars } from './handlebars.ts';
+import Handlebars from 'handlebars';
 import type { CompiledTemplate, Rendered } from './template-model.ts';
 
 const MAX_OUTPUT = 1024 * 1024;
@@ -12,7 +11,7 @@ class TooMany extends Error {}
  * fail. Own properties only, no escaping, bounded output and bounded `each` as in the sandbox; no spans and no missing paths.
  */
 export function renderTrusted(source: string): CompiledTemplate {
-  const engine = handlebars.create();
+  const engine = Handlebars.create();
   const render = engine.compile(source, { noEscape: true });
   engine.precompile(source);
   return { ok: true, template: { source, render: (context) => run(engine, render, context) } };

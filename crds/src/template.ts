@@ -1,4 +1,4 @@
-import { handlebars } from './handlebars.ts';
+import Handlebars from 'handlebars';
 import { compileProgram } from './template-compile.ts';
 import type { CompiledTemplate, Rendered } from './template-model.ts';
 import { type Output, renderProgram } from './template-render.ts';
@@ -29,7 +29,7 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
   if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` };
   if (isTooNested(source)) return { ok: false, msg: `blocks may be nested ${MAX_NESTING} deep, ${MAX_BLOCKS} in all` };
   try {
-    const compiled = compileProgram(handlebars.parse(source));
+    const compiled = compileProgram(Handlebars.parse(source));
     if (compiled.ok)
       return { ok: true, template: { source, render: (context) => rendered(renderProgram(compiled.render, context)) } };
     if (options.sandbox) return compiled;

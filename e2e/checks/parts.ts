@@ -44,6 +44,12 @@ export const PARTS: readonly Part[] = [
     debian: ['prometheus-alertmanager'],
   },
   {
+    name: 'tini',
+    projects: ['container'],
+    isPresent: () => onPath('tini') && onPath('unshare'),
+    debian: ['tini', 'util-linux'],
+  },
+  {
     name: 'PostgreSQL',
     projects: ['postgres'],
     isPresent: () => postgresBinaries() !== null,

@@ -36,20 +36,9 @@ export const WALLS: readonly Wall[] = [
     except: ['crds/src/cli'],
     forbid: [
       '*',
-      // node:module loads a parser at its first use instead of at the start of every service.
-      ...[
-        './**',
-        '../**',
-        'node:crypto',
-        'node:module',
-        'zod',
-        'yaml',
-        're2js',
-        'handlebars',
-        'croner',
-        'ajv',
-        'ajv/**',
-      ].map((name) => `!${name}`),
+      ...['./**', '../**', 'node:crypto', 'zod', 'yaml', 're2js', 'handlebars', 'croner', 'ajv', 'ajv/**'].map(
+        (name) => `!${name}`,
+      ),
       '!ajv-formats',
       '!@marcbachmann/cel-js',
     ],

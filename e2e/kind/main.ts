@@ -6,7 +6,9 @@ import { diagnose } from './diagnose.ts';
 import { followGit } from './gitops.ts';
 import { type ArgocdParts, argocdParts } from './argocd.ts';
 import { install, prepare } from './install.ts';
-import { heading } from './progress.ts';
+import { TAGS } from './images.ts';
+import { heading, step } from './progress.ts';
+import { stopWhileStarting } from './signals.ts';
 import { serveAlerts } from './scenario.ts';
 
 const HELP = `npm run e2e [-- options]: Signalbox in a kind cluster, with a real Alertmanager, Prometheus and Argo CD
@@ -70,6 +72,7 @@ async function test(cluster: Cluster, argocd: ArgocdParts | null): Promise<void>
   // A gigabyte, so it goes in while the first part runs.
   const loaded = argocd === null ? Promise.resolve() : cluster.load(argocd.image);
   loaded.catch(() => undefined);
+  await step('a container of every part stops while it starts', () => stopWhileStarting(`signalbox:${TAGS[0]}`));
   heading('Installed with Helm');
   await install(cluster);
   await serveAlerts(cluster);

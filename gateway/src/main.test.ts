@@ -20,11 +20,7 @@ afterEach(() => {
 });
 
 function gateway(args: string[], env: Record<string, string> = {}) {
-  return launch([process.execPath, START, ...args], env);
-}
-
-function launch([command = '', ...args]: string[], env: Record<string, string> = {}) {
-  const child = spawn(command, args, { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, [START, ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
   children.push(child);
   const output = { stdout: '', stderr: '' };
   // Not `exit`: what it said last may still be on its way then.
@@ -165,35 +161,6 @@ test.each([
   run.child.kill('SIGKILL');
   await until(() => marked(mark).length === 0);
 });
-
-test('as the first process of a container it leaves no ended process uncollected and still stops when told', async () => {
-  const bad = { command: process.execPath, args: [MISBEHAVING, 'grandchild', 'daemon', 'dies-at-start'] };
-  const config = configure(JSON.stringify({ server: { port: 0 }, mcp_servers: { bad } }));
-  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const isolated = ['unshare', ...asRoot, '--pid', '--fork', '--mount-proc', '--kill-child'];
-  const run = launch([...isolated, process.execPath, START, '--config', config]);
-  await until(() => run.lines().filter(({ msg }) => msg === 'tool server is down').length >= 2);
-  const [first] = childrenOf(run.child.pid ?? 0);
-  await until(() => childrenOf(first ?? 0).every((pid) => fieldsOf(pid)[0] !== 'Z'));
-  process.kill(first ?? 0, 'SIGTERM');
-  expect(await run.exit()).toBe(0);
-});
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && fieldsOf(Number(pid))[1] === String(parent))
-    .map(Number);
-}
-
-/** State, parent and so on, as /proc has them behind the command. */
-function fieldsOf(pid: number): string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return [];
-  }
-}
 
 test('a taken port ends the start with its key', async () => {
   const first = gateway(['--config', configure('server: {port: 0}\n')]);

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Assets } from './assets.ts';
-import { handlebars } from './handlebars.ts';
+import Handlebars from 'handlebars';
 import { iconSprite } from './icons.ts';
 import type { PageDeps, Viewer } from './page-deps.ts';
 import { paths } from './paths.ts';
@@ -117,8 +117,8 @@ export function sendPage(
     fonts: assets.url('fonts/inter.woff2'),
     home: paths.overview(),
     search: paths.runs(),
-    sprite: new handlebars.SafeString(iconSprite),
-    body: new handlebars.SafeString(body),
+    sprite: new Handlebars.SafeString(iconSprite),
+    body: new Handlebars.SafeString(body),
   });
   return reply
     .code(page.status ?? 200)

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type Handlebars from 'handlebars';
-import { handlebars } from './handlebars.ts';
+import Handlebars from 'handlebars';
 import { icon } from './icons.ts';
 
 /** Turns a template and a view model into HTML; every value is escaped. A field that the model lacks is an error. */
@@ -12,8 +11,8 @@ export type Render = (template: string, model: object) => string;
  * Names that begin with `_` are partials. Helpers are few on purpose: what a page decides, it decides in its view model.
  */
 export function createRender(dir: string): Render {
-  const engine = handlebars.create();
-  engine.registerHelper('icon', (name: unknown) => new handlebars.SafeString(icon(name)));
+  const engine = Handlebars.create();
+  engine.registerHelper('icon', (name: unknown) => new Handlebars.SafeString(icon(name)));
   const templates = new Map<string, Handlebars.TemplateDelegate>();
   for (const file of globSync('**/*.hbs', { cwd: dir })) {
     const name = basename(file, '.hbs');
@@ -58,7 +57,7 @@ class TemplateError extends Error {
 
 /** The library's strict mode lets the arguments of `if`, `each`, `with` and partials pass; here they must exist, too. */
 function requireFields(ast: hbs.AST.Program): void {
-  const visitor = new handlebars.Visitor();
+  const visitor = new Handlebars.Visitor();
   visitor.PathExpression = (path) => Object.assign(path, { strict: true });
   visitor.accept(ast);
 }

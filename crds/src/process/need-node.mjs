@@ -1,0 +1,12 @@
+/**
+ * Ends the process where its Node is too old for the sources, with one line on what to do. Plain JavaScript, as the launchers
+ * that call it: an old Node must reach this line before it meets TypeScript.
+ */
+export function needNode(program, script = program) {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return;
+  process.stderr.write(
+    `signalbox ${program} needs Node 24 or newer, this is ${process.versions.node}. Run it with "npm run ${script}" after ` +
+      '"npm ci" (which brings its own Node on Linux), or install Node 24.\n',
+  );
+  process.exit(1);
+}

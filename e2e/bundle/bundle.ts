@@ -1,0 +1,79 @@
+/** `npm run bundle`: each part of Signalbox as one folder of plain JavaScript, which is what the image runs. */
+import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { rolldown } from 'rolldown';
+import { filesBeside } from './files-beside.ts';
+import { licencesOf, packageOf } from './licences.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The first argument of the image -> where it begins, and the folder whose files it reads at run time. */
+const PARTS = {
+  'api-server': 'api-server/start.mjs',
+  gateway: 'gateway/start.mjs',
+  controller: 'controller/start.mjs',
+  'agent-runner': 'gateway/runner.mjs',
+  backup: 'api-server/backup.mjs',
+  validate: 'crds/validate.mjs',
+  'machine-tools': 'config/local/machine-tools/server.ts',
+};
+
+const HELP = `npm run bundle [-- --out DIR]: what the image runs, in DIR (./dist)
+
+  DIR/PART/start.mjs          ${Object.keys(PARTS).join(', ')}
+  DIR/signalbox               starts the part that its first argument names
+  DIR/THIRD-PARTY-LICENSES    the licence of every package in the bundles
+
+  --help   this text
+`;
+
+/** Bundles one part; answers the folders of the packages that are in it. */
+async function bundlePart(out: string, name: string, entry: string): Promise<string[]> {
+  const beside = filesBeside(dirname(join(ROOT, entry)));
+  const build = await rolldown({
+    input: { start: join(ROOT, entry) },
+    platform: 'node',
+    plugins: [beside.plugin],
+    checks: { pluginTimings: false },
+  });
+  const dir = join(out, name);
+  const { output } = await build.write({
+    dir,
+    format: 'esm',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: '[name]-[hash].mjs',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  });
+  await build.close();
+  for (const file of beside.files()) copyInto(dir, dirname(join(ROOT, entry)), file);
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  return modules.flatMap((id) => packageOf(id) ?? []);
+}
+
+function copyInto(dir: string, from: string, file: string): void {
+  const target = join(dir, relative(from, file));
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(file, target);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, help: { type: 'boolean' } } });
+  if (values.help) return void process.stdout.write(HELP);
+  const out = resolve(values.out);
+  const packages = new Set<string>();
+  for (const [name, entry] of Object.entries(PARTS)) {
+    rmSync(join(out, name), { recursive: true, force: true });
+    for (const folder of await bundlePart(out, name, entry)) packages.add(folder);
+  }
+  cpSync(join(import.meta.dirname, 'signalbox'), join(out, 'signalbox'));
+  cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
+  writeFileSync(join(out, 'THIRD-PARTY-LICENSES'), licencesOf([...packages]));
+  const size = globSync(`${out}/**/*.mjs`).length;
+  console.log(
+    `${Object.keys(PARTS).length} parts, ${size} files, ${packages.size} packages: ${relative(process.cwd(), out)}`,
+  );
+}
+
+await main();
