@@ -1,4 +1,4 @@
-import { type ArtifactStore, artifactStore } from '../artifacts/keep.ts';
+import { type ArtifactStore, artifactStore } from '../store/artifacts/keep.ts';
 import type { Config } from '../config/config.ts';
 import { databaseArtifacts } from '../store/tables/artifacts.ts';
 import type { Database } from '../store/db/database.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { type Calibration, createCalibration } from '../runs/evidence/calibrated-means.ts';
+import { type Calibration, createCalibration } from '../analytics/calibrated-means.ts';
 import { labelledExecutions } from '../store/aggregates/calibration.ts';
 import type { Database } from '../store/db/database.ts';
 

@@ -12,7 +12,7 @@ import { type Failpoints, surround } from './failpoints.ts';
 import type { ActiveRun } from '../runs/state/active-run.ts';
 import { TakenOver } from '../runs/state/stopped.ts';
 import { agentStep } from '../runs/agent/agent-step.ts';
-import type { Calibration } from '../runs/evidence/calibrated-means.ts';
+import type { Calibration } from '../analytics/calibrated-means.ts';
 import type { Capacity } from '../runs/run/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from '../runs/run/engine.ts';
 import type { EventHub } from '../runs/state/events.ts';

@@ -1,4 +1,4 @@
-import { cleanArtifacts } from '../artifacts/clean.ts';
+import { cleanArtifacts } from '../store/artifacts/clean.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { beginOwn, SHARED } from './intake.ts';

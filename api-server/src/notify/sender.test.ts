@@ -102,7 +102,7 @@ const row = (id: string, { name, stage }: Pipeline) => ({
   pipeline_name: name,
   definition_hash: name,
   source: 'generic',
-  status: 'running',
+  status: 'running' as const,
   team: null,
   stage,
   severity: null,

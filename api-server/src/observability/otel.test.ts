@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createWorld, sure, type World, type WorldOptions } from '../runs/run/engine.fixture.ts';
+import { createWorld, sure, type World, type WorldOptions } from '../runs/fixtures/engine.ts';
 import { startTracing, type Tracing } from './otel.ts';
 
 interface WireSpan {

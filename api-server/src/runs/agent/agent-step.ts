@@ -2,8 +2,7 @@ import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } 
 import type { AgentBackend, AgentCall, AgentReply, Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import { askAgent } from './model-call.ts';
-import { noteMissing } from '../prompt/rendering.ts';
-import { runValues } from '../prompt/run-values.ts';
+import { renderPrompt } from '../prompt/prompt.ts';
 import { askForTool, type ToolApprovals } from './tool-approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import type { AnyStep, Site } from '../state/site.ts';
@@ -18,9 +17,6 @@ export interface AgentStepDeps {
   texts: Texts;
   now(): number;
 }
-
-/** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
-export const MAX_PROMPT_BYTES = 256 * 1024;
 
 /** A step that asks an agent of a backend. */
 export function agentStep(deps: AgentStepDeps): StepKind {
@@ -50,32 +46,6 @@ function hashOf(step: AnyAgentStep): string {
   const known = hashes.get(step) ?? promptHash(step.prompt_template);
   hashes.set(step, known);
   return known;
-}
-
-const templateFailure = (message: string): Failure => ({
-  ok: false,
-  type: 'template_failed',
-  message: `prompt_template: ${message}`,
-  retryable: false,
-});
-
-/** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
-export function renderPrompt(
-  deps: Pick<AgentStepDeps, 'texts' | 'now'>,
-  { run, name, locals }: Site,
-  step: { prompt_template: string },
-): { ok: true; raw: RawResponse } | Failure {
-  const compiled = deps.texts.template(step.prompt_template);
-  if (!compiled.ok) return templateFailure(compiled.msg);
-  const rendered = compiled.template.render(runValues(run, deps.now(), locals));
-  if (!rendered.ok) return templateFailure(rendered.msg);
-  if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
-    const { largest } = rendered;
-    const most = largest ? `; most of it is {{${largest.path}}}, ${largest.chars} characters` : '';
-    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes${most}`);
-  }
-  rendered.missing.forEach(noteMissing('the prompt', { run, name }));
-  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
 }
 
 interface Question {

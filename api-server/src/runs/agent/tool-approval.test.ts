@@ -1,6 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Decider } from '../human/approval.ts';
-import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 import type { ToolRequest } from '../state/executor.ts';
 
 let world: World;

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from
 import { readCounters } from '../../store/db/counters.ts';
 import { readEvents } from '../../store/tables/event-writes.ts';
 import { markRun } from '../../store/tables/feedback.ts';
-import { createWorld, sure, type Script, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import { createWorld, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld({ egressAllow: ['127.0.0.1'], ...options }));

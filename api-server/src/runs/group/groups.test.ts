@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld(options));

@@ -1,6 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Approval, Decided, Decider } from './approval.ts';
-import { createWorld, sure, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import { createWorld, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld(options));

@@ -2,7 +2,7 @@ import type { HumanField } from '@signalbox/crds';
 import { defaultsOf } from './fields.ts';
 import type { Approval, FieldValues } from './approval.ts';
 import type { ActiveRun } from '../state/active-run.ts';
-import { renderPrompt } from '../agent/agent-step.ts';
+import { renderPrompt } from '../prompt/prompt.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { Write } from '../state/records.ts';
 import { holdSlot } from '../state/shared-slot.ts';

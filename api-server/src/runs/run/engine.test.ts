@@ -3,7 +3,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { checkHourly } from '../../store/aggregates/hourly-check.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
-import { createWorld, hang, sure, type Script, type World, type WorldOptions } from './engine.fixture.ts';
+import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld(options));

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { insertPrior } from '../../store/tables/step-writes.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
-import { CONTEXT, createWorld, hang, sure, type Ended, type World } from './engine.fixture.ts';
+import { CONTEXT, createWorld, hang, sure, type Ended, type World } from '../fixtures/engine.ts';
 import { newId } from '../state/ids.ts';
 import { newRunRow } from '../state/new-run.ts';
 import { planRerun, type Rerun } from './rerun.ts';

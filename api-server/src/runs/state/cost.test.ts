@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
 import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
-import { createWorld, sure, type World, type WorldOptions } from '../run/engine.fixture.ts';
+import { createWorld, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 import type { CostPart } from './model.ts';
 
 const price = (provider: string, model: string, inputPerMtok: number, outputPerMtok = inputPerMtok): ModelPrice => ({

@@ -1,5 +1,5 @@
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
-import type { EndedStep, RunEvent, StepExecution } from './model.ts';
+import type { EndedStep, RunEvent, StepExecution, TerminalRunStatus } from './model.ts';
 
 /** What a run stores, in the form of its row. Times are milliseconds, JSON columns are text. */
 
@@ -13,7 +13,7 @@ export interface NewRunRecord {
   pipeline_name: string;
   definition_hash: string;
   source: string;
-  status: string;
+  status: 'running' | 'queued';
   team: string | null;
   stage: string;
   severity: string | null;
@@ -31,7 +31,7 @@ export interface NewRunRecord {
 
 export interface RunEndRecord {
   id: string;
-  status: string;
+  status: TerminalRunStatus;
   completed_at: number;
   error_step: string | null;
   error_message: string | null;

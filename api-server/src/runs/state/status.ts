@@ -1,6 +1,6 @@
-import type { RunStatus, StepStatus, TerminalRunStatus } from './model.ts';
+import { RUN_STATUSES, type RunStatus, type StepStatus, type TerminalRunStatus } from './model.ts';
 
-/** Which run status may follow which (Design 3, "Statuses"); a terminal one is followed by none. */
+/** Which run status may follow which; none follows a terminal one. The store refuses every other change. */
 export const RUN_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
   queued: ['running', 'cancelled', 'escalated', 'failed'],
   running: ['interrupted', 'completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled'],
@@ -12,6 +12,10 @@ export const RUN_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
   failed: [],
   cancelled: [],
 };
+
+/** The statuses that a run may have before this one. */
+export const statusesBefore = (next: RunStatus): RunStatus[] =>
+  RUN_STATUSES.filter((status) => RUN_TRANSITIONS[status].includes(next));
 
 /** What the end of a step means for its run: `next` goes on with the following entry. */
 export const STEP_CONSEQUENCE: Record<Exclude<StepStatus, 'running'>, 'next' | TerminalRunStatus> = {

@@ -2,7 +2,7 @@ import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts';
 import type { History } from '../../analytics/history.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
-import type { Calibration } from '../../runs/evidence/calibrated-means.ts';
+import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/agent-versions.ts';
 import type { Database } from '../../store/db/database.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';

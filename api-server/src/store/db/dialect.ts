@@ -1,20 +1,7 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { postgresFault, sqliteFault, type Fault } from './faults.ts';
 import type { Tables } from './schema.ts';
-
-/** Words of a table definition that the two databases spell differently. */
-export interface TableWords {
-  /** A whole column type with its key: numbers that grow, never used twice. */
-  readonly autoId: string;
-  /** 64 bits: times are milliseconds. */
-  readonly integer: string;
-  readonly real: string;
-  /** Compared and sorted by bytes on both, so that an upgrade of a system's locale never breaks an index. */
-  readonly text: string;
-  /** Ends a table; `keyed` one whose rows are only ever found by their primary key. */
-  readonly table: string;
-  readonly keyed: string;
-}
+import type { TableWords } from '../migrations/table-words.ts';
 
 /** Every difference between the embedded database and Postgres (Design 8). */
 export interface Dialect {

@@ -113,7 +113,8 @@ export interface ApprovalRow {
 }
 
 /** What the start and the end of a run write, and what only the store knows. */
-export interface RunRow extends NewRunRecord, Omit<RunEndRecord, 'completed_at'> {
+export interface RunRow extends Omit<NewRunRecord, 'status'>, Omit<RunEndRecord, 'completed_at' | 'status'> {
+  status: string;
   seq: Generated<number>;
   completed_at: number | null;
   waiting_on: string | null;

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** Runs, steps, events, marks, roll-ups and the audit log. */
 export const initial = ({ autoId, integer, real, text, table, keyed }: TableWords): string[] => [

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** The outbox: what is to be told, with where its config is found and never the config itself. */
 export const notifications = ({ integer, text, table }: TableWords): string[] => [

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** Questions to people, with their answers. */
 export const approvals = ({ integer, text, table }: TableWords): string[] => [

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** One row a fire, so that it starts at most one run, and when schedules were last looked at. */
 export const schedules = ({ integer, text, keyed }: TableWords): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /**
  * Who works on a run, for databases that several processes share. `owner` is the epoch of a replica and null for a run that

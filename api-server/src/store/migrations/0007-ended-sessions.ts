@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** Page sessions that ended before their time, until it comes. */
 export const endedSessions = ({ integer, text, keyed }: TableWords): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 const HOUR_MS = 3_600_000;
 const hourOf = (column: string) => `${column} - ${column} % ${HOUR_MS}`;

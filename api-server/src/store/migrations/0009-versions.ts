@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 
 /** Names are part of a key, and an entry of an index has a largest size; `versions/uses.ts` cuts at the same places. */
 const cut = (column: string, most: number) => `substr(coalesce(${column}, ''), 1, ${most})`;

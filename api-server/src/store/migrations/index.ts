@@ -1,4 +1,4 @@
-import type { TableWords } from '../db/dialect.ts';
+import type { TableWords } from './table-words.ts';
 import { initial } from './0001-initial.ts';
 import { notifications } from './0002-notifications.ts';
 import { schedules } from './0004-schedules.ts';

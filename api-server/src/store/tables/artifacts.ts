@@ -1,5 +1,5 @@
-import type { ArtifactStore } from '../../artifacts/keep.ts';
-import { sortOut } from '../../artifacts/keep.ts';
+import type { ArtifactStore } from '../artifacts/keep.ts';
+import { sortOut } from '../artifacts/keep.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { statement } from '../db/statement.ts';
 

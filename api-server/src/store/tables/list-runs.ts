@@ -1,7 +1,8 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Outcome, Run, RunStatus, Stage } from '../../runs/state/model.ts';
+import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
-import type { RunRow, Tables } from '../db/schema.ts';
+import type { Tables } from '../db/schema.ts';
+import { RUN_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
@@ -63,45 +64,6 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
     next: last?.seq ?? null,
   };
 }
-
-/** The mark of a run, beside its own columns. */
-const MARK = sql<string | null>`(select outcome from run_feedback where run_feedback.run_id = runs.id)`.as(
-  'feedback_outcome',
-);
-
-/** Everything but the two large columns, which no list shows. */
-export const RUN_COLUMNS = [
-  'runs.seq',
-  'runs.id',
-  'runs.pipeline_name',
-  'runs.definition_hash',
-  'runs.source',
-  'runs.status',
-  'runs.team',
-  'runs.stage',
-  'runs.severity',
-  'runs.summary',
-  'runs.triggered_at',
-  'runs.completed_at',
-  'runs.fingerprint',
-  'runs.parent_run_id',
-  'runs.rerun_of',
-  'runs.waiting_on',
-  'runs.error_step',
-  'runs.error_message',
-  'runs.trust',
-  'runs.threshold',
-  'runs.input_tokens',
-  'runs.output_tokens',
-  'runs.cost',
-  'runs.unpriced_steps',
-  MARK,
-] as const;
-
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 'owner'> & {
-  seq: number;
-  feedback_outcome: string | null;
-};
 
 type RunQuery = SelectQueryBuilder<Tables, 'runs', object>;
 
@@ -178,34 +140,4 @@ export async function currentSteps(
     .orderBy('started_at')
     .execute();
   return new Map(rows.map((row) => [row.run_id, row.step_name]));
-}
-
-export function toRun(row: RunColumns, currentStep: string | null): Run {
-  return {
-    seq: row.seq,
-    id: row.id,
-    pipelineName: row.pipeline_name,
-    definitionHash: row.definition_hash,
-    source: row.source,
-    status: row.status as RunStatus,
-    team: row.team,
-    stage: row.stage as Stage,
-    severity: row.severity,
-    summary: row.summary,
-    triggeredAt: row.triggered_at,
-    completedAt: row.completed_at,
-    fingerprint: row.fingerprint,
-    parentRunId: row.parent_run_id,
-    rerunOf: row.rerun_of,
-    waitingOn: row.waiting_on,
-    currentStep,
-    error: row.error_message === null ? null : { step: row.error_step, message: row.error_message },
-    trust: row.trust,
-    threshold: row.threshold,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    cost: row.cost,
-    unpricedSteps: row.unpriced_steps,
-    feedbackOutcome: row.feedback_outcome as Outcome | null,
-  };
 }

@@ -18,8 +18,7 @@ export const runWrites: RunWrites = {
   setLiveStatus: (id, status) => toWrite((tx) => setLiveStatus(tx, id, status)),
   endRun: (run) =>
     toWrite(async (tx) => {
-      await endRun(tx, run);
-      await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
+      if (await endRun(tx, run)) await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
     }),
   insertStep: (step) => {
     const row = toStepRow(step);

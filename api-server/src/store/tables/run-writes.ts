@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
+import { AppError } from '@signalbox/crds';
+import { ACTIVE_RUN_STATUSES, TERMINAL_RUN_STATUSES, type RunStatus } from '../../runs/state/model.ts';
+import { statusesBefore } from '../../runs/state/status.ts';
+import { END_COLUMNS, START_COLUMNS } from './run-row.ts';
 import type { Tx } from '../db/database.ts';
 import { keepPrompts } from './prompt-templates.ts';
-import { statement } from '../db/statement.ts';
+import { columns, statement } from '../db/statement.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 
 const findDuplicateRow = statement<
@@ -43,25 +46,10 @@ export async function findDuplicate(
 }
 
 const rowOf = (slot: NewRunRecord) => ({
-  id: slot.id,
-  pipeline_name: slot.pipeline_name,
-  definition_hash: slot.definition_hash,
-  source: slot.source,
-  status: slot.status,
-  team: slot.team,
-  stage: slot.stage,
-  severity: slot.severity,
-  summary: slot.summary,
-  triggered_at: slot.triggered_at,
-  fingerprint: slot.fingerprint,
-  dedup_key: slot.dedup_key,
-  parent_run_id: slot.parent_run_id,
-  rerun_of: slot.rerun_of,
+  ...columns(slot, START_COLUMNS),
   input_tokens: 0,
   output_tokens: 0,
   unpriced_steps: 0,
-  context: slot.context,
-  raw: slot.raw,
 });
 
 const insertRunRow = statement<NewRunRecord>((db, slot) => db.insertInto('runs').values(rowOf(slot)));
@@ -99,44 +87,48 @@ export async function keepDefinition(
   if (isNew) await keepPrompts(tx, JSON.parse(definition.body));
 }
 
-const endRunRow = statement<RunEndRecord>((db, slot) =>
-  db
-    .updateTable('runs')
-    .set({
-      status: slot.status,
-      completed_at: slot.completed_at,
-      waiting_on: null,
-      error_step: slot.error_step,
-      error_message: slot.error_message,
-      trust: slot.trust,
-      threshold: slot.threshold,
-      input_tokens: slot.input_tokens,
-      output_tokens: slot.output_tokens,
-      cost: slot.cost,
-      unpriced_steps: slot.unpriced_steps,
-    })
-    .where('id', '=', slot.id)
-    .where('status', 'in', ACTIVE_RUN_STATUSES),
+const endRunRow = forEach(TERMINAL_RUN_STATUSES, (status) =>
+  statement<RunEndRecord>((db, slot) =>
+    db
+      .updateTable('runs')
+      .set({
+        ...columns(slot, END_COLUMNS),
+        waiting_on: null,
+      })
+      .where('id', '=', slot.id)
+      .where('status', 'in', statusesBefore(status)),
+  ),
 );
 
-/** True when this call ended the run; false when it had ended before. */
+/** True when this call ended the run, false when it had ended so before. Throws where it may not end so. */
 export async function endRun(tx: Tx, end: RunEndRecord): Promise<boolean> {
-  return (await tx.run(endRunRow, end)) === 1;
+  if ((await tx.run(endRunRow[end.status], end)) === 1) return true;
+  await refuseOther(tx, end);
+  return false;
 }
 
-const setStatusRow = statement<{ id: string; status: string }>((db, slot) =>
-  db
-    .updateTable('runs')
-    .set({ status: slot.status })
-    .where('id', '=', slot.id)
-    .where('status', 'in', ACTIVE_RUN_STATUSES),
+const setStatusRow = forEach(['running', 'interrupted'], (status) =>
+  statement<{ id: string }>((db, slot) =>
+    db.updateTable('runs').set({ status }).where('id', '=', slot.id).where('status', 'in', statusesBefore(status)),
+  ),
 );
 
-/** Moves a run between live statuses; false when it has ended. */
-export async function setLiveStatus(
-  tx: Tx,
-  id: string,
-  status: 'queued' | 'running' | 'interrupted',
-): Promise<boolean> {
-  return (await tx.run(setStatusRow, { id, status })) === 1;
+/** Moves a run between live statuses. Throws where it may not be moved so. */
+export async function setLiveStatus(tx: Tx, id: string, status: 'running' | 'interrupted'): Promise<void> {
+  if ((await tx.run(setStatusRow[status], { id })) === 0) await refuseOther(tx, { id, status });
+}
+
+const statusOf = statement<{ id: string }, { status: string }>((db, slot) =>
+  db.selectFrom('runs').select('status').where('id', '=', slot.id),
+);
+
+/** A change that is made already may be made again; one that is no transition is an error of the program. */
+async function refuseOther(tx: Tx, { id, status }: { id: string; status: RunStatus }): Promise<void> {
+  const [row] = await tx.all(statusOf, { id });
+  if (row?.status === status) return;
+  throw new AppError('conflict', `run ${id} is ${row?.status ?? 'not stored'} and cannot become ${status}`);
+}
+
+function forEach<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
+  return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, T>;
 }

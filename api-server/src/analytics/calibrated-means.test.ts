@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Labelled } from '../../analytics/calibration.ts';
+import type { Labelled } from './calibration.ts';
 import { createCalibration } from './calibrated-means.ts';
-import type { CalibrationQuery } from './evidence.ts';
+import type { CalibrationQuery } from '../runs/evidence/evidence.ts';
 
 const BUCKET = { agent: 'a', provider: 'p', model: 'm', promptHash: 'h', agentVersion: 'v' };
 const QUERY: CalibrationQuery = { stepName: 'look', ...BUCKET, confidence: 0.9 };

@@ -1,5 +1,5 @@
-import { calibratedMean, type CalibrationRule, type Labelled } from '../../analytics/calibration.ts';
-import type { CalibrationQuery } from './evidence.ts';
+import { calibratedMean, type CalibrationRule, type Labelled } from './calibration.ts';
+import type { CalibrationQuery } from '../runs/evidence/evidence.ts';
 
 /** All that is known of a step's marked production executions; people, who may give up, wait where the gate does not. */
 type Read = (stepName: string, signal?: AbortSignal) => Promise<readonly Labelled[]>;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { runDaily, startDaily } from '../schedules/daily.ts';
+import { runDaily, startDaily } from '../../schedules/daily.ts';
 import { cleanArtifacts } from './clean.ts';
 
 const NOW = Date.parse('2026-11-21T02:00:00Z');

@@ -1,0 +1,35 @@
+import type { Failure } from '../state/executor.ts';
+import type { RawResponse } from '../state/model.ts';
+import type { Site } from '../state/site.ts';
+import { noteMissing } from './rendering.ts';
+import { runValues } from './run-values.ts';
+import type { Texts } from './texts.ts';
+
+/** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
+const MAX_PROMPT_BYTES = 256 * 1024;
+
+const templateFailure = (message: string): Failure => ({
+  ok: false,
+  type: 'template_failed',
+  message: `prompt_template: ${message}`,
+  retryable: false,
+});
+
+/** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
+export function renderPrompt(
+  deps: { texts: Texts; now(): number },
+  { run, name, locals }: Pick<Site, 'run' | 'name' | 'locals'>,
+  step: { prompt_template: string },
+): { ok: true; raw: RawResponse } | Failure {
+  const compiled = deps.texts.template(step.prompt_template);
+  if (!compiled.ok) return templateFailure(compiled.msg);
+  const rendered = compiled.template.render(runValues(run, deps.now(), locals));
+  if (!rendered.ok) return templateFailure(rendered.msg);
+  if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
+    const { largest } = rendered;
+    const most = largest ? `; most of it is {{${largest.path}}}, ${largest.chars} characters` : '';
+    return templateFailure(`the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes${most}`);
+  }
+  rendered.missing.forEach(noteMissing('the prompt', { run, name }));
+  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
+}
