@@ -39,7 +39,7 @@ export function openHttp(options: HttpOptions) {
   const { tls, metrics_auth: metricsAuth } = options.config.server;
   return createApp({
     ...options.access,
-    routes: [...serviceRoutesOf(options), ...agentRoutesOf(options), ...toolRoutesOf(options)],
+    routes: [serviceRoutesOf(options), agentRoutesOf(options), toolRoutesOf(options)],
     metricsAuth,
     version: options.version,
     tls: tls ? { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } : null,

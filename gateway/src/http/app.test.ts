@@ -193,9 +193,9 @@ describe('bad requests', () => {
   });
 
   test.each([
-    ['{"agent_yaml": "name: x\nmodel: m"}', /^the body is no JSON: Bad control character .* position 23/],
-    ['{"agent_yaml":', /^the body is no JSON: Unexpected end of JSON input/],
-    ['{"agent_yaml":"","__proto__":{}}', /^the body has a key that is not taken: __proto__/],
+    ['{"agent_yaml": "name: x\nmodel: m"}', /^the body is not JSON: Bad control character .* position 23/],
+    ['{"agent_yaml":', /^the body is not JSON: Unexpected end of JSON input/],
+    ['{"agent_yaml":"","__proto__":{}}', /^the body has a key that is not accepted: __proto__/],
   ])('a body that is no JSON is told where: %j', async (body, message) => {
     const { detail } = (await gateway.http('POST', '/agents/validate', { body })).body;
     expect(detail).toMatchObject({ type: 'validation', message: expect.stringMatching(message) });

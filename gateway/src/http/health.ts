@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { ToolServerView } from '../tools/tool-servers.ts';
+import type { Health } from './schemas/service.ts';
 
 interface Counts {
   version: string;
@@ -8,17 +10,7 @@ interface Counts {
 }
 
 /** The health object (Gateway 2): degraded while any server that this process runs or dials is down. */
-export function healthOf(
-  counts: Counts,
-  servers: readonly ToolServerView[],
-): {
-  status: 'ok' | 'degraded';
-  version: string;
-  agents: number;
-  active_runs: number;
-  max_concurrent_runs: number;
-  mcp_servers: Record<string, { running: boolean; restart_count: number }>;
-} {
+export function healthOf(counts: Counts, servers: readonly ToolServerView[]): z.infer<typeof Health> {
   const own = servers.filter(({ transport }) => transport !== 'image');
   return {
     status: own.every(({ running }) => running) ? 'ok' : 'degraded',

@@ -1,13 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileJsonSchema } from '@signalbox/crds';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createAnswerCheck,
+  documentProblems,
+  type OpenApiDocument,
+  operationProblems,
+} from '../../../e2e/support/openapi.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-type Json = ReturnType<typeof JSON.parse>;
 const TOOL_SERVER = join(import.meta.dirname, '../testing/misbehaving-server.ts');
 let gateway: TestGateway;
-let paths: Json;
+let document: OpenApiDocument;
 beforeAll(async () => {
   gateway = await startTestGateway({
     agents: { full: { config: { description: 'd', tags: ['t'], tools: ['host'], limits: { timeout_seconds: 9 } } } },
@@ -20,18 +24,9 @@ beforeAll(async () => {
   });
   mkdirSync(join(gateway.directory, 'own', 'broken'), { recursive: true });
   writeFileSync(join(gateway.directory, 'own', 'broken', 'agent.yaml'), 'name: [');
-  ({ paths } = (await gateway.http('GET', '/openapi.json')).body);
+  document = (await gateway.http('GET', '/openapi.json')).body;
 });
 afterAll(() => gateway.close());
-
-/** What an answer breaks of the document, null where it keeps to it. */
-function broken(path: string, method: string, { status, body }: { status: number; body: unknown }): unknown {
-  const { responses } = paths[path][method.toLowerCase()];
-  const compiled = compileJsonSchema((responses[status] ?? responses.default).content['application/json'].schema);
-  if (!compiled.ok) return compiled.msg;
-  const checked = compiled.validate(body);
-  return checked.ok ? null : checked.errors;
-}
 
 const PAIR = { agent_yaml: 'name: fresh\nmodel: demo/x\n', soul_md: '' };
 const REQUESTS: [method: string, path: string, status: number, body?: object][] = [
@@ -63,11 +58,41 @@ const REQUESTS: [method: string, path: string, status: number, body?: object][] 
 test.each(REQUESTS)('%s %s answers %i as its document says', async (method, path, status, body) => {
   const answer = await gateway.http(method, path, body ? { body } : {});
   expect(answer.status).toBe(status);
-  expect(broken(path.replace(/^\/agents\/(?!validate)\w+/, '/agents/{name}'), method, answer)).toBeNull();
+});
+
+test('an answer with another shape, a further key or an undeclared status is found', () => {
+  const check = createAnswerCheck(document);
+  const provider = { name: 'demo', configured: true, prefix: null };
+  const answerOf = (providers: object[], status = 200) =>
+    check({ method: 'GET', path: '/providers', status, body: { providers } });
+  expect(answerOf([provider])).toBeNull();
+  expect(answerOf([{ ...provider, configured: 'yes' }])).toContain('must be boolean');
+  expect(answerOf([{ ...provider, api_key: 'x' }])).toContain('must NOT have additional properties');
+  expect(answerOf([provider], 404)).toContain('declares no status 404');
+  expect(check({ method: 'GET', path: '/nothing', status: 404, body: {} })).toContain('detail');
+});
+
+test('the document is valid OpenAPI 3.1, and each operation is complete', async () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(await documentProblems(document)).toEqual([]);
+  expect(operationProblems(document)).toEqual([]);
+});
+
+test('a document with a mistake and an operation that lacks something are found', async () => {
+  const { get } = document.paths['/health'] as { get: object };
+  const broken = { ...document, paths: { '/health': { get: { ...get, operationId: undefined, responses: {} } } } };
+  expect(await documentProblems({ ...broken, paths: { health: {} } })).not.toEqual([]);
+  expect(operationProblems(broken)).toEqual([
+    'get /health: an operationId of its own',
+    'get /health: error statuses',
+    'get /health: an example',
+  ]);
 });
 
 test('the document says of every route who may ask', () => {
-  expect(paths['/health'].get.security).toBeUndefined();
-  expect(paths['/metrics'].get.security).toEqual([{}, { bearer: [] }]);
-  expect(paths['/agents'].post.security).toEqual([{ bearer: [] }]);
+  const securityOf = (path: string, method: string) =>
+    (document.paths[path]?.[method] as { security?: object[] } | undefined)?.security;
+  expect(securityOf('/health', 'get')).toBeUndefined();
+  expect(securityOf('/metrics', 'get')).toEqual([{}, { bearer: [] }]);
+  expect(securityOf('/agents', 'post')).toEqual([{ bearer: [] }]);
 });

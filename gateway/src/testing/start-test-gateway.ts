@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAnswerCheck, type OpenApiDocument } from '../../../e2e/support/openapi.ts';
 import { baseEnvironment } from '../config/base-environment.ts';
 import { parseConfig } from '../config/load.ts';
 import { startGateway } from '../boot/start-gateway.ts';
@@ -57,6 +58,8 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
   const { gateway } = started;
   await toolServersRun(gateway.url, config['mcp_servers'] ?? {});
   const clients: RpcClient[] = [];
+  let check: Promise<ReturnType<typeof createAnswerCheck>> | undefined;
+  const answerCheck = () => (check ??= openAnswerCheck(gateway.url));
   return {
     url: gateway.url,
     directory,
@@ -70,6 +73,7 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
       clients.push(client);
       return client;
     },
+    /** Rejects where an answer is not one that the document declares. */
     http: async (method: string, path: string, options: { token?: string | null; body?: unknown } = {}) => {
       const token = options.token === undefined ? ADMIN_TOKEN : options.token;
       const response = await fetch(gateway.url + path, {
@@ -84,7 +88,10 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
       });
       const text = await response.text();
       const body: ReturnType<typeof JSON.parse> = text.startsWith('{') ? JSON.parse(text) : text;
-      return { status: response.status, body };
+      const { status } = response;
+      const problem = body === text ? null : (await answerCheck())({ method, path, status, body });
+      if (problem !== null) throw new Error(`the answer is not the declared one: ${problem}`);
+      return { status, body };
     },
     close: async () => {
       for (const client of clients) client.close();
@@ -92,6 +99,12 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The gateway's document decides which JSON it may answer. */
+async function openAnswerCheck(url: string) {
+  const answer = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${INVOKE_TOKEN}` } });
+  return createAnswerCheck((await answer.json()) as OpenApiDocument);
 }
 
 /** Runs wait ten seconds for their tool servers, and a slow machine needs longer to start one. */

@@ -1,13 +1,27 @@
-import { AppError, DefinitionName, SyncedObject } from '@signalbox/crds';
-import { z } from 'zod';
+import { AppError, type SyncedObject } from '@signalbox/crds';
+import type { z } from 'zod';
 import type { AgentPair } from '../../agents/agent-files.ts';
 import type { AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
 import type { LoadReport, WriteResult } from '../../agents/registry.ts';
 import type { Validated } from '../../agents/validate.ts';
 import type { DiscoveredTool } from '../../runs/tool-offer.ts';
-import { agentSummary, agentView } from '../agent-views.ts';
-import { AgentDetail, AgentSummaryView, ValidationItemView } from '../schemas.ts';
-import { type Route, route } from '../route.ts';
+import type { App } from '../app.ts';
+import {
+  AgentCandidate,
+  AgentChange,
+  AgentDeleted,
+  AgentDetail,
+  AgentFile,
+  AgentList,
+  AgentName,
+  type AgentSummary,
+  AgentWritten,
+  ManagedAgents,
+  NewAgent,
+  Reloaded,
+  ValidationResult,
+} from '../schemas/agents.ts';
+import { ErrorAnswer } from '../schemas/errors.ts';
 
 /** What these routes need of the registry. */
 export interface AgentRoutesDeps {
@@ -25,157 +39,180 @@ export interface AgentRoutesDeps {
   managed: () => SyncedObject[] | null;
 }
 
-const Written = z.object({
-  agent: z.object({ name: z.string(), agent_yaml: z.string(), soul_md: z.string() }),
-  committed: z.literal(false),
-  note: z.string(),
-});
-const FileView = z.object({ name: z.string(), content: z.string() });
 const NOTE = 'Written to the agents directory and live. Nothing was committed to version control.';
 const UNCHANGED_NOTE = 'Nothing changed: the files are as they were.';
 const DELETED_NOTE = 'Removed from the agents directory. Nothing was committed to version control.';
 
 /** Registry routes (Gateway 4). */
-export function agentRoutes(deps: AgentRoutesDeps): Route[] {
-  return [...readRoutes(deps), ...writeRoutes(deps)];
-}
+export const agentRoutes = (deps: AgentRoutesDeps) => (app: App) => {
+  addReads(app, deps);
+  addWrites(app, deps);
+};
 
-function readRoutes(deps: AgentRoutesDeps): Route[] {
-  const found = ({ params }: { params: Record<string, string> }) => agentOr404(deps, params['name'] ?? '');
-  return [
-    route({
-      method: 'GET',
-      path: '/agents',
-      scope: 'invoke',
-      summary: 'All agents, what is wrong with those that could not be loaded, and warnings about the others',
-      response: z.object({ agents: z.array(AgentSummaryView), errors: z.array(ValidationItemView) }),
-      handle: () => ({
-        json: {
-          agents: deps.list().map((agent) => agentSummary(agent, deps.toolsOf(agent))),
-          errors: [...deps.errors()],
-        },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/managed-agents',
-      scope: 'invoke',
-      summary: 'State of the objects that agents come from, null without a controller',
-      response: z.object({ objects: z.array(SyncedObject).nullable() }),
-      handle: () => ({ json: { objects: deps.managed() } }),
-    }),
-    route({
-      method: 'GET',
-      path: '/agents/{name}',
-      scope: 'invoke',
+function addReads(app: App, deps: AgentRoutesDeps): void {
+  const READ = { method: 'GET', config: { scope: 'invoke' } } as const;
+  const found = ({ params }: { params: AgentName }) => agentOr404(deps, params.name);
+
+  app.route({
+    ...READ,
+    url: '/agents',
+    schema: {
+      operationId: 'listAgents',
+      tags: ['agents'],
+      summary: 'All agents, the errors of those that could not be loaded, and warnings about the others',
+      response: { 200: AgentList },
+    },
+    handler: () => ({ agents: deps.list().map((agent) => summaryOf(agent, deps)), errors: [...deps.errors()] }),
+  });
+
+  app.route({
+    ...READ,
+    url: '/managed-agents',
+    schema: {
+      operationId: 'listManagedAgents',
+      tags: ['agents'],
+      summary: 'State of the custom resources that agents come from, null without a controller',
+      response: { 200: ManagedAgents },
+    },
+    handler: () => ({ objects: deps.managed() }),
+  });
+
+  app.route({
+    ...READ,
+    url: '/agents/:name',
+    schema: {
+      operationId: 'getAgent',
+      tags: ['agents'],
       summary: 'One agent: configuration, both texts, version',
-      response: AgentDetail,
-      handle: (request) => ({ json: agentView(found(request)) }),
-    }),
-    route({
-      method: 'GET',
-      path: '/agents/{name}/soul',
-      scope: 'invoke',
+      params: AgentName,
+      response: { 200: AgentDetail, 404: ErrorAnswer },
+    },
+    handler: (request) => {
+      const { name, version, config, agentYaml, soul, managedBy } = found(request);
+      return { name, version, config, agent_yaml: agentYaml, soul_md: soul, managed_by: managedBy };
+    },
+  });
+
+  app.route({
+    ...READ,
+    url: '/agents/:name/soul',
+    schema: {
+      operationId: 'getAgentSoul',
+      tags: ['agents'],
       summary: 'The prompt file',
-      response: FileView,
-      handle: (request) => fileAnswer(found(request), 'soul'),
-    }),
-    route({
-      method: 'GET',
-      path: '/agents/{name}/agent',
-      scope: 'invoke',
+      params: AgentName,
+      response: { 200: AgentFile, 404: ErrorAnswer },
+    },
+    handler: (request) => ({ name: request.params.name, content: found(request).soul }),
+  });
+
+  app.route({
+    ...READ,
+    url: '/agents/:name/agent',
+    schema: {
+      operationId: 'getAgentConfig',
+      tags: ['agents'],
       summary: 'The configuration file',
-      response: FileView,
-      handle: (request) => fileAnswer(found(request), 'agentYaml'),
-    }),
-  ];
+      params: AgentName,
+      response: { 200: AgentFile, 404: ErrorAnswer },
+    },
+    handler: (request) => ({ name: request.params.name, content: found(request).agentYaml }),
+  });
 }
 
-function writeRoutes(deps: AgentRoutesDeps): Route[] {
-  return [
-    route({
-      method: 'POST',
-      path: '/agents',
-      scope: 'admin',
+function addWrites(app: App, deps: AgentRoutesDeps): void {
+  const WRITE = { config: { scope: 'admin' } } as const;
+
+  app.route({
+    ...WRITE,
+    method: 'POST',
+    url: '/agents',
+    schema: {
+      operationId: 'createAgent',
+      tags: ['agents'],
       summary: 'Create an agent, or replace it with overwrite',
-      body: z.strictObject({
-        name: DefinitionName,
-        agent_yaml: z.string(),
-        soul_md: z.string(),
-        overwrite: z.boolean().default(false),
-      }),
-      response: Written,
-      handle: ({ body }) =>
-        written(body.name, deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite)),
-    }),
-    route({
-      method: 'PUT',
-      path: '/agents/{name}',
-      scope: 'admin',
+      body: NewAgent,
+      response: { 200: AgentWritten, 409: ErrorAnswer },
+    },
+    handler: ({ body }) =>
+      written(body.name, deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite)),
+  });
+
+  app.route({
+    ...WRITE,
+    method: 'PUT',
+    url: '/agents/:name',
+    schema: {
+      operationId: 'updateAgent',
+      tags: ['agents'],
       summary: 'Change one file of an agent, or both',
-      body: z.strictObject({ agent_yaml: z.string().optional(), soul_md: z.string().optional() }),
-      response: Written,
-      handle: ({ params, body }) => {
-        const name = params['name'] ?? '';
-        return written(name, deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md }));
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/agents/{name}',
-      scope: 'admin',
-      summary: 'Delete an agent; the answer holds what its files said',
-      response: z.object({
-        deleted: z.string(),
-        agent_yaml: z.string(),
-        soul_md: z.string(),
-        committed: z.literal(false),
-        note: z.string(),
-      }),
-      handle: ({ params }) => {
-        const name = params['name'] ?? '';
-        const removed = deps.remove(name);
-        if (!removed.ok) throw writeError(name, removed);
-        const { agentYaml, soul } = removed.pair;
-        return { json: { deleted: name, agent_yaml: agentYaml, soul_md: soul, committed: false, note: DELETED_NOTE } };
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/agents/validate',
-      scope: 'admin',
-      summary: 'The checks of a write, without one',
-      body: z.strictObject({ agent_yaml: z.string(), soul_md: z.string().optional() }),
-      response: z.object({ valid: z.boolean(), errors: z.array(ValidationItemView) }),
-      handle: ({ body }) => {
-        const validated = deps.validate({ agentYaml: body.agent_yaml, soul: body.soul_md ?? '' });
-        return { json: { valid: validated.ok, errors: validated.ok ? validated.warnings : validated.errors } };
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/reload',
-      scope: 'admin',
+      params: AgentName,
+      body: AgentChange,
+      response: { 200: AgentWritten, 404: ErrorAnswer, 409: ErrorAnswer },
+    },
+    handler: ({ params: { name }, body }) =>
+      written(name, deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
+  });
+
+  app.route({
+    ...WRITE,
+    method: 'DELETE',
+    url: '/agents/:name',
+    schema: {
+      operationId: 'deleteAgent',
+      tags: ['agents'],
+      summary: 'Delete an agent; the answer holds the content of its files',
+      params: AgentName,
+      response: { 200: AgentDeleted, 404: ErrorAnswer, 409: ErrorAnswer },
+    },
+    handler: ({ params: { name } }) => {
+      const removed = deps.remove(name);
+      if (!removed.ok) throw writeError(name, removed);
+      const { agentYaml, soul } = removed.pair;
+      return { deleted: name, agent_yaml: agentYaml, soul_md: soul, committed: false as const, note: DELETED_NOTE };
+    },
+  });
+
+  app.route({
+    ...WRITE,
+    method: 'POST',
+    url: '/agents/validate',
+    schema: {
+      operationId: 'validateAgent',
+      tags: ['agents'],
+      summary: 'The checks of a write, without writing',
+      body: AgentCandidate,
+      response: { 200: ValidationResult },
+    },
+    handler: ({ body }) => {
+      const validated = deps.validate({ agentYaml: body.agent_yaml, soul: body.soul_md ?? '' });
+      return { valid: validated.ok, errors: validated.ok ? validated.warnings : validated.errors };
+    },
+  });
+
+  app.route({
+    ...WRITE,
+    method: 'POST',
+    url: '/reload',
+    schema: {
+      operationId: 'reloadAgents',
+      tags: ['agents'],
       summary: 'Read all agents from disk again',
-      response: z.object({
-        status: z.literal('reloaded'),
-        agents_loaded: z.int(),
-        agents: z.array(AgentSummaryView),
-        errors: z.array(ValidationItemView),
-      }),
-      handle: () => {
-        const { agents, errors } = deps.reload();
-        return {
-          json: {
-            status: 'reloaded',
-            agents_loaded: agents.length,
-            agents: agents.map((agent) => agentSummary(agent, deps.toolsOf(agent))),
-            errors,
-          },
-        };
-      },
-    }),
-  ];
+      response: { 200: Reloaded },
+    },
+    handler: () => {
+      const { agents, errors } = deps.reload();
+      const summaries = agents.map((agent) => summaryOf(agent, deps));
+      return { status: 'reloaded' as const, agents_loaded: agents.length, agents: summaries, errors };
+    },
+  });
+}
+
+function summaryOf(agent: AgentRecord, deps: AgentRoutesDeps): AgentSummary {
+  const { name, version, config, managedBy } = agent;
+  const { model, model_fallbacks, tools, description, tags } = config;
+  const summary = { name, model, model_fallbacks, tools, version, description, tags };
+  return { ...summary, discovered_tools: deps.toolsOf(agent), managed_by: managedBy };
 }
 
 function agentOr404(deps: AgentRoutesDeps, name: string): AgentRecord {
@@ -184,23 +221,19 @@ function agentOr404(deps: AgentRoutesDeps, name: string): AgentRecord {
   return agent;
 }
 
-function fileAnswer(agent: AgentRecord, file: 'soul' | 'agentYaml'): { json: unknown } {
-  return { json: { name: agent.name, content: agent[file] } };
-}
-
-function written(name: string, result: WriteResult): { json: unknown } {
+function written(name: string, result: WriteResult): z.infer<typeof AgentWritten> {
   if (!result.ok) throw writeError(name, result);
   const { record, changed, warnings } = result;
   const { agentYaml, soul } = record;
   const note = [changed ? NOTE : UNCHANGED_NOTE, ...warnings.map(({ field, message }) => `${field}: ${message}.`)];
-  return { json: { agent: { name, agent_yaml: agentYaml, soul_md: soul }, committed: false, note: note.join(' ') } };
+  return { agent: { name, agent_yaml: agentYaml, soul_md: soul }, committed: false, note: note.join(' ') };
 }
 
 /** Why a write did not happen, in the words of the API (Gateway 7). */
 function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>): AppError {
   switch (failure.reason) {
     case 'invalid':
-      return new AppError('validation', summaryOf(failure.errors), { extra: { errors: failure.errors } });
+      return new AppError('validation', firstOf(failure.errors), { extra: { errors: failure.errors } });
     case 'exists':
       return new AppError('collision', `agent "${name}" exists; say overwrite: true to replace it`);
     case 'missing':
@@ -220,7 +253,7 @@ function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>): 
   }
 }
 
-function summaryOf(errors: readonly ValidationItem[]): string {
+function firstOf(errors: readonly ValidationItem[]): string {
   const first = errors[0];
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return first ? `${first.field}: ${first.message}${more}` : 'the agent is not valid';

@@ -1,48 +1,70 @@
-import { z } from 'zod';
-import { HealthView, ProviderViewSchema } from '../schemas.ts';
-import { type Route, route } from '../route.ts';
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import { Health, MetricsText, ProviderList, RunnerKey } from '../schemas/service.ts';
 
 export interface ServiceRoutesDeps {
-  health: () => z.infer<typeof HealthView>;
+  health: () => z.infer<typeof Health>;
   metrics: () => Promise<{ text: string; contentType: string }>;
-  providers: () => z.infer<typeof ProviderViewSchema>[];
+  providers: () => z.infer<typeof ProviderList>['providers'];
   /** PEM; null where no agent has a pod of its own. */
   runnerKey: () => string | null;
 }
 
-/** Health, metrics, providers and the key that pods of agents check the gateway by (Gateway 2, 4, Design 6). */
-export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
-  return [
-    route({
-      method: 'GET',
-      path: '/health',
-      scope: 'open',
+/** Health, metrics, providers and the key that runners of agents verify the gateway with (Gateway 2, 4). */
+export const serviceRoutes = (deps: ServiceRoutesDeps) => (app: App) => {
+  app.route({
+    method: 'GET',
+    url: '/health',
+    config: { scope: 'open' },
+    schema: {
+      operationId: 'getHealth',
+      tags: ['service'],
       summary: 'Whether every tool server runs',
-      response: HealthView,
-      handle: () => ({ json: deps.health() }),
-    }),
-    route({
-      method: 'GET',
-      path: '/metrics',
-      scope: 'metrics',
+      response: { 200: Health },
+    },
+    handler: () => deps.health(),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { scope: 'metrics' },
+    schema: {
+      operationId: 'getMetrics',
+      tags: ['service'],
       summary: 'Prometheus series',
-      handle: () => deps.metrics(),
-    }),
-    route({
-      method: 'GET',
-      path: '/providers',
-      scope: 'invoke',
+      produces: ['text/plain'],
+      response: { 200: MetricsText },
+    },
+    handler: async (_, reply) => {
+      const { text, contentType } = await deps.metrics();
+      return reply.type(contentType).send(text);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/providers',
+    config: { scope: 'invoke' },
+    schema: {
+      operationId: 'listProviders',
+      tags: ['models'],
       summary: 'Model providers, without their keys',
-      response: z.object({ providers: z.array(ProviderViewSchema) }),
-      handle: () => ({ json: { providers: deps.providers() } }),
-    }),
-    route({
-      method: 'GET',
-      path: '/runner-key',
-      scope: 'invoke',
-      summary: 'The public key that agent runners are given, null without runners',
-      response: z.object({ public_key: z.string().nullable() }),
-      handle: () => ({ json: { public_key: deps.runnerKey() } }),
-    }),
-  ];
-}
+      response: { 200: ProviderList },
+    },
+    handler: () => ({ providers: deps.providers() }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/runner-key',
+    config: { scope: 'invoke' },
+    schema: {
+      operationId: 'getRunnerKey',
+      tags: ['service'],
+      summary: 'The public key for agent runners, null without runners',
+      response: { 200: RunnerKey },
+    },
+    handler: () => ({ public_key: deps.runnerKey() }),
+  });
+};

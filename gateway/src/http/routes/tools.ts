@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { DecidePolicy, PolicyRuleView } from '../../policy/policy.ts';
 import type { ServedTool, ToolServerView } from '../../tools/tool-servers.ts';
-import { PolicyRuleRow, ToolRow, ToolServerRow } from '../schemas.ts';
-import { type Route, route } from '../route.ts';
+import type { App } from '../app.ts';
+import { PolicyDecision, TestedCall, ToolList, ToolPolicy, ToolServerList } from '../schemas/tools.ts';
 
 export interface ToolRoutesDeps {
   servers: () => ToolServerView[];
@@ -11,57 +10,63 @@ export interface ToolRoutesDeps {
   decide: DecidePolicy;
 }
 
-const TestedCall = z.strictObject({
-  server: z.string().min(1).max(200),
-  tool: z.string().min(1).max(200),
-  agent: z.string().max(200).default(''),
-  input: z.record(z.string(), z.unknown()).default({}),
-});
-
-/** Tool servers, their tools and the operator's policy (Gateway 4, Design 6). */
-export function toolRoutes(deps: ToolRoutesDeps): Route[] {
-  return [
-    route({
-      method: 'GET',
-      path: '/mcp/servers',
-      scope: 'invoke',
+/** Tool servers, their tools and the operator's policy (Gateway 4). */
+export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
+  app.route({
+    method: 'GET',
+    url: '/mcp/servers',
+    config: { scope: 'invoke' },
+    schema: {
+      operationId: 'listToolServers',
+      tags: ['tools'],
       summary: 'Tool servers and their state',
-      response: z.object({ servers: z.array(ToolServerRow) }),
-      handle: () => ({ json: { servers: deps.servers() } }),
-    }),
-    route({
-      method: 'GET',
-      path: '/mcp/tools',
-      scope: 'invoke',
-      summary: 'All tools of all tool servers',
-      response: z.object({ tools: z.array(ToolRow) }),
-      handle: () => ({ json: { tools: toolRows(deps) } }),
-    }),
-    route({
-      method: 'GET',
-      path: '/tool-policy',
-      scope: 'invoke',
-      summary: "The operator's rules, in order",
-      response: z.object({ default: z.enum(['allow', 'deny']), rules: z.array(PolicyRuleRow) }),
-      handle: () => ({ json: deps.policy }),
-    }),
-    route({
-      method: 'POST',
-      path: '/tool-policy/test',
-      scope: 'admin',
-      summary: 'What the policy says about a call, without one',
-      body: TestedCall,
-      response: z.object({
-        action: z.enum(['allow', 'deny', 'require_approval']),
-        rule: z.int().nullable(),
-        reason: z.string().nullable(),
-      }),
-      handle: ({ body }) => ({ json: deps.decide({ ...body, input: JSON.stringify(body.input) }) }),
-    }),
-  ];
-}
+      response: { 200: ToolServerList },
+    },
+    handler: () => ({ servers: deps.servers() }),
+  });
 
-function toolRows(deps: ToolRoutesDeps): z.infer<typeof ToolRow>[] {
+  app.route({
+    method: 'GET',
+    url: '/mcp/tools',
+    config: { scope: 'invoke' },
+    schema: {
+      operationId: 'listTools',
+      tags: ['tools'],
+      summary: 'All tools of all tool servers',
+      response: { 200: ToolList },
+    },
+    handler: () => ({ tools: toolRows(deps) }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/tool-policy',
+    config: { scope: 'invoke' },
+    schema: {
+      operationId: 'getToolPolicy',
+      tags: ['tools'],
+      summary: "The operator's rules, in order",
+      response: { 200: ToolPolicy },
+    },
+    handler: () => deps.policy,
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/tool-policy/test',
+    config: { scope: 'admin' },
+    schema: {
+      operationId: 'testToolPolicy',
+      tags: ['tools'],
+      summary: 'What the policy decides about a call, without calling the tool',
+      body: TestedCall,
+      response: { 200: PolicyDecision },
+    },
+    handler: ({ body }) => deps.decide({ ...body, input: JSON.stringify(body.input) }),
+  });
+};
+
+function toolRows(deps: ToolRoutesDeps): ToolList['tools'] {
   const hashes = new Map(deps.servers().map(({ name, tools_hash }) => [name, tools_hash]));
   return deps.tools().map(({ server, name, description, inputSchema, annotations }) => ({
     server,
