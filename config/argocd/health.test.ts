@@ -44,7 +44,7 @@ interface Recorded {
 /** Objects as a real API server answered them, cut to what a health check may look at. */
 const recorded = parse(readFileSync(join(import.meta.dirname, 'recorded-statuses.yaml'), 'utf8')) as Recorded[];
 
-/** What Argo CD should say of each: the health, and a part of the words. */
+/** The expected health of each object in Argo CD, and a part of its message. */
 const EXPECTED: Readonly<Record<string, readonly [health: string, message: string]>> = {
   'applied a moment ago': ['Progressing', 'waiting for the controller'],
   'a controller without an address of the services': ['Healthy', 'accepted; the controller was given no address'],

@@ -9,7 +9,7 @@ import { ROOT } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const PROGRAM = existsSync('/usr/bin/prometheus-alertmanager') ? '/usr/bin/prometheus-alertmanager' : 'alertmanager';
-/** As it says which port it was given. */
+/** The log line with the port. */
 const LISTENING = /msg="Listening on" address=(\S+)/;
 
 export interface Alertmanager {

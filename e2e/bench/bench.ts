@@ -12,15 +12,15 @@ import { startApiServer, startBareServer, startGatewayProcess, startLoadGenerato
 
 const HELP = `npm run bench -- [options]
 
-Measures the api-server against a bare server that keeps the same promise with the least work, and the gateway against a
-bare relay to the same model, in one run, and prints ratios with their limits. Figures depend on what else the machine does: run it on a quiet one.
+Compares the api-server with a minimal server that gives the same guarantees, and the gateway with a minimal relay to the same
+model, in one run, and prints ratios with their limits. Run it on a machine without other load.
 
   --only NAME     one benchmark, may be repeated
-  --seconds N     length of a round of steady load (3)
-  --rounds N      rounds of each side, medians are taken (5)
-  --json FILE     also write the figures there
-  --self          measure the bare server against itself: how far from 1.0x is noise here
-  --strict        exit 1 where a limit is missed
+  --seconds N     seconds of steady load in each round (3)
+  --rounds N      rounds for each side; the medians count (5)
+  --json FILE     also write the figures to FILE
+  --self          compare the bare server with itself; the distance from 1.0x is the noise of this machine
+  --strict        exit 1 when a limit is missed
   --help
 
 ${BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(14)}  ${about}`).join('\n')}

@@ -6,7 +6,7 @@ export interface BenchContext {
   seconds: number;
   /** Rounds of each side; medians are taken over them. */
   rounds: number;
-  /** An empty directory of its own. */
+  /** An empty directory for this benchmark. */
   directory: string;
   gateway: GatewayProcess;
   /** Starts what is measured: the api-server, or the bare server itself to show the noise of this machine. */
@@ -15,7 +15,7 @@ export interface BenchContext {
   progress: (text: string) => void;
 }
 
-/** What must hold of a figure: at least or at most `bound`; `aim` is what we would like. */
+/** The limit of a figure: at least or at most `bound`; `aim` is the target. */
 export interface Limit {
   direction: 'least' | 'most' | 'exactly';
   bound: number;

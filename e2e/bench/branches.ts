@@ -30,7 +30,7 @@ type Shape = keyof typeof PIPELINES;
 /** What the engine spends on a branch of a group, against a step on its own, when the agents answer at once. */
 export const branches: Benchmark = {
   name: 'branches',
-  about: `time per branch of a parallel group of ${PARALLEL} and a fan-out of ${FAN_OUT} against a plain step, instant gateway`,
+  about: `time per branch of a parallel group of ${PARALLEL} and a fan-out of ${FAN_OUT} compared with a plain step, with an instant gateway`,
   async run(context) {
     const { startService, directory, gateway } = context;
     const place = join(directory, 'service');
@@ -93,7 +93,7 @@ function timeOf({ databaseFile }: Target, pipeline: Shape): number {
 
 function figures(perStep: Record<Shape, number>): Figure[] {
   return (['parallel', 'fan-out'] as const).map((shape) => ({
-    what: `a branch of ${PIPELINES[shape].count} (${shape}) against a plain step`,
+    what: `a branch of ${PIPELINES[shape].count} (${shape}) compared with a plain step`,
     value: perStep[shape] / perStep.plain,
     unit: 'x',
     limit: { direction: 'most', bound: 1.5 },

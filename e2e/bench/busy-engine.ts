@@ -12,7 +12,7 @@ const CONNECTIONS = 2;
 /** Whether long runs in progress slow the intake of new alerts. */
 export const busyEngine: Benchmark = {
   name: 'busy-engine',
-  about: `p99 of the webhook while ${RUNS} runs of ${STEPS} steps are in progress all the time, against an idle engine`,
+  about: `p99 of the webhook while ${RUNS} runs of ${STEPS} steps are always in progress, compared with an idle engine`,
   async run(context) {
     const { startService, directory, gateway, rounds } = context;
     const place = join(directory, 'service');
@@ -54,7 +54,7 @@ async function p99(service: Target, { load, seconds, progress }: BenchContext, w
   return result.p99;
 }
 
-/** Starts a new long run whenever one has ended, until told to stop. */
+/** Starts a new long run whenever one has ended, until it is stopped. */
 function keepBusy(service: Target, round: number): () => Promise<void> {
   const ending = new AbortController();
   const one = async (lane: number) => {

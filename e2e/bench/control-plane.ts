@@ -204,7 +204,7 @@ async function measureManager({ plane, progress, kubeconfig }: Place): Promise<F
         detail: `all statuses written in ${seconds.toFixed(1)} s`,
       },
       {
-        what: `idle for ${IDLE_SECONDS} s, writes to the API server but the lease`,
+        what: `idle for ${IDLE_SECONDS} s, writes to the API server except the lease`,
         value: writes,
         unit: '',
         limit: { direction: 'exactly', bound: 0 },

@@ -20,7 +20,7 @@ const SETTLE_MS = 3000;
 /** An agent run from the caller to the model and back, against the bare relay and against asking the model directly. */
 export const gateway: Benchmark = {
   name: 'gateway',
-  about: 'agent runs against a model that answers at once, and against a bare relay to it',
+  about: 'agent runs with a model that answers at once, compared with a bare relay to it',
   async run({ directory, rounds, seconds, progress }) {
     const model = forkWorker(join(import.meta.dirname, 'model-server.ts'));
     const { url: modelUrl } = await model.said;
@@ -54,7 +54,7 @@ async function sideOf({ url, pid }: Measured): Promise<Side> {
   return { caller: await Caller.open(url), pid };
 }
 
-/** Both are services that run for days: what their first minute costs is another question. */
+/** Both are long-running services, so their first minute is not measured. */
 async function warmUp({ caller }: Side): Promise<void> {
   for (let call = 0; call < WARM_UP_CALLS; call += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, () => caller.run()));
@@ -93,14 +93,14 @@ async function oneInFlight(
   const detail = `model alone ${ms(median(perRound.direct))}, relay adds ${ms(median(perRound.relay))}`;
   return [
     {
-      what: 'agent run over the model alone, p50',
+      what: 'agent run, without the time of the model, p50',
       value: median(perRound.gateway),
       unit: 'ms',
       limit: { direction: 'most', bound: 0.6 },
       detail,
     },
     {
-      what: 'the same against the bare relay',
+      what: 'the same compared with the bare relay',
       value: median(perRound.ratio),
       unit: 'x',
       limit: { direction: 'most', bound: 5, aim: 1.5 },
@@ -149,7 +149,7 @@ async function manyInFlight(
   const ratios = results.gateway.map(({ rate }, round) => rate / (results.relay[round]?.rate ?? Number.NaN));
   return [
     {
-      what: `agent runs with ${AT_ONCE} in flight against the bare relay`,
+      what: `agent runs with ${AT_ONCE} in flight compared with the bare relay`,
       value: median(ratios),
       unit: 'x',
       limit: { direction: 'least', bound: 0.3 },
@@ -181,7 +181,7 @@ async function allAtOnce({ caller }: Side, rounds: number): Promise<Figure> {
     failed += answers.filter((answered) => !answered).length;
   }
   return {
-    what: `${PARALLEL} agent runs at once: without an answer`,
+    what: `${PARALLEL} agent runs at once: runs without an answer`,
     value: failed,
     unit: '',
     limit: { direction: 'exactly', bound: 0 },

@@ -10,7 +10,7 @@ const WATCHED_SECONDS = 20;
 /** A service that has done one run and waits for the next. */
 export const idle: Benchmark = {
   name: 'idle',
-  about: 'memory and CPU of a service that waits',
+  about: 'memory and CPU of an idle service',
   async run({ startService, directory, gateway, load, progress }) {
     if (process.platform !== 'linux') return { leftOut: 'reads /proc, which is Linux only' };
     const service = await startService(join(directory, 'service'), gateway.url);

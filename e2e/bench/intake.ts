@@ -13,7 +13,7 @@ const BURSTS_EACH_ROUND = 4;
  */
 export const intake: Benchmark = {
   name: 'intake',
-  about: `webhooks accepted and stored a second, ${CONNECTIONS} connections, unique keys, bursts of ${MAX_RUNS}`,
+  about: `webhooks accepted and stored per second, ${CONNECTIONS} connections, unique keys, bursts of ${MAX_RUNS}`,
   async run(context) {
     const { startService, directory, gateway, rounds } = context;
     const bare = await startBareServer(join(directory, 'bare'));
@@ -24,7 +24,7 @@ export const intake: Benchmark = {
     const others = otherAnswers('service', results.service.flat());
     return [
       {
-        what: 'intake against the bare server',
+        what: 'intake compared with the bare server',
         value: ours / limit,
         unit: 'x',
         limit: { direction: 'least', bound: 0.4, aim: 0.6 },

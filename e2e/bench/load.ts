@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createHistogram, performance } from 'node:perf_hooks';
 import { HttpConnection } from './http-connection.ts';
 
-/** One round of load; runs in a process of its own and speaks over the fork channel. */
+/** One round of load; runs in a separate process and communicates over the fork channel. */
 export interface LoadJob {
   url: string;
   token: string;

@@ -12,7 +12,7 @@ export interface Machine {
   fsync_ms: number;
 }
 
-/** What the absolute figures depend on; `directory` lies on the disk that is measured. */
+/** What the absolute figures depend on; `directory` is on the measured disk. */
 export function describeMachine(directory: string): Machine {
   return {
     node: process.version,

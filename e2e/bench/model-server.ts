@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A model provider that speaks Chat Completions and has its answer ready, so that what a call costs is what lies before it. */
+/** A Chat Completions server with a prepared answer, so that the cost of a call is the cost of what precedes it. */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: 'chatcmpl-1',

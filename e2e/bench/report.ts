@@ -2,12 +2,12 @@ import { type Figure, holds } from './benchmark.ts';
 
 const WORDS = { least: 'at least', most: 'at most', exactly: 'exactly' } as const;
 
-/** One line a figure: value, limit, whether it holds, and the absolute figures behind it. */
+/** One line for each figure: value, limit, whether it is met, and the absolute figures. */
 export function printTable(outcomes: { benchmark: string; figures: Figure[]; leftOut?: string }[]): void {
   const rows = outcomes.flatMap(({ benchmark, figures, leftOut }) =>
     leftOut === undefined ? figures.map(rowOf) : [[benchmark, '-', '', 'left out', leftOut]],
   );
-  const table = [['measure', 'value', 'limit', '', 'behind it'], ...rows];
+  const table = [['measure', 'value', 'limit', '', 'details'], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   console.log();
   for (const row of table)

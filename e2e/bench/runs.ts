@@ -24,7 +24,7 @@ interface Round extends LoadResult {
  */
 export const runs: Benchmark = {
   name: 'runs',
-  about: `runs completed and stored a second under steady load, ${CONNECTIONS} connections, instant gateway, and p99 of the 202`,
+  about: `runs completed and stored per second under steady load, ${CONNECTIONS} connections, instant gateway, and p99 of the 202`,
   async run(context) {
     const { startService, directory, gateway, rounds } = context;
     const bare = await startBareServer(join(directory, 'bare'), gateway.url);
@@ -52,14 +52,14 @@ function figures(bare: Round[], service: Round[]): Figure[] {
   const [p99, bareP99] = [median(service.map((round) => round.p99)), median(bare.map((round) => round.p99))];
   return [
     {
-      what: 'runs completed against the bare server',
+      what: 'runs completed compared with the bare server',
       value: ours / limit,
       unit: 'x',
       limit: { direction: 'least', bound: 0.4, aim: 0.6 },
       detail: `${perSecond(ours)} against ${perSecond(limit)}${otherAnswers('service', service)}${otherAnswers('bare', bare)}`,
     },
     {
-      what: 'p99 of the 202 against the bare server',
+      what: 'p99 of the 202 compared with the bare server',
       value: p99 / bareP99,
       unit: 'x',
       limit: { direction: 'most', bound: 2 },

@@ -11,7 +11,7 @@ export const VIEWER_TOKEN = 'bench-viewer-0000000000000000000000000';
 export const GATEWAY_TOKEN = 'bench-gateway-000000000000000000000000';
 export const MAX_RUNS = 1000;
 
-/** What load is sent to: the service, or the bare server that it is measured against. */
+/** The target of the load: the service, or the bare server that it is compared with. */
 export interface Target {
   name: string;
   process: Measured;

@@ -9,7 +9,7 @@ const FSYNC_DELAY_MICROSECONDS = 1000;
 /** Shows that the fsync is shared: with a slow disk, many connections carry many times what one carries. */
 export const slowFsync: Benchmark = {
   name: 'slow-fsync',
-  about: 'with 1 ms added to every fsync: what 50 connections carry against one',
+  about: 'throughput of 50 connections compared with one, with 1 ms added to every fsync',
   async run({ startService, directory, gateway, load, rounds, seconds, progress }) {
     const shim = compileShim();
     if (!shim.ok) return { leftOut: shim.reason };
@@ -39,7 +39,7 @@ export const slowFsync: Benchmark = {
       const [service, bare] = [await measure(targets[0] as Target), await measure(targets[1] as Target)];
       return [
         {
-          what: '50 connections against one, fsync + 1 ms',
+          what: '50 connections compared with one, fsync + 1 ms',
           value: service.many / service.one,
           unit: 'x',
           limit: { direction: 'least', bound: 8 },

@@ -27,7 +27,7 @@ type Way = keyof typeof WAYS;
 /** From the command line to the first 202: the sources as they are, each time with a new database. */
 export const start: Benchmark = {
   name: 'start',
-  about: 'start to the first accepted webhook, of the sources as run by npm',
+  about: 'time from npm run to the first accepted webhook',
   async run({ directory, gateway, progress }) {
     const seconds: Record<Way, number[]> = { npm: [], node: [], uncached: [] };
     for (let round = 0; round < ROUNDS; round++) {

@@ -47,7 +47,7 @@ test('a working installation passes', async () => {
 
 test.each<[string, string, [number, object]]>([
   ['the api-server is ready', '/ready', [503, {}]],
-  ['the webhook takes its token', '/webhook', [400, {}]],
+  ['the webhook accepts its token', '/webhook', [400, {}]],
   ['the api-server reaches the gateway', '/agents', [200, { agents: [], errors: { gateway: 'connect ECONNREFUSED' } }]],
 ])('what does not work is named: %s', async (what, path, answer) => {
   answers[path] = answer;
@@ -55,5 +55,5 @@ test.each<[string, string, [number, object]]>([
 });
 
 test('a gateway that is not there is named, not thrown', async () => {
-  expect(await helmTest('http://127.0.0.1:1')).toContain('FAILED the gateway is well: 0');
+  expect(await helmTest('http://127.0.0.1:1')).toContain('FAILED the gateway is healthy: 0');
 });

@@ -62,7 +62,7 @@ export async function render(values: Values = {}, chart = 'signalbox'): Promise<
     .filter((manifest) => manifest !== null);
 }
 
-/** What helm says to values that it refuses; empty where it takes them. */
+/** Helm's error for values that it rejects; empty where it accepts them. */
 export function refusal(values: Values): Promise<string> {
   return renderText(values).then(
     () => '',

@@ -1,4 +1,4 @@
-/** What the Prometheus operator's kinds take, as far as the chart writes them: a field that is not here is a mistake. */
+/** The fields of the Prometheus operator's kinds that the chart uses: any other field is a mistake. */
 import { z } from 'zod';
 
 const Duration = z

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { ROOT } from './run-command.ts';
 import { valuesSchema } from './chart-values-schema.ts';
 
-/** Helm reads nothing outside of a chart, so what the charts share with others is copied: folder, ending, folder in the chart. */
+/** Helm cannot read files outside of a chart, so shared files are copied: folder, ending, folder in the chart. */
 const COPIES = [
   ['config/crd', '.yaml', 'charts/signalbox-crds/files'],
   ['config/grafana', '.json', 'charts/signalbox/dashboards'],

@@ -1,4 +1,4 @@
-/** What charts/signalbox/values.yaml may hold; charts/signalbox/values.schema.json is made of it by `npm run generate`. */
+/** The schema of charts/signalbox/values.yaml; `npm run generate` writes charts/signalbox/values.schema.json from it. */
 import { z } from 'zod';
 import { ConfigFile } from '../../api-server/src/config/schema.ts';
 import { GatewayConfig } from '../../gateway/src/config/schema.ts';

@@ -1,4 +1,4 @@
-/** `npm run check`: everything a machine can say about the sources without running them. */
+/** `npm run check`: all static checks. */
 import { type Outcome, runCommand } from './run-command.ts';
 
 const CHECKS: readonly { name: string; command: string; args: readonly string[] }[] = [
@@ -12,10 +12,10 @@ const CHECKS: readonly { name: string; command: string; args: readonly string[] 
 
 const AT_ONCE = 2;
 
-const HELP = `npm run check [-- --fix]: ${CHECKS.map(({ name }) => name).join(', ')}; seconds of each, and what failed
+const HELP = `npm run check [-- --fix]: ${CHECKS.map(({ name }) => name).join(', ')}; prints the seconds of each check and the output of failed ones
 
   --fix    formats the sources first
-  --help   this text`;
+  --help   print this`;
 
 function report(name: string, { ok, seconds, output }: Outcome): void {
   console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s`);

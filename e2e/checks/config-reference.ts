@@ -38,7 +38,7 @@ tool_policy: { default: deny }
 \`PROVIDER/MODEL\`; without a provider it goes to the default one. SIGTERM drains and stops, SIGHUP loads definitions or agents again.
 `;
 
-/** The text of docs/configuration.md; throws and names the keys that say nothing of themselves. */
+/** The text of docs/configuration.md; throws and names the keys without a description. */
 export function configReference(): string {
   return [INTRO, ...service('api-server', ConfigFile), ...service('gateway', GatewayConfig)].join('\n');
 }
@@ -71,7 +71,7 @@ function written(schema: z.ZodType): Schema {
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
-/** Goes behind what reads text forms and fills in defaults, which JSON Schema cannot say by itself. */
+/** Describes the schema behind preprocessors and defaults, which JSON Schema cannot express. */
 function seeThrough({ zodSchema, jsonSchema }: Parameters<Override>[0]): void {
   const { def } = zodSchema._zod;
   if (def.type === 'default') jsonSchema.default = def.defaultValue;

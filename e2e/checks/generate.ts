@@ -21,7 +21,7 @@ function bringUpToDate(check: boolean): boolean {
   });
   for (const [file, text] of stale) {
     if (check) {
-      console.error(`${file} is not what its sources say; run npm run generate`);
+      console.error(`${file} is out of date; run npm run generate`);
       continue;
     }
     mkdirSync(dirname(join(ROOT, file)), { recursive: true });

@@ -18,7 +18,7 @@ to run them too:
 });
 
 test('with CI=true what is missing is a failure and is called one', () => {
-  expect(missingParts([HELM], true)).toContain('MISSING, which CI=true counts as failures:\n  charts: Helm');
+  expect(missingParts([HELM], true)).toContain('MISSING (a failure with CI=true):\n  charts: Helm');
 });
 
 test('a machine with everything hears nothing', () => {

@@ -1,13 +1,13 @@
-/** What `npm test` says of the programs that its tests need. */
+/** Messages of `npm test` about missing programs. */
 import type { Part } from './parts.ts';
 
 type Named = Pick<Part, 'name' | 'projects' | 'debian' | 'howToGet'>;
 
-/** Which tests are left out, for want of what, and the commands that bring it; empty where nothing is missing. */
+/** The tests that are left out, the missing programs, and the commands that install them; empty where none is missing. */
 export function missingParts(parts: readonly Named[], isFailure: boolean): string {
   if (parts.length === 0) return '';
   const rows = parts.map(({ name, projects }) => `  ${projects.join(', ')}: ${name} is not installed`);
-  const heading = isFailure ? 'MISSING, which CI=true counts as failures:' : 'left out:';
+  const heading = isFailure ? 'MISSING (a failure with CI=true):' : 'left out:';
   return [heading, ...rows, 'to run them too:', ...commands(parts).map((command) => `  ${command}`)].join('\n');
 }
 
@@ -19,7 +19,7 @@ function commands(parts: readonly Named[]): string[] {
 
 export function testUsage(parts: readonly Named[]): string {
   const projects = parts.map((part) => `  ${part.projects.join(', ').padEnd(22)} ${part.name}`);
-  return `npm test [-- ARGUMENTS OF VITEST]: every test whose real programs are on this machine
+  return `npm test [-- ARGUMENTS OF VITEST]: every test whose programs are installed
 
   npm test -- --project crds                          one project
   npm test -- api-server/src/store                    one folder
@@ -27,5 +27,5 @@ export function testUsage(parts: readonly Named[]): string {
 
 Projects that need a program:
 ${projects.join('\n')}
-What is missing is named first and last. With CI=true it is a failure, and up to three files that failed run once more.`;
+Missing programs are named at the start and at the end. With CI=true they are a failure, and up to three failed files run a second time.`;
 }

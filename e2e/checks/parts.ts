@@ -1,4 +1,4 @@
-/** The real programs that some tests need, how to see whether they are there, and how to get them. */
+/** The programs that some tests need, how to detect them, and how to install them. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { helmProgram } from '../charts/helm.ts';
@@ -10,7 +10,7 @@ export interface Part {
   /** vitest projects that cannot run without it. */
   readonly projects: readonly string[];
   readonly isPresent: () => boolean;
-  /** Packages of Debian that bring it. */
+  /** Debian packages that contain it. */
   readonly debian?: readonly string[];
   /** What to do where Debian has no package. */
   readonly howToGet?: string;

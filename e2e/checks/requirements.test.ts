@@ -22,7 +22,7 @@ function rowsOf(page: string): Row[] {
 const rows = rowsOf('docs/requirements.md');
 const gatewayRows = rowsOf('docs/requirements-gateway.md');
 
-/** The text of a test's name in quotes of any kind; a group in a table of cases stands as a key or in the first column. */
+/** True where the file has the test's name in quotes; a group of a table of cases is a key or in the first column. */
 function names(file: string, name: string): boolean {
   const text = readFileSync(join(ROOT, file), 'utf8');
   return (

@@ -1,4 +1,4 @@
-/** What is read of vitest's JSON report: the counts of the closing line, and which files to run again. */
+/** Reads vitest's JSON report: the counts of the last line, and the files to run again. */
 import { z } from 'zod';
 
 const FileResult = z.object({
@@ -40,13 +40,13 @@ export function failedFiles(files: readonly FileResult[]): string[] {
   return [...new Set(files.filter((file) => tally([file]).failed > 0).map(({ name }) => name))];
 }
 
-/** `first`, where what `again` has of a file stands for all that `first` has of it. */
+/** The results of `first`; those of files that are in `again` are replaced. */
 export function replaced(first: readonly FileResult[], again: readonly FileResult[]): FileResult[] {
   const repeated = new Set(again.map(({ name }) => name));
   return [...first.filter(({ name }) => !repeated.has(name)), ...again];
 }
 
-/** The last line of `npm test`: "12 passed, 0 failed", with the skipped ones behind where there are any. */
+/** The last line of `npm test`: "12 passed, 0 failed", and the skipped ones if there are any. */
 export function closingLine({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

@@ -16,7 +16,7 @@ import { closingLine, failedFiles, type FileResult, readReport, replaced, tally 
 const isCi = process.env.CI === 'true' || process.env.CI === '1';
 /** More failures than this are no chance. */
 const MAX_FILES_AGAIN = 3;
-/** A failure that is no file's: an error that nobody caught, or a run that ended early. */
+/** A failure outside of a file: an uncaught error, or a run that ended early. */
 const ITSELF: FileResult = { name: 'vitest itself', status: 'failed', assertionResults: [] };
 
 const leftOut = PARTS.filter((part) => !part.isPresent());
@@ -46,7 +46,7 @@ function mayBeChance(broken: readonly string[]): boolean {
 }
 
 async function onceMore(first: readonly FileResult[], broken: readonly string[]): Promise<FileResult[]> {
-  console.log(`\nonce more, by themselves: ${broken.map(named).join(', ')}\n`);
+  console.log(`\nrunning again: ${broken.map(named).join(', ')}\n`);
   const again = await runVitest('again', ['--no-file-parallelism', ...broken]);
   const stillBroken = failedFiles(again);
   const unsteady = broken.filter((file) => !stillBroken.includes(file));
@@ -58,7 +58,7 @@ function named(file: string): string {
   return relative(ROOT, file);
 }
 
-/** What vitest says of every file. A run that it calls failed has a failure here too, whatever its report says. */
+/** The results of every file. A run with a failing exit code has a failure here too, also when the report has none. */
 async function runVitest(name: string, given: readonly string[]): Promise<FileResult[]> {
   const reportFile = join(reports, `${name}.json`);
   const args = [

@@ -88,7 +88,7 @@ function lint(root: string): Promise<Diagnostic[]> {
   });
 }
 
-/** What the linter got wrong about the planted files, one line each; none when every wall stands. */
+/** Planted files that the linter judged wrongly, one line each; empty when all walls work. */
 export async function checkWalls(): Promise<string[]> {
   const root = mkdtempSync(join(tmpdir(), 'walls-'));
   try {

@@ -3,17 +3,17 @@
  * plants every `violation` and fails unless the linter reports it.
  */
 export interface Wall {
-  /** One sentence, shown to whoever runs into the wall. */
+  /** One sentence, shown with the lint error. */
   readonly message: string;
-  /** Folders the wall stands in; everything below them is inside. */
+  /** Folders to which the wall applies, with everything below them. */
   readonly inside: readonly string[];
   /** Folders below `inside` that are let through. */
   readonly except?: readonly string[];
   /** What may not be imported: a regular expression over the specifier, or globs in the manner of a .gitignore. */
   readonly forbid: string | readonly string[];
-  /** Types may pass where it says so: they are gone at run time. */
+  /** True: type imports are allowed, as they do not exist at run time. */
   readonly allowTypes?: boolean;
-  /** Walls hold in tests too only where it says so. */
+  /** True: the wall applies to tests too. */
   readonly tests?: boolean;
   /** A file that breaks the wall, and one that comes close and does not. */
   readonly violation: Planted;

@@ -35,7 +35,7 @@ const RULES = {
 export interface Accounts {
   /** A real token of the account. */
   token(role: Role): string;
-  /** A kubeconfig of the account, for the API server itself or for what stands in front of it. */
+  /** A kubeconfig of the account, for the API server itself or for a proxy in front of it. */
   kubeconfig(role: Role, server?: string): string;
   take(role: Role): Promise<void>;
   give(role: Role): Promise<void>;

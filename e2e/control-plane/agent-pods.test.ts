@@ -80,7 +80,7 @@ interface Answer {
   result?: { status: string; text: string; tool_calls: number };
   error?: { code: number; data: { type: string; retryable: boolean } };
 }
-/** One run over a connection of its own. */
+/** One run over a separate connection. */
 async function run(agent: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${invokeToken}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers });

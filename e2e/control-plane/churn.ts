@@ -37,7 +37,7 @@ export async function listPipelines(client: KubeClient): Promise<(Seen & { metad
   return (body as { items: (Seen & { metadata: { name: string } })[] }).items;
 }
 
-/** What is wrong with a directory and the statuses, by the objects alone; empty where all is as it must be. */
+/** Differences of a directory and the statuses from what the objects require; empty where there are none. */
 export async function faultsOf(client: KubeClient, directory: string): Promise<string[]> {
   const objects = await listPipelines(client);
   const wrong = objects.flatMap((object) => [...wrongFile(object, directory), ...wrongStatus(object)]);
@@ -46,7 +46,7 @@ export async function faultsOf(client: KubeClient, directory: string): Promise<s
   return [...wrong, ...left.map((name) => `${name}: is gone and has a file`)];
 }
 
-/** What is wrong with a directory that holds every object as it is written, sound or not. */
+/** Problems of a directory that holds every object as it is written, valid or not. */
 export async function wrongCopies(client: KubeClient, directory: string): Promise<string[]> {
   const objects = await listPipelines(client);
   const names = new Set(objects.map(({ metadata }) => metadata.name));

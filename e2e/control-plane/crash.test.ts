@@ -11,7 +11,7 @@ import { kubeconfigOf } from './kubeconfig.ts';
 import { type Objects, objectsOf } from './objects.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from './start-control-plane.ts';
 
-/** More places than a role has steps: every kill happens in one of its own, the first is for what nobody killed. */
+/** More places than a role has steps: each kill has its own place, the first is for a role that is not killed. */
 const PLACES = Array.from({ length: 90 }, (_, number) => placeOf(number));
 const UNHARMED = PLACES[0]!;
 /** Some hundred processes are started one after the other. */
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await objects.applyAll(PLACES.flatMap(({ first }) => first));
   await manageUntil(async () => (await states()).every((state) => state.length === 5 + 6 && !state.some(isOpen)));
   await syncTo('before', UNHARMED);
-  // A folder that nobody made yet, and what a killed predecessor left.
+  // A folder that does not exist yet, and leftovers of a killed predecessor.
   rmSync(at('before/steps'), { recursive: true });
   writeFileSync(at('before/pipelines/.0123456789ab.sync-tmp'), 'half a fi');
   for (const { name, then } of PLACES.flatMap(({ agents }) => agents)) gateway.serve(name, then);
@@ -70,7 +70,7 @@ function kubeconfigIn({ namespace }: Place): string {
   return path;
 }
 
-/** A manager for all places that nobody kills. */
+/** A manager for all places that is not killed. */
 async function manageUntil(isDone: () => Promise<boolean>): Promise<void> {
   const args = ['manager', '--leader-elect=false', ...flags(managerFlags())];
   const manager = await startController(args, accounts.kubeconfig('manager'));
@@ -100,7 +100,7 @@ async function syncTo(directory: string, place: Place): Promise<void> {
   }
 }
 
-/** Runs a role until its failpoint kills it; false where it did all its work and did not come to it. */
+/** Runs a role until its failpoint kills it; false where it finished without reaching the failpoint. */
 async function isKilled(
   [args, kubeconfig]: readonly [string[], string],
   failpoint: string,
@@ -139,7 +139,7 @@ interface Listed {
   spec: object;
   status?: { observedGeneration?: number };
 }
-/** What there is, place by place. */
+/** The objects of each place. */
 async function states(places: readonly Place[] = PLACES): Promise<State[][]> {
   const [only] = places;
   const namespace = places.length === 1 ? `/namespaces/${only?.namespace}` : '';
@@ -169,7 +169,7 @@ function stateOf({ kind, metadata, spec, status }: Listed, strip: (text: string)
     ...(isOurs ? { generation: generation ?? 0, told: status?.observedGeneration ?? 0 } : {}),
   };
 }
-/** Nobody said yet what became of it, or of its pods, whose number is the last word where none ever starts. */
+/** Its status, or that of its pods, is not final yet; where no pod ever starts the number of pods is final. */
 const isOpen = ({ generation, told, rest }: State) =>
   generation !== told || /OutOfDate|NoRunnerKey|being made/.test(rest);
 

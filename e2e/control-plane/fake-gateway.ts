@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { agentVersion } from '@signalbox/crds';
 
-/** As much of a gateway as the manager asks: it serves every agent it is told of, and has a key for their pods. */
+/** The part of a gateway that the manager uses: it serves the agents of the test and has a key for their pods. */
 export interface FakeGateway {
   url: string;
-  /** Serves an agent as the object's spec says it. */
+  /** Serves an agent from the object's spec. */
   serve(name: string, spec: Record<string, unknown>): void;
   /** It is asked for its key in vain while this is false; true at first. */
   hasKey: boolean;

@@ -1,4 +1,4 @@
-/** Stands between a controller and the API server and does to it what networks and busy clusters do. */
+/** A proxy between a controller and the API server that injects the faults of networks and busy clusters. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -6,9 +6,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { ControlPlane } from './start-control-plane.ts';
 
-/** What goes wrong at the moment; an empty object is a good day. Chances are 0 to 1. */
+/** The active faults; none in an empty object. Probabilities are 0 to 1. */
 export interface Faults {
-  /** Every connection is broken off as it comes. */
+  /** Every new connection is closed at once. */
   down?: boolean;
   /** Chance that an event of a watch never arrives. */
   lose?: number;

@@ -112,7 +112,7 @@ async function definitions(world: World): Promise<void> {
   await manager.stop();
 }
 
-/** The service says from now on that it has loaded an object as it is. */
+/** The service reports from now on that it has loaded the object in its present form. */
 async function serve({ objects, service }: World, kind: 'Pipeline' | 'LibraryStep', name: string, verdict?: string) {
   const { status } = await objects.get(kind, name);
   const others = service.definitions.filter((one) => one.kind !== kind || one.name !== name);

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A model provider that says nothing until it is let. */
+/** A model provider that answers only when the test releases it. */
 export interface HeldModel {
   /** Base address of its Chat Completions. */
   url: string;

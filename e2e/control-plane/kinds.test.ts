@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane?.stop());
 
-/** What the API server says to an object; empty where it takes it. */
+/** The API server's error for an object; empty where it accepts it. */
 const refusal = (kind: string, name: string, spec: object): Promise<string> =>
   plane.kubectl(['create', '--dry-run=server', '-f', '-'], manifest(kind, name, spec)).then(
     () => '',
@@ -97,7 +97,7 @@ test.each([
   ['agent.spec.soul', /instructions of the agent/],
   ['pipeline.status.conditions', /Accepted: spec is sound/],
 ])('kubectl explain %s tells what a field is for', async (path, expected) => {
-  // What is served is described a moment later.
+  // The schema is published a moment later.
   const explained = await waitFor(() => plane.kubectl(['explain', path]), {
     what: 'the description',
     timeoutMs: 60_000,

@@ -21,7 +21,7 @@ export interface Pod extends Service {
 
 /**
  * Does what the Deployment's controller and a kubelet would: starts the runner of every replica with the arguments and the
- * environment of the template, each on a port of its own, and says in the status that they are there.
+ * environment of the template, each on its own port, and reports them in the status.
  */
 export async function startPods(plane: ControlPlane, deployment: string, ports: readonly number[]): Promise<Pod[]> {
   const read = async () => {
@@ -48,7 +48,7 @@ async function startPod(env: Record<string, string | undefined>): Promise<Pod> {
   return Object.assign(service, { activeRuns });
 }
 
-/** What the Deployment's controller says once all pods are ready. */
+/** The status of a Deployment whose pods are all ready. */
 export async function markAvailable(
   { kubectl }: Pick<ControlPlane, 'kubectl'>,
   deployment: string,

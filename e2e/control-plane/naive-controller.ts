@@ -8,7 +8,7 @@ interface Item {
 }
 
 /**
- * A controller as one writes it first: it lists once, believes every event of its watch, and goes on where the watch broke
+ * A naive controller: it lists once, trusts every event of its watch, and continues where the watch broke
  * off. Shows that the faults of the proxy are real: under each of them its files end up wrong.
  */
 export function startNaiveController(server: string, token: string, directory: string): { stop(): Promise<void> } {

@@ -170,7 +170,7 @@ test('the gate keeps a pipeline at testing until its verdict was ready once', as
   expect(message).toContain('keeps the pipeline at stage testing');
   await objects.becomes('Pipeline gated', 'Ready', 'True Ready');
   expect(await stage()).toBe('testing');
-  // What people see is the stage that counts, whatever is written.
+  // The printed stage is the one that is served, not the one in spec.
   expect(await stack.plane.kubectl(['get', 'sbp', 'gated', '--no-headers'])).toMatch(/^gated +testing +True/);
 
   verdicts.of.set('gated', 'ready');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A service that only counts how often it is told to read its files again. */
+/** A service that only counts reload requests. */
 export interface ReloadCounter {
   url: string;
   seen(): number;

@@ -25,7 +25,7 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  /** Stands between the manager and the api-server; answers the address to ask. */
+  /** Starts a proxy between the manager and the api-server; returns its address. */
   between?: (apiServerUrl: string) => Promise<{ url: string; stop(): Promise<void> }>;
 }
 

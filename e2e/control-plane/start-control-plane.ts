@@ -62,7 +62,7 @@ async function startOnce(assets: string): Promise<ControlPlane> {
 
   const kubectl = async (args: readonly string[], input = '') => {
     const running = run(join(assets, 'kubectl'), ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 256 * 1024 ** 2 });
-    // A kubectl that ends before it has read all says why itself.
+    // A kubectl that ends before it has read all input prints the reason.
     running.child.stdin?.on('error', () => undefined).end(input);
     return (await running).stdout;
   };

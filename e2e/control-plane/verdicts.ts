@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before an api-server and adds readiness verdicts to what it says of its definitions. */
+/** A proxy before an api-server that adds readiness verdicts to the answer of /definitions. */
 export interface Verdicts {
   url: string;
-  /** By definition name; what is not there is passed on as it came. */
+  /** By definition name; other definitions are passed on unchanged. */
   of: Map<string, string>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { type CrashOptions, runCrashRounds } from './rounds.ts';
 /** A short version of `crash.ts`; the fault tests show that it can fail. */
 const rounds = (options: Partial<CrashOptions> = {}) => runCrashRounds({ rounds: 5, seed: 7, ...options });
 
-/** The kinds of violations under a fault. What a kill hits is a matter of chance, so the one that is looked for has a few. */
+/** The kinds of violations under a fault. What a kill interrupts is a matter of chance, so there are several attempts. */
 async function caught(options: Partial<CrashOptions>, wanted: string): Promise<string[]> {
   const kinds = new Set<string>();
   for (const seed of [7, 8, 9]) {

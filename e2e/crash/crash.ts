@@ -7,12 +7,12 @@ import { Failpoint } from './service.ts';
 
 const HELP = `node e2e/crash/crash.ts [options]
 
-Starts the api-server, sends webhooks, kills it with SIGKILL at a random moment, starts it again, and so on. At the end
+Starts the api-server, sends webhooks, kills it with SIGKILL at a random moment, restarts it, and so on. At the end
 every webhook that was answered 202 must have a run in a terminal state, and no completed step may have been executed
-again. Exit 1 where that does not hold.
+twice. Exit 1 when a check fails.
 
   --rounds N        kills (200)
-  --seed N          repeats the same moments (a random one)
+  --seed N          seed of the random moments (a random one)
   --power-cut       each kill also drops what was not fsynced (needs Linux and a C compiler)
   --failpoint NAME  starts the service with a fault, to show that this script can fail:
                     step_row_late (repeats completed steps), synchronous_normal (with --power-cut: loses webhooks)

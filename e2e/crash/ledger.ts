@@ -29,7 +29,7 @@ export interface StepName {
 const TERMINAL = new Set(['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled']);
 
 /**
- * Keeps what was seen from outside and says what must not have happened. A step counts as completed from the moment
+ * Records what was seen from outside and reports violations. A step counts as completed from the moment
  * when anybody could know: its row was found completed after a kill, the service's log said so, or the gateway was asked
  * for a later step of the run, which the service may do only once the row is durable. From then on it must
  * not be called again.

@@ -52,7 +52,7 @@ const LONGEST_DELAY_MS = 12;
 const GATEWAY_DELAY_MS = 15;
 const FINISH_WITHIN_MS = 240_000;
 
-/** Kills the service again and again under load, lets it finish at the end, and reports what must not have happened. */
+/** Repeatedly kills the service under load, lets it finish at the end, and reports the violations. */
 export async function runCrashRounds(options: CrashOptions): Promise<CrashReport> {
   using scratch = scratchDirectory('signalbox-crash-');
   const random = seededRandom(options.seed);
@@ -139,7 +139,7 @@ class World {
     this.#unanswered = senders.unanswered;
   }
 
-  /** After each kill: the disk as the fault left it, and which steps it says are completed. */
+  /** After each kill: the disk as the fault left it, and the steps that are completed there. */
   #inspect(startedAt: number): void {
     if (this.#setting.options.powerCutWith) cutPower({ directory: this.#place.data, shadow: this.#shadow });
     const stored = readStored(this.#place, this.#readSince);
@@ -185,7 +185,7 @@ class World {
   }
 }
 
-/** Nothing executes and nothing is left to resume, by what the API says. */
+/** No run is active or waits to be resumed, according to the API. */
 async function nothingRuns(url: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${VIEWER_TOKEN}` };
   for (const status of ['running', 'interrupted']) {

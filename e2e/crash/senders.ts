@@ -10,7 +10,7 @@ export interface Senders {
   unanswered: string[];
   /** Settles once so many webhooks were answered; asked once. */
   answered: (count: number) => Promise<void>;
-  /** Settles when every sender has stopped: told to, or its connection broke. */
+  /** Settles when every sender has stopped: on request, or because its connection broke. */
   stopped: Promise<void>;
   stop: () => void;
 }
@@ -27,7 +27,7 @@ export interface SendOptions {
   refusals?: readonly number[];
 }
 
-/** Sends webhooks with unique keys over a few connections until told to stop or until the service dies under them. */
+/** Sends webhooks with unique keys over a few connections until it is stopped or the service dies. */
 export function startSenders(options: SendOptions): Senders {
   const unanswered: string[] = [];
   const again = [...options.again];

@@ -35,7 +35,7 @@ export function alertmanagerPayload({ labels, annotations }: Alert, startsAt = n
   };
 }
 
-/** `demo_run` makes every start of the demo an alert of its own; without it a second start would be a repeat. */
+/** `demo_run` makes the alert of each start different; without it a second start would be deduplicated. */
 const demoRun = STARTED.toString(36);
 
 export const HIGH_LOAD: Alert = {

@@ -1,4 +1,4 @@
-/** `npm run demo`: an alert comes in, a trusted run comes out, on this machine and without a key. */
+/** `npm run demo`: sends an alert and follows its run, on this machine and without a key. */
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -27,8 +27,8 @@ function introduce(model: string | null): void {
   print();
   print(bold('Signalbox demo'));
   if (model === null)
-    print(yellow('No language model is asked: the demo provider answers from a script. The tool calls are real.'));
-  else print(yellow(`${model} answers, and its provider charges for it.`));
+    print(yellow('No language model is used: the demo provider answers from a script. The tool calls are real.'));
+  else print(yellow(`${model} answers. Its provider charges for it.`));
   print();
 }
 
@@ -73,17 +73,17 @@ async function start(options: DemoOptions): Promise<LocalServices> {
 
 /** Answers the run of the first alert. */
 async function play(services: LocalServices, signal: AbortSignal): Promise<EndedRun> {
-  heading('An alert comes in');
+  heading('An alert arrives');
   const trusted = await sendAndFollow(services, HIGH_LOAD, signal);
   print();
   await repeat(services, HIGH_LOAD);
-  heading('Another one, where the agent is not sure', 'its pipeline asks for a trust of 0.75');
+  heading('Another one, where the agent is not sure', 'its pipeline requires a trust of 0.75');
   await sendAndFollow(services, DISK_FILLING, signal);
   return trusted;
 }
 
 function printNext({ apiServer, gateway, tokens }: LocalServices, runId: string): void {
-  print(bold('Look at it'));
+  print(bold('Open the run'));
   print('page      ', bold(`${apiServer.url}/ui/runs/${runId}`), dim('  sign in with a token:'));
   for (const role of ['admin', 'operator', 'viewer', 'webhook'] as const) print(`${role.padEnd(10)}${tokens[role]}`);
   print('gateway   ', gateway.url, dim(`  admin ${tokens.gateway_admin}`));
@@ -123,14 +123,14 @@ function explain(error: unknown, dataDir: string): void {
 async function run(options: DemoOptions): Promise<number> {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => controller.abort());
-  // Whoever reads the output has gone away.
+  // The reader of the output has closed the pipe.
   process.stdout.on('error', () => controller.abort());
   let services: LocalServices | null = null;
   try {
     services = await start(options);
     const { id, status } = await play(services, controller.signal);
     print();
-    if (options.once) print(dim('Stopping, as --once asks. Without it both services stay up, with pages to look at.'));
+    if (options.once) print(dim('Stopping (--once). Without --once both services stay up, with their pages.'));
     else await stayUp(services, id, controller.signal);
     return status === 'completed' ? 0 : 1;
   } catch (error) {

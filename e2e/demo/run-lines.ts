@@ -16,7 +16,7 @@ const INDENT = '    ';
 const column = (text: string, width: number) => clip(text, width).padEnd(width);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
-/** Events that are told in their own words. */
+/** Events that are printed with their own message. */
 const NOTED = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'step_retry', 'output_repair']);
 
 /** What a terminal remembers between two events. */

@@ -45,7 +45,7 @@ export async function sendAndFollow(services: LocalServices, alert: Alert, signa
   const { run_id: id, status, pipeline } = await deliver(services, alert);
   print(
     green(status),
-    dim(` after it was stored, ${Math.round(performance.now() - started)} ms  `),
+    dim(` once it was on disk, ${Math.round(performance.now() - started)} ms  `),
     `pipeline ${bold(pipeline)}`,
     dim(`  run ${id}`),
   );
@@ -55,7 +55,7 @@ export async function sendAndFollow(services: LocalServices, alert: Alert, signa
   return { id, status: run.body.status };
 }
 
-/** The same alert once more: it starts nothing. */
+/** Sends the same alert again, which starts no run. */
 export async function repeat(services: LocalServices, alert: Alert): Promise<void> {
   const { status, reason } = await deliver(services, alert);
   print(dim('The same alert again: '), status === 'deduplicated' ? green(status) : red(status), dim(`  ${reason}`));

@@ -24,7 +24,7 @@ async function serving(use: (world: World) => Promise<void>): Promise<void> {
   const disk = join(scratch.path, 'disk');
   const flag = join(scratch.path, 'fault');
   const calls: string[] = [];
-  // The schedule among the pipelines has runs of its own.
+  // The pipeline with a schedule adds runs.
   const onCall = ({ run_id, step_name }: GatewayCall) => void (step_name === 'only' && calls.push(run_id));
   const gateway = await startFakeGateway({ token: TOKENS.gateway, onCall });
   const config = writeSetting({
@@ -97,7 +97,7 @@ describe.runIf(shim.ok)(title, { timeout: 300_000 }, () => {
         expect((await call(`${url}/health`)).status).toBe(200);
 
         world.hold(false);
-        // Its answer is here and cannot be stored: the run waits, and reading goes on.
+        // The answer arrived and cannot be stored: the run waits, and reads still work.
         for (let look = 0; look < 5; look++) {
           expect(typeOf(await send(`during-${look}`))).toEqual([503, 'unavailable']);
           expect(await statusOf(inFlight)).toBe('running');

@@ -6,15 +6,15 @@ import { runRound, tracePoints } from './round.ts';
 
 const HELP = `node e2e/faults/failpoints.ts [options]
 
-Runs pipelines of every shape once and notes each point where the engine's state changes: before and after every commit,
-before and after every call that leaves the process. Then kills the service at each, starts it again, lets it finish, and
-looks at the rows: no run lost, no completed step asked again, everything ended, roll-ups equal to a full scan. Exit 1
-where that does not hold.
+Runs pipelines of every shape once and records each point where the engine's state changes: before and after every commit,
+before and after every outgoing call. Then kills the service at each point, restarts it, lets it finish, and
+checks the rows: no run lost, no completed step repeated, everything ended, roll-ups equal to a full scan. Exit 1
+when a check fails.
 
   --database KIND   sqlite or postgres (sqlite)
   --stride N        every N-th point (1)
-  --short           each name once, one after the other in one round: the version that the tests run
-  --then N          kills the second start too, at its N-th point
+  --short           each kind of point once, all in one round (used by the tests)
+  --then N          also kills the second start, at its N-th point
   --at-a-time N     services at the same time (2)
   --help
 `;

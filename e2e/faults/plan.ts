@@ -3,12 +3,12 @@ export function shortPlan(trace: readonly string[]): string[] {
   return [...new Set(trace.map((point) => point.replace(/:\d+$/, '')))];
 }
 
-/** Every point that was reached, each in a round of its own, every `stride`-th of them. */
+/** One round for every `stride`-th point that was reached. */
 export function fullPlan(trace: readonly string[], stride: number): string[][] {
   return trace.filter((_, index) => index % stride === 0).map((point) => [point]);
 }
 
-/** Works on `rounds` with some at a time; a round's result goes to `done` as it comes. */
+/** Works on `rounds` with some at a time; the result of each round goes to `done` at once. */
 export async function runAll<T>(
   rounds: readonly T[],
   { atATime, run }: { atATime: number; run: (round: T) => Promise<void> },

@@ -38,7 +38,7 @@ describe.runIf(postgresBinaries() !== null)('two api-servers that share a databa
   test('are caught storing steps twice where nobody checks the epoch', async () => {
     const miscounted: string[] = [];
     const violations: object[] = [];
-    // What stands still just then is a matter of chance, so it has a few.
+    // Which work is paused is a matter of chance, so several attempts are made.
     for (const seed of [7, 8, 9]) {
       const report = await run({ fault: 'freeze', unfenced: true, seed });
       miscounted.push(...report.miscounted);

@@ -18,7 +18,7 @@ export interface ReplicasOptions {
   seed: number;
   /** What happens to one of the two in each round. */
   fault: 'kill' | 'stop' | 'freeze';
-  /** More comes than both can run at once: what waits goes to whoever has room. */
+  /** More runs arrive than both can execute: queued ones go to the api-server that has room. */
   crowded?: boolean;
   /** Without the check of the epoch: to show that this can fail. */
   unfenced?: boolean;
@@ -32,11 +32,11 @@ export interface ReplicasReport {
   /** Runs that a fault found unfinished, over all rounds. */
   interrupted: number;
   violations: Violation[];
-  /** Roll-ups that say another number than the rows. */
+  /** Roll-ups that differ from the rows. */
   miscounted: string[];
 }
 
-/** Leases of these processes last two seconds, and the server ends a transaction that stands still after five. */
+/** Leases of these processes last two seconds, and the server ends idle transactions after five. */
 const FROZEN_MS = 8_000;
 const [FEWEST_ANSWERS, MOST_ANSWERS] = [40, 150];
 /** Bounds a round in which a service takes nothing any more. */
@@ -46,7 +46,7 @@ const FINISH_WITHIN_MS = 240_000;
 /** A replica that was taken for dead refuses until it has its new place. */
 const REFUSALS = [429, 503];
 
-/** Two api-servers on one Postgres under load: one of them is killed, is stopped or stands still, again and again. */
+/** Two api-servers on one Postgres under load; one of them is repeatedly killed, stopped or paused. */
 export async function runReplicas(options: ReplicasOptions): Promise<ReplicasReport> {
   using scratch = scratchDirectory('signalbox-replicas-');
   await using databases = await openDatabases('postgres');
@@ -129,7 +129,7 @@ class Pair {
     await this.#look();
   }
 
-  /** What was never answered is sent once more; then every run must end by itself. */
+  /** Unanswered deliveries are sent once more; then every run must end by itself. */
   async finish(): Promise<ReplicasReport> {
     const left = this.#unanswered.length;
     const senders = await this.#send(this.#services[0] as Launched);

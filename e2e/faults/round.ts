@@ -32,7 +32,7 @@ export interface RoundReport {
   violations: string[];
 }
 
-/** Starts the service, lets it die at each point asked for, starts it again, and says what must not have happened. */
+/** Starts the service, kills it at each given point, restarts it, and returns the violations. */
 export async function runRound({ database, kills }: RoundOptions): Promise<RoundReport> {
   using scratch = scratchDirectory('signalbox-fault-');
   const location = await database(scratch.path);
@@ -118,7 +118,7 @@ class World implements AsyncDisposable {
     return world;
   }
 
-  /** Judged by calls of agents: nobody is asked again about a step that was stored as completed. */
+  /** Judged by the calls of agents: no agent is called again for a step that was stored as completed. */
   called({ run_id, step_name }: GatewayCall): void {
     if (this.#completed.has(`${run_id}/${step_name}`)) this.violations.push(`${step_name} of ${run_id} ran again`);
   }
@@ -169,7 +169,7 @@ class World implements AsyncDisposable {
     }
   }
 
-  /** Sends what was never answered, decides what waits, until nothing runs or nobody answers any more. */
+  /** Sends unanswered deliveries again and decides approvals until no run is active or the service stops answering. */
   async #drive(service: Launched): Promise<boolean> {
     const url = await service.listening;
     const settled = async () => {

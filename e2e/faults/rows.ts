@@ -48,7 +48,7 @@ export async function readRows({ db }: Pick<Database, 'db'>): Promise<Rows> {
   };
 }
 
-/** What holds in every row whenever nothing is executing: lines that say what does not. */
+/** Checks the invariants of all rows while nothing is executing; one line for each violation. */
 export function inconsistencies({ runs, steps, pendingApprovals, shortfalls }: Rows): string[] {
   const byId = new Map(runs.map((run) => [run.id, run]));
   const fires = runs.flatMap(({ pipeline, scheduledFor }) => (scheduledFor ? [`${pipeline} at ${scheduledFor}`] : []));

@@ -7,7 +7,7 @@ export const TOKENS = {
   gateway: 'fault-gateway-0000000000000000000000',
 } as const;
 
-/** Where the service's database is, as `database.url` says it. */
+/** The service's database, in the form of `database.url`. */
 export interface Setting {
   directory: string;
   databaseUrl: string;

@@ -23,7 +23,7 @@ interface Answer {
   streamed: string;
 }
 
-/** What is asked of every provider, and what is wrong with the answer, or null. */
+/** The question to every provider, and the problem with its answer, or null. */
 interface Check {
   what: string;
   agent: 'plain' | 'tool';

@@ -5,9 +5,9 @@ import { CHECKS, checkLive } from './live-run.ts';
 
 const HELP = `node e2e/gateway/live.ts [--only PROVIDER]
 
-Asks every provider whose key is in the environment a few short questions through a gateway of its own:
+Sends a few short questions to every provider whose key is in the environment, through a gateway started for it:
 ${CHECKS.map(({ what }) => `  - ${what}`).join('\n')}
-It costs a fraction of a cent each. Exit code 1 where an answer is not what it should be; 0 without any key.
+Each costs a fraction of a cent. Exit code 1 when an answer is wrong; 0 without any key.
 `;
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } });
@@ -16,7 +16,7 @@ const chosen = present.filter(({ name }) => values.only === undefined || name ==
 let failed = 0;
 if (values.help) console.log(HELP);
 else if (chosen.length === 0) {
-  console.log(`${HELP}\nNothing was asked: no provider can be.`);
+  console.log(`${HELP}\nNothing was sent: no provider has a key.`);
   for (const line of absent) console.log(`  ${line}`);
 } else {
   using scratch = scratchDirectory('signalbox-live-');

@@ -32,7 +32,7 @@ export function trendOf(samples: readonly MemorySample[]): MemoryTrend {
   };
 }
 
-/** The sentences of flat memory that do not hold. */
+/** The memory limits that were exceeded, one sentence each. */
 export function memoryProblems({ held, highestResident }: MemoryTrend): string[] {
   const limit = held && held.samples >= FILLED.samples ? FILLED : FILLING;
   const grew =
@@ -49,8 +49,8 @@ export function memoryProblems({ held, highestResident }: MemoryTrend): string[]
 }
 
 export const memorySentence = ({ held, highestResident }: MemoryTrend): string =>
-  `held ${held ? `${mebibytes(held.before)}, then ${mebibytes(held.after)}` : 'too shortly for a trend'}; ` +
-  `the process had at most ${mebibytes(highestResident)}`;
+  `heap ${held ? `${mebibytes(held.before)}, then ${mebibytes(held.after)}` : 'measured too briefly for a trend'}; ` +
+  `process memory at most ${mebibytes(highestResident)}`;
 
 const mebibytes = (value: number) => `${value.toFixed(1)} MiB`;
 

@@ -25,7 +25,7 @@ afterAll(async () => {
   scratch.remove();
 });
 
-/** An agent that calls a tool and then says what came of it. */
+/** An agent that calls a tool and answers with its result. */
 function writeAgent(name: string, config: object, call: string): void {
   const folder = join(scratch.path, 'agents', name);
   mkdirSync(folder, { recursive: true });

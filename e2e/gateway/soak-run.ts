@@ -9,7 +9,7 @@ import { INSPECTED, type MemorySample, openMemoryProbe } from './memory-probe.ts
 import { memoryProblems, type MemoryTrend, trendOf } from './memory-trend.ts';
 
 const MISBEHAVING = join(ROOT, 'gateway', 'src', 'testing', 'misbehaving-server.ts');
-/** Each of these servers is only asked to do this one thing, again and again. */
+/** Each of these servers only ever misbehaves in this one way. */
 const MOODS = [
   'exit',
   'hang',

@@ -142,7 +142,7 @@ export interface Application {
 export const application = (cluster: Cluster, name: string): Promise<Application> =>
   cluster.read<Application>('-n', NAMESPACE, 'get', 'application', name);
 
-/** Waits until an Application is what `holds` asks for; the error says what it was instead. */
+/** Waits until an Application meets `holds`; the error has its last state. */
 export async function untilApplication(
   cluster: Cluster,
   name: string,
@@ -159,7 +159,7 @@ export async function untilApplication(
   });
 }
 
-/** Argo CD looks every few minutes by itself; nobody has to wait for that. */
+/** Argo CD polls every few minutes; this makes it look at once. */
 export async function refresh(cluster: Cluster, name: string): Promise<void> {
   await cluster.kubectl([
     '-n',

@@ -1,4 +1,4 @@
-/** A kind cluster with a kubeconfig of its own, so that nobody's current context changes. */
+/** A kind cluster with a separate kubeconfig, so that the current context of the user does not change. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-/** A repository is the only way in: what is committed becomes live, what is broken says so, what is removed goes. */
+/** Git is the only source of definitions: commits add, change, break, repair and remove them. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -170,7 +170,7 @@ interface Watched {
   }[];
 }
 
-/** Every object of ours and of the agents with its version and who wrote it when. */
+/** Our objects and those of the agents, with version, managers and times. */
 async function versions(cluster: Cluster): Promise<Map<string, string>> {
   const kinds = 'pipelines,librarysteps,agents,deployments,services,networkpolicies,configmaps,secrets,serviceaccounts';
   const { items } = await cluster.read<Watched>('-n', NAMESPACE, 'get', kinds, '--show-managed-fields');

@@ -1,4 +1,4 @@
-/** `npm run e2e`: the whole of it in a real cluster, as its users would have it. */
+/** `npm run e2e`: the complete installation in a real cluster. */
 import { parseArgs } from 'node:util';
 import { run } from './run.ts';
 import type { Cluster } from './cluster.ts';
@@ -13,12 +13,12 @@ import { serveAlerts } from './scenario.ts';
 
 const HELP = `npm run e2e [-- options]: Signalbox in a kind cluster, with a real Alertmanager, Prometheus and Argo CD
 
-  --keep             leaves the cluster, and says how to reach it
-  --without-argocd   leaves the part with Argo CD out
+  --keep             keeps the cluster and prints how to reach it
+  --without-argocd   skips the part with Argo CD
 
 Needs docker, kind, kubectl, helm and git. Environment:
-  KIND_NODE_IMAGE                  image of the node; kind's own where it is unset
-  ARGOCD_IMAGE, ARGOCD_MANIFEST    Argo CD's image and its core install; those of its project where they are unset
+  KIND_NODE_IMAGE                  image of the node; default: kind's own
+  ARGOCD_IMAGE, ARGOCD_MANIFEST    Argo CD's image and core install; default: those of its project
 `;
 
 const PROGRAMS = ['docker', 'kind', 'kubectl', 'helm', 'git'];
@@ -76,8 +76,8 @@ async function test(cluster: Cluster, argocd: ArgocdParts | null): Promise<void>
   heading('Installed with Helm');
   await install(cluster);
   await serveAlerts(cluster);
-  if (argocd === null) return console.log('\nleft out: Argo CD');
-  heading('Installed and fed by Argo CD');
+  if (argocd === null) return console.log('\nskipped: Argo CD');
+  heading('Installed with Argo CD, definitions from Git');
   await followGit(cluster, argocd, loaded);
 }
 

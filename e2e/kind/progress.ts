@@ -1,4 +1,4 @@
-/** Lines that say what goes on, and how long it took. */
+/** Progress lines with durations. */
 export async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
@@ -17,7 +17,7 @@ export function heading(text: string): void {
   console.log(`\n${text}`);
 }
 
-/** A claim of the test; the message says what was found instead. */
+/** An assertion; the message has what was found instead. */
 export function ensure(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message);
 }

@@ -80,7 +80,7 @@ interface Listed {
   }[];
 }
 
-/** Waits until every object of ours says Ready; the error names those that do not. */
+/** Waits until all our objects are Ready; the error names those that are not. */
 export async function allReady(cluster: Cluster, namespace: string): Promise<string[]> {
   let last = '';
   return waitFor(

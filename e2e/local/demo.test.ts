@@ -24,7 +24,7 @@ function demo(...args: string[]): Promise<Ended> {
 
 test('one run completes, a repeat starts nothing, an unsure one escalates, and nothing is left running', async () => {
   const { code, output } = await demo('--once', '--data', scratch.path);
-  expect(output).toMatch(/No language model is asked/);
+  expect(output).toMatch(/No language model is used/);
   expect(output).toMatch(/→ machine\/read_load/);
   expect(output).toMatch(/✓ completed in/);
   expect(output).toMatch(/The same alert again: deduplicated/);

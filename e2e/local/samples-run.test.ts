@@ -31,7 +31,7 @@ const names = readdirSync(SAMPLES).map(
   (file) => (parse(readFileSync(join(SAMPLES, file), 'utf8')) as { name: string }).name,
 );
 
-/** What each sample shows when it runs; one that waits for a person goes on only after a decision. */
+/** The expected result of each sample; one that waits for a person continues only after a decision. */
 const ENDS: Record<string, string> = { 'disk-forecast': 'escalated', 'guarded-restart': 'waiting' };
 
 const undo: (() => Promise<unknown> | void)[] = [];

@@ -63,7 +63,7 @@ async function ended(id: string): Promise<Run> {
   return waitFor(read, { what: 'the run to end' });
 }
 
-/** What the trace of the first step says of the call, in order. */
+/** The trace entries of the call in the first step, in order. */
 const trail = ({ steps }: Run) => {
   const about = steps[0]?.raw_response.trace.filter(({ tool }) => tool === 'read_load') ?? [];
   return about.map(({ type, is_error }) => ({ type, is_error }));

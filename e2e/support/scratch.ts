@@ -17,7 +17,7 @@ export function scratchDirectory(prefix = 'signalbox-'): Scratch {
   return { path, remove, [Symbol.dispose]: remove };
 }
 
-/** Below what Linux gives to outgoing connections and to servers on port 0, so that nobody is given it meanwhile. */
+/** Below the range that Linux uses for outgoing connections and for port 0, so that no other process gets it meanwhile. */
 const PORTS = { first: 20_000, count: 12_000 };
 const candidates = portsInTurn();
 

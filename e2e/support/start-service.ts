@@ -1,4 +1,4 @@
-/** Starts a service of this repository as its users do, as a process of its own, and waits until it listens. */
+/** Starts a service of this repository as a separate process, as its users do, and waits until it listens. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -39,7 +39,7 @@ export interface StartOptions {
   readonly env?: Record<string, string | undefined>;
   /** How long until `listening` must have been logged (120,000 ms). */
   readonly timeoutMs?: number;
-  /** Sees every line as it comes. */
+  /** Called with every line. */
   readonly onLine?: (line: LogLine) => void;
   readonly cwd?: string;
   /** Flags for Node itself, before the program. */

@@ -1,5 +1,5 @@
-// Makes the token Secret once: a key that is there is never changed, one that is missing is added. Runs as a hook before
-// every install and upgrade, so templates need no randomness and two renders are the same.
+// Creates the token Secret once: existing keys are never changed, missing ones are added. Runs as a hook before
+// every install and upgrade, so templates need no random values and two renders are identical.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -31,7 +31,7 @@ async function ask(method, url, body, contentType = 'application/json') {
   return { status: response.status, body: await response.json() };
 }
 
-/** Keys that are not there, with values to be. */
+/** Missing keys with new values. */
 const missing = (data) => TOKENS.filter((key) => !data[key]).map((key) => [key, randomBytes(32).toString('base64url')]);
 
 async function settle() {
@@ -66,7 +66,7 @@ for (let attempt = 1; ; attempt += 1) {
     break;
   }
   console.error(`secret ${name}: ${status} ${body.message}`);
-  // Right after the account was made, its rights may not be known everywhere; 409 means that somebody else was faster.
+  // Rights of a new account may not be effective at once; 409 means that another job was faster.
   if (attempt === 10) process.exit(1);
   await new Promise((resolve) => setTimeout(resolve, 1000));
 }

@@ -67,7 +67,7 @@ export async function readProcesses({
   return { processes: await Promise.all(largest.map(withProgramName)), total: all.length };
 }
 
-/** A thread may rename itself ("MainThread"); the program's file says what it is, where it may be read. */
+/** A thread may rename itself ("MainThread"); the path of the executable has the real name, where it is readable. */
 async function withProgramName(entry: Process): Promise<Process> {
   const program = await readlink(`/proc/${entry.pid}/exe`).catch(() => null);
   return program === null ? entry : { ...entry, name: basename(program) };

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 
-/** Serves MCP at `/mcp` of a port (0 takes a free one), without sessions, so that every request stands alone; SIGTERM ends it. */
+/** Serves MCP at `/mcp` of a port (0 takes a free one), without sessions; SIGTERM ends it. */
 export async function serveHttp(createMcp: () => McpServer, port: number): Promise<void> {
   const server = createServer((request, response) => {
     answer(createMcp, request, response).catch((error: unknown) => {
