@@ -47,7 +47,7 @@ const recorded = parse(readFileSync(join(import.meta.dirname, 'recorded-statuses
 /** The expected health of each object in Argo CD, and a part of its message. */
 const EXPECTED: Readonly<Record<string, readonly [health: string, message: string]>> = {
   'applied a moment ago': ['Progressing', 'waiting for the controller'],
-  'a controller without an address of the services': ['Healthy', 'accepted; the controller was given no address'],
+  'a controller without an address of the services': ['Healthy', 'accepted; the controller has no address'],
   'on its way to the replicas': ['Progressing', 'OutOfDate: 1 of 1 replicas'],
   'a replica refuses it': ['Degraded', 'LoadError: 127.0.0.1:8000: the file cannot be read'],
   'accepted and served, whatever the evidence says': ['Healthy', 'served by every replica'],

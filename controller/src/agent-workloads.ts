@@ -6,7 +6,7 @@ import type { RoleDeps } from './sync.ts';
 import { readRunnerKey } from './workloads/runner-keys.ts';
 import { createWorkloads, type Workloads } from './workloads/workloads.ts';
 
-/** The pods of agents, with what the manager's options say of them. Throws where a configuration file cannot be read. */
+/** The pods of agents, set up from the manager's options. Throws where a configuration file cannot be read. */
 export function createAgentWorkloads(
   { runner, namespaces, serviceConfigs, gatewayUrl, invokeTokenFile, caFile }: ManagerOptions,
   { log, cluster, metrics, changed }: RoleDeps & { metrics: Metrics; changed(): void },

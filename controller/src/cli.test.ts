@@ -33,13 +33,13 @@ test('the manager needs nothing, and elects a leader unless told otherwise', () 
 });
 
 test.each([
-  ['', 'say what to run'],
-  ['sing', 'say what to run'],
-  ['sync manager', 'one word too many'],
-  ['sync --dir /d', '--kinds is needed'],
-  ['sync --kinds Pipelines --dir /d', 'there is no kind "Pipelines"'],
-  ['sync --kinds toString --dir /d', 'there is no kind "toString"'],
-  ['sync --kinds Pipeline', '--dir is needed'],
+  ['', 'name the role to run'],
+  ['sing', 'name the role to run'],
+  ['sync manager', 'unexpected argument'],
+  ['sync --dir /d', '--kinds is required'],
+  ['sync --kinds Pipelines --dir /d', 'unknown kind "Pipelines"'],
+  ['sync --kinds toString --dir /d', 'unknown kind "toString"'],
+  ['sync --kinds Pipeline', '--dir is required'],
   ['sync --kinds Pipeline --dir /d --reload-url localhost', '--reload-url'],
   ['sync --kinds Pipeline --dir /d --port 70000', '--port'],
   ['manager --leader-elect=no', '--leader-elect'],

@@ -37,40 +37,40 @@ export type Command =
   | { role: 'sync'; options: SyncOptions }
   | { role: 'manager'; options: ManagerOptions };
 
-export const HELP = `signalbox controller: puts Kubernetes objects in front of the services
+export const HELP = `signalbox controller: brings Kubernetes objects to the services
 
 usage: npm run controller -- sync --kinds KINDS --dir DIR --reload-url URL [options]
        npm run controller -- manager [options]
 
-sync: writes the objects as files and tells the service to reload
+sync: writes the objects as files and asks the service to reload them
   --kinds KINDS               Pipeline, LibraryStep, Agent; separated by commas
   --dir DIR                   the directory that the service reads as its managed_dir
   --reload-url URL            where to POST after files changed
   --reload-token-file FILE    bearer token of that request
-  --service-config FILE       configuration of the service, for what its operator allows; may be given twice
+  --service-config FILE       configuration file of the service, which says what its operator allows; repeatable
 
-manager: says on every object what became of it
-  --api-server-config FILE    configurations of the services, for what their operator allows
+manager: writes the status of every object and makes the pods of agents
+  --api-server-config FILE    configuration files of the services, which say what their operator allows
   --gateway-config FILE
-  --api-server-url URL        the services to ask what they serve; a host with several addresses has a replica
-  --gateway-url URL           behind each. Without one its objects stay Synced=Unknown
+  --api-server-url URL        the services to ask what they serve; each address of the host is a replica.
+  --gateway-url URL           Without the URL of a service its objects stay Synced=Unknown
   --viewer-token-file FILE    bearer token for the api-server
   --invoke-token-file FILE    bearer token for the gateway
-  --ca FILE                   certificates to trust in both
-  --leader-elect=false        for one process alone: take no Lease
-  --runner-image IMAGE        image of the pods of agents; without it none are made
-  --runner-pull-policy WORD   Always, IfNotPresent (which is the default) or Never
+  --ca FILE                   certificate authority of both services
+  --leader-elect=false        takes no Lease; for a single process
+  --runner-image IMAGE        image of the pods of agents; without it no pods are made
+  --runner-pull-policy WORD   Always, IfNotPresent (default) or Never
   --runner-pull-secrets a,b   pull secrets in the agents' namespaces
-  --gateway-namespace NAME    where the gateway runs, which alone may enter those pods; this one's own where it is left out
+  --gateway-namespace NAME    namespace of the gateway, which alone may connect to those pods; default: the manager's
   --gateway-labels k=v,k=v    labels of the gateway's pods
 
 both:
-  --namespaces a,b            watch these only; all where it is left out
-  --host ADDRESS              of /healthz, /readyz and /metrics (127.0.0.1)
-  --port N                    of the same; 0, the default, takes a free one
+  --namespaces a,b            watches only these namespaces; default: all
+  --host ADDRESS              address of /healthz, /readyz and /metrics (default 127.0.0.1)
+  --port N                    port of the same; 0 (default) takes a free one
   --version, --help
 
-The cluster is the one of KUBECONFIG, or of the pod's account.
+The cluster comes from KUBECONFIG, ~/.kube/config or the service account of the pod.
 `;
 
 const OPTIONS = {
@@ -95,17 +95,17 @@ const OPTIONS = {
   version: { type: 'boolean' },
 } as const;
 
-/** Reads the command line; what is wrong with it comes back as one sentence. */
+/** Reads the command line; an error comes back as one sentence. */
 export function readCommand(argv: readonly string[]): Command {
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
     if (values.help) return { role: 'help' };
     if (values.version) return { role: 'version' };
     const [role, ...rest] = positionals;
-    if (rest.length > 0) return error(`"${rest[0]}" is one word too many`);
+    if (rest.length > 0) return error(`unexpected argument "${rest[0]}"; see --help`);
     if (role === 'sync') return syncCommand(values);
     if (role === 'manager') return managerCommand(values);
-    return error('say what to run: sync or manager; --help tells more');
+    return error('name the role to run: sync or manager; see --help');
   } catch (cause) {
     return error(cause instanceof Error ? cause.message : String(cause));
   }
@@ -118,14 +118,13 @@ type Values = Partial<Record<Exclude<keyof typeof OPTIONS, 'service-config' | 'h
 function syncCommand(values: Values): Command {
   const kinds = words(values.kinds);
   const unknown = kinds.find((kind) => !isKind(kind));
-  if (unknown !== undefined)
-    return error(`--kinds: there is no kind "${unknown}"; there are Pipeline, LibraryStep and Agent`);
-  if (kinds.length === 0) return error('--kinds is needed, such as Pipeline,LibraryStep');
-  if (values.dir === undefined) return error('--dir is needed');
+  if (unknown !== undefined) return error(`--kinds: unknown kind "${unknown}"; use Pipeline, LibraryStep or Agent`);
+  if (kinds.length === 0) return error('--kinds is required, for example Pipeline,LibraryStep');
+  if (values.dir === undefined) return error('--dir is required');
   const reloadUrl = values['reload-url'] ?? null;
   const common = commonOptions(values);
   if (common === null) return error('--port must be a number from 0 to 65535');
-  if (!isAddress(reloadUrl)) return error('--reload-url must be an address with http:// or https://');
+  if (!isAddress(reloadUrl)) return error('--reload-url must be a URL with http:// or https://');
   return {
     role: 'sync',
     options: {
@@ -146,7 +145,7 @@ function managerCommand(values: Values): Command {
   if (elect !== 'true' && elect !== 'false') return error('--leader-elect must be true or false');
   const urls = { apiServerUrl: values['api-server-url'] ?? null, gatewayUrl: values['gateway-url'] ?? null };
   if (!Object.values(urls).every(isAddress))
-    return error('--api-server-url and --gateway-url must be addresses with http:// or https://');
+    return error('--api-server-url and --gateway-url must be URLs with http:// or https://');
   const runner = readRunnerOptions(values);
   if (typeof runner === 'string') return error(runner);
   return {

@@ -1,6 +1,6 @@
 /**
- * Where a test lets the process die, through `SIGNALBOX_FAILPOINT`: `file:7` at the seventh operation on a file, `api:3` at
- * the third step of a request to the API server, as `kill -9` would. Null in production, and then nothing is counted.
+ * Kills the process at a step that a test chooses with `SIGNALBOX_FAILPOINT`: `file:7` at the seventh operation on a file,
+ * `api:3` at the third step of requests to the API server. Null in production, where nothing is counted.
  */
 export type Reach = (point: 'file' | 'api') => void;
 

@@ -11,7 +11,7 @@ const reach = readFailpoint(process.env['SIGNALBOX_FAILPOINT']);
 const connect = () =>
   connectCluster({ now: Date.now, env: process.env, ...(reach ? { step: () => reach('api') } : {}) });
 
-/** Runs the command line; a role is loaded only where it is asked for. Answers the exit code, or null while a role runs. */
+/** Runs the command line. Only the wanted role is loaded. Returns the exit code, or null while a role runs. */
 async function main(argv: readonly string[]): Promise<number | null> {
   const command = readCommand(argv);
   switch (command.role) {
@@ -63,7 +63,7 @@ async function run(log: Log, start: () => Promise<Role>): Promise<number | null>
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Last: whoever waits for this line may send a signal at once.
+  // After the signal handlers: a program that waits for this line may send a signal at once.
   log.info({ url: role.url, version: packageJson.version }, 'listening');
   return null;
 }

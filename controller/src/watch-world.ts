@@ -12,7 +12,7 @@ export interface WatchDeps {
   metrics: Pick<Metrics, 'watchRestarts'>;
 }
 
-/** Keeps a world equal to the cluster until the signal says to stop; settles when all watches have ended. */
+/** Keeps a world equal to the cluster until the signal; settles when all watches have ended. */
 export async function watchWorld(
   { cluster, world, changed, log, metrics }: WatchDeps,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export async function watchWorld(
         now: Date.now,
         restarted: (reason, message) => {
           metrics.watchRestarts.inc({ kind: scope.kind, reason });
-          if (reason === 'failed') log.warn({ ...scope, error: message }, 'the watch failed and begins again');
+          if (reason === 'failed') log.warn({ ...scope, error: message }, 'the watch failed and restarts');
         },
       },
       collectionOf(cluster, scope),

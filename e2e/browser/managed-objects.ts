@@ -14,7 +14,7 @@ type Said = [type: string, status: 'True' | 'False' | 'Unknown', reason: string,
 const SINCE = '2026-05-01T10:00:00Z';
 const said = (...conditions: Said[]): Reported['conditions'] =>
   conditions.map(([type, status, reason, message]) => ({ type, status, reason, message, lastTransitionTime: SINCE }));
-const accepted: Said = ['Accepted', 'True', 'Accepted', 'spec is sound'];
+const accepted: Said = ['Accepted', 'True', 'Accepted', 'the spec is valid'];
 const synced: Said = ['Synced', 'True', 'Synced', 'all 2 replicas serve this definition'];
 const good = said(accepted, synced, ['Ready', 'True', 'Ready', 'accepted, and served by every replica']);
 const ready: Reported['conditions'] = [
@@ -31,7 +31,7 @@ const HASH = '3f0c9a11be24';
 const replicas = (...hashes: (string | null)[]) =>
   hashes.map((hash, index) => ({ pod: `10.244.0.${17 + index}:8000`, hash }));
 const LONG =
-  'spec.steps.0.prompt_template: is needed for executor gateway; spec.steps.0.promt_template: is no key of a step. The definition that was accepted last is served meanwhile.';
+  'spec.steps.0.prompt_template: is needed for executor gateway; spec.steps.0.promt_template: is no key of a step. The last accepted definition is served meanwhile.';
 
 const PIPELINES: Omit<Reported, 'kind'>[] = [
   { namespace: 'team-payments', name: 'managed', conditions: ready, replicas: replicas(HASH, HASH) },
@@ -60,7 +60,7 @@ const AGENTS: Omit<Reported, 'kind'>[] = [
     name: 'reviewer',
     conditions: unready(
       'NameTaken',
-      'there is a Service agent-reviewer that does not belong to this Agent; delete it, or rename the Agent',
+      'a Service named agent-reviewer exists that does not belong to this Agent; delete it, or rename the Agent',
     ),
     replicas: replicas(HASH),
   },

@@ -171,7 +171,7 @@ function stateOf({ kind, metadata, spec, status }: Listed, strip: (text: string)
 }
 /** Its status, or that of its pods, is not final yet; where no pod ever starts the number of pods is final. */
 const isOpen = ({ generation, told, rest }: State) =>
-  generation !== told || /OutOfDate|NoRunnerKey|being made/.test(rest);
+  generation !== told || /OutOfDate|NoRunnerKey|being created/.test(rest);
 
 const contents = (directory: string): Record<string, string> =>
   Object.fromEntries(

@@ -95,7 +95,7 @@ test.each([
   ['pipeline.spec.trigger.dedup', /window_seconds/],
   ['librarystep.spec', /executor/],
   ['agent.spec.soul', /instructions of the agent/],
-  ['pipeline.status.conditions', /Accepted: spec is sound/],
+  ['pipeline.status.conditions', /Accepted: the spec is valid/],
 ])('kubectl explain %s tells what a field is for', async (path, expected) => {
   // The schema is published a moment later.
   const explained = await waitFor(() => plane.kubectl(['explain', path]), {

@@ -3,7 +3,7 @@ import { parseFile } from './operator.ts';
 
 const Secret = z.object({ secret: z.object({ name: z.string().min(1), key: z.string().min(1) }) });
 
-/** An entry of `mcp_servers` that is an image: a container beside the agents that list it (Design 6). */
+/** An entry of `mcp_servers` that is an image: a container in the pods of the agents that list it. */
 export const ImageServer = z.looseObject({
   image: z.string().min(1),
   port: z.number().int().min(1).max(65_535),
@@ -31,7 +31,7 @@ function readOne(file: string, name: string, entry: object): ImageServer {
   const [issue] = parsed.error?.issues ?? [];
   const place = [`${file}: mcp_servers.${name}`, ...(issue?.path ?? [])].join('.');
   if (!parsed.success) throw new Error(`${place}: ${issue?.message}`);
-  // The gateway fills `${ENV}` from its own environment, which nobody but the gateway has.
+  // Only the gateway could fill `${ENV}`, from its own environment.
   if (parsed.data.image.includes('${')) throw new Error(`${place}.image: \${ENV} is not possible for an image server`);
   return parsed.data;
 }

@@ -3,7 +3,7 @@ import type { Operator } from '@signalbox/crds';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** What the rules need of the services' configuration files; the services themselves check the rest of them. */
+/** The parts of the services' configuration files that the rules need; the services check the rest. */
 const Relevant = z.looseObject({
   security: z
     .looseObject({
@@ -37,7 +37,7 @@ function readOne(file: string): Operator {
   });
 }
 
-/** Without what is undefined, so that one file does not take back what another says. */
+/** Without undefined values, so that one file does not clear a value of another. */
 const given = (operator: Operator): Operator =>
   Object.fromEntries(Object.entries(operator).filter(([, value]) => value !== undefined));
 

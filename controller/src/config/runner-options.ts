@@ -3,7 +3,7 @@ export interface RunnerOptions {
   image: string;
   pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
   pullSecrets: string[];
-  /** Null is the manager's own. */
+  /** Null is the namespace of the manager. */
   gatewayNamespace: string | null;
   gatewayLabels: Record<string, string>;
 }
@@ -29,7 +29,7 @@ const words = (text: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean);
 
-/** Null without an image: then agents get no pods. A problem is one sentence. */
+/** Null without an image: then agents get no pods. A string is the error. */
 export function readRunnerOptions(values: Values): RunnerOptions | null | string {
   const { 'runner-image': image, 'runner-pull-policy': pullPolicy = 'IfNotPresent' } = values;
   const labels = words(values['gateway-labels'] ?? GATEWAY_LABELS);

@@ -9,11 +9,11 @@ export interface Applied {
   deleted: number;
 }
 
-/** The directory that the services read; only paths of its manifest are ever deleted (Design 7). */
+/** The directory that the services read. Only files named in its manifest are ever deleted. */
 export interface ManagedDirectory {
   owners(): Owners;
   textOf(path: string): string | null;
-  /** Makes the directory what the plan says. Where it throws, the next call goes on from there. */
+  /** Writes and deletes files as planned. After an error the next call continues. */
   apply(plan: FilePlan): Promise<Applied>;
 }
 
@@ -24,16 +24,16 @@ const FOLDERS: Readonly<Record<DefinitionKind, string>> = {
   LibraryStep: 'steps',
   Agent: 'agents',
 };
-/** Files written beside each other: waiting for the disk is most of the time. */
+/** Files written at the same time: most of the time is waiting for the disk. */
 const AT_ONCE = 32;
 const MANIFEST = 'manifest.json';
 const TEMPORARY = /^\.[0-9a-f]{12}\.sync-tmp$/;
 
-/** Opens a directory, makes the folders of the kinds, sweeps what a crash left half written and reads what is owned. */
+/** Opens a directory: makes the folders of the kinds, removes temporary files of a crash and reads the owned files. */
 export async function openManagedDirectory(
   root: string,
   kinds: readonly DefinitionKind[],
-  /** Told before and after every change on the disk. */
+  /** Called before and after every change on the disk. */
   step: Step = () => undefined,
 ): Promise<ManagedDirectory> {
   for (const kind of kinds) {
@@ -73,10 +73,10 @@ export async function openManagedDirectory(
     textOf: (path) => texts.get(path) ?? null,
     apply: async ({ files, manifest: next }) => {
       const changed = [...files].filter(([path, text]) => texts.get(path) !== text);
-      // The same text once in memory: the plan's, not the one that was read from the disk.
+      // Keeps one copy of an equal text in memory: the plan's, not the one that was read from the disk.
       for (const [path, text] of files) if (texts.get(path) === text) texts.set(path, text);
       const extra = Object.keys(owners).filter((path) => !files.has(path));
-      // A file is in the manifest from before it is there until after it is gone, so that no crash makes it foreign.
+      // The manifest names a file before it is written and until after it is deleted, so that no crash leaves a file unowned.
       if (changed.length > 0) await writeManifest({ ...next, files: { ...pick(owners, extra), ...next.files } });
       for (let from = 0; from < changed.length; from += AT_ONCE)
         await Promise.all(changed.slice(from, from + AT_ONCE).map(([path, text]) => write(path, text)));
@@ -96,7 +96,7 @@ export async function openManagedDirectory(
 const pick = (owners: Owners, paths: readonly string[]): Owners =>
   Object.fromEntries(paths.flatMap((path) => (owners[path] ? [[path, owners[path]]] : [])));
 
-/** Paths of a manifest are followed only where they are of the form that is written here. */
+/** Paths of a manifest count only in the form that is written here, so that a damaged one leads nowhere else. */
 const OWN_PATH = /^(?:(?:pipelines|steps)\/[a-zA-Z0-9_-]+\.yaml|agents\/[a-zA-Z0-9_-]+\/(?:agent\.yaml|soul\.md))$/;
 
 function parseOwners(text: string | null): Owners {
@@ -106,7 +106,7 @@ function parseOwners(text: string | null): Owners {
     const files = parsed.success ? parsed.data.files : {};
     return Object.fromEntries(Object.entries(files).filter(([path]) => OWN_PATH.test(path)));
   } catch {
-    // A damaged manifest owns nothing: what is planned is written over it, what is not stays where it is.
+    // A damaged manifest owns nothing: planned files are written, all others stay.
     return {};
   }
 }
@@ -137,7 +137,7 @@ async function removeFile(root: string, path: string, step: Step): Promise<void>
   await unlink(join(root, path)).catch(unlessMissing);
   step();
   const folder = dirname(path);
-  // The folder of an agent goes with its last file; one that holds something foreign stays.
+  // The folder of an agent is removed with its last file, unless it holds a file of others.
   if (!folder.includes('/')) return;
   await rmdir(join(root, folder)).catch(() => undefined);
   step();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
 
-/** Plural names of the kinds, as they stand in addresses of the API. */
+/** Plural names of the kinds, as paths of the API contain them. */
 export const PLURALS: Readonly<Record<DefinitionKind, string>> = {
   Pipeline: 'pipelines',
   LibraryStep: 'librarysteps',
@@ -13,7 +13,7 @@ export const PLURALS: Readonly<Record<DefinitionKind, string>> = {
 
 export const isKind = (value: string): value is DefinitionKind => Object.hasOwn(PLURALS, value);
 
-/** One of our objects as the rest of the controller knows it. Its identity changes with every change of the object. */
+/** One of our objects. A changed object is another JavaScript object, so caches may be keyed by it. */
 export interface CustomObject {
   readonly kind: DefinitionKind;
   readonly namespace: string;
@@ -21,7 +21,7 @@ export interface CustomObject {
   readonly uid: string;
   readonly generation: number;
   readonly resourceVersion: string;
-  /** Seconds matter only: the API server keeps no more. */
+  /** To the second: the API server keeps no more. */
   readonly createdAt: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -54,13 +54,13 @@ const Written = z.object({
   status: z.unknown().optional(),
 });
 
-/** Reads what the API server sent; null for what cannot be one of our objects. A status that makes no sense counts as none. */
+/** Reads what the API server sent; null where it is not one of our objects. An invalid status counts as none. */
 export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObject | null {
   const parsed = Written.safeParse(value);
   if (!parsed.success) return null;
   const { metadata, spec, status } = parsed.data;
   const known = ObjectStatus.safeParse(status ?? {});
-  // Kept as text and parsed where it is asked for, which is once a change: as values it takes four times as much.
+  // Kept as text and parsed at each access, which is once a change: parsed values take four times the memory.
   const written = JSON.stringify(spec);
   return {
     kind,
@@ -78,7 +78,7 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
   };
 }
 
-/** Others may be as large as the object: kubectl keeps a copy of it in one. */
+/** Annotations of others may be as large as the object: kubectl keeps a copy of it in one. */
 const ours = (annotations: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(`${GROUP}/`)));
 
@@ -88,7 +88,7 @@ export const describe = ({ kind, namespace, name }: Pick<CustomObject, 'kind' | 
 
 const definitionNames = new WeakMap<object, string>();
 
-/** The name a definition goes by in the services: `spec.name`, or else the object's own (Design 3). */
+/** The name of a definition in the services: `spec.name`, or else the name of the object, which allows fewer characters. */
 export function definitionName(object: Pick<CustomObject, 'spec' | 'name'>): string {
   const known = definitionNames.get(object);
   if (known !== undefined) return known;

@@ -1,21 +1,21 @@
 import type { CustomObject } from './custom-object.ts';
 
-/** How many complete empty lists, over how long, it takes to believe that everything is gone (Design 7). */
+/** So many complete empty lists over this time confirm that everything was deleted. A fault must not delete all files. */
 const EMPTY_LISTS = 3;
 const EMPTY_MS = 60_000;
 
 /**
- * What is known of one kind in one scope (a namespace, or all). A list that fails never reaches it, and one that is empty
- * takes away nothing until it was seen often enough; what a watch saw deleted is gone at once.
+ * The known objects of one kind in one scope (a namespace, or all). A failed list never reaches the store, and an empty
+ * list removes nothing until it is confirmed. An object whose deletion the watch saw is removed at once.
  */
 export interface ScopeStore {
   /** A complete list. */
   replace(objects: readonly CustomObject[]): void;
-  /** True where it changed something: an event that is older than what is known does not. */
+  /** True where it changed something: an event that is older than the known object does not. */
   upsert(object: CustomObject): boolean;
   remove(uid: string): boolean;
   objects(): CustomObject[];
-  /** A complete list was seen. */
+  /** A complete list came. */
   synced(): boolean;
   /** Whether an object that is absent was really deleted. */
   isGone(uid: string): boolean;
@@ -28,11 +28,11 @@ export function createScopeStore(now: () => number): ScopeStore {
   let synced = false;
   let trusted = false;
   let empties: number[] = [];
-  /** Uids that were seen deleted since the last list: an event that comes late brings none of them back. */
+  /** Uids whose deletion was seen since the last list: a late event does not bring one back. */
   let gone = new Set<string>();
 
-  /** True once an empty list is believed. */
-  const emptyBelieved = (): boolean => {
+  /** True once an empty list is confirmed. */
+  const emptyConfirmed = (): boolean => {
     if (trusted && known.size === 0) return true;
     empties.push(now());
     const [first = 0] = empties;
@@ -42,11 +42,11 @@ export function createScopeStore(now: () => number): ScopeStore {
   return {
     replace: (objects) => {
       synced = true;
-      if (objects.length === 0 && !emptyBelieved()) return;
+      if (objects.length === 0 && !emptyConfirmed()) return;
       empties = [];
       gone = new Set();
       trusted = true;
-      // One that has not changed stays the object that it was: what was made of it is still known.
+      // An unchanged object keeps its identity, so that caches keyed by it stay valid.
       const before = known;
       known = new Map(objects.map((object) => [object.uid, unchanged(before.get(object.uid), object) ?? object]));
     },
@@ -72,7 +72,7 @@ export function createScopeStore(now: () => number): ScopeStore {
 const unchanged = (before: CustomObject | undefined, { resourceVersion }: CustomObject): CustomObject | undefined =>
   before?.resourceVersion === resourceVersion ? before : undefined;
 
-/** An object that was replaced under its name, where its deletion was not seen. */
+/** An object that was replaced by another of its name, where its deletion was not seen. */
 function sameName(
   known: ReadonlyMap<string, CustomObject>,
   { namespace, name }: CustomObject,
@@ -80,7 +80,7 @@ function sameName(
   return [...known.values()].find((other) => other.namespace === namespace && other.name === name);
 }
 
-/** Resource versions of one API server are decimal numbers; those that are not are taken as they come. */
+/** Resource versions of an API server are decimal numbers; others count as newer wherever they differ. */
 function isNewer(candidate: string, known: string): boolean {
   if (!/^\d+$/.test(candidate) || !/^\d+$/.test(known)) return candidate !== known;
   return candidate.length === known.length ? candidate > known : candidate.length > known.length;

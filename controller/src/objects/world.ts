@@ -7,7 +7,7 @@ export interface ScopeKey {
   namespace: string | null;
 }
 
-/** Everything that is known of the kinds that a role watches, a store for each kind and namespace asked for. */
+/** All known objects of the kinds that a role watches: a store for each kind and namespace. */
 export interface World {
   readonly scopes: readonly (ScopeKey & { store: ScopeStore })[];
   /** Null until every scope was listed once. */
@@ -36,7 +36,7 @@ export function createWorld({ kinds, namespaces, now }: WorldOptions): World {
     storeOf,
     objects: () =>
       scopes.every(({ store }) => store.synced()) ? scopes.flatMap(({ store }) => store.objects()) : null,
-    // A kind or a namespace that is no longer watched is not ours to delete in.
+    // Nothing is deleted for a kind or a namespace that is no longer watched.
     isGone: (object) => storeOf(object)?.isGone(object.uid) ?? false,
   };
 }

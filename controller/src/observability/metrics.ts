@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Series of both roles; each has the ones it uses. */
+/** The series of both roles. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
@@ -11,7 +11,7 @@ export function createMetrics() {
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     objects: new Gauge({
       name: 'controller_objects',
-      help: 'Objects by what is said of them',
+      help: 'Objects by kind and by whether they are accepted',
       labelNames: ['kind', 'accepted'],
       registers,
     }),
@@ -23,7 +23,7 @@ export function createMetrics() {
     }),
     watchRestarts: new Counter({
       name: 'controller_watch_restarts_total',
-      help: 'Watches and lists begun again',
+      help: 'Restarts of watches and lists',
       labelNames: ['kind', 'reason'],
       registers,
     }),
@@ -42,7 +42,12 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
-    events: new Counter({ name: 'controller_events_total', help: 'Events told', labelNames: ['outcome'], registers }),
+    events: new Counter({
+      name: 'controller_events_total',
+      help: 'Events written',
+      labelNames: ['outcome'],
+      registers,
+    }),
     agentWrites: new Counter({
       name: 'controller_agent_writes_total',
       help: 'Writes of Deployments, Services and NetworkPolicies of agents',
@@ -51,7 +56,7 @@ export function createMetrics() {
     }),
     failures: new Counter({
       name: 'controller_failures_total',
-      help: 'Runs of a loop that failed and are tried again',
+      help: 'Failed runs of a loop, each followed by a retry',
       labelNames: ['loop'],
       registers,
     }),

@@ -12,7 +12,7 @@ export interface ReplicaSource<View> {
   read(pod: string, body: unknown): View | null;
 }
 
-/** What every replica said; `failed` names those that did not answer. */
+/** The answers of all replicas; `failed` names those that did not answer. */
 export interface ReplicaViews<View> {
   asked: true;
   replicas: View[];
@@ -71,6 +71,6 @@ async function fetchView<View>(url: string, { host, token, agent, read }: Asked<
   });
   if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
   const view = read(await body.json());
-  if (view === null) throw new Error('answered something else than expected');
+  if (view === null) throw new Error('the answer has another form than expected');
   return view;
 }

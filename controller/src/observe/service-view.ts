@@ -9,11 +9,11 @@ export interface ReplicaView {
   lastRuns: ReadonlyMap<string, LastRun>;
   /** Messages of load errors, by `Kind name`. */
   errors: ReadonlyMap<string, string>;
-  /** The same for warnings: what is served, and yet wants attention. */
+  /** The same for warnings: the definition is served, and needs attention. */
   warnings: ReadonlyMap<string, string>;
-  /** Readiness verdicts, where the service gives them, with its sentence about why. */
+  /** Readiness verdicts, where the service gives them, with their reasons. */
   verdicts: ReadonlyMap<string, ReadinessVerdict>;
-  /** What agents can call, where the service says so. */
+  /** The tools that agents can call, where the service reports them. */
   tools: ReadonlyMap<string, readonly DiscoveredTool[]>;
 }
 
@@ -34,7 +34,7 @@ export interface LastRun {
   triggeredAt: string;
 }
 
-/** All replicas of a service as they answered last; `failed` names those that did not. */
+/** The last answers of all replicas of a service; `failed` names those that did not answer. */
 export type ServiceView =
   | { asked: false }
   | { asked: true; replicas: ReplicaView[]; failed: { pod: string; message: string }[] };
@@ -62,7 +62,7 @@ const Definitions = z.looseObject({
   warnings: z.array(Problem).default([]),
 });
 
-/** Reads `GET /definitions` of the api-server; null where it makes no sense. */
+/** Reads `GET /definitions` of the api-server; null where the answer has another form. */
 export function readDefinitions(pod: string, body: unknown): ReplicaView | null {
   const parsed = Definitions.safeParse(body);
   if (!parsed.success) return null;
@@ -99,13 +99,13 @@ const Agents = z.looseObject({
   agents: z.array(z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).optional() })),
 });
 
-/** Reads `GET /agents` of the gateway; null where it makes no sense. */
+/** Reads `GET /agents` of the gateway; null where the answer has another form. */
 export function readAgents(pod: string, body: unknown): ReplicaView | null {
   const parsed = Agents.safeParse(body);
   if (!parsed.success) return null;
   const { agents } = parsed.data;
-  // About its name is what the gateway says of a file of its own that had to make room for a managed one; with a warning
-  // it serves the agent.
+  // A problem with the field `name` is about an editable file that a managed one of that name replaces. An agent with
+  // warnings only is served.
   const problems = parsed.data.errors.filter(({ field }) => field !== 'name');
   const those = (warnings: boolean) =>
     new Map(

@@ -3,7 +3,7 @@ import type { CustomObject } from '../objects/custom-object.ts';
 import { plan, type Verdict } from './plan.ts';
 import { gateState } from './readiness-gate.ts';
 
-/** `plan`, computed anew only where a spec or what was accepted of one changed: most changes are of conditions. */
+/** `plan`, computed again only where a spec or an accepted body changed: most changes are of conditions. */
 export function createCachedPlan(operator: Operator | undefined): (objects: readonly CustomObject[]) => Verdict[] {
   const memo = createResolveMemo();
   let key = '';
@@ -22,7 +22,7 @@ export function createCachedPlan(operator: Operator | undefined): (objects: read
 
 const fingerprints = new WeakMap<CustomObject, string>();
 
-/** A generation stands for a spec; what was accepted and the annotations have no number of their own. */
+/** A generation stands for a spec; the accepted body and the annotations have no number, so their content counts. */
 function fingerprint(object: CustomObject): string {
   const known = fingerprints.get(object);
   if (known !== undefined) return known;

@@ -6,7 +6,7 @@ export interface Claims {
   losers: { object: CustomObject; owner: CustomObject }[];
 }
 
-/** The same definition name twice: the older object keeps it; of two of one second, the first by namespace and name (Design 7). */
+/** Of two objects with one definition name the older keeps it; of two of the same second, the first by namespace and name. */
 export function claimNames(objects: readonly CustomObject[]): Claims {
   const owners = new Map<string, CustomObject>();
   const losers: Claims['losers'] = [];

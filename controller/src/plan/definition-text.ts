@@ -9,10 +9,10 @@ export interface DefinitionText {
   soul?: string;
 }
 
-/** Twice the size that a definition may have: beyond it the text is refused whatever its form, so nothing is laid out. */
+/** Twice the size that a definition may have: such a text is refused in any form, so it need not be formatted. */
 const SURELY_TOO_LARGE = 512 * 1024;
 
-/** The definition file of a body; `name` stands first, an agent's `soul` stands beside (Design 3 and 7). */
+/** The definition file of a body: `name` comes first, and the `soul` of an agent is a file of its own. */
 export function bodyText(kind: DefinitionKind, body: Body): DefinitionText {
   const { name, soul, ...rest } = body;
   const isAgent = kind === 'Agent';

@@ -5,7 +5,7 @@ import type { Served, Verdict } from './plan.ts';
 
 export type Owners = SyncManifest['files'];
 
-/** What a directory should hold: path below it -> text, and who owns each. */
+/** The wanted content of a directory: path below it -> text, and the owner of each file. */
 export interface FilePlan {
   files: ReadonlyMap<string, string>;
   manifest: SyncManifest;
@@ -13,17 +13,17 @@ export interface FilePlan {
 
 export interface FilePlanInput {
   verdicts: readonly Verdict[];
-  /** What was written before, by the manifest. */
+  /** The files written before, from the manifest. */
   owners: Owners;
-  /** Text of an owned file as it is now; null where it is gone. */
+  /** Present text of an owned file; null where it is gone. */
   textOf(path: string): string | null;
   /** Whether an object that is absent was really deleted. */
   isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
 }
 
 /**
- * The files of a set of verdicts (Design 7). An object that has nothing to serve keeps the files that are there, a step
- * stays while a file that stays names it, and what may only seem to be gone stays too. Pure.
+ * The files of a set of verdicts. An object that has nothing to serve keeps its present files, a step
+ * stays while a kept file names it, and so do the files of an object whose deletion is not certain. Pure.
  */
 export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): FilePlan {
   const files = new Map<string, string>();
@@ -46,7 +46,7 @@ export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): 
   };
   const present = new Set(verdicts.map(({ object }) => object.uid));
   keep((_path, owner) => stuck.has(owner.uid) || !(present.has(owner.uid) || isGone(owner)));
-  // What is planned anew never names a step that is not there; a pipeline's file that stayed from before may.
+  // A file made from a verdict never names a missing step; the kept file of a pipeline may.
   const served = new Set(verdicts.flatMap((verdict) => (verdict.served ? [verdict.object.uid] : [])));
   const stayed = [...files].filter(([path]) => path.startsWith('pipelines/') && !served.has(owned[path]?.uid ?? ''));
   const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
@@ -91,7 +91,7 @@ const ownerOf = ({ kind, namespace, name, uid, generation }: CustomObject, hash:
   hash,
 });
 
-/** Paths of the steps that a pipeline's text takes over with `use:`. */
+/** Paths of the steps that a pipeline names with `use:`. */
 function usesOf(text: string): string[] {
   const parsed = parseYaml(text);
   const found: string[] = [];

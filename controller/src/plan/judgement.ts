@@ -1,32 +1,32 @@
 import type { Problem, ProblemReason } from '@signalbox/crds';
 import { type CustomObject, describe } from '../objects/custom-object.ts';
 
-/** The condition Accepted, before it is known since when. */
+/** The condition Accepted without its time. */
 export interface Judgement {
   accepted: boolean;
   /** One word for programs. */
   reason: string;
-  /** For people, with what to do or what is served meanwhile. */
+  /** For people: what to do, or what is served meanwhile. */
   message: string;
 }
 
 const SHOWN = 5;
 const MAX_PROBLEM_CHARS = 400;
 
-/** What to say of an object from the problems found in it. */
+/** Judges an object from the problems found in it. */
 export function judge(problems: readonly Problem[], accepted: boolean, served: boolean): Judgement {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (accepted) return { accepted, reason: 'Accepted', message: withWarnings(problems) };
   const meanwhile = served
-    ? 'The definition that was accepted last is served meanwhile.'
-    : 'Nothing was accepted before, so nothing new is served.';
+    ? 'The last accepted definition is served meanwhile.'
+    : 'No earlier definition was accepted, so nothing new is served.';
   const first = errors.find(({ reason }) => reason === 'missing_step') ?? errors[0];
   return { accepted, reason: REASONS[first?.reason ?? 'invalid'], message: `${listed(errors)}. ${meanwhile}` };
 }
 
-/** Objects that were applied together have one age: the API server counts in seconds. */
+/** Objects that were applied together have the same age: the API server counts in seconds. */
 export function conflict(name: string, object: CustomObject, owner: CustomObject): Judgement {
-  const why = object.createdAt === owner.createdAt ? 'is as old and comes first by its name' : 'is older';
+  const why = object.createdAt === owner.createdAt ? 'has the same age and comes first by name' : 'is older';
   return {
     accepted: false,
     reason: 'NameConflict',
@@ -52,7 +52,7 @@ const REASONS: Readonly<Record<ProblemReason, string>> = {
 };
 
 function withWarnings(problems: readonly Problem[]): string {
-  return problems.length === 0 ? 'spec is sound' : `spec is sound; ${listed(problems)}`;
+  return problems.length === 0 ? 'the spec is valid' : `the spec is valid; ${listed(problems)}`;
 }
 
 /** `spec.steps.0.use: library step "x" does not exist; …`, a few of them. */

@@ -27,7 +27,7 @@ test('a bad object is served as it was accepted last', () => {
   const [verdict] = plan([objectOf({ spec: broken, status: { lastAccepted: accepted } })], undefined);
   expect(verdict).toMatchObject({ accepted: false, served: { name: 'checkout', from: 'lastAccepted' } });
   expect(verdict?.served?.text).toContain('name: old');
-  expect(verdict?.message).toContain('accepted last is served');
+  expect(verdict?.message).toContain('last accepted definition is served');
 });
 
 test('a step that is gone leaves its pipelines on what was accepted, and says MissingStep', () => {
@@ -73,7 +73,9 @@ test('of two objects of one second the first by name keeps the definition, and n
   const [first, second] = [objectOf({ name: 'a', spec }), objectOf({ name: 'b', spec })];
   const verdicts = plan([second, first], undefined);
   expect(byName(verdicts, 'a')?.accepted).toBe(true);
-  expect(byName(verdicts, 'b')?.message).toContain('Pipeline default/a, which is as old and comes first by its name;');
+  expect(byName(verdicts, 'b')?.message).toContain(
+    'Pipeline default/a, which has the same age and comes first by name;',
+  );
 });
 
 test('what was accepted last is not served under a name that is another object by now', () => {

@@ -13,7 +13,7 @@ import { type Body, bodyText, type DefinitionText } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
 import { isGated, isHeld, throughGate } from './readiness-gate.ts';
 
-/** What the services should have for an object. */
+/** What the services should serve for an object. */
 export interface Served extends DefinitionText {
   /** The name of the definition, safe as a file name. */
   name: string;
@@ -24,20 +24,20 @@ export interface Served extends DefinitionText {
   held: boolean;
 }
 
-/** What is to be said of one object, and served for it. */
+/** The judgement of one object, and what is served for it. */
 export interface Verdict extends Judgement {
   object: CustomObject;
-  /** The body that passed, `use:` expanded, for `status.lastAccepted`; null where spec did not pass. */
+  /** The accepted body, `use:` expanded, for `status.lastAccepted`; null where the spec is invalid. */
   body: Body | null;
-  /** Null where there is nothing to serve; a file that is there may stay. */
+  /** Null where there is nothing to serve; a present file may stay. */
   served: Served | null;
-  /** Its name belongs to an older object, so no file of its own may stay. */
+  /** Its name belongs to an older object, so none of its files may stay. */
   lostName: boolean;
 }
 
 /**
- * What follows from a whole set of objects (Design 7): the one rule of the services decides what is sound, the older
- * object keeps a name, and what is not sound is served as it was last accepted. Pure, and independent of the order.
+ * Judges a whole set of objects with the rules of the services. The older of two objects keeps a name, and an invalid
+ * object is served with its last accepted body. Pure, and independent of the order.
  */
 export function plan(objects: readonly CustomObject[], operator: Operator | undefined, memo?: ResolveMemo): Verdict[] {
   const { owners, losers } = claimNames(objects);
@@ -69,7 +69,7 @@ interface Resolved {
 
 const fileOf = (object: CustomObject): string => describe(object);
 
-/** Steps are resolved first, so that a broken one is replaced by what was accepted of it before pipelines take it over. */
+/** Steps are resolved first, so that pipelines get the last accepted body of a broken step. */
 function resolveOwners(
   owners: readonly CustomObject[],
   operator: Operator | undefined,
@@ -94,7 +94,7 @@ function resolveOwners(
       ...rest,
       written: texts.get(file) ?? { text: '' },
       held: held.has(file),
-      // What passed is what was written, whatever the gate lets through of it.
+      // The accepted body is the written one; the gate changes only what is served.
       body: held.has(file) ? { ...body, stage: 'production' } : body,
     });
   for (const { file, name, body, hash } of [...first.steps, ...second.pipelines]) add(file, { name, body, hash });
@@ -106,7 +106,7 @@ function resolveOwners(
 
 const specTexts = new WeakMap<CustomObject, DefinitionText>();
 
-/** Laid out once for an object, which never changes. */
+/** Formatted once for an object, which never changes. */
 function specText(object: CustomObject): DefinitionText {
   const known = specTexts.get(object);
   if (known) return known;
@@ -130,7 +130,7 @@ function verdictOf(object: CustomObject, { sound, problems }: Resolved, taken: R
   return { ...judgement, object, body: passed?.body ?? null, served, lostName: false };
 }
 
-/** What was accepted last, unless its name has become another object's. */
+/** The last accepted body, unless its name now belongs to another object. */
 function lastAccepted(object: CustomObject, taken: ReadonlySet<string>): Served | null {
   const accepted = object.status.lastAccepted;
   const text = acceptedText(object);

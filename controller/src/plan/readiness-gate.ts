@@ -5,7 +5,7 @@ const ANNOTATION = 'signalbox.dev/readiness-gate';
 
 type Gated = Pick<CustomObject, 'kind' | 'annotations' | 'status'>;
 
-/** Whether the object asks that evidence decides when it leaves `testing` (Design 7). */
+/** Whether evidence must decide when the pipeline leaves stage `testing`. */
 export const isGated = ({ kind, annotations }: Gated): boolean =>
   kind === 'Pipeline' && annotations[ANNOTATION] === 'enforce';
 
@@ -13,11 +13,11 @@ export const isGated = ({ kind, annotations }: Gated): boolean =>
 export const isHeld = (object: Gated, body: Body): boolean =>
   isGated(object) && body['stage'] === 'production' && object.status['promoted'] !== true;
 
-/** The body as the gate lets it pass. */
+/** The body with the stage that the gate allows. */
 export const throughGate = (object: Gated, body: Body): Body =>
   isHeld(object, body) ? { ...body, stage: 'testing' } : body;
 
-/** What decides over the gate of an object, for whoever asks whether that changed. */
+/** Everything that decides over the gate of an object, as a key of caches. */
 export const gateState = (object: Gated): string => `${isGated(object)} ${object.status['promoted'] === true}`;
 
 /** `status.promoted` as it should be: set by a verdict under the gate, kept until the stage is set back to `testing`. */

@@ -169,7 +169,7 @@ test('the sentence of the service is the message', () => {
   expect(promotion(sound, judged('building', sound, why))).toMatchObject({ reason: 'Building', message: why });
   const held = verdictOf({ spec: production, annotations: GATED });
   expect(promotion(held, judged('building', held, why))?.message).toBe(
-    `${why}; until it is ready the gate keeps the pipeline at stage testing`,
+    `${why}; the readiness gate keeps the pipeline at stage testing until then`,
   );
 });
 

@@ -6,7 +6,7 @@ import type { WorkloadState } from '../workloads/readiness.ts';
 import { promotionOf } from './promotion.ts';
 import type { Said } from './said.ts';
 
-/** The conditions of an object, in the order in which one follows from the other (Design 7). */
+/** The conditions of an object; each depends on those before it. */
 export function conditionsOf(verdict: Verdict, view: ServiceView, workload: WorkloadState | null = null): Said[] {
   const { accepted, reason, message } = verdict;
   const acceptedIs: Said = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
@@ -25,16 +25,16 @@ type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
 
 function syncedOf({ object, served, lostName }: Verdict, view: ServiceView): Outcome {
   if (lostName) return { status: 'False', reason: 'NameConflict', message: 'another object has this name' };
-  if (!served) return { status: 'False', reason: 'NotAccepted', message: 'there is nothing accepted to serve yet' };
+  if (!served) return { status: 'False', reason: 'NotAccepted', message: 'no definition was accepted yet' };
   if (!view.asked)
-    return { status: 'Unknown', reason: 'NotObserved', message: 'the controller was given no address of the service' };
+    return { status: 'Unknown', reason: 'NotObserved', message: 'the controller has no address of the service' };
   const key = keyOf(object.kind, served.name);
   const [down] = view.failed;
   const behind = view.replicas.filter(({ hashes }) => hashes.get(key) !== served.hash);
   if (behind.length > 0) return behindOf(key, behind, view.replicas.length);
   if (down) return { status: 'Unknown', reason: 'Unreachable', message: `${down.pod}: ${down.message}` };
   const all = view.replicas.length === 1 ? 'the service serves' : `all ${view.replicas.length} replicas serve`;
-  const what = served.from === 'spec' ? 'this definition' : 'the definition that was accepted last';
+  const what = served.from === 'spec' ? 'this definition' : 'the last accepted definition';
   const stage = served.held ? ', at stage testing until PromotionReady' : '';
   return { status: 'True', reason: 'Synced', message: `${all} ${what}${stage}` };
 }
@@ -49,7 +49,7 @@ function behindOf(
   return { status: 'False', reason: 'OutOfDate', message: `${behind.length} of ${total} replicas do not serve it yet` };
 }
 
-/** The first that says no decides, then the first that does not know. */
+/** The first False decides, then the first Unknown. */
 function readyOf(parts: readonly Outcome[], warning: string | undefined): Outcome {
   const first = parts.find(({ status }) => status === 'False') ?? parts.find(({ status }) => status === 'Unknown');
   if (first) return { status: first.status, reason: first.reason, message: first.message };
@@ -57,14 +57,14 @@ function readyOf(parts: readonly Outcome[], warning: string | undefined): Outcom
   return { status: 'True', reason: 'Ready', message: `accepted, and served by every replica${but}` };
 }
 
-/** What a replica that serves it has to say about it, such as a model whose provider has no key. */
+/** A warning of a replica that serves the object, such as a model whose provider has no key. */
 function warningOf({ object, served }: Verdict, view: ServiceView): string | undefined {
   if (!served || !view.asked) return undefined;
   const key = keyOf(object.kind, served.name);
   return view.replicas.find(({ warnings }) => warnings.has(key))?.warnings.get(key);
 }
 
-/** Conditions with their times: one that says the same as before keeps its own. */
+/** Conditions with their times: a condition whose status is unchanged keeps its time. */
 export function timed(
   said: readonly Said[],
   before: readonly Condition[],

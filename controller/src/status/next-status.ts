@@ -6,7 +6,7 @@ import { nextPromoted } from '../plan/readiness-gate.ts';
 import type { WorkloadState } from '../workloads/readiness.ts';
 import { conditionsOf, timed } from './conditions.ts';
 
-/** What the status of an object should be (Design 7). Pure; equal to what it is where nothing changed. */
+/** The wanted status of an object. Pure; equal to the present status where nothing changed. */
 export function nextStatus(
   verdict: Verdict,
   view: ServiceView,
@@ -33,14 +33,14 @@ export function nextStatus(
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
 }
 
-/** What the services make of a stage that is not written, or that the gate holds back. */
+/** The stage that the services use: `testing` where none is written or the gate holds it. */
 function stageOf({ object, body, served }: Verdict): string | undefined {
   if (object.kind !== 'Pipeline' || !served) return undefined;
   const written = (body ?? object.status.lastAccepted)?.['stage'];
   return written === 'production' && !served.held ? 'production' : 'testing';
 }
 
-/** Replicas that do not answer keep their row until they do, or are gone from the addresses. */
+/** Replicas that do not answer keep their row until they answer, or their address is gone. */
 function replicasOf(key: string | null, view: ServiceView, before: ObjectStatus): ObjectStatus['replicas'] {
   if (key === null || !view.asked) return [];
   const silent = new Set(view.failed.map(({ pod }) => pod));
@@ -61,23 +61,23 @@ const agentPart = ({ object: { status }, served }: Verdict, key: string | null, 
   discoveredTools: (key === null ? undefined : toolsOf(key, view)) ?? status['discoveredTools'],
 });
 
-/** As the first replica that has the agent sees them. */
+/** From the first replica that reports the agent's tools. */
 function toolsOf(key: string, view: ServiceView): readonly DiscoveredTool[] | undefined {
   return view.asked ? view.replicas.find(({ tools }) => tools.has(key))?.tools.get(key) : undefined;
 }
 
 export const sameStatus = (a: ObjectStatus, b: ObjectStatus): boolean => canonicalJson(a) === canonicalJson(b);
 
-/** A change that people should hear of. */
+/** A change that becomes an Event. */
 export interface Transition {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
 }
 
-const TOLD = ['Accepted', 'Ready'];
+const REPORTED = ['Accepted', 'Ready'];
 
-/** What passes by itself is no news: the service is about to load what was written, the pods come up. */
+/** These states pass without help: the service is about to load the file, the pods start. */
 const PASSING: ReadonlySet<string | undefined> = new Set(['OutOfDate', 'Starting']);
 
 /**
@@ -87,7 +87,7 @@ const PASSING: ReadonlySet<string | undefined> = new Set(['OutOfDate', 'Starting
 export function transitions(before: readonly Condition[], after: readonly Condition[]): Transition[] {
   const refused = after.some(({ type, status }) => type === 'Accepted' && status === 'False');
   return after
-    .filter(({ type, reason }) => TOLD.includes(type) && !PASSING.has(reason) && !(refused && type === 'Ready'))
+    .filter(({ type, reason }) => REPORTED.includes(type) && !PASSING.has(reason) && !(refused && type === 'Ready'))
     .filter((condition) =>
       turned(
         before.find(({ type }) => type === condition.type),

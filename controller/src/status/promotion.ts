@@ -5,8 +5,8 @@ import type { Said } from './said.ts';
 type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
 
 /**
- * The condition PromotionReady: the readiness verdict of the service, advisory but for the gate (Design 7). Only who has this
- * edition loaded has a say: that the one before was ready must not open the gate to another prompt.
+ * The condition PromotionReady: the readiness verdict of the service, advisory except for the gate. Only replicas that
+ * have loaded this edition count: the verdict on the edition before must not open the gate to another prompt.
  */
 export function promotionOf({ object, served }: Verdict, view: ServiceView): Outcome {
   const key = served ? keyOf(object.kind, served.name) : null;
@@ -16,11 +16,11 @@ export function promotionOf({ object, served }: Verdict, view: ServiceView): Out
       : view.replicas
           .filter(({ hashes }) => hashes.get(key) === served?.hash)
           .flatMap(({ verdicts }) => verdicts.get(key) ?? []);
-  // Replicas look at the same evidence at different times: the least sure one is believed.
+  // Replicas assess the same evidence at different times: a verdict other than ready wins.
   const found = said.find(({ verdict }) => verdict !== 'ready') ?? said[0];
   const outcome = outcomeOf(found);
   return served?.held === true && outcome.status !== 'True'
-    ? { ...outcome, message: `${outcome.message}; until it is ready the gate keeps the pipeline at stage testing` }
+    ? { ...outcome, message: `${outcome.message}; the readiness gate keeps the pipeline at stage testing until then` }
     : outcome;
 }
 
@@ -44,6 +44,6 @@ const VERDICTS: Readonly<Record<string, Outcome>> = {
   not_configured: {
     status: 'Unknown',
     reason: 'NotConfigured',
-    message: 'the pipeline has no readiness criteria, so nothing says when it is ready',
+    message: 'the pipeline has no readiness criteria, so no verdict is possible',
   },
 };

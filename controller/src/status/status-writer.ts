@@ -2,7 +2,7 @@ import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
 import { sameStatus, type Transition, transitions } from './next-status.ts';
 
 export interface WriterDeps {
-  /** Replaces the status of exactly this object; false where that was refused. */
+  /** Replaces the status of exactly this object; false where the API server refused it. */
   write(object: CustomObject, status: ObjectStatus): Promise<boolean>;
   /** Records the transition as an Event. */
   record(object: CustomObject, transition: Transition): Promise<void>;
@@ -15,9 +15,9 @@ export interface Wanted {
   status: ObjectStatus;
 }
 
-/** Writes statuses that differ; an object whose write fails waits on its own and keeps no other waiting. */
+/** Writes the statuses that differ. An object whose write failed waits alone; the others are written. */
 export interface StatusWriter {
-  /** Answers when to come again (ms of the same clock), null where all is written. */
+  /** Returns when to call again (ms of the same clock), or null where all is written. */
   write(wanted: readonly Wanted[]): Promise<number | null>;
 }
 

@@ -155,7 +155,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
         JSON.stringify({
           apiVersion: 'v1',
           kind: 'Config',
-          clusters: named('fake', { cluster: { server: url, 'insecure-skip-tls-verify': true } }),
+          clusters: named('fake', { cluster: { server: url } }),
           users: named('test', { user: {} }),
           contexts: named('test', { context: { cluster: 'fake', user: 'test' } }),
           'current-context': 'test',

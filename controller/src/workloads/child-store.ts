@@ -2,17 +2,17 @@ import type { ReflectedStore } from '../kube/reflector.ts';
 import type { Child } from './child.ts';
 import { CHILD_KINDS, type ChildKind } from './kube-object.ts';
 
-/** What is known of one kind of children, in one namespace or in all. */
+/** The known children of one kind, in one namespace or in all. */
 export interface ChildStore extends ReflectedStore<Child> {
   /** By namespace and name. */
   get(namespace: string, name: string): Child | undefined;
-  /** A complete list was seen. */
+  /** A complete list came. */
   synced(): boolean;
 }
 
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** A list that is empty is believed: what is missing is looked for by its name before it is made. */
+/** An empty list counts at once: a missing child is read by its name before it is created. */
 function createChildStore(): ChildStore {
   let known = new Map<string, Child>();
   let synced = false;

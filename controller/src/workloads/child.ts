@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { APPLIED, type ChildKind } from './kube-object.ts';
 
-/** An object of an agent as the API server has it; as much of it as decisions need. */
+/** An object of an agent in the API server: the parts that decisions need. */
 export interface Child {
   readonly kind: ChildKind;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Changes whenever somebody changed what is wanted; unlike the version, not with the object's status. */
+  /** Changes with the spec; unlike the version, not with the status. */
   readonly edition: string;
-  /** Who controls it; null for nobody. */
+  /** The controlling owner, or null. */
   readonly owner: { kind: string; name: string; uid: string } | null;
   /** Hash of what was applied last. */
   readonly applied: string | null;
   readonly rollout: Rollout | null;
 }
 
-/** How far a Deployment is. */
+/** The progress of a Deployment. */
 export interface Rollout {
   /** Its controller has seen the present generation. */
   current: boolean;
@@ -58,7 +58,7 @@ const Written = z.object({
     .default({ observedGeneration: 0, availableReplicas: 0, conditions: [] }),
 });
 
-/** Reads what the API server sent; null for what cannot be one. */
+/** Reads what the API server sent; null where it is not one. */
 export function toChild(kind: ChildKind, value: unknown): Child | null {
   const parsed = Written.safeParse(value);
   if (!parsed.success) return null;

@@ -6,12 +6,12 @@ import type { NamedServer, WorkloadSettings } from './settings.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 import { toolSidecar } from './sidecar.ts';
 
-/** Of everything that pods depend on and their template does not show, so that a change of it rolls them. */
+/** Hash of what pods depend on and their template does not show, so that a change rolls them. */
 export const CHECKSUM = `${GROUP}/checksum`;
 
 const DEFAULT_DRAIN_SECONDS = 600;
 const MAX_DRAIN_SECONDS = 3600;
-/** Beyond the runs: for the tool servers, which end after the runner. */
+/** Added to the time for runs: the tool servers end after the runner. */
 const GRACE_SECONDS = 15;
 const PROGRESS_SECONDS = 300;
 const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } };
@@ -28,7 +28,7 @@ export function agentDeployment({ agent, servers, settings, publicKeys }: Deploy
   const { owner, config, version } = agent;
   const { replicas } = config.runtime;
   return {
-    // Left out where nobody asks for a number: then it is an autoscaler's, and one at first.
+    // Left out where the Agent sets no number: then an autoscaler may set it, and Kubernetes starts with one.
     ...(replicas === undefined ? {} : { replicas }),
     revisionHistoryLimit: 2,
     progressDeadlineSeconds: PROGRESS_SECONDS,
@@ -77,7 +77,7 @@ function runner(agent: PodAgent, settings: WorkloadSettings, publicKeys: readonl
 
 const PROBE = { httpGet: { path: '/health', port: 'rpc' }, timeoutSeconds: 3 };
 
-/** How long a run may go on after its pod was asked to stop: as long as any run of the agent may take. */
+/** How long a run may continue after its pod was asked to stop: the timeout of the agent's runs. */
 function drainSeconds({ config }: PodAgent): number {
   return Math.min(config.limits.timeout_seconds ?? DEFAULT_DRAIN_SECONDS, MAX_DRAIN_SECONDS);
 }

@@ -4,7 +4,7 @@ import { type CustomObject, GROUP, VERSION } from '../objects/custom-object.ts';
 export const CHILD_KINDS = ['NetworkPolicy', 'Service', 'Deployment'] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];
 
-/** Where a kind lives in the API: group and version, plural. */
+/** Group and version, and plural name of a kind. */
 export const CHILD_APIS: Readonly<Record<ChildKind, { apiVersion: string; plural: string }>> = {
   NetworkPolicy: { apiVersion: 'networking.k8s.io/v1', plural: 'networkpolicies' },
   Service: { apiVersion: 'v1', plural: 'services' },
@@ -12,10 +12,10 @@ export const CHILD_APIS: Readonly<Record<ChildKind, { apiVersion: string; plural
 };
 
 export const AGENT_LABEL = `${GROUP}/agent`;
-/** Hash of the object as it was applied, so that a restart need not apply it again. */
+/** Hash of the applied object, so that a restart need not apply it again. */
 export const APPLIED = `${GROUP}/applied`;
 
-/** What is applied: the fields that are ours, and no others. */
+/** An applied object: only the fields that we own. */
 export interface KubeObject {
   apiVersion: string;
   kind: ChildKind;
@@ -29,7 +29,7 @@ export interface KubeObject {
   spec: Record<string, unknown>;
 }
 
-/** The labels by which people and selectors find what belongs to an agent. */
+/** The labels by which people and selectors find the objects of an agent. */
 export const selectorOf = ({ name }: Pick<CustomObject, 'name'>): Record<string, string> => ({ [AGENT_LABEL]: name });
 
 export const labelsOf = (owner: Pick<CustomObject, 'name'>): Record<string, string> => ({

@@ -5,18 +5,18 @@ import { APPLIED, type KubeObject } from './kube-object.ts';
 /** What to do about one wanted object. */
 export type NextStep =
   | { do: 'nothing'; child: Child }
-  /** Ours, and not as it should be. */
+  /** Ours, and not as wanted. */
   | { do: 'apply'; child: Child }
-  /** Not seen by label: look for it by name, and make it where there is none. */
+  /** Not listed by its label: read it by name, and create it where there is none. */
   | { do: 'find' }
-  /** Made for an object of this name that was deleted: the garbage collector has not come by yet. */
+  /** Made for a deleted object of this name; the garbage collector has not removed it yet. */
   | { do: 'delete'; child: Child }
-  /** Somebody else's. */
+  /** It belongs to another owner. */
   | { do: 'leave' };
 
 /**
- * `edition` is the one that this process saw when the object was as it should be; anything else means that somebody
- * changed it since. A process that has just started believes the hash. Pure.
+ * `edition` is the one that this process saw when the child was as wanted; another edition means a later change by
+ * others. A process that has just started trusts the hash. Pure.
  */
 export function nextStep(
   wanted: KubeObject,
@@ -39,10 +39,10 @@ export function nextStep(
   }
 }
 
-/** Changes when anybody changes what is wanted of a child, or makes it anew. */
+/** Changes when the child's spec changes, or another object replaces it. */
 export const editionOf = ({ uid, edition }: Child): string => `${uid} ${edition}`;
 
-/** Whose a child is: this object's, that of one that had its name before, or somebody else's. */
+/** The owner of a child: this object, an earlier object of this name, or another. */
 export function belongsTo({ owner: found }: Child, owner: CustomObject): 'this' | 'predecessor' | 'other' {
   if (found?.uid === owner.uid) return 'this';
   return found?.kind === owner.kind && found.name === owner.name ? 'predecessor' : 'other';

@@ -2,11 +2,11 @@ import { Agent } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import type { Verdict } from '../plan/plan.ts';
 
-/** An agent that runs in pods of its own, as it is served: with its last accepted body while spec has problems. */
+/** An agent that runs in pods, as it is served: with its last accepted body while the spec has problems. */
 export interface PodAgent {
   owner: CustomObject;
   config: Agent;
-  /** Changes with everything that the agent does. */
+  /** Changes with the agent's definition. */
   version: string;
 }
 
@@ -14,12 +14,12 @@ export type Placement =
   | { kind: 'pods'; agent: PodAgent }
   /** Inside the gateway, or not served at all: no pods. */
   | { kind: 'none' }
-  /** Nobody can say: what is there stays. */
+  /** There is no valid body: present objects stay. */
   | { kind: 'unknown' };
 
 export const RUNNER_PORT = 18_781;
 
-/** Where the agent of an object runs; only for objects of kind Agent (Design 7). Pure. */
+/** Where the agent of an object runs; only for objects of kind Agent. Pure. */
 export function placementOf({ object, body, served, lostName }: Verdict): Placement {
   if (lostName) return { kind: 'none' };
   const known = served?.from === 'spec' ? body : object.status.lastAccepted;
@@ -31,10 +31,10 @@ export function placementOf({ object, body, served, lostName }: Verdict): Placem
   return { kind: 'pods', agent: { owner: object, config: parsed.data, version: served.hash } };
 }
 
-/** Name of everything that is made for an agent. */
+/** Name of all objects that are made for an agent. */
 export const childName = ({ name }: Pick<CustomObject, 'name'>): string => `agent-${name}`;
 
-/** Definition name -> where the gateway finds its pods, for the sync manifest (Design 7). */
+/** Definition name -> address of its pods for the gateway, for the sync manifest. */
 export function agentAddresses(verdicts: readonly Verdict[]): Record<string, string> {
   const rows = verdicts.flatMap((verdict): [string, string][] => {
     const { object, served } = verdict;

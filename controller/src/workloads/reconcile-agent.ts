@@ -12,20 +12,20 @@ export interface ReconcileDeps {
   wrote(kind: ChildKind, ok: boolean): void;
 }
 
-/** An Agent, and what this process remembers of what it made for it. */
+/** An Agent, and what this process remembers of its children. */
 export interface Owned {
   owner: CustomObject;
-  /** What was seen of each child when it was as it should be. */
+  /** Editions of the children when they were last as wanted. */
   editions: Map<ChildKind, string>;
 }
 
-/** Null where everything is as it should be. */
+/** Null where everything is as wanted. */
 export type Trouble = {
   reason: 'NameTaken' | 'PortConflict' | 'ApplyFailed' | 'Replacing';
   message: string;
 } | null;
 
-/** Makes what an agent has in the cluster equal to what is wanted; the first trouble ends it. */
+/** Applies the wanted objects of an agent; the first trouble ends it. */
 export async function reconcileAgent(
   deps: ReconcileDeps,
   owned: Owned,
@@ -40,7 +40,7 @@ export async function reconcileAgent(
   return null;
 }
 
-/** Takes away what was made for an agent that needs no pods any more. */
+/** Deletes the children of an agent that needs no pods any more. */
 export async function removeChildren(deps: ReconcileDeps, owner: CustomObject): Promise<Trouble> {
   for (const kind of CHILD_KINDS.toReversed()) {
     const child = deps.stores.of(kind, owner.namespace).get(owner.namespace, childName(owner));
@@ -97,7 +97,7 @@ function written(deps: ReconcileDeps, { object, editions }: Settling, answer: Ch
   if (!answer.ok) return failed(object, answer.message);
   const { child } = answer;
   if (child) {
-    // What was written is known at once: the watch would tell of it too late for the next round.
+    // The store gets the written object at once: its watch event would come after the next run.
     deps.stores.of(child.kind, child.namespace).upsert(child);
     editions.set(object.kind, editionOf(child));
   }
@@ -120,9 +120,9 @@ const failed = ({ kind, metadata }: KubeObject, message: string): Trouble => ({
 });
 const nameTaken = ({ kind, metadata }: KubeObject): Trouble => ({
   reason: 'NameTaken',
-  message: `there is a ${kind} ${metadata.name} that does not belong to this Agent; delete it, or rename the Agent`,
+  message: `a ${kind} named ${metadata.name} exists that does not belong to this Agent; delete it, or rename the Agent`,
 });
 const replacing = ({ kind, metadata }: KubeObject): Trouble => ({
   reason: 'Replacing',
-  message: `the ${kind} ${metadata.name} of an Agent that had this name before is being deleted`,
+  message: `the ${kind} ${metadata.name} of an earlier Agent of this name is being deleted`,
 });

@@ -8,7 +8,7 @@ import type { NamedServer, WorkloadSettings } from './settings.ts';
 
 export type Rendered = { ok: true; objects: KubeObject[] } | { ok: false; reason: 'PortConflict'; message: string };
 
-/** Everything that an agent has in the cluster, in the order in which it is applied: no pod before its fence (Design 7). Pure. */
+/** The objects of an agent, in the order in which they are applied: the NetworkPolicy comes before the pods. Pure. */
 export function renderAgent(agent: PodAgent, settings: WorkloadSettings, publicKeys: readonly string[]): Rendered {
   const servers = serversOf(agent, settings.imageServers);
   const conflict = portConflict(servers);
@@ -38,12 +38,13 @@ function serversOf({ config }: PodAgent, imageServers: ImageServers): NamedServe
   });
 }
 
-/** Containers of a pod share their ports. */
+/** The containers of a pod share one set of ports. */
 function portConflict(servers: readonly NamedServer[]): string | null {
   const taken = new Map<number, string>([[RUNNER_PORT, 'the runner']]);
   for (const { name, server } of servers) {
     const other = taken.get(server.port);
-    if (other !== undefined) return `port ${server.port} is wanted by ${other} and by the tool server "${name}"`;
+    if (other !== undefined)
+      return `port ${server.port} is used by ${other} and by the tool server "${name}"; give one of them another port`;
     taken.set(server.port, `the tool server "${name}"`);
   }
   return null;

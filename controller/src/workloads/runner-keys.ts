@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { ReplicaViews } from '../observe/ask-replicas.ts';
 
-/** The key with which one gateway proves to pods that it is one. */
+/** The public key with which pods recognise a gateway. */
 export interface RunnerKeyView {
   pod: string;
-  /** PEM; null where it runs all agents itself. */
+  /** PEM; null where the gateway runs all agents itself. */
   publicKey: string | null;
 }
 
 const RunnerKey = z.looseObject({ public_key: z.string().nullable() });
 
-/** Reads `GET /runner-key` of the gateway; null where it makes no sense. */
+/** Reads `GET /runner-key` of the gateway; null where the answer has another form. */
 export function readRunnerKey(pod: string, body: unknown): RunnerKeyView | null {
   const parsed = RunnerKey.safeParse(body);
   return parsed.success ? { pod, publicKey: parsed.data.public_key } : null;
@@ -21,7 +21,7 @@ export function mergeKeys(
   before: readonly string[],
   { replicas, failed }: ReplicaViews<RunnerKeyView>,
 ): readonly string[] {
-  const told = replicas.flatMap(({ publicKey }) => publicKey ?? []);
+  const current = replicas.flatMap(({ publicKey }) => publicKey ?? []);
   const kept = failed.length > 0 || replicas.length === 0 ? before : [];
-  return [...new Set([...told, ...kept])].toSorted();
+  return [...new Set([...current, ...kept])].toSorted();
 }

@@ -1,7 +1,7 @@
-/** An id that images do not know, so that even one that would run as root does not. */
+/** An id that no image uses, so that an image that would run as root does not. */
 const NOBODY = 65_532;
 
-/** With the containers' own part, what the Pod Security Standard `restricted` asks for. */
+/** Together with the part of the containers this satisfies the Pod Security Standard `restricted`. */
 export const POD_SECURITY = {
   runAsNonRoot: true,
   runAsUser: NOBODY,

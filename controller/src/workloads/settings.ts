@@ -1,6 +1,6 @@
 import type { ImageServer, ImageServers } from '../config/image-servers.ts';
 
-/** What an installation says of the pods of all agents. */
+/** Settings of an installation for the pods of all agents. */
 export interface WorkloadSettings {
   image: string;
   pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
@@ -10,7 +10,7 @@ export interface WorkloadSettings {
   imageServers: ImageServers;
 }
 
-/** A tool server that runs beside an agent, by its name in the gateway's configuration. */
+/** A tool server in the pods of an agent, by its name in the gateway's configuration. */
 export interface NamedServer {
   name: string;
   server: ImageServer;

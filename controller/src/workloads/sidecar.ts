@@ -6,7 +6,7 @@ const RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: 
 /** Five minutes to start. */
 const START_FAILURES = 150;
 
-/** A tool server beside the runner: a native sidecar, up before the runner starts and until it has ended (Design 7). */
+/** A tool server in the agent's pod: a native sidecar, which starts before the runner and ends after it. */
 export function toolSidecar({ name, server }: NamedServer) {
   const { image, port, env, resources } = server;
   const probe = { tcpSocket: { port }, timeoutSeconds: 3 };
@@ -33,7 +33,7 @@ export function toolSidecar({ name, server }: NamedServer) {
 
 const MAX_NAME = 63;
 
-/** A server's name as a label; what was changed to be one ends in a hash, so that no two become the same. */
+/** A server's name as a DNS label; a changed name ends in a hash, so that two servers never share one. */
 function containerName(server: string): string {
   const plain = `tool-${server}`;
   if (/^[a-z0-9-]+$/.test(plain) && !plain.endsWith('-') && plain.length <= MAX_NAME) return plain;

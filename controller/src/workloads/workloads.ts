@@ -22,13 +22,13 @@ import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
 
 export interface WorkloadsDeps {
   cluster: Pick<Cluster, 'children' | 'watch'>;
-  /** Null where no runner image is given: then no pods are made. */
+  /** Null without a runner image: then no pods are made. */
   settings: WorkloadSettings | null;
   /** Empty watches all. */
   namespaces: readonly string[];
-  /** Asks every gateway for its key; null where there is no address of one. */
+  /** Asks every gateway for its key; null without the address of a gateway. */
   askKeys: (() => Promise<ReplicaViews<RunnerKeyView>>) | null;
-  /** What `stateOf` answers may have changed. */
+  /** The answers of `stateOf` may have changed. */
   changed(): void;
   log: Log;
   metrics: Pick<Metrics, 'watchRestarts' | 'failures' | 'agentWrites'>;
@@ -36,16 +36,16 @@ export interface WorkloadsDeps {
   random(): number;
 }
 
-/** The pods of agents, as the manager sees them (Design 7). */
+/** The pods of agents, for the manager. */
 export interface Workloads {
   /** Settles when the watches have ended. */
   watch(signal: AbortSignal): Promise<void>;
-  /** From now on until the signal, this process makes what is wanted. */
+  /** Until the signal, this process applies what is wanted. */
   lead(signal: AbortSignal): void;
   want(verdicts: readonly Verdict[]): void;
-  /** What is in the cluster was seen once, or cannot be: before that, what is Ready must not be taken back. */
+  /** The objects of agents were listed once, or cannot be; before that Ready must not turn False. */
   known(): boolean;
-  /** What its pods say of an object; null where they have no part in Ready. */
+  /** The part of Ready that the pods of an object decide; null where they decide nothing. */
   stateOf(object: CustomObject): WorkloadState | null;
   stop(): Promise<void>;
 }
@@ -55,16 +55,16 @@ const HURRY_MS = 1000;
 const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** An account that may not see Deployments must not keep the status of everything else waiting. */
+/** An account that may not list Deployments must not delay the status of other objects for longer. */
 const FIRST_LOOK_MS = 10_000;
 
-/** What this process remembers of one Agent; little, as there may be thousands. */
+/** What this process remembers of one Agent: little, because there may be thousands. */
 interface Memory extends Pick<Owned, 'editions'> {
   verdict: Verdict;
-  /** Of what `kind` and the wanted objects were worked out from. */
+  /** Key of everything that `kind` and the wanted objects depend on. */
   key: string;
   kind: Placement['kind'];
-  /** Hashes of the objects as they were wanted when all of them were so. */
+  /** Hashes of the wanted objects when all of them were applied. */
   settled: { key: string; hashes: ReadonlyMap<ChildKind, string | undefined> } | null;
   trouble: Trouble;
   failures: number;
@@ -87,7 +87,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const deploymentOf = (owner: CustomObject) =>
     stores.of('Deployment', owner.namespace).get(owner.namespace, childName(owner));
   const isLeading = () => leading !== null && !leading.aborted;
-  const isStillSo = ({ verdict: { object: owner }, settled, editions }: Memory): boolean =>
+  const isUnchanged = ({ verdict: { object: owner }, settled, editions }: Memory): boolean =>
     CHILD_KINDS.every((kind) => {
       const child = stores.of(kind, owner.namespace).get(owner.namespace, childName(owner));
       const isOurs = child?.owner?.uid === owner.uid && child.applied === settled?.hashes.get(kind);
@@ -96,7 +96,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const settlePods = async (memory: Memory, inForce: WorkloadSettings): Promise<Trouble> => {
     const { verdict, editions } = memory;
     const key = [memory.key, ...publicKeys].join(' ');
-    if (memory.settled?.key === key && isStillSo(memory)) return null;
+    if (memory.settled?.key === key && isUnchanged(memory)) return null;
     const placement = placementOf(verdict);
     if (placement.kind !== 'pods') return null;
     const rendered = renderAgent(placement.agent, inForce, publicKeys);
@@ -120,7 +120,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     const changed = canonicalJson(before) !== canonicalJson(memory.trouble);
     const { namespace, name } = memory.verdict.object;
     if (changed && memory.trouble)
-      log.warn({ namespace, name, ...memory.trouble }, 'the pods of an agent are not as wanted');
+      log.warn({ namespace, name, ...memory.trouble }, 'the objects of an agent could not be applied');
     return changed;
   };
   const loop = createDirtyLoop({
@@ -138,7 +138,10 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     },
     failed: (error) => {
       metrics.failures.inc({ loop: 'workloads' });
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'tried again soon');
+      log.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'the objects of agents could not be reconciled; a retry follows',
+      );
     },
     random: deps.random,
   });
@@ -153,7 +156,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       const watches = stores.scopes.map(({ kind, namespace, store }) => {
         const restarted: ReflectorDeps['restarted'] = (reason, message) => {
           metrics.watchRestarts.inc({ kind, reason });
-          if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and begins again');
+          if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and restarts');
         };
         return reflect(
           { watch: cluster.watch, store, changed, random: deps.random, now, restarted },
@@ -197,7 +200,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     }
     const fresh = { editions: new Map(), settled: null, trouble: null, failures: 0 };
     const { kind } = placementOf(verdict);
-    // A changed object is looked at at once, however long its last trouble made it wait.
+    // A changed object is reconciled at once, without the rest of its pause.
     memories.set(owner.uid, { ...fresh, ...known, key, verdict, kind, until: 0 });
   }
 
@@ -216,16 +219,18 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
 
 function stateOfChild(child: Child | undefined, owner: CustomObject, publicKeys: readonly string[]): WorkloadState {
   if (child?.rollout && child.owner?.uid === owner.uid) return stateOfRollout(child.rollout);
-  return publicKeys.length === 0 ? NO_KEY : { status: 'False', reason: 'Starting', message: 'its pods are being made' };
+  return publicKeys.length === 0
+    ? NO_KEY
+    : { status: 'False', reason: 'Starting', message: 'its pods are being created' };
 }
 
 const NOT_SEEN: WorkloadState = {
   status: 'Unknown',
   reason: 'NotObserved',
-  message: 'the controller could not list Deployments, Services and NetworkPolicies yet; it may lack the right to',
+  message: 'the controller could not list Deployments, Services and NetworkPolicies yet; check its RBAC rights',
 };
 const NO_KEY: WorkloadState = {
   status: 'Unknown',
   reason: 'NoRunnerKey',
-  message: 'no gateway has said which key its pods should trust; its runtime.mode must be kubernetes',
+  message: 'no gateway has published a key for its pods to trust; set runtime.mode: kubernetes in the gateway',
 };
