@@ -81,7 +81,7 @@ function sameName(
 }
 
 /** Resource versions of an API server are decimal numbers; others count as newer wherever they differ. */
-function isNewer(candidate: string, known: string): boolean {
+export function isNewer(candidate: string, known: string): boolean {
   if (!/^\d+$/.test(candidate) || !/^\d+$/.test(known)) return candidate !== known;
   return candidate.length === known.length ? candidate > known : candidate.length > known.length;
 }

@@ -4,14 +4,18 @@ import { keyOf, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
 import type { WorkloadState } from '../workloads/readiness.ts';
 import { promotionOf } from './promotion.ts';
-import type { Said } from './said.ts';
+import type { NewCondition, Outcome } from './new-condition.ts';
 
 /** The conditions of an object; each depends on those before it. */
-export function conditionsOf(verdict: Verdict, view: ServiceView, workload: WorkloadState | null = null): Said[] {
+export function conditionsOf(
+  verdict: Verdict,
+  view: ServiceView,
+  workload: WorkloadState | null = null,
+): NewCondition[] {
   const { accepted, reason, message } = verdict;
-  const acceptedIs: Said = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
-  const synced: Said = { type: 'Synced', ...syncedOf(verdict, view) };
-  const ready: Said = {
+  const acceptedIs: NewCondition = { type: 'Accepted', status: accepted ? 'True' : 'False', reason, message };
+  const synced: NewCondition = { type: 'Synced', ...syncedOf(verdict, view) };
+  const ready: NewCondition = {
     type: 'Ready',
     ...readyOf([acceptedIs, synced, ...(workload ? [workload] : [])], warningOf(verdict, view)),
   };
@@ -20,8 +24,6 @@ export function conditionsOf(verdict: Verdict, view: ServiceView, workload: Work
     ? [...known, { type: 'PromotionReady', ...promotionOf(verdict, view) }]
     : known;
 }
-
-type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
 
 function syncedOf({ object, served, lostName }: Verdict, view: ServiceView): Outcome {
   if (lostName) return { status: 'False', reason: 'NameConflict', message: 'another object has this name' };
@@ -66,12 +68,12 @@ function warningOf({ object, served }: Verdict, view: ServiceView): string | und
 
 /** Conditions with their times: a condition whose status is unchanged keeps its time. */
 export function timed(
-  said: readonly Said[],
+  wanted: readonly NewCondition[],
   before: readonly Condition[],
   { generation }: CustomObject,
   now: string,
 ): Condition[] {
-  return said.map((one) => {
+  return wanted.map((one) => {
     const known = before.find(({ type }) => type === one.type);
     const since = known?.status === one.status ? known.lastTransitionTime : undefined;
     return { ...one, observedGeneration: generation, lastTransitionTime: since ?? now };

@@ -17,13 +17,13 @@ export function nextStatus(
   const before = object.status;
   const name = served?.name;
   const key = name === undefined ? null : keyOf(object.kind, name);
-  const said = conditionsOf(verdict, view, workload);
-  const verdictIsReady = said.some(({ type, status }) => type === 'PromotionReady' && status === 'True');
+  const conditions = conditionsOf(verdict, view, workload);
+  const verdictIsReady = conditions.some(({ type, status }) => type === 'PromotionReady' && status === 'True');
   const next: ObjectStatus = {
     observedGeneration: object.generation,
     contentHash: served?.hash,
     lastAccepted: body ?? before.lastAccepted,
-    conditions: timed(said, before.conditions, object, now),
+    conditions: timed(conditions, before.conditions, object, now),
     replicas: replicasOf(key, view, before),
     lastRun: (key === null ? undefined : newestRun(key, view)) ?? before['lastRun'],
     stage: stageOf(verdict),

@@ -1,8 +1,6 @@
 import { keyOf, type ReadinessVerdict, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
-import type { Said } from './said.ts';
-
-type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
+import type { Outcome } from './new-condition.ts';
 
 /**
  * The condition PromotionReady: the readiness verdict of the service, advisory except for the gate. Only replicas that
@@ -10,14 +8,14 @@ type Outcome = Pick<Said, 'status' | 'reason' | 'message'>;
  */
 export function promotionOf({ object, served }: Verdict, view: ServiceView): Outcome {
   const key = served ? keyOf(object.kind, served.name) : null;
-  const said =
+  const verdicts =
     key === null || !view.asked
       ? []
       : view.replicas
           .filter(({ hashes }) => hashes.get(key) === served?.hash)
-          .flatMap(({ verdicts }) => verdicts.get(key) ?? []);
+          .flatMap((replica) => replica.verdicts.get(key) ?? []);
   // Replicas assess the same evidence at different times: a verdict other than ready wins.
-  const found = said.find(({ verdict }) => verdict !== 'ready') ?? said[0];
+  const found = verdicts.find(({ verdict }) => verdict !== 'ready') ?? verdicts[0];
   const outcome = outcomeOf(found);
   return served?.held === true && outcome.status !== 'True'
     ? { ...outcome, message: `${outcome.message}; the readiness gate keeps the pipeline at stage testing until then` }

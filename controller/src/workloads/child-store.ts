@@ -1,4 +1,5 @@
 import type { ReflectedStore } from '../kube/reflector.ts';
+import { isNewer } from '../objects/scope-store.ts';
 import type { Child } from './child.ts';
 import { CHILD_KINDS, type ChildKind } from './kube-object.ts';
 
@@ -37,10 +38,6 @@ function createChildStore(): ChildStore {
     doubtful: () => false,
   };
 }
-
-/** Decimal numbers, as the API server writes them. */
-const isNewer = (candidate: string, known: string): boolean =>
-  candidate.length === known.length ? candidate > known : candidate.length > known.length;
 
 /** A store for every kind of children and namespace that is watched. */
 export interface ChildStores {

@@ -161,8 +161,14 @@ test('a server whose name is no label gets one of its own', () => {
 });
 
 test.each([
-  [['metrics', 'same-port'], 'port 9000 is used by the tool server "metrics" and by the tool server "same-port"; give one of them another port'],
-  [['runners-port'], 'port 18781 is used by the runner and by the tool server "runners-port"; give one of them another port'],
+  [
+    ['metrics', 'same-port'],
+    'port 9000 is used by the tool server "metrics" and by the tool server "same-port"; give one of them another port',
+  ],
+  [
+    ['runners-port'],
+    'port 18781 is used by the runner and by the tool server "runners-port"; give one of them another port',
+  ],
 ])('tool servers %j cannot share a pod', (tools, message) => {
   expect(rendered({ tools })).toEqual({ ok: false, reason: 'PortConflict', message });
 });

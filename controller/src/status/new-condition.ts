@@ -1,6 +1,9 @@
-/** A condition as this process says it, before it is compared with the one that stands in the object. */
-export interface Said {
+/** A wanted condition without its time. */
+export interface NewCondition extends Outcome {
   type: 'Accepted' | 'Synced' | 'Ready' | 'PromotionReady';
+}
+
+export interface Outcome {
   status: 'True' | 'False' | 'Unknown';
   reason: string;
   message: string;
