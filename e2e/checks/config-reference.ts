@@ -9,10 +9,10 @@ const INTRO = `# Configuration
 <!-- Generated from the configuration schemas by \`npm run generate\`. Do not edit. -->
 
 Each service reads one YAML file: \`npm run api-server -- --config FILE\`, \`npm run gateway -- --config FILE\`. Unknown keys, bad values and missing
-files end the start with one line that names the key. Relative paths are relative to the file. \`\${NAME}\` in a string becomes the
-environment's value, or nothing where it is unset; it is replaced after parsing, so a value can never add YAML.
+files end the start with one line that names the key. Relative paths are relative to the file. \`\${NAME}\` in a string is replaced by the
+environment variable, or by nothing where it is not set, after the YAML was parsed, so a value can never add YAML.
 
-[config/local](../config/local) is a complete pair; \`npm run demo\` runs it. The smallest pair that does something:
+[config/local](../config/local) is a complete pair; \`npm run demo\` runs it. A minimal pair:
 
 \`\`\`yaml
 # api-server.yaml
@@ -34,8 +34,8 @@ providers:
 tool_policy: { default: deny }
 \`\`\`
 
-\`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway mints on its first start. A model name is
-\`PROVIDER/MODEL\`; without a provider it goes to the default one. SIGTERM drains and stops, SIGHUP loads definitions or agents again.
+\`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway generates at its first start. A model name is
+\`PROVIDER/MODEL\`; without a provider the default one is used. SIGTERM drains and stops, SIGHUP reloads definitions or agents.
 `;
 
 /** The text of docs/configuration.md; throws and names the keys without a description. */

@@ -45,3 +45,15 @@ test('a link to a missing file or heading is named', () => {
     'docs/planted.md: ../README.md#gone',
   ]);
 });
+
+/** Paths of the repository in backticks. */
+const namedPaths = (text: string): string[] =>
+  [...text.matchAll(/`((?:api-server|gateway|controller|crds|e2e|config|docs)\/[\w./-]*)`/g)].map(
+    ([, path = '']) => path,
+  );
+
+test('every path that the worked examples name exists', () => {
+  const named = namedPaths(readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8'));
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
