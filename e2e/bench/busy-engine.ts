@@ -57,20 +57,24 @@ async function p99(service: Target, { load, seconds, progress }: BenchContext, w
 /** Starts a new long run whenever one has ended, until it is stopped. */
 function keepBusy(service: Target, round: number): () => Promise<void> {
   const ending = new AbortController();
-  const one = async (lane: number) => {
+  const one = async (concurrencyGroup: number) => {
     const connection = await HttpConnection.open(`${service.process.url}/webhook?source=generic`, WEBHOOK_TOKEN);
-    // Deduplicated while the run before is in progress: the key names the lane, so a lane has one run at a time.
-    const body = JSON.stringify({ pipeline: 'long', idempotency_key: `${round}-${lane}`, summary: 'bench' });
+    // Deduplicated while the run before is in progress: the key names the concurrency group, so a concurrency group has one run at a time.
+    const body = JSON.stringify({
+      pipeline: 'long',
+      idempotency_key: `${round}-${concurrencyGroup}`,
+      summary: 'bench',
+    });
     while (!ending.signal.aborted) {
       await connection.post(body);
       await wait(5);
     }
     connection.close();
   };
-  const lanes = Array.from({ length: RUNS }, (_, lane) => one(lane));
+  const concurrencyGroups = Array.from({ length: RUNS }, (_, concurrencyGroup) => one(concurrencyGroup));
   return async () => {
     ending.abort();
-    await Promise.all(lanes);
+    await Promise.all(concurrencyGroups);
     await drained(service);
   };
 }

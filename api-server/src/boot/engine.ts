@@ -20,14 +20,14 @@ import type { AgentBackend } from '../runs/state/executor.ts';
 import type { PriceOf } from '../runs/state/cost.ts';
 import { humanStep } from '../runs/human/human-step.ts';
 import { newId } from '../runs/state/ids.ts';
-import type { Lanes } from '../runs/run/lanes.ts';
-import type { Lane } from '../runs/state/lane.ts';
+import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { pipelineStep } from '../runs/run/pipeline-step.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { StepDeps } from '../runs/step/step.ts';
 import type { StepKind } from '../runs/state/step-kind.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import { webhookStep } from '../runs/step/webhook-step.ts';
 import { askToCancel } from '../store/tables/claims.ts';
 import type { Database } from '../store/db/database.ts';
@@ -35,7 +35,7 @@ import { perform } from '../store/db/write.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 import { readOutcome } from '../store/tables/outcome.ts';
 import { runWrites } from '../store/tables/run-store.ts';
-import { enterLane } from '../store/tables/shared-lanes.ts';
+import { enterGroup } from '../store/tables/shared-concurrency.ts';
 import type { Uses } from '../versions/uses.ts';
 
 export interface EngineParts {
@@ -46,8 +46,8 @@ export interface EngineParts {
   database: Database;
   hub: EventHub;
   capacity: Capacity;
-  lanes: Lanes;
-  texts: Texts;
+  concurrencyGroups: ConcurrencyGroups;
+  templates: Templates;
   backends: AgentBackend[];
   registry: Registry;
   approvals: Approvals;
@@ -66,7 +66,7 @@ const delay = (milliseconds: number, signal: AbortSignal) => sleep(milliseconds,
 
 /** Gives the engine its executors, its store and its clock. */
 export function wireEngine(parts: EngineParts): Engine {
-  const { database, hub, capacity, lanes, registry, logs, failpoints } = parts;
+  const { database, hub, capacity, concurrencyGroups, registry, logs, failpoints } = parts;
   const kinds = new Map<string, StepKind>();
   const step = stepDeps(parts, kinds);
   const store = ({ owner }: Pick<ActiveRun, 'owner'>, writes: Write[]) =>
@@ -91,22 +91,22 @@ export function wireEngine(parts: EngineParts): Engine {
     readInterrupted: () => readInterrupted(database.db),
     ...(database.writeAs && {
       cancelElsewhere: (runId: string, by: string) => database.write((tx) => askToCancel(tx, runId, by)),
-      enterShared: ({ id, owner }: ActiveRun, lane: Lane) =>
+      enterShared: ({ id, owner }: ActiveRun, concurrencyGroup: ConcurrencyGroup) =>
         database.write(async (tx) => {
           if (tx.epoch !== owner) throw new TakenOver();
-          return enterLane(tx, lane, id);
+          return enterGroup(tx, concurrencyGroup, id);
         }),
     }),
     readStatus: (runId) => readStatus(database.db, runId),
     pipelineNamed: (name) => registry.current().byName.get(name),
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
-    lanes,
+    concurrencyGroups,
     hub,
     log: logs.runs,
     ...(parts.traceRun && { traceRun: parts.traceRun }),
   });
-  kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, texts: step.texts, now }));
+  kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, templates: step.templates, now }));
   return engine;
 }
 
@@ -129,7 +129,7 @@ function stepDeps(
     pipelineEnv: env,
     database,
     backends: configured,
-    texts,
+    templates,
     approvals,
     calibration,
     uses,
@@ -143,13 +143,13 @@ function stepDeps(
     surround(failpoints, name, asked(holds, call));
   const http = outward('http', httpExecutor(config.security.egressAllow));
   const backends = configured.map((backend) => ({ ...backend, run: outward(backend.name, backend.run) }));
-  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, texts, now }));
-  kinds.set('webhook', webhookStep({ http, texts, env, now }));
-  kinds.set('human', humanStep({ texts, approvals, now }));
+  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, templates, now }));
+  kinds.set('webhook', webhookStep({ http, templates, env, now }));
+  kinds.set('human', humanStep({ templates, approvals, now }));
   const artifacts = wireArtifacts(config, database);
   return {
     kinds,
-    texts,
+    templates,
     env,
     http,
     shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,

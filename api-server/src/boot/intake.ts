@@ -2,13 +2,13 @@ import type { Config } from '../config/config.ts';
 import type { Capacity } from '../runs/run/capacity.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
-import { laneOf, type Lanes } from '../runs/run/lanes.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import { concurrencyGroupOf, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import type { Database, Tx } from '../store/db/database.ts';
 import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
 import { findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
-import { countWaiting, laneIsOpen, makeRoom, placeInLane } from '../store/tables/shared-lanes.ts';
+import { countWaiting, groupHasRoom, makeRoom, joinGroup } from '../store/tables/shared-concurrency.ts';
 import { roomFor } from '../triggers/intake.ts';
 import type { IntakeDeps } from '../triggers/intake-deps.ts';
 import type { ReceiveDeps } from '../service/deliveries/receive.ts';
@@ -16,14 +16,14 @@ import { sharedRoomFor } from '../triggers/shared-queue.ts';
 
 const now = () => Date.now();
 
-/** What waits, and who is in a lane, where several processes share the database. */
-export const SHARED = { waiting: countWaiting, laneIsOpen, place: placeInLane, makeRoom };
+/** What waits, and who is in a concurrency group, where several processes share the database. */
+export const SHARED = { waiting: countWaiting, groupHasRoom, place: joinGroup, makeRoom };
 
-/** A run that waits is nobody's: it begins where it is claimed. Places in lanes are the store's. */
+/** A run that waits is nobody's: it begins where it is claimed. Places in concurrency groups are the store's. */
 export const beginOwn =
   (engine: Engine): Engine['begin'] =>
   (run, state) => {
-    if (state === 'running') engine.begin({ ...run, lane: null }, state);
+    if (state === 'running') engine.begin({ ...run, concurrencyGroup: null }, state);
   };
 
 /** What a dry run is told about room. */
@@ -35,15 +35,15 @@ export const roomIn =
 export interface IntakeParts {
   database: Database;
   capacity: Capacity;
-  lanes: Lanes;
-  texts: Texts;
+  concurrencyGroups: ConcurrencyGroups;
+  templates: Templates;
   engine: Engine;
 }
 
 /** Gives intake its transaction, its places and the engine that runs begin in. */
 export async function takeIn(
   { dedup, concurrency }: Config,
-  { database, capacity, lanes, texts, engine }: IntakeParts,
+  { database, capacity, concurrencyGroups, templates, engine }: IntakeParts,
 ): Promise<IntakeDeps<Tx>> {
   const kept = await keptDefinitions(database.db);
   return {
@@ -64,10 +64,11 @@ export async function takeIn(
         now: now(),
       }),
     capacity,
-    lanes,
-    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
+    concurrencyGroups,
+    concurrencyGroupOf: ({ pipeline, context, team }) =>
+      concurrencyGroupOf(templates, { pipeline: pipeline.config, context, team }),
     maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,
-    maxInLanes: concurrency.maxQueued,
+    maxInGroups: concurrency.maxQueued,
     dedup,
     now,
     newId,

@@ -4,7 +4,7 @@ import { routeProblems } from '../notify/check.ts';
 import { createNotifications, type Notifications } from '../notify/notifications.ts';
 import type { Logs } from '../observability/logger.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import type { Database } from '../store/db/database.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
 
@@ -13,19 +13,25 @@ export interface NotificationParts {
   logs: Pick<Logs, 'log'>;
   pipelineEnv: PipelineEnv;
   database: Database;
-  texts: Texts;
+  templates: Templates;
 }
 
 /** The operator answers for the addresses in the service's own configuration. */
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
 /** Gives notifications their outbox, their two ways out and their clock. */
-export function wireNotifications({ config, logs, pipelineEnv, database, texts }: NotificationParts): Notifications {
+export function wireNotifications({
+  config,
+  logs,
+  pipelineEnv,
+  database,
+  templates,
+}: NotificationParts): Notifications {
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   return createNotifications({
     settings: config.notifications,
     publicUrl: config.publicUrl,
-    texts,
+    templates,
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
     guardedHttp: httpExecutor(config.security.egressAllow),

@@ -6,8 +6,8 @@ import type { Logs } from '../observability/logger.ts';
 import { startDaily } from '../schedules/daily.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
-import { laneOf, type Lanes } from '../runs/run/lanes.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import { concurrencyGroupOf, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import { fire } from '../schedules/fire.ts';
 import { createScheduler, type Scheduler } from '../schedules/scheduler.ts';
 import type { Database, Tx } from '../store/db/database.ts';
@@ -22,15 +22,23 @@ export interface ScheduleParts {
   database: Database;
   registry: Registry;
   engine: Engine;
-  lanes: Lanes;
-  texts: Texts;
+  concurrencyGroups: ConcurrencyGroups;
+  templates: Templates;
 }
 
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
 
 /** Gives schedules their store and the engine that they start runs in. */
-export function wireScheduler({ config, logs, database, registry, engine, lanes, texts }: ScheduleParts): Scheduler {
+export function wireScheduler({
+  config,
+  logs,
+  database,
+  registry,
+  engine,
+  concurrencyGroups,
+  templates,
+}: ScheduleParts): Scheduler {
   return createScheduler({
     definitions: registry.current,
     fire: (pipeline, at) =>
@@ -41,9 +49,9 @@ export function wireScheduler({ config, logs, database, registry, engine, lanes,
           keepDefinition: (tx, { hash, name, config: body }) =>
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
           insertRun,
-          lanes,
-          laneOf: (of, context) =>
-            laneOf(texts, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
+          concurrencyGroups,
+          concurrencyGroupOf: (of, context) =>
+            concurrencyGroupOf(templates, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
           now,
           newId,
           begin: database.writeAs ? beginOwn(engine) : engine.begin,

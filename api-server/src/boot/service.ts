@@ -21,8 +21,8 @@ import type { Operations } from './pages.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import { createEventHub } from '../runs/state/events.ts';
-import { createLanes } from '../runs/run/lanes.ts';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import { createPricing } from './pricing.ts';
 import { shareRegistry, wireReplica } from './join-replicas.ts';
@@ -83,10 +83,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     observe: (_, event) => logs.event(event),
     ...(tracing && { trace: tracing.event }),
   });
-  const lanes = createLanes();
-  const texts = createTexts({ sandbox: config.security.templateSandbox });
+  const concurrencyGroups = createConcurrencyGroups();
+  const templates = createTemplates({ sandbox: config.security.templateSandbox });
   const backends = createBackends(config);
-  const notifications = wireNotifications({ ...options, database, texts });
+  const notifications = wireNotifications({ ...options, database, templates });
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
   const chats = wireChats({ ...options, database, approvals });
   const pricing = createPricing(config.pricing, log);
@@ -101,8 +101,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     database,
     hub,
     capacity,
-    lanes,
-    texts,
+    concurrencyGroups,
+    templates,
     backends,
     registry,
     approvals,
@@ -122,9 +122,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     reload: own.reload,
   });
-  const intakeDeps = await takeIn(config, { database, capacity, lanes, texts, engine });
+  const intakeDeps = await takeIn(config, { database, capacity, concurrencyGroups, templates, engine });
   const takeRuns: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
-  const scheduler = wireScheduler({ ...options, database, registry, engine, lanes, texts });
+  const scheduler = wireScheduler({ ...options, database, registry, engine, concurrencyGroups, templates });
   const retention = startRetention({ ...options, database, leads: () => state.leads });
   const artifacts = wireArtifacts(config, database);
   const receiving: ReceiveDeps = {
@@ -133,7 +133,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     intake: takeRuns,
     peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
     roomFor: roomIn(intakeDeps),
-    firstPrompt: (request) => firstPrompt(texts, request, now()),
+    firstPrompt: (request) => firstPrompt(templates, request, now()),
     now,
   };
   const metrics = createMetrics({

@@ -1,4 +1,4 @@
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import type { Message, NotificationEvent, Segment } from './message.ts';
 
 /** Longer texts are cut before they are stored; a channel may cut more. */
@@ -44,15 +44,15 @@ export function defaultText(facts: Facts): Segment[] {
 export type Composed = { ok: true; text: Segment[]; missing: string[] } | { ok: false; msg: string };
 
 export interface Composing {
-  texts: Texts;
+  templates: Templates;
   values: Record<string, unknown>;
   /** Applied before anything is cut, so that no half of a secret stays. */
   mask(text: string): string;
 }
 
 /** The author's template with the run's values; what was put in stays apart from what was written. */
-export function templateText(source: string, { texts, values, mask }: Composing): Composed {
-  const compiled = texts.template(source);
+export function templateText(source: string, { templates, values, mask }: Composing): Composed {
+  const compiled = templates.template(source);
   if (!compiled.ok) return compiled;
   const rendered = compiled.template.render(values);
   if (!rendered.ok) return { ok: false, msg: rendered.msg };

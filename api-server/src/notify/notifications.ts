@@ -3,7 +3,7 @@ import type { ActiveRun } from '../runs/state/active-run.ts';
 import type { HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import type { Io } from './channel.ts';
 import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
 import { prepare } from './prepare.ts';
@@ -14,7 +14,7 @@ export interface NotificationsDeps {
   settings: NotificationsBlock;
   /** `server.public_url`. */
   publicUrl: string | null;
-  texts: Texts;
+  templates: Templates;
   env: PipelineEnv;
   http: HttpExecutor;
   guardedHttp: HttpExecutor;
@@ -36,7 +36,7 @@ export interface Notifications {
 export function createNotifications(deps: NotificationsDeps): Notifications {
   const { settings, env, outbox, publicUrl } = deps;
   const planning: PlanDeps = {
-    texts: deps.texts,
+    templates: deps.templates,
     mask: env.mask,
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),

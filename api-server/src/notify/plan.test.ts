@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import { plainText } from './fit.ts';
 import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
 import { planApproval, type PlanDeps, planRunEnd } from './plan.ts';
 
 const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
-  texts: createTexts({ sandbox: true }),
+  templates: createTemplates({ sandbox: true }),
   mask: (text) => text.replaceAll('hunter22', '***'),
   publicUrl: 'https://signalbox.example',
   routeOf: () => null,

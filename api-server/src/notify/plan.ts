@@ -1,13 +1,13 @@
 import type { ActiveRun } from '../runs/state/active-run.ts';
 import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
 import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
 
 export interface PlanDeps {
-  texts: Texts;
+  templates: Templates;
   /** Takes the operator's secrets out of text that leaves the process. */
   mask(text: string): string;
   /** Base address for links, without a slash at its end; null gives messages without one. */
@@ -133,13 +133,13 @@ interface Writing {
 
 /** The author's words, or ours where there are none or they cannot be rendered. */
 function textOf(
-  { texts, mask }: PlanDeps,
+  { templates, mask }: PlanDeps,
   run: ActiveRun,
   { facts, target, notes }: Writing,
 ): Pick<Message, 'text' | 'link'> {
   const ours = { text: defaultText(facts), link: facts.url };
   if (target.template === undefined) return ours;
-  const composed = templateText(target.template, { texts, mask, values: valuesFor(run, facts) });
+  const composed = templateText(target.template, { templates, mask, values: valuesFor(run, facts) });
   const about = `the ${target.channel} message for ${facts.event}`;
   if (!composed.ok) {
     notes.push({

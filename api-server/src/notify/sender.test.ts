@@ -2,7 +2,7 @@ import type { Pipeline } from '@signalbox/crds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import { httpExecutor } from '../executors/http.ts';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import { readCounters } from '../store/db/counters.ts';
 import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
@@ -36,7 +36,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
   return createNotifications({
     settings,
     publicUrl: 'https://signalbox.example/',
-    texts: createTexts({ sandbox: true }),
+    templates: createTemplates({ sandbox: true }),
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),
     guardedHttp: httpExecutor([]),

@@ -2,9 +2,9 @@ import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { newId } from '../runs/state/ids.ts';
-import { createLanes, laneOf } from '../runs/run/lanes.ts';
+import { createConcurrencyGroups, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { NewRun } from '../runs/state/new-run.ts';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import type { Database, Tx } from '../store/db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/tables/list-runs.ts';
@@ -28,15 +28,15 @@ afterEach(async () => {
 });
 
 function deps(over: Partial<FireDeps<Tx>> = {}): FireDeps<Tx> {
-  const texts = createTexts({ sandbox: true });
+  const templates = createTemplates({ sandbox: true });
   return {
     write: (job) => database.write(job),
     takeFire,
     keepDefinition: (tx, { hash, name, config }) =>
       keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
     insertRun,
-    lanes: createLanes(),
-    laneOf: (of, context) => laneOf(texts, { pipeline: of.config, context, team: null }),
+    concurrencyGroups: createConcurrencyGroups(),
+    concurrencyGroupOf: (of, context) => concurrencyGroupOf(templates, { pipeline: of.config, context, team: null }),
     now: () => AT + 250,
     newId,
     begin: (run) => void begun.push(run),

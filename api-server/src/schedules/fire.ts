@@ -1,9 +1,9 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
-import type { Lanes } from '../runs/run/lanes.ts';
-import type { Lane } from '../runs/state/lane.ts';
+import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { SharedQueue } from '../triggers/intake-deps.ts';
-import { joinSharedLane } from '../triggers/shared-queue.ts';
+import { joinSharedGroup } from '../triggers/shared-queue.ts';
 import { newRunRow, type NewRun } from '../runs/state/new-run.ts';
 import type { NewRunRecord } from '../runs/state/records.ts';
 
@@ -13,10 +13,10 @@ export interface FireDeps<Tx> {
   takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean>;
   keepDefinition(tx: Tx, pipeline: LoadedPipeline): Promise<void>;
   insertRun(tx: Tx, row: NewRunRecord): Promise<unknown>;
-  lanes: Lanes;
-  /** Places in lanes where several processes share the database. */
-  shared?: Pick<SharedQueue<Tx>, 'laneIsOpen' | 'place' | 'makeRoom'>;
-  laneOf(pipeline: LoadedPipeline, context: TriggerContext): Lane | null;
+  concurrencyGroups: ConcurrencyGroups;
+  /** Places in concurrency groups where several processes share the database. */
+  shared?: Pick<SharedQueue<Tx>, 'groupHasRoom' | 'place' | 'makeRoom'>;
+  concurrencyGroupOf(pipeline: LoadedPipeline, context: TriggerContext): ConcurrencyGroup | null;
   now(): number;
   newId(now: number): string;
   begin(run: NewRun, state: 'queued'): void;
@@ -31,23 +31,25 @@ export type Fired = { started: true; runId: string } | { started: false; reason:
 export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: number): Promise<Fired> {
   if (pipeline.config.suspend) return { started: false, reason: 'suspended' };
   const run = scheduledRun(deps, pipeline, at);
-  const { lane } = run;
-  let refused = !deps.shared && lane?.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id);
+  const { concurrencyGroup } = run;
+  let refused =
+    !deps.shared && concurrencyGroup?.onLimit === 'reject' && !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id);
   const taken = await deps
     .write(async (tx) => {
-      const open = lane !== null && deps.shared ? await deps.shared.laneIsOpen(tx, lane) : null;
-      if (open !== null) refused = !open && lane?.onLimit === 'reject';
+      const open =
+        concurrencyGroup !== null && deps.shared ? await deps.shared.groupHasRoom(tx, concurrencyGroup) : null;
+      if (open !== null) refused = !open && concurrencyGroup?.onLimit === 'reject';
       return store(deps, tx, { run, at, refused, open });
     })
     .catch((error: unknown) => {
-      if (lane) deps.lanes.leave(lane, run.id);
+      if (concurrencyGroup) deps.concurrencyGroups.leave(concurrencyGroup, run.id);
       throw error;
     });
   if (taken && !refused) {
     deps.begin(run, 'queued');
     return { started: true, runId: run.id };
   }
-  if (lane) deps.lanes.leave(lane, run.id);
+  if (concurrencyGroup) deps.concurrencyGroups.leave(concurrencyGroup, run.id);
   return { started: false, reason: taken ? 'limit' : 'taken' };
 }
 
@@ -56,7 +58,7 @@ interface Scheduled {
   at: number;
   /** The fire is used up, and no run comes of it. */
   refused: boolean;
-  /** What a lane said that processes share; null where there is none. */
+  /** What a concurrency group said that processes share; null where there is none. */
   open: boolean | null;
 }
 
@@ -69,8 +71,9 @@ async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused, open }:
     tx,
     newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'queued', now: triggeredAt }),
   );
-  const { lane } = run;
-  if (deps.shared) await joinSharedLane(deps.shared, tx, { runId: id, lane, open, entered: open === true });
+  const { concurrencyGroup } = run;
+  if (deps.shared)
+    await joinSharedGroup(deps.shared, tx, { runId: id, concurrencyGroup, open, entered: open === true });
   return true;
 }
 
@@ -84,7 +87,7 @@ function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: numb
     team: pipeline.config.schedule?.team ?? null,
     stage: pipeline.config.stage,
     triggeredAt: now,
-    lane: deps.laneOf(pipeline, context),
+    concurrencyGroup: deps.concurrencyGroupOf(pipeline, context),
     owner: null,
     prior: [],
   };

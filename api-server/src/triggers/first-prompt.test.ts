@@ -1,6 +1,6 @@
 import { resolveSet } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import { firstPrompt } from './first-prompt.ts';
 
@@ -25,7 +25,7 @@ function promptOf(steps: string) {
   const [found] = set.pipelines;
   if (!found) throw new Error(JSON.stringify(set.problems));
   const pipeline = { ...found, match: null };
-  return firstPrompt(createTexts({ sandbox: true }), { pipeline, context: CONTEXT, team: 'shop' }, 0);
+  return firstPrompt(createTemplates({ sandbox: true }), { pipeline, context: CONTEXT, team: 'shop' }, 0);
 }
 const ask = (name: string, prompt: string) =>
   `{name: ${name}, executor: gateway, agent: a, prompt_template: "${prompt}"}`;

@@ -1,7 +1,7 @@
 import { isFanOut, isParallel, type Step } from '@signalbox/crds';
 import type { RunRequest } from '../runs/state/new-run.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
-import type { Texts } from '../runs/prompt/texts.ts';
+import type { Templates } from '../runs/prompt/templates.ts';
 
 /** The prompt of the first step that has one, as a new run would render it; `error` where it cannot be rendered. */
 export interface FirstPrompt {
@@ -13,14 +13,14 @@ export interface FirstPrompt {
 
 /** What a run would ask first, without a run (Design 4): it has no id and no results yet. Null where nobody is asked. */
 export function firstPrompt(
-  texts: Texts,
+  templates: Templates,
   { pipeline, context, team }: Omit<RunRequest, 'dedupKey'>,
   now: number,
 ): FirstPrompt | null {
   const [found] = pipeline.config.steps.flatMap(promptsOf);
   if (!found) return null;
   const nothing = { step: found.step, text: null, missing: [] };
-  const compiled = texts.template(found.template);
+  const compiled = templates.template(found.template);
   if (!compiled.ok) return { ...nothing, error: compiled.msg };
   const { stage } = pipeline.config;
   const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new Map() };

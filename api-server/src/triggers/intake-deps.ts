@@ -1,6 +1,6 @@
 import type { Capacity } from '../runs/run/capacity.ts';
-import type { Lane } from '../runs/state/lane.ts';
-import type { Lanes } from '../runs/run/lanes.ts';
+import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
+import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
 import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
 
@@ -18,13 +18,13 @@ export interface IntakeDeps<Tx> {
   /** The results that a rerun starts with. */
   insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
   capacity: Capacity;
-  lanes: Lanes;
-  /** The lane of the pipeline's `concurrency`, or null. */
-  laneOf(request: Omit<RunRequest, 'dedupKey'>): Lane | null;
+  concurrencyGroups: ConcurrencyGroups;
+  /** The concurrency group of the pipeline's `concurrency`, or null. */
+  concurrencyGroupOf(request: Omit<RunRequest, 'dedupKey'>): ConcurrencyGroup | null;
   /** Runs that may wait for a slot; zero where `concurrency.on_full` is `reject`. */
   maxQueued: number;
   /** Runs that may wait for a place in their pipeline's own `concurrency`. */
-  maxInLanes: number;
+  maxInGroups: number;
   dedup: { enabled: boolean; windowSeconds: number };
   now(): number;
   newId(now: number): string;
@@ -34,13 +34,13 @@ export interface IntakeDeps<Tx> {
   begin(run: NewRun, state: 'running' | 'queued'): void;
 }
 
-/** Runs that wait and places in lanes, as the store has them: for whichever process has room (Design 8). */
+/** Runs that wait and places in concurrency groups, as the store has them: for whichever process has room (Design 8). */
 export interface SharedQueue<Tx> {
   /** Runs that nobody has yet. */
   waiting(tx: Tx): Promise<number>;
-  /** Whether the lane has a place when `also` more runs are in it; nobody else decides until the transaction ends. */
-  laneIsOpen(tx: Tx, lane: Lane, also?: number): Promise<boolean>;
-  place(tx: Tx, lane: Lane, placing: { runId: string; entered: boolean }): Promise<void>;
-  /** For a run that waits in a lane where the newest wins. */
-  makeRoom(tx: Tx, lane: Lane, runId: string): Promise<void>;
+  /** Whether the concurrency group has a place when `also` more runs are in it; nobody else decides until the transaction ends. */
+  groupHasRoom(tx: Tx, concurrencyGroup: ConcurrencyGroup, also?: number): Promise<boolean>;
+  place(tx: Tx, concurrencyGroup: ConcurrencyGroup, placing: { runId: string; entered: boolean }): Promise<void>;
+  /** For a run that waits in a concurrency group where the newest wins. */
+  makeRoom(tx: Tx, concurrencyGroup: ConcurrencyGroup, runId: string): Promise<void>;
 }

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import { newId } from '../runs/state/ids.ts';
-import { createLanes, laneOf } from '../runs/run/lanes.ts';
+import { createConcurrencyGroups, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun } from '../runs/state/new-run.ts';
-import { createTexts } from '../runs/prompt/texts.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import type { Database, Tx } from '../store/db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/tables/list-runs.ts';
@@ -32,9 +32,9 @@ afterEach(async () => {
 });
 
 function deps(
-  over: { maxRuns?: number; maxQueued?: number; maxInLanes?: number; dedup?: boolean } = {},
+  over: { maxRuns?: number; maxQueued?: number; maxInGroups?: number; dedup?: boolean } = {},
 ): IntakeDeps<Tx> {
-  const texts = createTexts({ sandbox: true });
+  const templates = createTemplates({ sandbox: true });
   return {
     write: (job) => database.write(job),
     findDuplicate,
@@ -43,10 +43,11 @@ function deps(
       keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
     definitionKept: () => undefined,
     capacity: createCapacity(over.maxRuns ?? 1000),
-    lanes: createLanes(),
-    laneOf: ({ pipeline, context, team }) => laneOf(texts, { pipeline: pipeline.config, context, team }),
+    concurrencyGroups: createConcurrencyGroups(),
+    concurrencyGroupOf: ({ pipeline, context, team }) =>
+      concurrencyGroupOf(templates, { pipeline: pipeline.config, context, team }),
     maxQueued: over.maxQueued ?? 0,
-    maxInLanes: over.maxInLanes ?? 100,
+    maxInGroups: over.maxInGroups ?? 100,
     dedup: { enabled: over.dedup ?? true, windowSeconds: 300 },
     now: () => clock,
     newId,
@@ -199,12 +200,14 @@ test('a refusal says what is missing: slots, more slots than there are, places t
   const atOnce = await Promise.all(['runs', 'waits', 'late'].map((key) => intake(queueing, one(key))));
   expect(atOnce.map(messageOf).at(-1)).toMatch(/every slot is taken .*, and too many runs wait already/);
 
-  const lane = pipeline('concurrency: {limit: 1, on_limit: reject}');
+  const concurrencyGroup = pipeline('concurrency: {limit: 1, on_limit: reject}');
   const free = deps();
-  await intake(free, one('in-lane', lane));
-  expect(messageOf(await intake(free, one('next', lane)))).toMatch(/pipeline "p" lets 1 of its runs run at a time/);
+  await intake(free, one('in-lane', concurrencyGroup));
+  expect(messageOf(await intake(free, one('next', concurrencyGroup)))).toMatch(
+    /pipeline "p" lets 1 of its runs run at a time/,
+  );
 
-  const waiting = deps({ maxInLanes: 0 });
+  const waiting = deps({ maxInGroups: 0 });
   const patient = pipeline('concurrency: {limit: 1, on_limit: queue}');
   await intake(waiting, one('patient', patient));
   expect(messageOf(await intake(waiting, one('after', patient)))).toMatch(
@@ -236,7 +239,7 @@ test.each([
   ['queue', 'queued'],
   ['reject', 'at_capacity'],
   ['cancel_running', 'queued'],
-])('a full lane with on_limit: %s', async (rule, status) => {
+])('a full concurrencyGroup with on_limit: %s', async (rule, status) => {
   const shared = deps();
   const limited = pipeline(`concurrency: {limit: 1, key: "{{labels.service}}", on_limit: ${rule}}`);
   const deliver = (service: string) =>
@@ -255,8 +258,8 @@ test('of what comes at the same moment no more waits than may wait', async () =>
   expect(shared.capacity.announced()).toBe(0);
 });
 
-test('the queue of a lane is bounded too', async () => {
-  const shared = deps({ maxInLanes: 2 });
+test('the queue of a concurrencyGroup is bounded too', async () => {
+  const shared = deps({ maxInGroups: 2 });
   const limited = pipeline('concurrency: {limit: 1, on_limit: queue}');
   const verdicts = (
     await Promise.all(Array.from({ length: 10 }, (_, at) => intake(shared, one(`k${at}`, limited))))
@@ -277,8 +280,13 @@ test.each<[string, Parameters<typeof deps>[0], string, string[]]>([
   ['a free slot', { maxRuns: 2 }, '', ['accepted']],
   ['no slot and no queue', { maxRuns: 1 }, '', ['at_capacity']],
   ['no slot and a queue', { maxRuns: 1, maxQueued: 1 }, '', ['queued']],
-  ['a full lane that queues', { maxRuns: 2 }, 'concurrency: {limit: 1, on_limit: queue}', ['queued']],
-  ['a full lane that rejects', { maxRuns: 2 }, 'concurrency: {limit: 1, on_limit: reject}', ['at_capacity']],
+  ['a full concurrencyGroup that queues', { maxRuns: 2 }, 'concurrency: {limit: 1, on_limit: queue}', ['queued']],
+  [
+    'a full concurrencyGroup that rejects',
+    { maxRuns: 2 },
+    'concurrency: {limit: 1, on_limit: reject}',
+    ['at_capacity'],
+  ],
 ])('a dry run says what a delivery becomes, and so it does: %s', async (_, limits, more, expected) => {
   const shared = deps(limits);
   const limited = pipeline(more);

@@ -1,10 +1,10 @@
-import type { Lane } from '../runs/state/lane.ts';
+import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
 import type { DuplicateRun } from '../runs/state/records.ts';
 import type { IntakeDeps } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';
-import { joinSharedLane, lookElsewhere } from './shared-queue.ts';
+import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
 
 interface Plan {
   request: RunRequest;
@@ -12,12 +12,12 @@ interface Plan {
   duplicate: DuplicateRun | null;
   /** The earlier context of the same delivery that has the same fingerprint. */
   twin: Plan | null;
-  lane: Lane | null;
+  concurrencyGroup: ConcurrencyGroup | null;
   owner: number | null;
-  /** Whether the lane has a place, by what all processes have stored; null where this process has the lane to itself. */
+  /** Whether the concurrency group has a place, by what all processes have stored; null where this process has the concurrency group to itself. */
   open: boolean | null;
 }
-type Room = 'running' | 'queued' | 'none' | 'lane_full';
+type Room = 'running' | 'queued' | 'none' | 'group_full';
 /** Null is the room of a duplicate: it needs none. */
 type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
 
@@ -79,7 +79,7 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[],
       id,
       duplicate,
       twin,
-      lane: duplicate ? null : deps.laneOf(request),
+      concurrencyGroup: duplicate ? null : deps.concurrencyGroupOf(request),
       owner: null,
       open: null,
     };
@@ -116,50 +116,56 @@ export function dedupWindow<Tx>(
     : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
 }
 
-type Reserving = Pick<IntakeDeps<never>, 'capacity' | 'lanes' | 'maxQueued' | 'maxInLanes'>;
+type Reserving = Pick<IntakeDeps<never>, 'capacity' | 'concurrencyGroups' | 'maxQueued' | 'maxInGroups'>;
 
 /** What a new run would find now, for a dry run. */
 export function roomFor(
-  { capacity, lanes, laneOf, maxQueued, maxInLanes }: Reserving & Pick<IntakeDeps<never>, 'laneOf'>,
+  {
+    capacity,
+    concurrencyGroups,
+    concurrencyGroupOf,
+    maxQueued,
+    maxInGroups,
+  }: Reserving & Pick<IntakeDeps<never>, 'concurrencyGroupOf'>,
   request: Omit<RunRequest, 'dedupKey'>,
 ): 'accepted' | 'queued' | 'at_capacity' {
-  const lane = laneOf(request);
-  const waits = lane !== null && lanes.full(lane);
-  const waiting = capacity.waiting() + capacity.announced() + lanes.waiting();
-  if (waits && lane.onLimit === 'reject') return 'at_capacity';
+  const concurrencyGroup = concurrencyGroupOf(request);
+  const waits = concurrencyGroup !== null && concurrencyGroups.full(concurrencyGroup);
+  const waiting = capacity.waiting() + capacity.announced() + concurrencyGroups.waiting();
+  if (waits && concurrencyGroup.onLimit === 'reject') return 'at_capacity';
   if (capacity.active() < capacity.max && !waits) return 'accepted';
-  return waiting < (capacity.active() < capacity.max ? maxInLanes : maxQueued) ? 'queued' : 'at_capacity';
+  return waiting < (capacity.active() < capacity.max ? maxInGroups : maxQueued) ? 'queued' : 'at_capacity';
 }
 
-/** Holds slots, places in lanes and places to wait for the runs of one delivery; a job that runs twice starts over. */
-function reservation({ capacity, lanes, maxQueued, maxInLanes }: Reserving) {
+/** Holds slots, places in concurrency groups and places to wait for the runs of one delivery; a job that runs twice starts over. */
+function reservation({ capacity, concurrencyGroups, maxQueued, maxInGroups }: Reserving) {
   let held = 0;
   let announced = 0;
   let elsewhere = 0;
-  const places: { lane: Lane; id: string }[] = [];
+  const places: { concurrencyGroup: ConcurrencyGroup; id: string }[] = [];
   const settle = () => {
     capacity.announce(-announced);
     announced = 0;
   };
   const giveBack = () => {
     for (; held > 0; held -= 1) capacity.release();
-    for (const { lane, id } of places.splice(0)) lanes.leave(lane, id);
+    for (const { concurrencyGroup, id } of places.splice(0)) concurrencyGroups.leave(concurrencyGroup, id);
     settle();
   };
-  const inLane = ({ lane, id, duplicate, open }: Plan): Room | null => {
+  const inConcurrencyGroup = ({ concurrencyGroup, id, duplicate, open }: Plan): Room | null => {
     if (duplicate) return null;
-    if (lane === null) return 'running';
-    if (open !== null) return open ? 'running' : lane.onLimit === 'reject' ? 'lane_full' : 'queued';
-    if (lanes.tryTake(lane, id)) {
-      places.push({ lane, id });
+    if (concurrencyGroup === null) return 'running';
+    if (open !== null) return open ? 'running' : concurrencyGroup.onLimit === 'reject' ? 'group_full' : 'queued';
+    if (concurrencyGroups.tryTake(concurrencyGroup, id)) {
+      places.push({ concurrencyGroup, id });
       return 'running';
     }
-    return lane.onLimit === 'reject' ? 'lane_full' : 'queued';
+    return concurrencyGroup.onLimit === 'reject' ? 'group_full' : 'queued';
   };
   const count = (rooms: readonly (Room | null)[], wanted: Room) => rooms.filter((room) => room === wanted).length;
   /** Nobody waits in vain: what came in the same moment counts before it is in a queue. */
   const mayWait = (more: number, max: number): boolean => {
-    const waiting = elsewhere + capacity.waiting() + capacity.announced() + lanes.waiting();
+    const waiting = elsewhere + capacity.waiting() + capacity.announced() + concurrencyGroups.waiting();
     if (more > 0 && waiting + more > max) return false;
     announced = more;
     capacity.announce(more);
@@ -169,12 +175,12 @@ function reservation({ capacity, lanes, maxQueued, maxInLanes }: Reserving) {
     reserve: (plans: Plan[], waitingElsewhere: number): (Room | null)[] => {
       giveBack();
       elsewhere = waitingElsewhere;
-      const rooms = plans.map(inLane);
+      const rooms = plans.map(inConcurrencyGroup);
       const queued = count(rooms, 'queued');
       const wanted = count(rooms, 'running');
       if (capacity.tryTake(wanted)) {
         held = wanted;
-        if (mayWait(queued, maxInLanes)) return rooms;
+        if (mayWait(queued, maxInGroups)) return rooms;
         giveBack();
         return rooms.map((room) => room && 'none');
       }
@@ -199,8 +205,9 @@ async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: 
   await deps.keepDefinition(tx, request.pipeline);
   plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }));
   if (request.prior?.length) await deps.insertPrior?.(tx, id, request);
-  const { lane, open } = plan;
-  if (deps.shared) await joinSharedLane(deps.shared, tx, { runId: id, lane, open, entered: status === 'running' });
+  const { concurrencyGroup, open } = plan;
+  if (deps.shared)
+    await joinSharedGroup(deps.shared, tx, { runId: id, concurrencyGroup, open, entered: status === 'running' });
 }
 
 type Concluding = Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept' | 'maxQueued'>;
@@ -220,7 +227,7 @@ function conclude(deps: Concluding, plan: Plan, { room, outside, elsewhere, now 
   const named = { source, pipeline: pipeline.name, severity, summary };
   // A twin of what was refused is refused with it.
   if (room === 'none') return refused(deps, outside);
-  if (room === 'lane_full') return refusedByLane(plan);
+  if (room === 'group_full') return refusedByGroup(plan);
   const { duplicate } = plan;
   if (duplicate) {
     const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
@@ -238,8 +245,8 @@ function refused({ capacity, maxQueued }: Concluding, wanted: number): Verdict {
   return atCapacity(active, max, noRoom({ active, max, wanted, maxQueued }));
 }
 
-function refusedByLane({ request, lane }: Plan): Verdict {
-  const limit = lane?.limit ?? 0;
+function refusedByGroup({ request, concurrencyGroup }: Plan): Verdict {
+  const limit = concurrencyGroup?.limit ?? 0;
   return atCapacity(limit, limit, noPlace(request.pipeline.name, limit));
 }
 
@@ -251,11 +258,16 @@ const atCapacity = (activeRuns: number, maxConcurrentRuns: number, message: stri
   retryAfterSeconds: 5,
 });
 
-function begin(deps: Concluding, { request, id, lane, owner }: Plan, state: 'running' | 'queued', now: number): void {
+function begin(
+  deps: Concluding,
+  { request, id, concurrencyGroup, owner }: Plan,
+  state: 'running' | 'queued',
+  now: number,
+): void {
   const { pipeline, context, team, prior = [] } = request;
   deps.definitionKept(pipeline.hash);
   deps.begin(
-    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, lane, owner, prior },
+    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, concurrencyGroup, owner, prior },
     state,
   );
 }

@@ -5,8 +5,8 @@ import { askAgent } from './model-call.ts';
 import { renderPrompt } from '../prompt/prompt.ts';
 import { askForTool, type ToolApprovals } from './tool-approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
-import type { AnyStep, Site } from '../state/site.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { AnyStep, StepContext } from '../state/step-context.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 
@@ -14,17 +14,17 @@ export interface AgentStepDeps {
   backend: AgentBackend;
   /** Null where nobody can be asked about a tool. */
   approvals: ToolApprovals | null;
-  texts: Texts;
+  templates: Templates;
   now(): number;
 }
 
 /** A step that asks an agent of a backend. */
 export function agentStep(deps: AgentStepDeps): StepKind {
   return {
-    prepare: (site, earlier) => {
-      const step = site.step as AnyAgentStep;
+    prepare: (ctx, earlier) => {
+      const step = ctx.step as AnyAgentStep;
       const prompt =
-        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+        earlier?.prompt === undefined ? renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const prepared: Prepared = {
         ok: true,
@@ -32,7 +32,7 @@ export function agentStep(deps: AgentStepDeps): StepKind {
         model: step.model ?? null,
         promptHash: hashOf(step),
         raw: prompt.raw,
-        perform: (attempt) => ask(deps, { site, step, raw: prompt.raw }, attempt),
+        perform: (attempt) => ask(deps, { ctx, step, raw: prompt.raw }, attempt),
       };
       return prepared;
     },
@@ -49,7 +49,7 @@ function hashOf(step: AnyAgentStep): string {
 }
 
 interface Question {
-  site: Site;
+  ctx: StepContext;
   step: AnyAgentStep;
   raw: RawResponse;
 }
@@ -79,8 +79,8 @@ async function repair(
   failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
 ): Promise<Performed> {
   const { attempt, reply, errors } = failed;
-  question.site.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
-    step_name: question.site.name,
+  question.ctx.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
+    step_name: question.ctx.name,
     errors: errors.slice(0, 5),
   });
   const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
@@ -105,11 +105,11 @@ const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
 
 async function call(
   deps: AgentStepDeps,
-  { site, step }: Question,
+  { ctx, step }: Question,
   attempt: Attempt & { input: string },
 ): Promise<AgentReply | Failure> {
-  const { run, name } = site;
-  const questions = approvalsOf(deps, { site, attempt });
+  const { run, name } = ctx;
+  const questions = approvalsOf(deps, { ctx, attempt });
   const reply = await askAgent(deps.backend, attempt.span, {
     agent: step.agent,
     model: step.model,
@@ -130,8 +130,8 @@ async function call(
   return reply;
 }
 
-interface CallSite {
-  site: Site;
+interface ToolCalls {
+  ctx: StepContext;
   attempt: Attempt;
 }
 
@@ -142,7 +142,7 @@ interface Questions {
 }
 
 /** Most calls ask nobody, so the signal that ends the questions is made with the first one. */
-function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt }: CallSite): Questions | undefined {
+function approvalsOf({ approvals, now }: AgentStepDeps, { ctx, attempt }: ToolCalls): Questions | undefined {
   if (!approvals) return undefined;
   const deadline = now() + attempt.timeoutMs;
   const asked: Promise<unknown>[] = [];
@@ -151,7 +151,7 @@ function approvalsOf({ approvals, now }: AgentStepDeps, { site, attempt }: CallS
     ask: (request) => {
       over ??= new AbortController();
       const signal = AbortSignal.any([attempt.signal, over.signal]);
-      const decision = askForTool(approvals, { site, signal, store: attempt.store, deadline, now: now() }, request);
+      const decision = askForTool(approvals, { ctx, signal, store: attempt.store, deadline, now: now() }, request);
       asked.push(decision);
       return decision;
     },

@@ -4,7 +4,7 @@ import type { ActiveRun } from '../state/active-run.ts';
 import type { ToolDecision, ToolRequest } from '../state/executor.ts';
 import type { Write } from '../state/records.ts';
 import type { Attempt } from '../state/step-kind.ts';
-import type { Site } from '../state/site.ts';
+import type { StepContext } from '../state/step-context.ts';
 
 export interface ToolApprovals {
   ask(run: ActiveRun, approval: Approval): Write[];
@@ -14,7 +14,7 @@ export interface ToolApprovals {
 }
 
 export interface Asking {
-  site: Site;
+  ctx: StepContext;
   /** Fires when the call that asks is over. */
   signal: AbortSignal;
   store: Attempt['store'];
@@ -29,8 +29,8 @@ export async function askForTool(
   asking: Asking,
   request: ToolRequest,
 ): Promise<ToolDecision> {
-  const { site, signal, store } = asking;
-  const { run, name } = site;
+  const { ctx, signal, store } = asking;
+  const { run, name } = ctx;
   const id = questionId(run.id, name, request);
   const known = await approvals.find(id);
   if (known && known.status !== 'pending') return decisionOf(known);
@@ -60,8 +60,8 @@ function questionId(runId: string, stepName: string, { backendRunId, callId }: T
   return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
 }
 
-function questionOf(id: string, { site, deadline, now }: Asking, request: ToolRequest): Approval {
-  const { run, name } = site;
+function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
+  const { run, name } = ctx;
   const { agent, server, tool, input, reason } = request;
   return {
     id,

@@ -6,8 +6,8 @@ import type { CheckResult } from '../state/model.ts';
 import { noteMissing, renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
-import type { Begun } from './step-rows.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { Begun } from './step-execution.ts';
+import type { Templates } from '../prompt/templates.ts';
 import { answerValues, type Subject } from './verify.ts';
 
 export interface ShellResult {
@@ -25,7 +25,7 @@ export type ShellExecutor = (call: {
 }) => Promise<ShellResult | Failure>;
 
 export interface CheckDeps {
-  texts: Texts;
+  templates: Templates;
   env: PipelineEnv;
   http: HttpExecutor;
   /** Null where `security.allow_shell_checks` is false. */
@@ -72,7 +72,7 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     const timedOut = stopReason(signal)?.why === 'call_timeout';
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
-  const compiled = deps.texts.expression(check.expect);
+  const compiled = deps.templates.expression(check.expect);
   if (!compiled.ok) return { ...about, passed: false, detail: `${check.expect}: ${compiled.msg}` };
   const result = compiled.expression.evaluate({ ...scope.values, ...seen.values });
   if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
@@ -84,7 +84,7 @@ type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Fail
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 async function observe(deps: CheckDeps, check: Check, { values, missing, signal }: CheckScope): Promise<Seen> {
-  const rendering: Rendering = { texts: deps.texts, env: deps.env, values, missing };
+  const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing };
   if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
   const env = renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;

@@ -6,7 +6,7 @@ import { family } from '../state/hourly.ts';
 import type { Counter } from '../state/records.ts';
 import { verifierCounters } from '../state/rollups.ts';
 import type { CallFacts } from '../state/step-kind.ts';
-import type { Begun } from './step-rows.ts';
+import type { Begun } from './step-execution.ts';
 import { verdictOf, verify, type OpinionDeps, type Subject } from './verify.ts';
 
 /** The identity of a calibration bucket, and the confidence to look up in it (Orchestration 2.9). */

@@ -1,7 +1,7 @@
 import type { SecondOpinion } from '../state/model.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion } from './second-opinion.ts';
-import type { Begun } from './step-rows.ts';
+import type { Begun } from './step-execution.ts';
 import { answerValues, renderOr, type OpinionDeps, type Subject } from './verify.ts';
 
 /** What the judge must answer beside the contract. */
@@ -33,7 +33,7 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
     executor: grounding.executor,
     agent: grounding.agent,
     model: grounding.model,
-    input: renderOr(deps.texts, begun, own, builtIn(subject, material)),
+    input: renderOr(deps.templates, begun, own, builtIn(subject, material)),
     schema: SCORE_SCHEMA,
     timeoutMs: grounding.timeout_seconds * 1000,
     signal: subject.signal,

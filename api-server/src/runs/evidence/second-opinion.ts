@@ -6,7 +6,7 @@ import type { SecondOpinion } from '../state/model.ts';
 import { askAgent } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
 import { type PriceOf, spend } from '../state/cost.ts';
-import type { Begun } from './step-rows.ts';
+import type { Begun } from './step-execution.ts';
 
 export type Backends = ReadonlyMap<string, AgentBackend>;
 
@@ -37,14 +37,14 @@ interface SecondOpinionDeps {
  * Asks a second agent about a step's answer, in a span of its own. A failure is part of the result, never a failure of the
  * run (Design 3).
  */
-export async function secondOpinion(deps: SecondOpinionDeps, site: Begun, opinion: Opinion): Promise<SecondOpinion> {
+export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opinion: Opinion): Promise<SecondOpinion> {
   const { part, executor, agent } = opinion;
-  const span = site.span.child(`${part}: ${agent}`, {
+  const span = begun.span.child(`${part}: ${agent}`, {
     'service.span.kind': part,
     'service.executor': executor,
     'service.agent': agent,
   });
-  const said = await ask(deps, site, { ...opinion, span });
+  const said = await ask(deps, begun, { ...opinion, span });
   span.end(
     { 'service.model': said.model, 'service.provider': said.provider, 'service.confidence': said.score },
     said.error === undefined ? null : 'failed',
@@ -52,17 +52,17 @@ export async function secondOpinion(deps: SecondOpinionDeps, site: Begun, opinio
   return said;
 }
 
-async function ask({ backends, priceOf }: SecondOpinionDeps, site: Begun, opinion: Asked): Promise<SecondOpinion> {
+async function ask({ backends, priceOf }: SecondOpinionDeps, begun: Begun, opinion: Asked): Promise<SecondOpinion> {
   const nothing = { agent: opinion.agent, ...NOTHING };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
   const message = `no answer within ${opinion.timeoutMs / 1000} s`;
   using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
   const { signal } = deadline;
-  const reply = await askAgent(backend, opinion.span, callOf(site, { ...opinion, signal }));
+  const reply = await askAgent(backend, opinion.span, callOf(begun, { ...opinion, signal }));
   if (!reply.ok) return { ...nothing, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
   const { model, provider, usage } = reply;
-  if (usage) spend(priceOf, site, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
+  if (usage) spend(priceOf, begun, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
   return { ...nothing, ...read(reply, opinion), ...usage };
 }
 

@@ -5,13 +5,13 @@ import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
 import type { PriceOf } from '../state/cost.ts';
 import type { Answer } from '../state/step-kind.ts';
-import type { Begun } from './step-rows.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { Begun } from './step-execution.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 export interface OpinionDeps {
   backends: Backends;
   priceOf: PriceOf;
-  texts: Texts;
+  templates: Templates;
   now(): number;
 }
 
@@ -40,7 +40,7 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   if (!holds(deps, begun, verifier, values)) return null;
   const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
-  const input = renderOr(deps.texts, begun, own, builtIn(verifier, subject));
+  const input = renderOr(deps.templates, begun, own, builtIn(verifier, subject));
   const opinion = await secondOpinion(deps, begun, {
     part: 'verifier',
     executor: verifier.executor,
@@ -68,7 +68,7 @@ export function verdictOf(verifier: Verifier, score: number | null): number | nu
 
 function holds(deps: OpinionDeps, { run, name }: Begun, verifier: Verifier, values: Record<string, unknown>): boolean {
   if (verifier.when === undefined) return true;
-  const compiled = deps.texts.expression(verifier.when);
+  const compiled = deps.templates.expression(verifier.when);
   const result = compiled.ok ? compiled.expression.evaluate(values) : null;
   if (result?.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
@@ -84,9 +84,14 @@ interface OwnPrompt {
 }
 
 /** The author's prompt for a second agent; the built-in one where there is none, or, with a word in the log, where it fails. */
-export function renderOr(texts: Texts, begun: Begun, { part, template, values }: OwnPrompt, builtInPrompt: string) {
+export function renderOr(
+  templates: Templates,
+  begun: Begun,
+  { part, template, values }: OwnPrompt,
+  builtInPrompt: string,
+) {
   if (template === undefined) return builtInPrompt;
-  const compiled = texts.template(template);
+  const compiled = templates.template(template);
   const rendered = compiled.ok ? compiled.template.render(values) : compiled;
   if (!rendered.ok) {
     const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;

@@ -34,7 +34,7 @@ function evaluateList(
   run: ActiveRun,
   { fan_out: { over, max_items: max } }: FanOutStep,
 ): unknown[] | Failure {
-  const compiled = deps.texts.expression(over);
+  const compiled = deps.templates.expression(over);
   if (!compiled.ok) return failure(`over: ${compiled.msg}, in ${over}`);
   const result = compiled.expression.evaluate(runValues(run, deps.now()));
   if (!result.ok) return failure(`over: ${result.msg}, in ${over}`);
@@ -56,7 +56,7 @@ function branch(
   { item, at, total, index }: Item,
 ): Branch {
   const locals = { [as]: item, fan_out: { index: at, total, item } };
-  return { site: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals, span }, weight: 1 };
+  return { ctx: { run, step, name: `${name}/${at}`, index, kind: 'fan_out_branch', locals, span }, weight: 1 };
 }
 
 const ON_EMPTY = { complete: 'completed', skip: 'skipped', abort: 'aborted' } as const;

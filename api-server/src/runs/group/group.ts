@@ -9,8 +9,8 @@ import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } f
 import { holdSlot, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
-import { endedStep, startedStep, type StepOf } from '../evidence/step-rows.ts';
-import type { Site } from '../state/site.ts';
+import { endedStep, startedStep, type StepOf } from '../evidence/step-execution.ts';
+import type { StepContext } from '../state/step-context.ts';
 
 /** An entry of several branches, as the engine sees it. */
 export interface Group {
@@ -23,7 +23,7 @@ export interface Group {
 }
 
 export interface Branch {
-  site: Omit<Site, 'signal' | 'slot'>;
+  ctx: Omit<StepContext, 'signal' | 'slot'>;
   weight: number;
 }
 
@@ -90,14 +90,14 @@ export async function runBranches(
   });
   const { signal } = deadline;
   const shared = shareSlot(run.slot);
-  const waiting = branches.filter(({ site }) => !run.results.has(site.name));
+  const waiting = branches.filter(({ ctx }) => !run.results.has(ctx.name));
   const worker = async () => {
     const { slot, leave } = shared.join();
     try {
       for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
         await holdSlot(slot, signal);
-        const { error } = await runStep(deps, { ...next.site, signal, slot });
-        if (error) errors.set(next.site.name, error);
+        const { error } = await runStep(deps, { ...next.ctx, signal, slot });
+        if (error) errors.set(next.ctx.name, error);
         await deps.flush(run, []);
       }
     } finally {
@@ -132,7 +132,7 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], 
       trust: null,
     });
   }
-  const results = branches.map(({ site, weight }) => ({ name: site.name, weight, view: run.results.get(site.name) }));
+  const results = branches.map(({ ctx, weight }) => ({ name: ctx.name, weight, view: run.results.get(ctx.name) }));
   const grave = GRAVE.find((status) => results.some(({ view }) => view?.status === status));
   if (grave) {
     const culprit = results.find(({ view }) => view?.status === grave)?.name ?? '';

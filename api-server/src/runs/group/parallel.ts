@@ -13,7 +13,7 @@ export async function runParallel(
   const group: Group = { run, step, index, executor: 'parallel', join: step.parallel.join, raw: null };
   const begun = await beginGroup(deps, group, step.parallel.steps.length);
   const branches = step.parallel.steps.map((branch): Branch => ({
-    site: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {}, span: begun.span },
+    ctx: { run, step: branch, name: branch.name, index, kind: 'branch', locals: {}, span: begun.span },
     weight: branch.weight,
   }));
   const errors = await runBranches(deps, begun, branches, branches.length);

@@ -7,11 +7,11 @@ import type { RawResponse } from '../state/model.ts';
 import type { Write } from '../state/records.ts';
 import { holdSlot } from '../state/shared-slot.ts';
 import { type Answer, type Attempt, noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
-import type { AnyStep, Site } from '../state/site.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { AnyStep, StepContext } from '../state/step-context.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 export interface HumanStepDeps {
-  texts: Texts;
+  templates: Templates;
   now(): number;
   approvals: {
     ask(run: ActiveRun, approval: Approval): Write[];
@@ -25,10 +25,10 @@ type AnyHumanStep = Extract<AnyStep, { executor: 'human' }>;
 /** A step that waits for a person: the question is stored with its start and closed by a decision or its time (Orchestration 3). */
 export function humanStep(deps: HumanStepDeps): StepKind {
   return {
-    prepare: (site, earlier) => {
-      const step = site.step as AnyHumanStep;
+    prepare: (ctx, earlier) => {
+      const step = ctx.step as AnyHumanStep;
       const prompt =
-        earlier?.prompt === undefined ? renderPrompt(deps, site, step) : { ok: true as const, raw: earlier };
+        earlier?.prompt === undefined ? renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const { raw } = prompt;
       return {
@@ -39,24 +39,24 @@ export function humanStep(deps: HumanStepDeps): StepKind {
         raw,
         keepsTime: true,
         withStart: ({ id, startedAt }) => {
-          const approval = questionOf(site, raw, { id, startedAt });
-          if (!site.run.inFlight.has(site.name)) noteQuestion(site, approval);
-          return deps.approvals.ask(site.run, approval);
+          const approval = questionOf(ctx, raw, { id, startedAt });
+          if (!ctx.run.inFlight.has(ctx.name)) noteQuestion(ctx, approval);
+          return deps.approvals.ask(ctx.run, approval);
         },
-        perform: (attempt) => wait(deps, { site, step, raw }, attempt),
+        perform: (attempt) => wait(deps, { ctx, step, raw }, attempt),
       };
     },
   };
 }
 
 interface Question {
-  site: Site;
+  ctx: StepContext;
   step: AnyHumanStep;
   raw: RawResponse;
 }
 
 function questionOf(
-  { run, step: declared, name }: Site,
+  { run, step: declared, name }: StepContext,
   raw: RawResponse,
   { id, startedAt }: Attempt['step'],
 ): Approval {
@@ -83,32 +83,32 @@ function questionOf(
   };
 }
 
-function noteQuestion({ run, name }: Site, { id, expiresAt }: Approval): void {
+function noteQuestion({ run, name }: StepContext, { id, expiresAt }: Approval): void {
   const fields = { step_name: name, approval_id: id, expires_at: new Date(expiresAt).toISOString() };
   run.journal.add('info', 'approval_requested', `${name} waits for a decision`, fields);
 }
 
 async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
-  const { site, step, raw } = question;
-  const { run, name, slot } = site;
+  const { ctx, step, raw } = question;
+  const { run, name, slot } = ctx;
   slot.giveBack();
-  const closed = await deps.approvals.answer(questionOf(site, raw, attempt.step), attempt);
+  const closed = await deps.approvals.answer(questionOf(ctx, raw, attempt.step), attempt);
   const performed = toPerformed(question, closed);
-  noteEnd(site, closed);
+  noteEnd(ctx, closed);
   await attempt.store(deps.approvals.goesOn(run));
-  if (goesOn(performed, site, step)) await holdSlot(slot, attempt.signal);
+  if (goesOn(performed, ctx, step)) await holdSlot(slot, attempt.signal);
   return attempt.signal.aborted
     ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
     : performed;
 }
 
 /** A run that ends here needs no slot for it; a sub-run's parent may go on. */
-const goesOn = (performed: Performed, { run }: Site, { on_failure: policy }: AnyHumanStep): boolean =>
+const goesOn = (performed: Performed, { run }: StepContext, { on_failure: policy }: AnyHumanStep): boolean =>
   performed.ok ||
   run.depth > 1 ||
   (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
 
-function noteEnd({ run, name }: Site, { id, status, decidedBy, comment }: Approval): void {
+function noteEnd({ run, name }: StepContext, { id, status, decidedBy, comment }: Approval): void {
   const fields = { step_name: name, approval_id: id };
   switch (status) {
     case 'approved':

@@ -1,9 +1,9 @@
 import type { Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
-import type { Site } from '../state/site.ts';
+import type { StepContext } from '../state/step-context.ts';
 import { noteMissing } from './rendering.ts';
 import { runValues } from './run-values.ts';
-import type { Texts } from './texts.ts';
+import type { Templates } from './templates.ts';
 
 /** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 256 * 1024;
@@ -17,11 +17,11 @@ const templateFailure = (message: string): Failure => ({
 
 /** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
 export function renderPrompt(
-  deps: { texts: Texts; now(): number },
-  { run, name, locals }: Pick<Site, 'run' | 'name' | 'locals'>,
+  deps: { templates: Templates; now(): number },
+  { run, name, locals }: Pick<StepContext, 'run' | 'name' | 'locals'>,
   step: { prompt_template: string },
 ): { ok: true; raw: RawResponse } | Failure {
-  const compiled = deps.texts.template(step.prompt_template);
+  const compiled = deps.templates.template(step.prompt_template);
   if (!compiled.ok) return templateFailure(compiled.msg);
   const rendered = compiled.template.render(runValues(run, deps.now(), locals));
   if (!rendered.ok) return templateFailure(rendered.msg);

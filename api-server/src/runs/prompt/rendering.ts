@@ -1,6 +1,6 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import type { Failure } from '../state/executor.ts';
-import type { Texts } from './texts.ts';
+import type { Templates } from './templates.ts';
 
 /** What `${NAME}` may mean in `url`, `headers` and `payload` (Design 3): the operator's list and its values. */
 export interface PipelineEnv {
@@ -13,7 +13,7 @@ export interface PipelineEnv {
 }
 
 export interface Rendering {
-  texts: Texts;
+  templates: Templates;
   env: PipelineEnv;
   values: Record<string, unknown>;
   /** The author's key that holds the text; every failure names it. */
@@ -60,13 +60,13 @@ export const within = (rendering: Rendering, key: string | number): Rendering =>
 /** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
 export function renderText(
   source: string,
-  { texts, env, values, missing, field }: Rendering,
+  { templates, env, values, missing, field }: Rendering,
   encode?: (value: string) => string,
 ): Rendered<string> {
   const named = (message: string) => (field === undefined ? message : `${field}: ${message}`);
   const expanded = expandEnv(source, env);
   if (!expanded.ok) return { ...expanded, message: named(expanded.message) };
-  const compiled = encode ? texts.strict(expanded.value) : texts.template(expanded.value);
+  const compiled = encode ? templates.strict(expanded.value) : templates.template(expanded.value);
   if (!compiled.ok) return failure('template_failed', named(compiled.msg));
   const rendered = compiled.template.render(values);
   if (!rendered.ok) return failure('template_failed', named(rendered.msg));

@@ -1,7 +1,7 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import type { Failure } from '../state/executor.ts';
 import { runValues } from './run-values.ts';
-import type { Texts } from './texts.ts';
+import type { Templates } from './templates.ts';
 
 const failure = (msg: string, source: string): Failure => ({
   ok: false,
@@ -18,12 +18,12 @@ interface Place {
 
 /** A missing value skips with a word in the log, a type error fails the step, so that nothing runs by mistake (Design 3). */
 export function evaluateWhen(
-  { texts, now }: { texts: Texts; now(): number },
+  { templates, now }: { templates: Templates; now(): number },
   { run, name, locals }: Place,
   when: string | undefined,
 ): 'run' | 'skip' | Failure {
   if (when === undefined) return 'run';
-  const compiled = texts.expression(when);
+  const compiled = templates.expression(when);
   if (!compiled.ok) return failure(compiled.msg, when);
   const result = compiled.expression.evaluate(runValues(run, now(), locals));
   if (result.ok) return result.value === true ? 'run' : 'skip';

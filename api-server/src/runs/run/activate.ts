@@ -8,7 +8,7 @@ import { stepView } from './step-view.ts';
 export function activate(
   hub: EventHub,
   fresh: NewRun,
-  { slot, depth, lane }: Pick<ActiveRun, 'slot' | 'depth' | 'lane'>,
+  { slot, depth, concurrencyGroup }: Pick<ActiveRun, 'slot' | 'depth' | 'concurrencyGroup'>,
 ): ActiveRun {
   return {
     id: fresh.id,
@@ -26,7 +26,7 @@ export function activate(
     totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0 },
     slot,
     depth,
-    lane,
+    concurrencyGroup,
     log: {},
     span: NO_SPAN,
     trust: null,

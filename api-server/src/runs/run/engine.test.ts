@@ -72,7 +72,7 @@ test('the ends of a run and its steps are in the sums of their hour, in testing 
   ]);
 });
 
-test('a run leaves which prompts and agents its steps used, with the texts of the prompts', async () => {
+test('a run leaves which prompts and agents its steps used, with the templates of the prompts', async () => {
   const branches =
     '  - {name: both, parallel: {join: all_must_pass, steps: [{name: two, executor: gateway, agent: two, prompt_template: hi}]}}\n';
   await make({ pipelines: [pipeline(ask('one') + branches)], agents: { one: () => sure(0.9), two: () => sure(0.9) } });

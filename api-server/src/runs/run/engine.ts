@@ -3,14 +3,14 @@ import type { ActiveRun, Slot } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
-import { joinLane, laneOf, type Lanes } from './lanes.ts';
+import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence } from './sequence.ts';
 import type { StepDeps } from '../step/step.ts';
-import { createStarts } from './starts.ts';
+import { createStartQueue } from './start-queue.ts';
 import type { TraceRun } from '../state/span.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
@@ -23,7 +23,7 @@ export interface EngineDeps
   /** What is stored of a run that is not active here. */
   readStatus(runId: string): Promise<string | null>;
   capacity: Capacity;
-  lanes: Lanes;
+  concurrencyGroups: ConcurrencyGroups;
   /** Begins the trace of a run; absent where nothing is traced. */
   traceRun?: TraceRun;
 }
@@ -77,17 +77,18 @@ export function createEngine(deps: EngineDeps): Engine {
       await finish(ending, run, await runSequence(stepDeps, run));
     } finally {
       run.slot.giveBack();
-      if (run.lane) deps.lanes.leave(run.lane, run.id);
+      if (run.concurrencyGroup) deps.concurrencyGroups.leave(run.concurrencyGroup, run.id);
     }
   };
 
   /** Waits for a slot first; a run that is cancelled meanwhile ends without one. `status` is what is stored of it. */
   const executeLater = async (run: ActiveRun, status: string) => {
     try {
-      if (run.lane) await joinLane({ lanes: deps.lanes, cancel }, run.lane, run);
+      if (run.concurrencyGroup)
+        await enterConcurrencyGroup({ concurrencyGroups: deps.concurrencyGroups, cancel }, run.concurrencyGroup, run);
       await run.slot.takeAgain(run.controller.signal);
     } catch {
-      if (run.lane) deps.lanes.leave(run.lane, run.id);
+      if (run.concurrencyGroup) deps.concurrencyGroups.leave(run.concurrencyGroup, run.id);
       const stopped = stopReason(run.controller.signal) as Stopped;
       if (stopped.why === 'shutdown') throw stopped;
       return finish(ending, run, { status: 'cancelled', error: { step: null, message: stopped.message } });
@@ -127,7 +128,7 @@ export function createEngine(deps: EngineDeps): Engine {
     hub: deps.hub,
     hold,
     execute: (run) => runSequence(stepDeps, run),
-    texts: deps.step.texts,
+    templates: deps.step.templates,
   });
 
   /** Takes up a run of its own; true when it goes on. */
@@ -136,8 +137,8 @@ export function createEngine(deps: EngineDeps): Engine {
       now: deps.step.now(),
       slot: slotOf(deps.capacity, false),
       depth: 1,
-      // A place in a lane that processes share was taken with the claim.
-      lane: deps.enterShared ? null : laneOf(deps.step.texts, stored),
+      // A place in a concurrency group that processes share was taken with the claim.
+      concurrencyGroup: deps.enterShared ? null : concurrencyGroupOf(deps.step.templates, stored),
     });
     traced(deps, restored.run);
     const work = restored.go
@@ -149,7 +150,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   /** A sub-run whose parent does not go on has nobody who would take it up. */
   const endOrphan = (stored: InterruptedRun) => {
-    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, lane: null };
+    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, concurrencyGroup: null };
     const error = { step: null, message: 'its parent run has ended' };
     void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
   };
@@ -177,9 +178,9 @@ export function createEngine(deps: EngineDeps): Engine {
       await deps.step.delay(DRAIN_LOOK_MS, shutdown.signal);
   };
 
-  const starts = createStarts({ now: deps.step.now, nextTurn: setImmediate });
+  const startQueue = createStartQueue({ now: deps.step.now, nextTurn: setImmediate });
   const executeSoon = async (run: ActiveRun) => {
-    await starts.turn();
+    await startQueue.turn();
     return execute(run);
   };
 
@@ -188,7 +189,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const run = activate(deps.hub, fresh, {
         slot: slotOf(deps.capacity, state === 'running'),
         depth: 1,
-        lane: fresh.lane,
+        concurrencyGroup: fresh.concurrencyGroup,
       });
       traced(deps, run);
       if (state === 'queued') {

@@ -3,7 +3,7 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { callFailureWebhook } from '../step/failure-webhook.ts';
 import { runFanOut } from '../group/fan-out.ts';
 import { failGroup, stepOfGroup, type Group } from '../group/group.ts';
-import { startedStep } from '../evidence/step-rows.ts';
+import { startedStep } from '../evidence/step-execution.ts';
 import { runParallel } from '../group/parallel.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { holdSlot } from '../state/shared-slot.ts';

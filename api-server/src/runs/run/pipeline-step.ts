@@ -3,13 +3,13 @@ import type { Failure } from '../state/executor.ts';
 import { noteMissing, renderJson } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
-import type { AnyStep, Site } from '../state/site.ts';
+import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { ChildOutcome, SubRuns } from './sub-run.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 export interface PipelineStepDeps {
   runChild: SubRuns['run'];
-  texts: Texts;
+  templates: Templates;
   now(): number;
 }
 
@@ -18,9 +18,9 @@ type AnyPipelineStep = Extract<AnyStep, { executor: 'pipeline' }>;
 /** A step that runs another pipeline and takes its last trust (Design 3). */
 export function pipelineStep(deps: PipelineStepDeps): StepKind {
   return {
-    prepare: (site) => {
-      const step = site.step as AnyPipelineStep;
-      const context = renderContext(deps, site, step);
+    prepare: (ctx) => {
+      const step = ctx.step as AnyPipelineStep;
+      const context = renderContext(deps, ctx, step);
       if (!context.ok) return context;
       return {
         ok: true,
@@ -30,9 +30,9 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         raw: null,
         perform: async ({ signal }) => {
           const request = {
-            parent: site.run,
-            slot: site.slot,
-            stepName: site.name,
+            parent: ctx.run,
+            slot: ctx.slot,
+            stepName: ctx.name,
             pipeline: step.pipeline,
             context: context.value,
             signal,
@@ -51,12 +51,12 @@ const NO_ENV = { verbatim: true, valueOf: () => undefined, mask: (text: string) 
 
 function renderContext(
   deps: PipelineStepDeps,
-  { run, name, locals }: Site,
+  { run, name, locals }: StepContext,
   step: AnyPipelineStep,
 ): { ok: true; value: SubContext } | Failure {
   const values = runValues(run, deps.now(), locals);
   const rendered = renderJson(step.context ?? {}, {
-    texts: deps.texts,
+    templates: deps.templates,
     env: NO_ENV,
     values,
     field: 'context',

@@ -47,7 +47,17 @@ async function begin(planned: Rerun): Promise<string> {
     await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage: 'production', newId, now });
   });
   world.engine.begin(
-    { id, pipeline, context, team: null, stage: 'production', triggeredAt: now, lane: null, owner: null, prior },
+    {
+      id,
+      pipeline,
+      context,
+      team: null,
+      stage: 'production',
+      triggeredAt: now,
+      concurrencyGroup: null,
+      owner: null,
+      prior,
+    },
     'running',
   );
   return id;

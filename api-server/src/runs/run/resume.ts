@@ -1,7 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { ActiveRun, Slot } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
-import type { Lane } from '../state/lane.ts';
+import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentBy } from '../state/cost.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { stepView } from './step-view.ts';
@@ -29,7 +29,7 @@ export interface Taking {
   now: number;
   slot: Slot;
   depth: number;
-  lane: Lane | null;
+  concurrencyGroup: ConcurrencyGroup | null;
 }
 
 export type Restored =
@@ -37,8 +37,12 @@ export type Restored =
   | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
 
 /** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
-export function restore(hub: EventHub, stored: InterruptedRun, { now, slot, depth, lane }: Taking): Restored {
-  const run = { ...rebuild(hub, stored), slot, depth, lane };
+export function restore(
+  hub: EventHub,
+  stored: InterruptedRun,
+  { now, slot, depth, concurrencyGroup }: Taking,
+): Restored {
+  const run = { ...rebuild(hub, stored), slot, depth, concurrencyGroup };
   const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
   if (reason === null) return { go: true, run };
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
@@ -59,7 +63,7 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
   return null;
 }
 
-function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'lane'> {
+function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'concurrencyGroup'> {
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
   const gated = ended.findLast(

@@ -6,15 +6,15 @@ import type { ActiveRun, Slot } from '../state/active-run.ts';
 import { stopReason } from '../state/stopped.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
-import { joinLane, laneOf, type Lanes } from './lanes.ts';
-import type { Lane } from '../state/lane.ts';
+import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
+import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow } from '../state/new-run.ts';
 import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
 import type { TraceRun } from '../state/span.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 /** What became of a sub-run, for the step that started it. */
 export interface ChildOutcome {
@@ -32,10 +32,10 @@ export interface SubRunDeps extends EndingDeps {
   hub: EventHub;
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   execute(run: ActiveRun): Promise<RunOutcome>;
-  lanes: Lanes;
-  /** One try to enter a lane that several processes share; throws `Stopped` where another process has the run. */
-  enterShared?(run: ActiveRun, lane: Lane): Promise<boolean>;
-  texts: Texts;
+  concurrencyGroups: ConcurrencyGroups;
+  /** One try to enter a concurrency group that several processes share; throws `Stopped` where another process has the run. */
+  enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
+  templates: Templates;
   cancel(runId: string, by: string): unknown;
   traceRun?: TraceRun;
 }
@@ -102,8 +102,8 @@ async function childRun(
   const { parent, slot } = request;
   const place = { slot, depth: parent.depth + 1 };
   if (stored) {
-    const lane = laneOf(deps.texts, stored);
-    const restored = restore(deps.hub, stored, { now: deps.now(), ...place, lane });
+    const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
+    const restored = restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup });
     if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
     restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
     return restored.run;
@@ -131,11 +131,11 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   // What a testing run starts is no evidence of production.
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
   await deps.persist(parent, [deps.store.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
-  const lane = laneOf(deps.texts, { pipeline: pipeline.config, context, team });
+  const concurrencyGroup = concurrencyGroupOf(deps.templates, { pipeline: pipeline.config, context, team });
   const run = activate(
     deps.hub,
-    { id, pipeline, context, team, stage, triggeredAt: now, lane, owner: parent.owner, prior: [] },
-    { ...place, lane },
+    { id, pipeline, context, team, stage, triggeredAt: now, concurrencyGroup, owner: parent.owner, prior: [] },
+    { ...place, concurrencyGroup },
   );
   if (deps.traceRun) run.span = deps.traceRun(run);
   run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, {
@@ -159,38 +159,42 @@ function childContext(context: TriggerContext, over: SubContext, pipeline: strin
 }
 
 /** The limit of a pipeline holds for sub-runs too: `reject` fails them, the others wait. */
-async function inLane(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
-  const { lane } = run;
-  if (!lane) return deps.execute(run);
-  if (deps.enterShared) return inSharedLane(deps, run, lane);
-  if (lane.onLimit === 'reject' && !deps.lanes.tryTake(lane, run.id)) {
-    return laneFull(lane);
+async function inConcurrencyGroup(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
+  const { concurrencyGroup } = run;
+  if (!concurrencyGroup) return deps.execute(run);
+  if (deps.enterShared) return inSharedGroup(deps, run, concurrencyGroup);
+  if (concurrencyGroup.onLimit === 'reject' && !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id)) {
+    return groupFull(concurrencyGroup);
   }
   try {
-    await joinLane(deps, lane, run);
+    await enterConcurrencyGroup(deps, concurrencyGroup, run);
     return await deps.execute(run);
   } catch (error) {
     const stopped = stopReason(run.controller.signal);
     if (error !== stopped || stopped?.why !== 'cancelled') throw error;
     return { status: 'cancelled', error: { step: null, message: stopped.message } };
   } finally {
-    deps.lanes.leave(lane, run.id);
+    deps.concurrencyGroups.leave(concurrencyGroup, run.id);
   }
 }
 
-const laneFull = ({ limit }: Lane): RunOutcome => ({
+const groupFull = ({ limit }: ConcurrencyGroup): RunOutcome => ({
   status: 'failed',
   error: { step: null, message: `${limit} runs of this pipeline run already` },
 });
 
 const LOOK_MS = 500;
 
-/** As `inLane`, by what the store says; the place ends with the run. */
-async function inSharedLane(deps: SubRunDeps, run: ActiveRun, lane: Lane): Promise<RunOutcome> {
+/** As `inConcurrencyGroup`, by what the store says; the place ends with the run. */
+async function inSharedGroup(
+  deps: SubRunDeps,
+  run: ActiveRun,
+  concurrencyGroup: ConcurrencyGroup,
+): Promise<RunOutcome> {
   const { signal } = run.controller;
   for (;;) {
-    if (await deps.enterShared?.(run, lane)) return deps.execute(run);
-    if (lane.onLimit === 'reject') return laneFull(lane);
+    if (await deps.enterShared?.(run, concurrencyGroup)) return deps.execute(run);
+    if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
     await deps.delay(LOOK_MS, signal);
     const stopped = stopReason(signal);
     if (stopped?.why === 'cancelled') return { status: 'cancelled', error: { step: null, message: stopped.message } };
@@ -203,7 +207,7 @@ async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: Acti
   using _ = runDeadline(child, deps.now(), signal);
   let outcome: RunOutcome | null = null;
   await deps.hold(child, async (run) => {
-    outcome = await inLane(deps, run);
+    outcome = await inConcurrencyGroup(deps, run);
     await finish(deps, run, outcome);
   });
   const stopped = stopReason(child.controller.signal);

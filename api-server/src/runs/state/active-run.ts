@@ -1,6 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Journal } from './events.ts';
-import type { Lane } from './lane.ts';
+import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
@@ -36,8 +36,8 @@ export interface ActiveRun {
   readonly totals: { inputTokens: number; outputTokens: number; cost: number | null; unpricedSteps: number };
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile (Design 4). */
   readonly slot: Slot;
-  /** The lane of its pipeline's `concurrency`. */
-  readonly lane: Lane | null;
+  /** The concurrency group of its pipeline's `concurrency`. */
+  readonly concurrencyGroup: ConcurrencyGroup | null;
   /** 1 for a run of its own, one more for each level of sub-run. */
   readonly depth: number;
   /** Writes the log of a run that has nothing else to write. */

@@ -1,5 +1,5 @@
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
-import type { Lane } from './lane.ts';
+import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, TriggerContext } from './model.ts';
 import type { NewRunRecord } from './records.ts';
 
@@ -21,7 +21,7 @@ export interface NewRun {
   team: string | null;
   stage: Stage;
   triggeredAt: number;
-  lane: Lane | null;
+  concurrencyGroup: ConcurrencyGroup | null;
   /** The epoch of the replica that has the run; null where the database is not shared. */
   owner: number | null;
   prior: readonly StepExecution[];

@@ -2,7 +2,7 @@ import type { Failure } from './executor.ts';
 import type { RawResponse, StepExecution, StepStatus } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
-import type { Site } from './site.ts';
+import type { StepContext } from './step-context.ts';
 
 /** What a step answered, whoever was asked; a null confidence passes no gate and fails none. */
 export interface Answer {
@@ -83,5 +83,5 @@ export interface Prepared {
  * repeats it to the letter, or its idempotency key would not fit.
  */
 export interface StepKind {
-  prepare(site: Site, earlier: RawResponse | null): Prepared | Failure;
+  prepare(ctx: StepContext, earlier: RawResponse | null): Prepared | Failure;
 }

@@ -6,18 +6,18 @@ import { noteMissing, type PipelineEnv, type Rendering } from '../prompt/renderi
 import { renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { StepError } from '../state/model.ts';
-import type { Site } from '../state/site.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { StepContext } from '../state/step-context.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 export interface FailureWebhookDeps {
-  texts: Texts;
+  templates: Templates;
   env: PipelineEnv;
   http: HttpExecutor;
   now(): number;
 }
 
 /** A step, or a group of them. */
-interface Failed extends Pick<Site, 'run' | 'name' | 'locals'> {
+interface Failed extends Pick<StepContext, 'run' | 'name' | 'locals'> {
   step: Pick<Step, 'on_failure'>;
 }
 
@@ -48,6 +48,6 @@ export async function callFailureWebhook(
   note(run.journal, name, `on_failure.webhook ${outcome}`);
 }
 
-function note(journal: Site['run']['journal'], name: string, message: string): void {
+function note(journal: StepContext['run']['journal'], name: string, message: string): void {
   journal.add('info', 'failure_webhook', message, { step_name: name });
 }

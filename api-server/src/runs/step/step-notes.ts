@@ -1,5 +1,5 @@
 import type { ActiveRun } from '../state/active-run.ts';
-import type { Begun, Ending } from '../evidence/step-rows.ts';
+import type { Begun, Ending } from '../evidence/step-execution.ts';
 
 const LEVELS = {
   completed: 'info',

@@ -1,13 +1,13 @@
 import type { Span } from '../state/span.ts';
 import type { StepExecution } from '../state/model.ts';
 import { effectiveConfidence } from '../evidence/gate.ts';
-import type { Ending } from '../evidence/step-rows.ts';
-import type { Site } from '../state/site.ts';
+import type { Ending } from '../evidence/step-execution.ts';
+import type { StepContext } from '../state/step-context.ts';
 
 const WORDS = { step: 'step', branch: 'branch', fan_out_branch: 'branch' } as const;
 
 /** The span of a step or branch, from its row (Orchestration 6). */
-export const startSpan = ({ span, kind, run }: Site, row: StepExecution): Span =>
+export const startSpan = ({ span, kind, run }: StepContext, row: StepExecution): Span =>
   span.child(`${WORDS[kind]}: ${row.stepName}`, {
     'service.span.kind': WORDS[kind],
     'service.run.id': run.id,

@@ -7,14 +7,14 @@ import { spend } from '../state/cost.ts';
 import { gatherEvidence, type EvidenceDeps } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
-import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus } from '../state/model.ts';
+import type { EndedStep, RawResponse, StepError, StepStatus } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
-import { endCounters, endedStep, startedStep, type Begun, type Beginning, type Ending } from '../evidence/step-rows.ts';
-import type { AnyStep, Site } from '../state/site.ts';
+import { endCounters, endedStep, startedStep, stepOf, type Begun, type Ending } from '../evidence/step-execution.ts';
+import type { AnyStep, StepContext } from '../state/step-context.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
 export interface StepDeps extends EvidenceDeps {
@@ -23,7 +23,7 @@ export interface StepDeps extends EvidenceDeps {
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
-  keepArtifacts(run: ActiveRun, stepName: string, texts: Record<string, string>): Promise<void>;
+  keepArtifacts(run: ActiveRun, stepName: string, templates: Record<string, string>): Promise<void>;
   /** Hears of every step that ended. */
   noteUse(step: EndedStep): void;
   newId(now: number): string;
@@ -38,16 +38,15 @@ export interface StepOutcome {
 }
 
 /** Runs one executor step from `when` to the gate (Design 3). Throws `Stopped` for a shutdown, and for nothing else that is expected. */
-export async function runStep(deps: StepDeps, site: Site): Promise<StepOutcome> {
-  const condition = evaluateWhen(deps, site, site.step.when);
-  if (condition === 'skip') return skipped(deps, site);
-  const kind = deps.kinds.get(site.step.executor);
-  const earlier = site.run.inFlight.get(site.name)?.rawResponse ?? null;
-  const prepared =
-    condition === 'run' ? (kind?.prepare(site, earlier) ?? notConfigured(site.step.executor)) : condition;
-  const begun = await begin(deps, site, prepared.ok ? prepared : null);
+export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
+  const condition = evaluateWhen(deps, ctx, ctx.step.when);
+  if (condition === 'skip') return skipped(deps, ctx);
+  const kind = deps.kinds.get(ctx.step.executor);
+  const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
+  const prepared = condition === 'run' ? (kind?.prepare(ctx, earlier) ?? notConfigured(ctx.step.executor)) : condition;
+  const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
-  const spent = overBudget(site.run);
+  const spent = overBudget(ctx.run);
   if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
   return iterate(deps, begun, prepared);
 }
@@ -60,25 +59,19 @@ const notConfigured = (executor: string): Failure => ({
 });
 
 /** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
-async function begin(deps: StepDeps, site: Site, prepared: Prepared | null): Promise<Begun> {
-  const { run, step, name } = site;
+async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null): Promise<Begun> {
+  const { run, step, name } = ctx;
   const earlier = run.inFlight.get(name);
   const { id, at, attempt } = earlier
     ? { ...earlier, at: earlier.startedAt, attempt: earlier.attempts }
     : firstTime(deps);
-  const row = started(site, { id, at, attempt, prepared, status: 'running' });
+  const row = startedStep(stepOf(ctx), { id, at, attempt, prepared, status: 'running' });
   const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
-  const span = startSpan(site, row);
+  const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  return { ...site, row, attempt, iteration: 1, costs: [], span };
+  return { ...ctx, row, attempt, iteration: 1, costs: [], span };
 }
-
-const started = ({ run, step, name, index, kind }: Site, beginning: Beginning): StepExecution =>
-  startedStep(
-    { run, name, stepIndex: index, kind, executor: step.executor, agent: 'agent' in step ? step.agent : null },
-    beginning,
-  );
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
   const at = now();
@@ -287,10 +280,10 @@ function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = [
   return { status: ending.status, error: ending.error };
 }
 
-function skipped(deps: StepDeps, site: Site): StepOutcome {
+function skipped(deps: StepDeps, ctx: StepContext): StepOutcome {
   const at = deps.now();
-  noteSkip(site.run, site.name);
-  const row = started(site, { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
-  site.run.pending.push(deps.store.insertStep(row));
+  noteSkip(ctx.run, ctx.name);
+  const row = startedStep(stepOf(ctx), { id: deps.newId(at), at, attempt: 0, prepared: null, status: 'skipped' });
+  ctx.run.pending.push(deps.store.insertStep(row));
   return { status: 'skipped', error: null };
 }

@@ -10,12 +10,12 @@ import {
   type Performed,
   type StepKind,
 } from '../state/step-kind.ts';
-import type { AnyStep } from '../state/site.ts';
-import type { Texts } from '../prompt/texts.ts';
+import type { AnyStep } from '../state/step-context.ts';
+import type { Templates } from '../prompt/templates.ts';
 
 export interface WebhookStepDeps {
   http: HttpExecutor;
-  texts: Texts;
+  templates: Templates;
   env: PipelineEnv;
   now(): number;
 }
@@ -23,11 +23,11 @@ export interface WebhookStepDeps {
 /** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none (Design 3). */
 export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
-    prepare: (site) => {
-      const step = site.step as Extract<AnyStep, { executor: 'webhook' }>;
-      const values = runValues(site.run, deps.now(), site.locals);
-      const missing = noteMissing('the request', site);
-      const request = renderRequest(step, { texts: deps.texts, env: deps.env, values, missing });
+    prepare: (ctx) => {
+      const step = ctx.step as Extract<AnyStep, { executor: 'webhook' }>;
+      const values = runValues(ctx.run, deps.now(), ctx.locals);
+      const missing = noteMissing('the request', ctx);
+      const request = renderRequest(step, { templates: deps.templates, env: deps.env, values, missing });
       if (!request.ok) return request;
       return {
         ok: true,

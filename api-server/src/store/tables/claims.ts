@@ -3,7 +3,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Runs that one look takes into view; those that wait in full lanes are among them. */
+/** Runs that one look takes into view; those that wait in full concurrency groups are among them. */
 const IN_VIEW = 500;
 
 /** Makes the runs of replicas whose lease is over nobody's; a replica that still writes under it is left for the next look. */
@@ -79,11 +79,11 @@ export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
     .forUpdate('runs')
     .skipLocked()
     .execute();
-  const lanes = laneDoors(tx);
+  const groups = groupAdmissions(tx);
   const taken: string[] = [];
   let room = limit;
   for (const run of waiting) {
-    const wanted = run.asked_by !== null || (room > 0 && (await lanes.letsIn(run)));
+    const wanted = run.asked_by !== null || (room > 0 && (await groups.letsIn(run)));
     if (!wanted) continue;
     if (run.asked_by === null) room -= 1;
     taken.push(run.id);
@@ -91,14 +91,14 @@ export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
   return taken.length === 0 ? [] : own(tx, taken);
 }
 
-/** Whether a run may enter its lane now; the same lane is looked at once. */
-function laneDoors(tx: Tx) {
+/** Whether a run may enter its concurrency group now; the same concurrency group is looked at once. */
+function groupAdmissions(tx: Tx) {
   const free = new Map<string, number>();
   return {
-    letsIn: async ({ id, lane, places, entered }: Waiting): Promise<boolean> => {
-      if (lane === null || entered === 1) return true;
-      const left = free.get(lane) ?? (await freePlaces(tx, lane, places ?? 1));
-      free.set(lane, left - 1);
+    letsIn: async ({ id, lane: group, places, entered }: Waiting): Promise<boolean> => {
+      if (group === null || entered === 1) return true;
+      const left = free.get(group) ?? (await freePlaces(tx, group, places ?? 1));
+      free.set(group, left - 1);
       if (left <= 0) return false;
       await tx.db.updateTable('lane_places').set({ entered: 1 }).where('run_id', '=', id).execute();
       return true;
@@ -106,23 +106,23 @@ function laneDoors(tx: Tx) {
   };
 }
 
-/** None where somebody else decides about this lane at the moment. */
-async function freePlaces(tx: Tx, lane: string, places: number): Promise<number> {
+/** None where somebody else decides about this concurrency group at the moment. */
+async function freePlaces(tx: Tx, group: string, places: number): Promise<number> {
   const { rows } = await sql<{ taken: boolean }>`
-    SELECT pg_try_advisory_xact_lock(hashtextextended(${laneLock(lane)}, 0)) AS taken`.execute(tx.db);
-  return rows[0]?.taken ? places - (await inside(tx, lane)) : 0;
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${groupLock(group)}, 0)) AS taken`.execute(tx.db);
+  return rows[0]?.taken ? places - (await inside(tx, group)) : 0;
 }
 
-/** The name under which a lane is decided about, by whatever process. */
-export const laneLock = (lane: string): string => `lane ${lane}`;
+/** The name under which a concurrency group is decided about, by whatever process. */
+export const groupLock = (group: string): string => `lane ${group}`;
 
-/** Live runs that have a place in the lane. */
-export async function inside(tx: Tx, lane: string): Promise<number> {
+/** Live runs that have a place in the concurrency group. */
+export async function inside(tx: Tx, group: string): Promise<number> {
   const row = await tx.db
     .selectFrom('lane_places')
     .innerJoin('runs', 'runs.id', 'lane_places.run_id')
     .select(({ fn }) => fn.countAll<number>().as('n'))
-    .where('lane', '=', lane)
+    .where('lane', '=', group)
     .where('entered', '=', 1)
     .where('status', 'in', ACTIVE_RUN_STATUSES)
     .executeTakeFirstOrThrow();

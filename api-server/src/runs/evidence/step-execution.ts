@@ -13,11 +13,11 @@ import type {
 } from '../state/model.ts';
 import type { Counter } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
-import type { Site } from '../state/site.ts';
+import type { StepContext } from '../state/step-context.ts';
 import { noFacts, type Answer, type CallFacts, type Prepared } from '../state/step-kind.ts';
 
 /** A step whose row is stored. */
-export interface Begun extends Site {
+export interface Begun extends StepContext {
   row: StepExecution;
   attempt: number;
   iteration: number;
@@ -46,6 +46,15 @@ export interface StepOf extends Pick<StepExecution, 'stepIndex' | 'kind' | 'exec
   run: Pick<ActiveRun, 'id' | 'pipeline' | 'team' | 'stage'>;
   name: string;
 }
+
+export const stepOf = ({ run, name, index, kind, step }: StepContext): StepOf => ({
+  run,
+  name,
+  stepIndex: index,
+  kind,
+  executor: step.executor,
+  agent: 'agent' in step ? step.agent : null,
+});
 
 export interface Beginning {
   id: string;

@@ -7,7 +7,7 @@ const PATIENCE_MS = 100;
  * Spreads the beginnings of a storm of runs: senders of alerts have their answers first, and a run begins in the next turn of
  * the event loop when it is alone, at most about 100 ms later when a thousand come at once.
  */
-export function createStarts(deps: { now: () => number; nextTurn: (work: () => void) => void }) {
+export function createStartQueue(deps: { now: () => number; nextTurn: (work: () => void) => void }) {
   let waiting: { begin: () => void; since: number }[] = [];
 
   const beginSome = () => {

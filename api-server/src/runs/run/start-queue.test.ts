@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createStarts, STARTS_A_TURN } from './starts.ts';
+import { createStartQueue, STARTS_A_TURN } from './start-queue.ts';
 
 /** A clock and an event loop that stand still until told. */
 function still() {
   let now = 0;
   let turns: (() => void)[] = [];
   const begun: number[] = [];
-  const starts = createStarts({ now: () => now, nextTurn: (work) => void turns.push(work) });
+  const starts = createStartQueue({ now: () => now, nextTurn: (work) => void turns.push(work) });
   return {
     begun,
     ask: (run: number) => void starts.turn().then(() => begun.push(run)),

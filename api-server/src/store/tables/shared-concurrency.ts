@@ -1,11 +1,11 @@
-import type { Lane } from '../../runs/state/lane.ts';
+import type { ConcurrencyGroup } from '../../runs/state/concurrency-group.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
-import { askToCancel, inside, laneLock } from './claims.ts';
+import { askToCancel, inside, groupLock } from './claims.ts';
 import type { Tx } from '../db/database.ts';
 
-/** Whether a run finds a place in its lane, by what all processes have stored; nobody else decides until this transaction ends. */
-export async function laneIsOpen(tx: Tx, { key, limit }: Lane, also = 0): Promise<boolean> {
-  await tx.lock(laneLock(key));
+/** Whether a run finds a place in its concurrency group, by what all processes have stored; nobody else decides until this transaction ends. */
+export async function groupHasRoom(tx: Tx, { key, limit }: ConcurrencyGroup, also = 0): Promise<boolean> {
+  await tx.lock(groupLock(key));
   const all = await tx.db
     .selectFrom('lane_places')
     .innerJoin('runs', 'runs.id', 'lane_places.run_id')
@@ -17,7 +17,7 @@ export async function laneIsOpen(tx: Tx, { key, limit }: Lane, also = 0): Promis
 }
 
 /** Gives a stored run its place, or lets it wait for one. */
-export async function placeInLane(tx: Tx, { key, limit }: Lane, { runId, entered }: Placing): Promise<void> {
+export async function joinGroup(tx: Tx, { key, limit }: ConcurrencyGroup, { runId, entered }: Placing): Promise<void> {
   await tx.db
     .insertInto('lane_places')
     .values({ run_id: runId, lane: key, places: limit, entered: Number(entered) })
@@ -30,8 +30,8 @@ export interface Placing {
   entered: boolean;
 }
 
-/** For lanes in which the newest run wins: asks for the end of the one that is in it the longest. */
-export async function makeRoom(tx: Tx, { key }: Lane, runId: string): Promise<void> {
+/** For concurrency groups in which the newest run wins: asks for the end of the one that is in it the longest. */
+export async function makeRoom(tx: Tx, { key }: ConcurrencyGroup, runId: string): Promise<void> {
   const oldest = await tx.db
     .selectFrom('lane_places')
     .innerJoin('runs', 'runs.id', 'lane_places.run_id')
@@ -47,13 +47,13 @@ export async function makeRoom(tx: Tx, { key }: Lane, runId: string): Promise<vo
 }
 
 /** One try of a sub-run, whose parent waits with it: true once it has a place. */
-export async function enterLane(tx: Tx, lane: Lane, runId: string): Promise<boolean> {
-  await tx.lock(laneLock(lane.key));
+export async function enterGroup(tx: Tx, group: ConcurrencyGroup, runId: string): Promise<boolean> {
+  await tx.lock(groupLock(group.key));
   const known = await tx.db.selectFrom('lane_places').select('entered').where('run_id', '=', runId).executeTakeFirst();
   if (known?.entered === 1) return true;
-  const entered = (await inside(tx, lane.key)) < lane.limit;
-  if (!known || entered) await placeInLane(tx, lane, { runId, entered });
-  if (!known && !entered && lane.onLimit === 'cancel_running') await makeRoom(tx, lane, runId);
+  const entered = (await inside(tx, group.key)) < group.limit;
+  if (!known || entered) await joinGroup(tx, group, { runId, entered });
+  if (!known && !entered && group.onLimit === 'cancel_running') await makeRoom(tx, group, runId);
   return entered;
 }
 

@@ -7,7 +7,7 @@ import type { Span } from './span.ts';
 export type AnyStep = ExecutorStep | ItemStep;
 
 /** Where a step stands: its run, its definition, its name in this run, the index of its entry. */
-export interface Site {
+export interface StepContext {
   run: ActiveRun;
   step: AnyStep;
   name: string;

@@ -4,14 +4,14 @@ import { compileExpression, compileTemplate, type CompiledExpression, type Compi
 const MAX_KEPT = 10_000;
 
 /** Templates and expressions of definitions, each compiled once. */
-export interface Texts {
+export interface Templates {
   template(source: string): CompiledTemplate;
   /** Within the allow-list whatever the service allows: where values must be told apart from the author's text. */
   strict(source: string): CompiledTemplate;
   expression(source: string): CompiledExpression;
 }
 
-export function createTexts(options: { sandbox: boolean }): Texts {
+export function createTemplates(options: { sandbox: boolean }): Templates {
   return {
     template: remembered((source) => compileTemplate(source, options)),
     strict: remembered((source) => compileTemplate(source, { sandbox: true })),

@@ -1,7 +1,7 @@
 import type { Concurrency } from '@signalbox/crds';
 
 /** Runs of one pipeline, or of one key of it, that share a limit (Design 3, `concurrency`). */
-export interface Lane {
+export interface ConcurrencyGroup {
   key: string;
   limit: number;
   onLimit: Concurrency['on_limit'];

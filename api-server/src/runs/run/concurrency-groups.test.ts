@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createCapacity } from './capacity.ts';
+import { createConcurrencyGroups } from './concurrency-groups.ts';
+import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
+
+const concurrencyGroup: ConcurrencyGroup = { key: 'p\n', limit: 1, onLimit: 'queue' };
+const open = new AbortController().signal;
+
+test('places are given in the order of asking', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  const order: string[] = [];
+  for (const id of ['a', 'b', 'c']) void concurrencyGroups.take(concurrencyGroup, id, open).then(() => order.push(id));
+  await Promise.resolve();
+  concurrencyGroups.leave(concurrencyGroup, 'a');
+  await Promise.resolve();
+  concurrencyGroups.leave(concurrencyGroup, 'b');
+  await Promise.resolve();
+  expect(order).toEqual(['a', 'b', 'c']);
+});
+
+test('who stops waiting leaves no hole', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  await concurrencyGroups.take(concurrencyGroup, 'a', open);
+  const gone = new AbortController();
+  const waiting = concurrencyGroups.take(concurrencyGroup, 'b', gone.signal);
+  const behind = concurrencyGroups.take(concurrencyGroup, 'c', open);
+  gone.abort();
+  expect(await waiting).toBe(false);
+  concurrencyGroups.leave(concurrencyGroup, 'a');
+  expect(await behind).toBe(true);
+});
+
+test('leaving without a place changes nothing', () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  expect(concurrencyGroups.tryTake(concurrencyGroup, 'a')).toBe(true);
+  concurrencyGroups.leave(concurrencyGroup, 'b');
+  expect(concurrencyGroups.tryTake(concurrencyGroup, 'b')).toBe(false);
+});
+
+test('capacity hands a slot over to who waits, and counts right', async () => {
+  const capacity = createCapacity(1);
+  expect(capacity.tryTake()).toBe(true);
+  const waiting = capacity.take(open);
+  expect([capacity.waiting(), capacity.tryTake()]).toEqual([1, false]);
+  capacity.release();
+  await waiting;
+  expect([capacity.active(), capacity.waiting()]).toEqual([1, 0]);
+  capacity.release();
+  expect(capacity.active()).toBe(0);
+});

@@ -1,0 +1,137 @@
+import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { stopReason } from '../state/stopped.ts';
+import type { TriggerContext } from '../state/model.ts';
+import type { Templates } from '../prompt/templates.ts';
+
+export interface ConcurrencyGroups {
+  tryTake(concurrencyGroup: ConcurrencyGroup, runId: string): boolean;
+  /** Takes a place in the order of the calls; false when the signal aborts first. */
+  take(concurrencyGroup: ConcurrencyGroup, runId: string, signal: AbortSignal): Promise<boolean>;
+  /** Gives the place back, if the run has one. */
+  leave(concurrencyGroup: ConcurrencyGroup, runId: string): void;
+  /** The run that has been in the concurrency group the longest. */
+  oldest(concurrencyGroup: ConcurrencyGroup): string | undefined;
+  /** Whether a run would have to wait, or go. */
+  full(concurrencyGroup: ConcurrencyGroup): boolean;
+  /** Runs that wait, in all concurrency groups together. */
+  waiting(): number;
+}
+
+interface Waiter {
+  runId: string;
+  enter(): void;
+}
+
+interface Occupied {
+  inside: Set<string>;
+  waiting: Waiter[];
+}
+
+export function createConcurrencyGroups(): ConcurrencyGroups {
+  const concurrencyGroups = new Map<string, Occupied>();
+  let waitingRuns = 0;
+  const occupied = ({ key }: ConcurrencyGroup): Occupied => {
+    const known = concurrencyGroups.get(key) ?? { inside: new Set(), waiting: [] };
+    concurrencyGroups.set(key, known);
+    return known;
+  };
+  const tidy = ({ key }: ConcurrencyGroup, { inside, waiting }: Occupied) => {
+    if (inside.size === 0 && waiting.length === 0) concurrencyGroups.delete(key);
+  };
+  const tryTake: ConcurrencyGroups['tryTake'] = (concurrencyGroup, runId) => {
+    const { inside, waiting } = occupied(concurrencyGroup);
+    if (inside.size >= concurrencyGroup.limit || waiting.length > 0) return inside.has(runId);
+    inside.add(runId);
+    return true;
+  };
+  return {
+    tryTake,
+    take: (concurrencyGroup, runId, signal) => {
+      if (tryTake(concurrencyGroup, runId)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const here = occupied(concurrencyGroup);
+        const leave = () => {
+          here.waiting.splice(here.waiting.indexOf(waiter), 1);
+          waitingRuns -= 1;
+          resolve(false);
+        };
+        const waiter: Waiter = {
+          runId,
+          enter: () => {
+            signal.removeEventListener('abort', leave);
+            waitingRuns -= 1;
+            here.inside.add(runId);
+            resolve(true);
+          },
+        };
+        here.waiting.push(waiter);
+        waitingRuns += 1;
+        if (signal.aborted) leave();
+        else signal.addEventListener('abort', leave, { once: true });
+      });
+    },
+    leave: (concurrencyGroup, runId) => {
+      const here = occupied(concurrencyGroup);
+      if (here.inside.delete(runId)) here.waiting.shift()?.enter();
+      tidy(concurrencyGroup, here);
+    },
+    oldest: (concurrencyGroup) => concurrencyGroups.get(concurrencyGroup.key)?.inside.values().next().value,
+    full: ({ key, limit }) => {
+      const here = concurrencyGroups.get(key);
+      return here !== undefined && (here.inside.size >= limit || here.waiting.length > 0);
+    },
+    waiting: () => waitingRuns,
+  };
+}
+
+interface Queueing {
+  pipeline: LoadedPipeline['config'];
+  context: TriggerContext;
+  team: string | null;
+}
+
+/** The concurrency group of a run, or null where its pipeline has no limit. The key is a template over what came in, so it is the same after a restart. */
+export function concurrencyGroupOf(
+  templates: Templates,
+  { pipeline, context, team }: Queueing,
+): ConcurrencyGroup | null {
+  const { concurrency } = pipeline;
+  if (!concurrency) return null;
+  const { limit, key, on_limit: onLimit } = concurrency;
+  const compiled = key === undefined ? null : templates.template(key);
+  const { labels, annotations, metadata, severity, summary, source } = context;
+  const values = {
+    ...metadata,
+    labels,
+    annotations,
+    metadata,
+    severity,
+    summary,
+    source,
+    team,
+    vars: pipeline.vars,
+    pipeline_name: pipeline.name,
+  };
+  const rendered = compiled?.ok ? compiled.template.render(values) : null;
+  return { key: `${pipeline.name}\n${rendered?.ok ? rendered.text : ''}`, limit, onLimit };
+}
+
+export interface Joining {
+  concurrencyGroups: ConcurrencyGroups;
+  cancel(runId: string, by: string): unknown;
+}
+
+/** Waits for a place, cancelling the oldest run in it where the concurrency group says so; throws the reason when the run stops first. */
+export async function enterConcurrencyGroup(
+  { concurrencyGroups, cancel }: Joining,
+  concurrencyGroup: ConcurrencyGroup,
+  run: ActiveRun,
+): Promise<void> {
+  const { signal } = run.controller;
+  const entering = concurrencyGroups.take(concurrencyGroup, run.id, signal);
+  const oldest = concurrencyGroup.onLimit === 'cancel_running' ? concurrencyGroups.oldest(concurrencyGroup) : undefined;
+  if (oldest !== undefined && oldest !== run.id) void cancel(oldest, `run ${run.id} of the same key`);
+  if (!(await entering)) throw stopReason(signal) ?? new Error('stopped');
+}
