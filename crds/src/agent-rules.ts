@@ -9,7 +9,7 @@ interface GatewayRules {
   mcp_servers?: Record<string, 'process' | 'image'>;
 }
 
-/** What an agent's keys mean together with the gateway's configuration, where that is known (Gateway 4). */
+/** Checks an agent against the gateway's configuration, where that is known (Gateway 4). */
 export function checkAgent(agent: Agent, soul: string | undefined, gateway: GatewayRules = {}): Finding[] {
   const schema = agent.output_schema === undefined ? null : compileJsonSchema(agent.output_schema);
   return [

@@ -5,7 +5,7 @@ const Text = z.string();
 const Count = z.number().int().nonnegative();
 const JsonObject = z.record(z.string(), z.unknown());
 
-/** Who asks: recorded with the run, never interpreted by the backend. */
+/** The caller's context: recorded with the run, never interpreted by the backend. */
 export const RunMetadata = z.looseObject({
   run_id: Text.optional(),
   pipeline: Text.optional(),
@@ -32,7 +32,7 @@ export type AgentRunParams = z.infer<typeof AgentRunParams>;
 export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) });
 export type Usage = z.infer<typeof Usage>;
 
-/** One line of what happened in a run: a model call or a tool call, texts cut to the limits asked for. */
+/** One line of what happened in a run: a model call or a tool call, strings cut to the requested limits. */
 export const TraceEntry = z.looseObject({
   type: z.enum(['llm_call', 'tool_call', 'tool_denied', 'approval']),
   started_at: Text,
@@ -131,7 +131,7 @@ export type AgentCancelResult = z.infer<typeof AgentCancelResult>;
 export const AgentAttachParams = RunReference;
 export type AgentAttachParams = z.infer<typeof AgentAttachParams>;
 
-/** Request of the server to its client: may this tool be called? The tool's own clock stands still meanwhile. */
+/** Request of the server to its client: may this tool be called? The tool's timeout is paused meanwhile. */
 export const ToolApprovalParams = z.looseObject({
   run_id: Text,
   call_id: Text,
@@ -159,7 +159,7 @@ export const AgentSummary = z.looseObject({
   model: Text.nullable(),
   description: Text.optional(),
   version: Text.nullable().optional(),
-  /** Sentences about what keeps it from answering. */
+  /** What prevents it from answering, one sentence each. */
   warnings: z.array(Text).optional(),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;

@@ -1,6 +1,6 @@
 import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts';
 
-/** What an agent answers, parsed: the named keys, and every other key under `output`. */
+/** The parsed answer of an agent: the named keys, and every other key under `output`. */
 export interface AgentAnswer {
   confidence: number;
   summary: string;
@@ -42,7 +42,7 @@ export function answerSchema(outputSchema?: unknown): Record<string, unknown> {
   };
 }
 
-/** A memo and nothing else: compiling costs milliseconds, and a definition's schema object lives as long as its definition. */
+/** A cache: compiling costs milliseconds, and a definition's schema object lives as long as its definition. */
 const memo = new WeakMap<object, CompiledJsonSchema>();
 const NO_SCHEMA = {};
 

@@ -1,4 +1,4 @@
-/** Milliseconds that this thread computes for `job`: what else the machine does in the meantime does not count. */
+/** CPU milliseconds of this thread for `job`, so that the load of the machine does not count. */
 export function cpuTimeOf(job: () => void): number {
   const before = process.threadCpuUsage();
   job();

@@ -28,7 +28,7 @@ export function errorBody(type: ErrorType, message: string, extra: Record<string
   return { detail: { ...extra, type, message } };
 }
 
-/** "Cannot do what was asked": carries what the envelope says. Everything expected is a value instead. */
+/** For requests that cannot be fulfilled: carries type and message of the error envelope. Expected results are values instead. */
 export class AppError extends Error {
   readonly type: ErrorType;
   readonly extra: Record<string, unknown>;

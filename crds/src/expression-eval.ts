@@ -21,7 +21,7 @@ const MACROS = new Map([
   ['map', 2],
 ]);
 
-/** The message for the first thing the evaluator does not know, or null. Literal patterns are compiled here. */
+/** The message for the first unsupported node, or null. Literal patterns are compiled here. */
 export function checkNode(node: ASTNode): string | null {
   const own = checkOne(node);
   if (own !== null || isHas(node)) return own;

@@ -10,7 +10,7 @@ export class Stop extends Error {
   }
 }
 
-/** What an evaluation may still spend; throws `Stop` when it is gone. */
+/** The remaining steps of an evaluation; throws `Stop` when there are none. */
 export interface Budget {
   spend: (steps: number) => void;
 }

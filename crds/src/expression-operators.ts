@@ -79,7 +79,7 @@ export function compare(op: '<' | '<=' | '>' | '>=', a: unknown, b: unknown): nu
   return order(left.value, right.value);
 }
 
-/** What makes a value comparable with values of its kind. */
+/** A key by which values of one kind compare. */
 function magnitude(value: unknown): { kind: string; value: number } | null {
   if (isNumber(value)) return { kind: 'number', value: Number(value) };
   if (typeof value === 'boolean') return { kind: 'boolean', value: Number(value) };

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 
-/** Where something is wrong, and what. */
+/** A problem and its location. */
 export interface PlainIssue {
   path: PropertyKey[];
   msg: string;
-  /** Nothing is said about the value of a key that should not be there. */
+  /** The value of a key that is not allowed is not checked. */
   unknownKey: boolean;
 }
 
-/** Zod's issues in words; each unknown key is an issue of its own, at its own place. */
+/** Zod's issues in words; each unknown key is a separate issue with its own location. */
 export const plainIssues = (issues: readonly z.core.$ZodIssue[]): PlainIssue[] =>
   issues.flatMap((issue): PlainIssue[] =>
     issue.code === 'unrecognized_keys'
@@ -16,10 +16,10 @@ export const plainIssues = (issues: readonly z.core.$ZodIssue[]): PlainIssue[] =
       : [{ path: issue.path, msg: issueWords(issue), unknownKey: false }],
   );
 
-/** What is wrong with a value, in words that follow its place: `is required`, `needs at least 1 item`, `must be at most 200`. */
+/** The problem of a value, worded to follow its location: `is required`, `needs at least 1 item`, `must be at most 200`. */
 export function issueWords(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'is required';
-  // Words that a schema gives itself are kept.
+  // Messages that a schema defines itself are kept.
   if (issue.code === 'too_small' && issue.message.startsWith('Too small')) return atLeast(issue);
   if (issue.code === 'too_big' && issue.message.startsWith('Too big')) return atMost(issue);
   return issue.message

@@ -4,7 +4,7 @@ import type { Finding, Loc } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Zod's issues as findings: one an unknown key, the fitting branch of a union, words that a person can act on. */
+/** Zod's issues as findings: one for each unknown key, the matching branch of a union, readable messages. */
 export function findingsOf(error: z.ZodError, input: unknown): Finding[] {
   return flatten(error.issues, [], input);
 }

@@ -28,7 +28,7 @@ let metaSchema: Ajv2020 | undefined;
 
 /**
  * Compiles a JSON Schema (2020-12) once. Remote references are not followed; `pattern` is RE2; values are not changed.
- * Each call has its own compiler, so that schemas with the same `$id` do not meet and memory goes with the schema.
+ * Each call has its own compiler, so that schemas with the same `$id` do not collide and memory is freed with the schema.
  */
 export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Kind = z.enum(['Pipeline', 'LibraryStep', 'Agent']);
 
-/** A custom resource, as an answer names it (409 `managed`). */
+/** Reference to a custom resource in an answer (409 `managed`). */
 export const ObjectReference = z.object({ kind: Kind, namespace: z.string(), name: z.string() });
 export type ObjectReference = z.infer<typeof ObjectReference>;
 
@@ -21,7 +21,7 @@ const ReportedObject = ObjectReference.extend({
   replicas: z.array(z.looseObject({ pod: z.string(), hash: z.string().nullable() })).default([]),
 });
 
-/** `manifest.json` beside the synced files: who owns which file, the state of the objects, where the agents answer. */
+/** `manifest.json` beside the synced files: the object of each file, the conditions of the objects, the addresses of the agents. */
 export const SyncManifest = z.looseObject({
   files: z
     .record(z.string(), ObjectReference.extend({ uid: z.string(), generation: z.number().int(), hash: z.string() }))
@@ -31,7 +31,7 @@ export const SyncManifest = z.looseObject({
 });
 export type SyncManifest = z.infer<typeof SyncManifest>;
 
-/** An object with what was written for it; `definition` and `hash` are null where nothing was. */
+/** An object and its written definition; `definition` and `hash` are null where nothing was written. */
 export const SyncedObject = ReportedObject.extend({
   definition: z.string().nullable().describe('name that the services know it by'),
   hash: z.string().nullable().describe('of the definition that was written'),

@@ -1,6 +1,6 @@
 import { compileRegex } from './regex.ts';
 
-/** What a trigger's match is read from (Orchestration 4.1). */
+/** The values that a trigger's match can use (Orchestration 4.1). */
 export interface MatchContext {
   source?: string | null;
   severity?: string | null;

@@ -2,7 +2,7 @@ import { compileMatch } from './match.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Finding, Loc } from './problem.ts';
 
-/** What `trigger.match` holds that never matches or is no pattern (Orchestration 4.1). */
+/** Rules of `trigger.match` that never match or are invalid patterns (Orchestration 4.1). */
 export function matchFindings(pipeline: Pipeline): Finding[] {
   const match = pipeline.trigger?.match;
   if (!match) return [];
@@ -13,7 +13,7 @@ export function matchFindings(pipeline: Pipeline): Finding[] {
   }));
 }
 
-/** Keys that the schema allows but that do nothing where they stand, read from what the author wrote. */
+/** Keys that the schema allows but that have no effect at their place, read from the author's text. */
 export function meaninglessKeys(written: Readonly<Record<string, unknown>>): Finding[] {
   return list(written['steps']).flatMap((entry, index) => inEntry(map(entry), ['steps', index]));
 }
@@ -35,7 +35,7 @@ function inBranch(branch: Readonly<Record<string, unknown>>, join: unknown, loc:
   ];
 }
 
-/** The gate stands at the group: a branch only contributes its confidence. */
+/** The group has the gate: a branch only contributes its confidence. */
 function gateOf(branch: Readonly<Record<string, unknown>>, loc: Loc): Finding[] {
   return branch['on_low_confidence'] === undefined
     ? []

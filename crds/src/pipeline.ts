@@ -30,7 +30,7 @@ export const Concurrency = z.strictObject({
 });
 export type Concurrency = z.infer<typeof Concurrency>;
 
-/** What one run may spend; the run escalates when it is gone. */
+/** Limit on what one run may spend; a run over it escalates. */
 export const Budget = z
   .strictObject({
     max_tokens: z.number().int().positive().optional().describe('input and output tokens of all calls together'),

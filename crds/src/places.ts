@@ -13,7 +13,7 @@ import {
   type WebhookStep,
 } from './step.ts';
 
-/** What a text in a definition is written in; `template_env` also expands `${ENV}` names before it is rendered. */
+/** The language of a string in a definition; `template_env` also expands `${ENV}` names before rendering. */
 export type Language = 'cel' | 'template' | 'template_env' | 'env' | 'json_schema' | 'cron' | 'timezone' | 'shell';
 
 export interface Place {
@@ -26,7 +26,7 @@ export function isExpression(language: Language): language is 'cel' {
   return language === 'cel';
 }
 
-/** Every place of a pipeline that holds another language, with where it stands. */
+/** Every template, expression and schema in a pipeline, with its location. */
 export function placesOf(pipeline: Pipeline): Place[] {
   return [
     ...optional('cron', pipeline.schedule?.cron, ['schedule', 'cron']),
@@ -65,7 +65,7 @@ function common(step: Common, loc: Loc): Place[] {
   ];
 }
 
-/** The places of one executor step, wherever it stands. */
+/** The places of one executor step, as an entry, branch or item. */
 export function executorPlaces(step: ItemStep, loc: Loc): Place[] {
   switch (step.executor) {
     case 'gateway':

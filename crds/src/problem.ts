@@ -1,10 +1,10 @@
-/** Where in a definition something is: keys and list indexes from the root of the body. */
+/** A location in a definition: keys and list indexes from the root of the body. */
 export type Loc = (string | number)[];
 
 export type DefinitionKind = 'Pipeline' | 'LibraryStep' | 'Agent';
 
 /**
- * Why a definition is refused or warned about; `shell_not_allowed` has a reason of its own because the write API refuses
+ * Why a definition is refused or warned about; `shell_not_allowed` is a separate reason because the write API refuses
  * what the loader only warns about (Orchestration 4.5).
  */
 export type ProblemReason =
@@ -36,7 +36,7 @@ export interface Problem {
   reason: ProblemReason;
 }
 
-/** A problem before it is known which file it stands in. */
+/** A problem without its file. */
 export interface Finding {
   severity?: 'error' | 'warning';
   loc: Loc;

@@ -1,11 +1,11 @@
 /**
- * What was found out about single definitions, so that resolving a set again looks only at what changed in it. Belongs to
+ * Cached results for single definitions, so that resolving a set again only processes what changed. Belongs to
  * whoever resolves; a result never depends on it.
  */
 export interface ResolveMemo {
-  /** What is known under a key while that is current, else the result of making it again. */
+  /** The cached value of a key while it is current, else the newly computed one. */
   recall<T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T;
-  /** Forgets what was not asked for lately, where there is far more of it than definitions in the set. */
+  /** Removes entries that were not used lately, when there are many more entries than definitions in the set. */
   makeRoom(definitions: number): void;
 }
 

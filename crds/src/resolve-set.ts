@@ -13,7 +13,7 @@ import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 
-/** What the operator's configuration says; without it the rules that need it are left out. */
+/** The part of the operator's configuration that rules need; without it these rules are skipped. */
 export interface Operator {
   providers?: string[];
   mcp_servers?: Record<string, 'process' | 'image'>;
@@ -74,20 +74,20 @@ interface Checked<T> extends Sound<T> {
   definition: Definition;
 }
 
-/** What all checks of one call share. */
+/** Shared by all checks of one call. */
 interface Resolving {
   memo: ResolveMemo;
   problems: Problem[];
   operator: Operator | undefined;
   options: LanguageOptions;
-  /** The operator's rules as a text: another one makes what is remembered void. */
+  /** The operator's rules as a string; when it changes, cached results are dropped. */
   rules: string;
 }
 
 /**
  * The one rule by which services, controller and command line read a set of definitions (Orchestration 4.5):
- * a definition with an error is left out and named in `problems`, and never keeps another from loading. Who resolves again
- * and again gives the same memo each time. Total: never throws.
+ * a definition with an error is left out and named in `problems`, and the others still load. Pass the same memo to later calls to
+ * resolve only what changed. Never throws.
  */
 export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMemo()): ResolvedSet {
   const { operator, agents: agentSources = [] } = input;
@@ -122,13 +122,13 @@ function loadOrder(a: ResolvedPipeline, b: ResolvedPipeline): number {
   return (b.config.trigger?.priority ?? 0) - (a.config.trigger?.priority ?? 0) || byteOrder(a.file, b.file);
 }
 
-/** Adds what was found to the problems; true when nothing of it is an error. */
+/** Adds findings to the problems; true when none of them is an error. */
 function accept(definition: Definition, findings: readonly Finding[], problems: Problem[]): boolean {
   problems.push(...findings.map((finding) => toProblem(definition, finding)));
   return findings.every(({ severity }) => severity === 'warning');
 }
 
-/** What the checks of one definition came to, and what it was that they looked at. */
+/** The result of the checks of one definition, with their input. */
 interface Outcome<T> {
   seen: { body: Body; soul: string | undefined; rules: string; found: ReadonlyMap<string, ReturnType<FindStep>> };
   sound: Sound<T> | null;
@@ -214,7 +214,7 @@ function checkPipelines(definitions: readonly Definition[], find: FindStep, to: 
   return checkAll(definitions, { find, look }, to);
 }
 
-/** An entry whose `use:` or shape is wrong is named once: what else seems wrong in it follows from that. */
+/** An entry with a wrong `use:` or shape is reported once: its other errors follow from that. */
 function isBelow(loc: Loc, known: Loc): boolean {
   return known.slice(0, -1).every((part, index) => loc[index] === part);
 }
@@ -223,7 +223,7 @@ function pipelineFindings(pipeline: Pipeline, written: Body, options: LanguageOp
   return [...checkPlaces(placesOf(pipeline), options), ...matchFindings(pipeline), ...meaninglessKeys(written)];
 }
 
-/** Leaves out pipelines whose `pipeline:` steps lead nowhere, in a circle or too deep. */
+/** Leaves out pipelines whose `pipeline:` steps name a missing pipeline, form a cycle or go too deep. */
 function withoutBrokenCalls(
   pipelines: readonly Checked<Pipeline>[],
   definitions: readonly Definition[],

@@ -34,7 +34,7 @@ export const RpcErrorData = z.looseObject({
 });
 export type RpcErrorData = z.infer<typeof RpcErrorData>;
 
-/** Libraries put anything into `data`; what is not ours is left out rather than the whole answer with it. */
+/** Libraries put anything into `data`; unknown data is dropped instead of the whole answer. */
 export const RpcError = z.object({
   code: z.number().int(),
   message: z.string(),

@@ -8,7 +8,7 @@ export interface Source {
   file: string;
   text: string;
   soul?: string;
-  /** Who keeps a name that is given twice: the lower number, then the first file in byte order. 0 unless given. */
+  /** Decides which of two definitions keeps a name: the lower number, then the first file in byte order. Default 0. */
   precedence?: number;
 }
 
@@ -16,13 +16,13 @@ export interface Source {
 export interface Definition {
   kind: DefinitionKind;
   source: Source;
-  /** The name it gives itself; null where that is no name. */
+  /** The name in the file; null where it is not a valid name. */
   name: string | null;
   body: Record<string, unknown>;
   locate: Locate;
 }
 
-/** Reads sources by precedence and byte order of their files, so that a result depends on the set only. */
+/** Reads sources by precedence and byte order of their files, so that the result does not depend on their order. */
 export function readSources(
   kind: DefinitionKind,
   sources: readonly Source[],
@@ -90,7 +90,7 @@ function withoutRepeats(definitions: readonly Definition[], problems: Problem[])
   });
 }
 
-/** A finding with the file it stands in and its line. */
+/** A finding with its file and line. */
 export function toProblem(definition: Definition, finding: Finding): Problem {
   const position = definition.locate(finding.loc);
   return {

@@ -7,7 +7,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 const LOOP_WORDS = new Set(['index', 'key', 'first', 'last', 'root']);
 const KEYWORDS = new Set(['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing']);
 
-/** Something the sandbox does not have. */
+/** A template feature that the sandbox does not allow. */
 class Refused extends Error {
   readonly node: hbs.AST.Node;
 

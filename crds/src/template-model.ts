@@ -5,7 +5,7 @@ export interface Template {
 }
 /**
  * `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values;
- * `largest`: the value that put in the most. All empty without the sandbox.
+ * `largest`: the value that contributed the most characters. All empty without the sandbox.
  */
 export type Rendered =
   | {

@@ -6,7 +6,7 @@ const MAX_ITERATIONS = 100_000;
 const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;
 
-/** What is in reach at one place of a template. */
+/** The values that are in scope at one place of a template. */
 export interface Frame {
   value: unknown;
   parent: Frame | null;
@@ -14,7 +14,7 @@ export interface Frame {
   names: Readonly<Record<string, unknown>> | null;
 }
 
-/** A compiled piece of a template: writes what it stands for. */
+/** A compiled piece of a template; writes its text. */
 export type Piece = (frame: Frame, output: Output) => void;
 
 class RenderStop extends Error {}
@@ -26,9 +26,9 @@ export class Output {
   readonly missing = new Set<string>();
   readonly root: unknown;
   fault: { reason: RenderFault; msg: string } | null = null;
-  /** The value that put in the most. */
+  /** The value that contributed the most characters. */
   largest: { path: string; chars: number } | null = null;
-  /** What is written or repeated just now. */
+  /** The path that is being written or repeated. */
   private doing: string | null = null;
   private iterations = 0;
   private visits = 0;
@@ -112,7 +112,7 @@ export function follow(start: unknown, parts: readonly string[], root: unknown):
   return value;
 }
 
-/** Handlebars' idea of nothing: also 0, the empty text and the empty list. */
+/** Empty as Handlebars defines it: also 0, the empty string and the empty list. */
 export function isEmpty(value: unknown): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
 }

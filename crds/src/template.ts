@@ -51,7 +51,7 @@ const UNEXPECTED: Record<string, string> = {
   NUMBER: 'a list index is written .[0]',
 };
 
-/** Handlebars answers with a drawing of the place; its last line says what was wrong. */
+/** Handlebars' message is a sketch of the position; its last line has the problem. */
 function syntaxMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be parsed';
   const lines = message.split('\n');

@@ -54,7 +54,7 @@ function readDocument(document: Document.Parsed, lines: LineCounter): ParsedYaml
   return { ok: true, value, locate: (loc) => locate(document, position, loc) };
 }
 
-/** Turns composed nodes into plain values and collects what the YAML library would let pass. */
+/** Turns composed nodes into plain values and collects problems that the YAML library accepts. */
 class ValueReader {
   readonly problems: YamlProblem[] = [];
   private readonly document: Document.Parsed;
@@ -131,7 +131,7 @@ function startOf(node: unknown): number | null {
   return range ? range[0] : null;
 }
 
-/** Where `loc` stands, or the nearest thing above it that exists: the key of a map's entry, the start of a list's item. */
+/** The position of `loc`, or of the nearest existing parent: the key of a map's entry, the start of a list's item. */
 function locate(document: Document.Parsed, position: (offset: number) => Position, loc: Loc): Position | null {
   let node: unknown = document.contents;
   let offset = startOf(node);

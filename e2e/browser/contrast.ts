@@ -1,5 +1,5 @@
 /**
- * Runs in the page: texts whose contrast with what is behind them is below WCAG AA (4.5:1; 3:1 from 24 px, or from
+ * Runs in the page: text whose contrast with its background is below WCAG AA (4.5:1; 3:1 from 24 px, or from
  * 18.66 px in bold). Colours are read off a canvas, so every notation counts. Self-contained, since it is sent as source.
  */
 export function contrastMisses(): string[] {

@@ -68,7 +68,7 @@ function wrongFile(object: Seen & { metadata: { name: string } }, directory: str
   const { name } = object.metadata;
   const accepted = object.status?.['lastAccepted'] as { description?: string } | undefined;
   const expected = isGood(object) ? object.spec['description'] : accepted?.description;
-  // Nothing of it was ever accepted: a file that is there may stay.
+  // No edition was ever accepted: an existing file may stay.
   if (expected === undefined) return [];
   const path = fileOf(directory, name);
   if (!existsSync(path)) return [`${name}: has no file`];

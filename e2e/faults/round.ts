@@ -18,7 +18,7 @@ export interface RoundOptions {
   /** Of an empty database; `file` answers a path in the folder of the round. */
   database(directory: string): Promise<DatabaseLocation>;
   /**
-   * One for each start that dies, in the form of `SIGNALBOX_FAILPOINT`. Each also gets deliveries of its own, beside the runs
+   * One for each start that dies, in the form of `SIGNALBOX_FAILPOINT`. Each also gets separate deliveries, beside the runs
    * that go on; the last start is a healthy one and gets none.
    */
   kills: readonly string[];

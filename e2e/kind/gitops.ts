@@ -45,15 +45,15 @@ export async function followGit(cluster: Cluster, parts: ArgocdParts, loaded: Pr
     await step('both charts are installed by Argo CD, the token Secret made by the hook', () =>
       installByGit(cluster, repository),
     );
-    await step('a commit adds a pipeline, its step and its agent: live and Healthy', () =>
+    await step('a commit adds a pipeline, its step and its agent: served and Healthy', () =>
       addDefinitions(cluster, repository),
     );
-    await step('a broken commit makes its object Degraded with the reason, the others stay live', () =>
+    await step('a broken commit makes its object Degraded with the reason; the others are still served', () =>
       breakOne(cluster, repository),
     );
-    await step('a revert heals it', () => heal(cluster, repository));
-    await step('nobody writes anything for a minute: nothing is fought over', () => staysQuiet(cluster));
-    await step('a removed file takes its object away', () => removeOne(cluster, repository));
+    await step('a revert makes it Healthy again', () => heal(cluster, repository));
+    await step('for a minute no object is written', () => staysQuiet(cluster));
+    await step('a removed file removes its object', () => removeOne(cluster, repository));
   } finally {
     way.close();
   }

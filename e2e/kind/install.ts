@@ -4,10 +4,10 @@ import { ensure, step } from './progress.ts';
 import { NAMESPACE, RELEASE } from './release.ts';
 
 export async function prepare(): Promise<Cluster> {
-  const making = step('a cluster is made', createCluster);
+  const making = step('creating a cluster', createCluster);
   const building = [
-    step('the image is built', buildSignalbox),
-    step('an image with Alertmanager and Prometheus is built', buildMonitoring),
+    step('building the image', buildSignalbox),
+    step('building an image with Alertmanager and Prometheus', buildMonitoring),
   ];
   // A cluster that is being made cannot be left to itself when a build fails.
   const failed = (await Promise.allSettled(building)).find(({ status }) => status === 'rejected');
@@ -17,7 +17,7 @@ export async function prepare(): Promise<Cluster> {
     throw failed.reason;
   }
   const images = [...TAGS.map((tag) => `signalbox:${tag}`), MONITORING_IMAGE];
-  await step('the images are loaded', () => cluster.load(...images));
+  await step('loading the images', () => cluster.load(...images));
   return cluster;
 }
 
@@ -29,7 +29,7 @@ const installation = (tag: string, ...more: string[]) => [
 ];
 
 export async function install(cluster: Cluster): Promise<void> {
-  await step('both charts are installed, in a namespace that enforces restricted pods', async () => {
+  await step('installing both charts in a namespace that enforces restricted pods', async () => {
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
     await cluster.apply('default', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } });
     await cluster.helm('upgrade', '--install', 'signalbox-crds', 'charts/signalbox-crds', '--namespace', NAMESPACE);

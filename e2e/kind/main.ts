@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   let cluster: Cluster | null = null;
   try {
     const argocd = values['without-argocd'] ? null : await argocdParts();
-    heading('A cluster');
+    heading('Cluster');
     cluster = await prepare();
     await test(cluster, argocd);
     console.log(`\ne2e passed in ${((performance.now() - started) / 60_000).toFixed(1)} min`);

@@ -52,7 +52,7 @@ const slowObjects = [
 ];
 
 export async function serveAlerts(cluster: Cluster): Promise<void> {
-  await step('config/samples become live', async () => {
+  await step('config/samples are applied and Ready', async () => {
     await cluster.kubectl(['-n', NAMESPACE, 'apply', '-k', 'config/samples']);
     await allReady(cluster, NAMESPACE);
   });
@@ -66,9 +66,7 @@ export async function serveAlerts(cluster: Cluster): Promise<void> {
         webhookToken: release.tokens['webhook-token'] ?? '',
       }),
     );
-    await step('an alert goes through Alertmanager and becomes a completed run', () =>
-      alertBecomesRun(cluster, release),
-    );
+    await step('an alert through Alertmanager becomes a completed run', () => alertBecomesRun(cluster, release));
     await step('Prometheus scrapes every part, and evaluates every rule', () => metricsArrive(cluster));
     await step('an upgrade rolls every part and loses no run', () => upgradeLosesNothing(cluster, release));
   } finally {

@@ -1,4 +1,4 @@
-/** A container that is told to stop while it starts must stop: as the first process, Node alone would miss the signal. */
+/** A container that gets SIGTERM during its start must stop: Node as process 1 would ignore the signal. */
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-{{/* Lays the second map over the first, in place. Unlike sprig's merges, false, 0 and "" win too, and null takes a key away. */}}
+{{/* Merges the second map into the first, in place. Unlike sprig's merges, false, 0 and "" win too, and null removes a key. */}}
 {{- define "signalbox.lay" -}}
 {{- $under := index . 0 -}}
 {{- range $key, $value := index . 1 -}}
@@ -21,7 +21,7 @@
 {{- define "signalbox.apiServerDefaults" -}}
 server: { host: "0.0.0.0", port: 8000 }
 managed_dir: /managed
-{{- /* Without a shared volume several replicas write no definitions, and keep artifacts in the database. */}}
+{{- /* Without a shared volume, several replicas do not write definitions and store artifacts in the database. */}}
 {{- if or (le (int .Values.apiServer.replicas) 1) (include "signalbox.hasVolume" .Values.apiServer) }}
 pipeline_config_dir: /data/pipelines
 step_library_dir: /data/steps
@@ -37,7 +37,7 @@ executors:
     rest_url: http://{{ .Release.Name }}-gateway:18780
     token: ${GATEWAY_INVOKE_TOKEN}
 dedup: { enabled: true }
-# Alertmanager does not repeat what was refused with 429, so a run waits instead.
+# Alertmanager does not retry after a 429, so runs queue instead.
 concurrency: { on_full: queue }
 auth:
   session_secret: ${SIGNALBOX_SESSION_SECRET}
@@ -60,7 +60,7 @@ managed_dir: /managed
 agents_dir: /data/agents
 identity_dir: /data/identity
 runtime: { mode: kubernetes }
-# What the agents of config/samples measure with: it only reads, and sees no more than its own container.
+# The tool server of the agents in config/samples: it only reads, and sees only its own container.
 mcp_servers:
   machine:
     image: {{ include "signalbox.image" . }}
@@ -68,7 +68,7 @@ mcp_servers:
     env: { SIGNALBOX_ROLE: machine-tools, PORT: "18790" }
 {{- end }}
 
-{{/* Rolls pods when either file changes: the sidecars judge every object by both. */}}
+{{/* Rolls pods when either file changes: the sidecars check every object against both. */}}
 {{- define "signalbox.configChecksum" -}}
 checksum/config: {{ printf "%s\n%s" (include "signalbox.apiServerConfig" .) (include "signalbox.gatewayConfig" .) | sha256sum }}
 {{- end }}

@@ -2,7 +2,7 @@
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* Labels that never change: what Services and Deployments select by. Takes (list . "part"). */}}
+{{/* Labels that never change, used as selectors of Services and Deployments. Takes (list . "part"). */}}
 {{- define "signalbox.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: signalbox
@@ -33,22 +33,22 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- if .Values.database.existingSecret }}true{{ end }}
 {{- end }}
 
-{{/* Whether api-servers may work beside each other: not where they would wait for one volume that one node has. */}}
+{{/* Whether several api-servers can run at the same time: not where they would need one volume that is bound to a node. */}}
 {{- define "signalbox.sharesDatabase" -}}
 {{- $values := .Values.apiServer -}}
 {{- if and (include "signalbox.isPostgres" .) (or (gt (int $values.replicas) 1) (not $values.persistence.enabled)) }}true{{ end }}
 {{- end }}
 
-{{/* Whether a service has a volume of its own: files of several api-servers must be shared, so then a claim has to be brought. */}}
+{{/* Whether a service has a volume. Several api-servers must share it, so they need an existing claim. */}}
 {{- define "signalbox.hasVolume" -}}
 {{- $persistence := .persistence -}}
 {{- if and $persistence.enabled (or $persistence.existingClaim (le (int .replicas) 1)) }}true{{ end }}
 {{- end }}
 
-{{/* What cannot work is refused here, before anything is made. */}}
+{{/* Rejects invalid combinations of values before anything is created. */}}
 {{- define "signalbox.check" -}}
 {{- $version := .Capabilities.KubeVersion.Version }}
-{{- /* v1.20.0 is what a helm says that was built without knowing a version, and knows no cluster. */}}
+{{- /* v1.20.0 is the default of a helm that was built without a version and has no cluster. */}}
 {{- if and (semverCompare "<1.29.0-0" $version) (ne $version "v1.20.0") }}
 {{- fail (printf "Kubernetes 1.29 or newer is needed (native sidecars), this is %s" $version) }}
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* The parts that every pod of ours shares; restricted pod security throughout. */}}
+{{/* Common parts of all pods, with restricted pod security. */}}
 {{- define "signalbox.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532
@@ -14,7 +14,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Where a pod may go; takes the values of its part. */}}
+{{/* Scheduling of a pod; takes the values of its part. */}}
 {{- define "signalbox.scheduling" -}}
 {{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -33,7 +33,7 @@ affinity: {{- toYaml . | nindent 2 }}
   valueFrom: { secretKeyRef: { name: {{ include "signalbox.tokensSecret" (index . 0) }}, key: {{ index . 2 }} } }
 {{- end }}
 
-{{/* The pod's account for the one container that mounts it: the services never talk to Kubernetes. */}}
+{{/* The service account token, for the one container that mounts it: the services never talk to Kubernetes. */}}
 {{- define "signalbox.accountVolume" -}}
 - name: account
   projected:
@@ -81,7 +81,7 @@ affinity: {{- toYaml . | nindent 2 }}
     - --namespaces={{ join "," . }}
     {{- end }}
   ports: [{ name: sync, containerPort: 8081 }]
-  # Files first, then the service that reads them.
+  # The files are written before the service starts.
   startupProbe: { httpGet: { path: /readyz, port: sync }, periodSeconds: 1, failureThreshold: 300 }
   livenessProbe: { httpGet: { path: /healthz, port: sync }, periodSeconds: 10, timeoutSeconds: 5 }
   resources: {{- toYaml .root.Values.sync.resources | nindent 4 }}

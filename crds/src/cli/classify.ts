@@ -23,7 +23,7 @@ export type Found = { definition: FoundDefinition } | { skipped: string; path: s
 const FOLDERS: Record<string, DefinitionKind> = { pipelines: 'Pipeline', steps: 'LibraryStep' };
 const API_GROUP = 'signalbox.dev/';
 
-/** Tells what each document of a file is: a definition, an object of Kubernetes, or something else. */
+/** Classifies each document of a file: a definition, a Kubernetes object, or something else. */
 export function classify(file: FoundFile): Found[] {
   const documents = splitDocuments(file.text);
   if (documents.length === 0) return [noMap(file, { text: file.text, line: 0 }, 'empty')];
@@ -46,7 +46,7 @@ function classifyDocument(file: FoundFile, document: DocumentText, id: string): 
 
 type Unreadable = Pick<Problem, 'loc' | 'msg' | 'line' | 'col' | 'reason'>;
 
-/** In a folder of definitions the services refuse what is no map; elsewhere it may be anybody's file. */
+/** In a folder of definitions a file that is not a map is an error; elsewhere it may belong to another program. */
 function noMap(file: FoundFile, document: DocumentText, what: string): Found {
   if (kindByFolder(file.path) === null) return { skipped: what, path: file.path };
   return unreadable(file, document, { loc: [], msg: `not a definition: ${what}`, line: 1, col: 1, reason: 'invalid' });

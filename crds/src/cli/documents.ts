@@ -4,7 +4,7 @@ export interface DocumentText {
   line: number;
 }
 
-/** Splits at the document markers, so that each document is held to the limits of one definition. */
+/** Splits at the document markers, so that the limits of one definition apply to each document. */
 export function splitDocuments(text: string): DocumentText[] {
   const documents: DocumentText[] = [];
   let start = 0;

@@ -33,7 +33,7 @@ function toInput(definitions: readonly FoundDefinition[]): { pipelines: Source[]
   return { pipelines: of('Pipeline'), steps: of('LibraryStep'), ...(agents.length > 0 ? { agents } : {}) };
 }
 
-/** A problem at its place in the file the definition came from. */
+/** A problem with its position in the file of the definition. */
 function moved(problem: Problem, definitions: readonly FoundDefinition[]): Problem {
   const definition = definitions.find(({ source, kind }) => source.file === problem.file && kind === problem.kind);
   if (!definition) return problem;

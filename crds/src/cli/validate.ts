@@ -30,7 +30,7 @@ function readFound(path: string): FoundFile {
   return { path, text: readFileSync(path, 'utf8'), ...(isAgent ? { soul: readFileSync(soul, 'utf8') } : {}) };
 }
 
-/** What is wrong with the arguments themselves, or null. */
+/** The problem with the arguments, or null. */
 function misuse(args: readonly string[]): string | null {
   const flag = args.find((arg) => arg.startsWith('-'));
   if (flag !== undefined) return `unknown option ${flag}\n\n${HELP}`;

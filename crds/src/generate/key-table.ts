@@ -49,7 +49,7 @@ export function rows(schema: Schema, prefix = ''): Row[] {
       fallback: fallback(value, needed),
       meaning: sentence(value.description ?? ''),
     };
-    // Siblings of one form, such as the events of notifications, tell their keys once.
+    // Keys of siblings with the same schema, such as the events of notifications, are listed once.
     const repeated = told.some((other) => same({ ...other, description: '' }, { ...value, description: '' }));
     told.push(value);
     return repeated ? [own] : [own, ...nested(value, path)];

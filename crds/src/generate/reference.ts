@@ -77,7 +77,7 @@ function titleOf({ executor, parallel }: Record<string, Schema>): string {
   return parallel ? '`parallel`: branches that run at the same time' : '`fan_out`: one branch for each item of a list';
 }
 
-/** A library step is one of the executor steps; what is its own is what they all have beside their executors. */
+/** A library step is one of the executor steps; its own keys are those that all of them have beside their executor's. */
 function libraryRows(schema: Schema): Row[] {
   const [first = {}] = variants(schema);
   const own = ['name', 'description', 'tags'].flatMap((key) => {

@@ -28,7 +28,7 @@ const keyedList = (key: string, items: Schema, description: string): Schema => (
   'x-kubernetes-list-map-keys': [key],
 });
 
-/** What the controller reports; the same for all kinds, unused parts stay absent. */
+/** The status that the controller writes; the same for all kinds, unused parts stay absent. */
 export function statusSchema(): Schema {
   const replica = {
     type: 'object',

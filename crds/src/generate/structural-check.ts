@@ -30,7 +30,7 @@ const ALLOWED = new Set([
 const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'];
 const TYPES = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
 
-/** What the apiserver would refuse in a structural schema without defaults; empty when nothing. */
+/** What the apiserver would reject in a structural schema without defaults; empty where there is nothing. */
 export function structuralProblems(schema: Schema, path = 'spec'): string[] {
   return [
     ...Object.keys(schema)
@@ -52,7 +52,7 @@ function typeProblems(schema: Schema, path: string): string[] {
   return typeof type === 'string' && TYPES.has(type) ? [] : [`${path}: ${JSON.stringify(type)} is no type`];
 }
 
-/** Each rule is a sentence and a test of what breaks it. */
+/** Each rule is a sentence and a test for its violation. */
 const CONTAINER_RULES: readonly [string, (schema: Schema) => boolean][] = [
   ['an array needs one items schema', (schema) => schema['type'] === 'array' && !isSchema(schema['items'])],
   [

@@ -15,7 +15,7 @@ const COPIED = [
 
 /**
  * A JSON Schema as a structural schema of the apiserver: unions folded, no defaults, and unknown keys kept at every
- * level, so that a typo reaches the contract and comes back as a condition instead of vanishing.
+ * level, so that a misspelt key reaches the contract and is reported as a condition instead of being removed.
  */
 export function toStructural(schema: Schema): Schema {
   const folded = fold(schema);
