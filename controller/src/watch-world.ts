@@ -1,38 +1,47 @@
 import type { Cluster } from './kube/cluster.ts';
-import { collectionOf, reflect } from './kube/reflector.ts';
+import { type Collection, collectionOf, reflect, type ReflectedStore } from './kube/reflector.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { World } from './objects/world.ts';
 
 export interface WatchDeps {
-  cluster: Cluster;
-  world: World;
+  cluster: Pick<Cluster, 'watch'>;
   changed(): void;
   log: Log;
   metrics: Pick<Metrics, 'watchRestarts'>;
 }
 
-/** Keeps a world equal to the cluster until the signal; settles when all watches have ended. */
-export async function watchWorld(
-  { cluster, world, changed, log, metrics }: WatchDeps,
+interface Watched<Item> {
+  kind: string;
+  namespace: string | null;
+  store: ReflectedStore<Item>;
+  collection: Collection<Item>;
+}
+
+/** Keeps stores equal to their collections until the signal; settles when all watches have ended. */
+export async function watchCollections<Item extends { uid: string }>(
+  { cluster: { watch }, changed, log, metrics }: WatchDeps,
+  watched: readonly Watched<Item>[],
   signal: AbortSignal,
 ): Promise<void> {
-  const watches = world.scopes.map(({ store, ...scope }) =>
-    reflect(
-      {
-        watch: cluster.watch,
-        store,
-        changed,
-        random: Math.random,
-        now: Date.now,
-        restarted: (reason, message) => {
-          metrics.watchRestarts.inc({ kind: scope.kind, reason });
-          if (reason === 'failed') log.warn({ ...scope, error: message }, 'the watch failed and restarts');
-        },
-      },
-      collectionOf(cluster, scope),
-      signal,
-    ),
-  );
+  const watches = watched.map(({ kind, namespace, store, collection }) => {
+    const restarted = (reason: string, message: string) => {
+      metrics.watchRestarts.inc({ kind, reason });
+      if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and restarts');
+    };
+    const deps = { watch, store, changed, restarted, random: Math.random, now: Date.now };
+    return reflect(deps, collection, signal);
+  });
   await Promise.all(watches);
 }
+
+/** Keeps a world equal to the cluster until the signal. */
+export const watchWorld = (
+  { cluster, world, ...deps }: WatchDeps & { cluster: Cluster; world: World },
+  signal: AbortSignal,
+): Promise<void> =>
+  watchCollections(
+    { cluster, ...deps },
+    world.scopes.map((scope) => ({ ...scope, collection: collectionOf(cluster, scope) })),
+    signal,
+  );

@@ -123,7 +123,7 @@ test('an object that breaks is served as it was accepted last, and its file stay
   const before = statSync(fileOf('pipelines/after.yaml')).ino;
   await objects.apply('Pipeline', 'after', { steps: [{ ...steps[0], prompt_template: '{{#if}}' }] });
   const { message } = await objects.becomes('Pipeline after', 'Accepted', 'False Invalid');
-  expect(message).toContain('accepted last is served meanwhile');
+  expect(message).toContain('last accepted definition is served meanwhile');
   await objects.becomes('Pipeline after', 'Synced', 'True Synced');
   expect((await fetchPipeline('after')).status).toBe(200);
   expect(statSync(fileOf('pipelines/after.yaml')).ino).toBe(before);

@@ -1,13 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalJson } from '@signalbox/crds';
 import { createDirtyLoop } from '../dirty-loop.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { reflect, type ReflectorDeps } from '../kube/reflector.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ReplicaViews } from '../observe/ask-replicas.ts';
 import type { Verdict } from '../plan/plan.ts';
+import { watchCollections } from '../watch-world.ts';
 import { childCollection, createChildApi } from './child-api.ts';
 import { createChildStores } from './child-store.ts';
 import type { Child } from './child.ts';
@@ -18,7 +17,7 @@ import { stateOfRollout, type WorkloadState } from './readiness.ts';
 import { type Owned, reconcileAgent, type ReconcileDeps, removeChildren, type Trouble } from './reconcile-agent.ts';
 import { renderAgent } from './render.ts';
 import type { WorkloadSettings } from './settings.ts';
-import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
+import { createRunnerKeys, type RunnerKeyView } from './runner-keys.ts';
 
 export interface WorkloadsDeps {
   cluster: Pick<Cluster, 'children' | 'watch'>;
@@ -50,8 +49,6 @@ export interface Workloads {
   stop(): Promise<void>;
 }
 
-const ASK_MS = 10_000;
-const HURRY_MS = 1000;
 const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
@@ -81,7 +78,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   };
   const began = now();
   const memories = new Map<string, Memory>();
-  let publicKeys: readonly string[] = [];
+  const changed = () => {
+    loop.mark();
+    deps.changed();
+  };
+  const keys = createRunnerKeys(settings && deps.askKeys, changed);
   let leading: AbortSignal | null = null;
 
   const deploymentOf = (owner: CustomObject) =>
@@ -95,11 +96,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     });
   const settlePods = async (memory: Memory, inForce: WorkloadSettings): Promise<Trouble> => {
     const { verdict, editions } = memory;
-    const key = [memory.key, ...publicKeys].join(' ');
+    const key = [memory.key, ...keys.current()].join(' ');
     if (memory.settled?.key === key && isUnchanged(memory)) return null;
     const placement = placementOf(verdict);
     if (placement.kind !== 'pods') return null;
-    const rendered = renderAgent(placement.agent, inForce, publicKeys);
+    const rendered = renderAgent(placement.agent, inForce, keys.current());
     if (!rendered.ok) return { reason: rendered.reason, message: rendered.message };
     const trouble = await reconcileAgent(reconciling, { owner: verdict.object, editions }, rendered.objects);
     const hashes = new Map(rendered.objects.map(({ kind, metadata }) => [kind, metadata.annotations[APPLIED]]));
@@ -109,7 +110,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const settle = async (memory: Memory): Promise<Trouble> => {
     if (settings === null || memory.kind === 'unknown') return null;
     if (memory.kind === 'none') return removeChildren(reconciling, memory.verdict.object);
-    return publicKeys.length === 0 ? null : settlePods(memory, settings);
+    return keys.current().length === 0 ? null : settlePods(memory, settings);
   };
   const settleOne = async (memory: Memory): Promise<boolean> => {
     const before = memory.trouble;
@@ -127,21 +128,18 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     run: async () => {
       if (!isLeading() || !stores.synced()) return;
       const due = [...memories.values()].filter(({ until }) => until <= now());
-      let changed = false;
+      let differs = false;
       for (let from = 0; from < due.length && isLeading(); from += AT_ONCE) {
         const settled = await Promise.all(due.slice(from, from + AT_ONCE).map(settleOne));
-        changed ||= settled.includes(true);
+        differs ||= settled.includes(true);
       }
-      if (changed) deps.changed();
+      if (differs) deps.changed();
       const next = Math.min(...[...memories.values()].flatMap(({ until }) => (until > 0 ? [until] : [])));
       loop.markIn(Number.isFinite(next) ? next - now() : null);
     },
     failed: (error) => {
       metrics.failures.inc({ loop: 'workloads' });
-      log.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'the objects of agents could not be reconciled; a retry follows',
-      );
+      log.warn({ err: error }, 'the objects of agents could not be reconciled; a retry follows');
     },
     random: deps.random,
   });
@@ -149,27 +147,16 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   return {
     watch: async (signal) => {
       if (settings === null) return;
-      const changed = () => {
-        loop.mark();
-        deps.changed();
-      };
-      const watches = stores.scopes.map(({ kind, namespace, store }) => {
-        const restarted: ReflectorDeps['restarted'] = (reason, message) => {
-          metrics.watchRestarts.inc({ kind, reason });
-          if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and restarts');
-        };
-        return reflect(
-          { watch: cluster.watch, store, changed, random: deps.random, now, restarted },
-          childCollection(cluster, kind, namespace),
-          signal,
-        );
-      });
-      await Promise.all(watches);
+      const watched = stores.scopes.map((scope) => ({
+        ...scope,
+        collection: childCollection(cluster, scope.kind, scope.namespace),
+      }));
+      await watchCollections({ cluster, changed, log, metrics }, watched, signal);
     },
     lead: (signal) => {
       leading = signal;
       loop.mark();
-      if (settings !== null && deps.askKeys) void keepAsking(deps.askKeys, signal);
+      void keys.keepAsking(signal);
     },
     want: (verdicts) => {
       const agents = verdicts.filter(({ object }) => object.kind === 'Agent');
@@ -184,7 +171,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       if (settings === null || memory?.kind !== 'pods') return null;
       if (!stores.synced()) return NOT_SEEN;
       const { trouble } = memory;
-      return trouble ? { status: 'False', ...trouble } : stateOfChild(deploymentOf(object), object, publicKeys);
+      return trouble ? { status: 'False', ...trouble } : stateOfChild(deploymentOf(object), object, keys.current());
     },
     stop: loop.stop,
   };
@@ -202,18 +189,6 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     const { kind } = placementOf(verdict);
     // A changed object is reconciled at once, without the rest of its pause.
     memories.set(owner.uid, { ...fresh, ...known, key, verdict, kind, until: 0 });
-  }
-
-  async function keepAsking(ask: NonNullable<WorkloadsDeps['askKeys']>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const next = mergeKeys(publicKeys, await ask());
-      if (next.join() !== publicKeys.join()) {
-        publicKeys = next;
-        loop.mark();
-        deps.changed();
-      }
-      await delay(publicKeys.length === 0 ? HURRY_MS : ASK_MS, undefined, { signal }).catch(() => undefined);
-    }
   }
 }
 
