@@ -76,7 +76,7 @@ describe.each([
   test('allows no tool that a person has to allow, and so gets an answer', async () => {
     const healthy = async () => (await (await fetch(`${gateway.url}/health`)).text()).includes('"ok"');
     await waitFor(healthy, { what: 'the tool server to run', timeoutMs: 60_000 });
-    expect((await run(command, [path, 'careful'])).stdout).toContain('a human did not approve it');
+    expect((await run(command, [path, 'careful'])).stdout).toContain('the approver rejected it');
   });
 });
 

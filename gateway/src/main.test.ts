@@ -83,7 +83,7 @@ test.each([
 
 test('the first boot shows its tokens at every log level', async () => {
   const run = gateway(['--config', configure('server: {port: 0}\nlog: {level: error}\n')]);
-  const minted = await run.line('tokens minted, shown this once');
+  const minted = await run.line('tokens minted; they are not shown again');
   expect(Object.keys(minted)).toEqual(expect.arrayContaining(['admin_token', 'invoke_token']));
 });
 
@@ -91,7 +91,7 @@ test('the first boot mints both tokens, prints them once and keeps them to itsel
   const config = configure('server: {port: 0}\nidentity_dir: id\n');
   const first = gateway(['--config', config]);
   const { url } = (await first.line('listening')) as { url: string };
-  const minted = await first.line('tokens minted, shown this once');
+  const minted = await first.line('tokens minted; they are not shown again');
   const file = join(directory, 'id', 'device-auth.json');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
     admin_token: minted['admin_token'],

@@ -43,11 +43,11 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   if (!loadedTokens.ok) return refuse(loadedTokens.message);
   const { tokens } = loadedTokens;
   const log = createLog(config.log.level);
-  // Shown once, to the person at the console of the first boot, however quiet the log is; afterwards only the file has them.
+  // Printed once, at any log level; afterwards they are in the file only.
   if (tokens.minted)
     createLog('info').info(
       { admin_token: tokens.admin, invoke_token: tokens.invoke },
-      'tokens minted, shown this once',
+      'tokens minted; they are not shown again',
     );
 
   const signing =

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rm
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { deletePair, listAgents, mendSwaps, readPair, writePair } from './agent-files.ts';
+import { deletePair, listAgents, finishSwaps, readPair, writePair } from './agent-files.ts';
 
 const OLD = { agentYaml: 'old yaml', soul: 'old soul' };
 const NEW = { agentYaml: 'new yaml', soul: 'new soul' };
@@ -56,17 +56,17 @@ describe('a crash between two steps of a swap', () => {
     writePair(directory, 'a', OLD);
     crash();
     if (existsSync(at('n'))) renameSync(at('n'), at('a.new'));
-    mendSwaps(directory);
+    finishSwaps(directory);
     expect(pairOf('a')).toEqual(expected);
     expect(readdirSync(directory)).toEqual(['a']);
-    mendSwaps(directory);
+    finishSwaps(directory);
     expect(pairOf('a')).toEqual(expected);
   });
 
   test('of a first write: the agent never was; of a delete: it is gone', () => {
     writePart('fresh.new', 'agent.yaml', 'x');
     writePart('gone.deleted', 'agent.yaml', 'x');
-    mendSwaps(directory);
+    finishSwaps(directory);
     expect(readdirSync(directory)).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ const AGENT_FILE = 'agent.yaml';
 const SOUL_FILE = 'soul.md';
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
-/** Names of the agents in a directory, in byte order. A directory that is not there holds none. */
+/** Names of the agents in a directory, in byte order. A missing directory has none. */
 export function listAgents(directory: string): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { withFileTypes: true })
@@ -54,7 +54,7 @@ function readText(path: string): { ok: true; text: string } | { ok: false; messa
 
 /**
  * Replaces or creates an agent as one unit: the new pair is complete on disk beside the old before two renames swap them.
- * `mendSwaps` finishes what a crash interrupts, so no edition is ever mixed (Gateway 4, Design 6).
+ * `finishSwaps` finishes what a crash interrupts, so a reader never sees files of two versions (Gateway 4).
  */
 export function writePair(directory: string, name: string, pair: AgentPair): void {
   const { current, fresh, old } = pathsOf(directory, name);
@@ -75,7 +75,7 @@ export function writePair(directory: string, name: string, pair: AgentPair): voi
   rmSync(old, { recursive: true, force: true });
 }
 
-/** Deletes an agent: gone with one rename, then removed. */
+/** Deletes an agent: one rename takes it out of the directory, then its files are removed. */
 export function deletePair(directory: string, name: string): void {
   const { current, deleted } = pathsOf(directory, name);
   rmSync(deleted, { recursive: true, force: true });
@@ -84,8 +84,8 @@ export function deletePair(directory: string, name: string): void {
   rmSync(deleted, { recursive: true, force: true });
 }
 
-/** Finishes or takes back every swap that a crash left half done. Called before the directory is read. */
-export function mendSwaps(directory: string): void {
+/** Finishes or reverts every swap that a crash interrupted. Called before the directory is read. */
+export function finishSwaps(directory: string): void {
   if (!existsSync(directory)) return;
   const marked = readdirSync(directory).flatMap((entry) => {
     const match = /^(.+)\.(?:new|old|deleted)$/.exec(entry);

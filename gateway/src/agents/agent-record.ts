@@ -1,9 +1,9 @@
 import type { Agent, ObjectReference } from '@signalbox/crds';
 
-/** An agent as loaded: both files as they stand on disk and what they mean. */
+/** A loaded agent: the text of both files and the parsed configuration. */
 export interface AgentRecord {
   name: string;
-  /** Identifies behaviour: configuration without description, tags, runtime, and the soul (Design 6). */
+  /** Identifies behaviour: configuration without description, tags, runtime, and the soul. */
   version: string;
   config: Agent;
   agentYaml: string;
@@ -12,21 +12,21 @@ export interface AgentRecord {
   managedBy: ObjectReference | null;
 }
 
-/** What agents may refer to: the operator's configuration, not theirs. */
+/** The names in the operator's configuration that an agent may refer to. */
 export interface KnownNames {
   /** Why a model string leads to no configured provider; null where it leads to one. */
   modelProblem(model: string): string | null;
-  /** Turns that a run may take at most, whatever its agent says. */
+  /** The operator's limit of turns in a run; an agent's own limit may only be lower. */
   maxIterations: number;
-  /** The provider that a model string leads to, where it has no key; null where it can be asked. */
+  /** The provider that a model string leads to, where it has no key; null where it has one. */
   keylessProvider(model: string): string | null;
-  /** Tool servers by name; image servers run only beside agents with a pod of their own. */
+  /** Tool servers by name; image servers run only in the pods of agents. */
   servers: ReadonlyMap<string, 'process' | 'image'>;
-  /** Where an agent runs that does not say, by the origin of its files. */
+  /** Where an agent runs; the default depends on whether a controller manages it. */
   modeOf(config: Agent, managed: boolean): 'process' | 'kubernetes';
 }
 
-/** One thing wrong with a candidate (Gateway 2). */
+/** One validation error or warning (Gateway 2). */
 export interface ValidationItem {
   agent: string;
   field: string;

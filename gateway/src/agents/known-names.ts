@@ -3,7 +3,7 @@ import type { Models } from '../models/models.ts';
 import type { KnownNames } from './agent-record.ts';
 import { unknownProvider } from './unknown-name.ts';
 
-/** What the operator's configuration lets agents refer to. */
+/** The names in the operator's configuration that an agent may refer to. */
 export function knownNames(config: GatewayConfig, models: Models): KnownNames {
   const keyless = new Set(models.views.filter(({ configured }) => !configured).map(({ name }) => name));
   const providers = models.views.map(({ name }) => name);

@@ -5,7 +5,7 @@ import { type ObjectReference, type SyncedObject, syncedObjects, SyncManifest } 
 /** Which custom resource owns an agent of the managed directory. */
 export type OwnerOf = (agent: string) => ObjectReference;
 
-/** Reads who owns what from the sync manifest (Design 7). Without a readable one an owner has no namespace. */
+/** Reads the owner of each agent from the sync manifest. Where that cannot be read, the namespace is empty. */
 export function readOwners(managedDir: string): OwnerOf {
   const files = readManifest(managedDir)?.files ?? {};
   return (agent) => {
@@ -16,7 +16,7 @@ export function readOwners(managedDir: string): OwnerOf {
   };
 }
 
-/** The state of the objects that the agents come from; null where no controller manages any. */
+/** The state of the custom resources that agents come from; null without a controller. */
 export function readManagedAgents(managedDir: string | undefined): SyncedObject[] | null {
   const manifest = managedDir === undefined ? null : readManifest(managedDir);
   return manifest && syncedObjects(manifest);
@@ -29,7 +29,7 @@ function readManifest(managedDir: string): SyncManifest | null {
     const parsed = SyncManifest.safeParse(JSON.parse(readFileSync(path, 'utf8')));
     return parsed.success ? parsed.data : null;
   } catch {
-    // The manifest is being replaced or damaged: the agents still load, only their owner is not known.
+    // The manifest is being replaced or damaged: agents still load, without the namespace of their owner.
     return null;
   }
 }

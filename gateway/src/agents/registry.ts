@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type AgentPair, deletePair, listAgents, mendSwaps, readPair, writePair } from './agent-files.ts';
+import { type AgentPair, deletePair, listAgents, finishSwaps, readPair, writePair } from './agent-files.ts';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { readOwners } from './managed.ts';
 import { validateAgent, warningsOf } from './validate.ts';
@@ -11,8 +11,8 @@ export interface RegistryOptions {
 }
 
 /**
- * What a load came to; `errors` are of agents that were left out, or kept in their last good edition, and warnings about those
- * that were loaded.
+ * The result of a load. `errors` holds errors of agents that were not loaded or kept their last good version, and warnings
+ * about loaded ones.
  */
 export interface LoadReport {
   agents: AgentRecord[];
@@ -25,7 +25,7 @@ export type WriteResult =
   | { ok: false; reason: 'exists' | 'missing' }
   | { ok: false; reason: 'managed'; managedBy: NonNullable<AgentRecord['managedBy']> };
 
-/** The live agents. Every method is synchronous, so no caller meets a registry or a directory in between. */
+/** The live agents. Every method is synchronous, so no caller sees a half-done change. */
 export class AgentRegistry {
   private readonly options: RegistryOptions;
   private agents = new Map<string, AgentRecord>();
@@ -51,10 +51,10 @@ export class AgentRegistry {
     return this.lastErrors;
   }
 
-  /** Reads both directories again. A broken agent keeps its last good edition, if it had one. */
+  /** Reads both directories again. A broken agent keeps its last good version, if it had one. */
   load(): LoadReport {
     const { agentsDir, managedDir } = this.options;
-    mendSwaps(agentsDir);
+    finishSwaps(agentsDir);
     const loaded = new Map<string, AgentRecord>();
     const errors: ValidationItem[] = [];
     const managed = new Set<string>();
@@ -74,7 +74,7 @@ export class AgentRegistry {
     return { agents: this.list(), errors };
   }
 
-  /** Creates an agent, or replaces it when `overwrite` says so; live when it returns (Gateway 4). */
+  /** Creates an agent, or replaces it with `overwrite`; it is live when this returns (Gateway 4). */
   create(name: string, pair: AgentPair, overwrite: boolean): WriteResult {
     const validated = validateAgent({ ...pair, expectedName: name, managedBy: null }, this.options.known);
     if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
@@ -84,7 +84,7 @@ export class AgentRegistry {
     return this.write(name, pair);
   }
 
-  /** Changes one file or both of an agent; what is not given stays. */
+  /** Changes one file or both of an agent; an absent file keeps its content. */
   update(name: string, change: Partial<AgentPair>): WriteResult {
     const managedBy = this.ownerOf(name);
     if (managedBy) return { ok: false, reason: 'managed', managedBy };
@@ -96,7 +96,7 @@ export class AgentRegistry {
     return this.write(name, pair);
   }
 
-  /** Deletes an agent, a broken one too, and returns what its files said. */
+  /** Deletes an agent, a broken one too, and returns the content of its files. */
   remove(name: string): { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }> {
     const managedBy = this.ownerOf(name);
     if (managedBy) return { ok: false, reason: 'managed', managedBy };
@@ -108,7 +108,7 @@ export class AgentRegistry {
     return { ok: true, pair };
   }
 
-  /** What manages the agent of a name, which then is read-only: also where its files are broken and nothing is loaded. */
+  /** The custom resource that manages an agent, which makes it read-only even while its files are broken. */
   private ownerOf(name: string): AgentRecord['managedBy'] {
     const live = this.agents.get(name)?.managedBy;
     const { managedDir } = this.options;
@@ -174,7 +174,7 @@ function conflict(name: string): ValidationItem {
     agent: name,
     field: 'name',
     value: name,
-    message: 'the name belongs to a managed agent, which is served instead',
+    message: 'the name belongs to a managed agent, which is used instead',
     severity: 'error',
   };
 }

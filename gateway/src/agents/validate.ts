@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { unknownServer } from './unknown-name.ts';
 
-/** A pair of files that wants to become an agent. */
+/** The pair of files to validate. */
 export interface Candidate {
   agentYaml: string;
   soul: string;
-  /** What `name:` must say; null where nothing outside the file names the agent. */
+  /** The value that `name:` must have; null where any valid name is accepted. */
   expectedName: string | null;
   managedBy: AgentRecord['managedBy'];
 }
@@ -18,7 +18,7 @@ export type Validated =
 
 export const MAX_SOUL_CHARS = 512 * 1024;
 
-/** All checks of a write, without one (Gateway 4): syntax, schema, name, models, tool servers, output schema. */
+/** All checks of a write, without writing (Gateway 4): syntax, schema, name, models, tool servers, output schema. */
 export function validateAgent(candidate: Candidate, known: KnownNames): Validated {
   const { agentYaml, soul, expectedName } = candidate;
   const fallbackName = expectedName ?? '';
@@ -51,19 +51,19 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   return { ok: true, record, warnings: warningsOf(config, known) };
 }
 
-/** What does not keep an agent from being loaded, and yet is not as its author wrote it. */
+/** Problems that do not keep an agent from being loaded. */
 export function warningsOf(config: Agent, known: KnownNames): ValidationItem[] {
   const { max_iterations: turns = 0 } = config.limits;
-  const message = `the gateway's limits.max_iterations, ${known.maxIterations}, is less and holds`;
+  const message = `the gateway's limits.max_iterations, ${known.maxIterations}, is lower and applies`;
   const capped = warning(config.name, 'limits.max_iterations', turns, message);
   return [...keylessModels(config, known), ...(turns > known.maxIterations ? [capped] : [])];
 }
 
-/** What keeps an agent from being answered: models of providers that have no key. */
+/** Models of providers without a key: the agent loads, and calls of these models fail. */
 export function keylessModels(config: Agent, known: Pick<KnownNames, 'keylessProvider'>): ValidationItem[] {
   return modelsOf(config).flatMap(([field, model]) => {
     const provider = known.keylessProvider(model);
-    const message = `provider "${provider}" has no key, so nothing can be asked of it`;
+    const message = `provider "${provider}" has no key, so its models cannot be used`;
     return provider === null ? [] : [warning(config.name, field, model, message)];
   });
 }
@@ -100,7 +100,7 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
     if (kind === undefined)
       return [item(config.name, field, pattern, unknownServer(serverOf(pattern), [...known.servers.keys()]))];
     if (kind === 'image' && mode === 'process')
-      return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only beside agents with their own pod`)];
+      return [item(config.name, field, pattern, `"${serverOf(pattern)}" runs only in the pods of agents`)];
     return [];
   });
   return [...badModels, ...badTools];
@@ -118,7 +118,7 @@ const schemaItems = (agent: string, { issues }: z.ZodError, written: Record<stri
     return item(agent, field, unknownKey ? null : scalarAt(written, path), msg);
   });
 
-/** The offending value where it is small enough to be repeated. */
+/** The offending value, where it is a scalar; cut to 200 characters. */
 function scalarAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {

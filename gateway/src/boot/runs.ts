@@ -52,6 +52,7 @@ export function openRuns({ config: { limits }, models, tools, agents, pods, door
   const { metrics, log, onBug } = rest;
   return new RunService({
     agent: (name) => agents.registry.get(name),
+    agentNames: () => agents.registry.list().map(({ name }) => name),
     modelProblem: agents.known.modelProblem,
     tools: () => tools.servers.tools(),
     whenRunning: (names, ms, signal) => tools.servers.whenRunning(names, ms, signal),

@@ -18,7 +18,7 @@ import { openTracing } from './tracing.ts';
 export interface GatewayOptions {
   config: GatewayConfig;
   tokens: Tokens;
-  /** Null where no agent has a pod of its own. */
+  /** Null where no agent has its own pod. */
   signingKey: SigningKey | null;
   version: string;
   log: Log;

@@ -1,8 +1,8 @@
 import type { Log } from '../observability/log.ts';
 
 /**
- * From now on SIGTERM and SIGINT let what runs end and then end the process: 0, or 1 where that failed. To be called before
- * the service says that it listens, as whoever waits for that may send a signal at once.
+ * SIGTERM and SIGINT call `close` and end the process with exit code 0, or 1 where `close` failed. Call this before the
+ * `listening` line is logged: a supervisor may send a signal right after it.
  */
 export function stopOnSignals({ close }: { close: () => Promise<void> }, log: Log): void {
   let stopping = false;

@@ -8,7 +8,7 @@ export function expandEnvironment(value: unknown, env: Readonly<Record<string, s
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expandEnvironment(item, env)]));
 }
 
-/** Where an image server's `env` refers to the gateway's environment: its secrets belong to the agent's namespace (Design 6). */
+/** The first `${NAME}` in the `env` of an image server. It is refused: a secret of such a server belongs into the agent's namespace. */
 export function imageEnvironmentReferences(raw: unknown): string[] {
   const servers = entriesOf(entriesOf(raw).find(([key]) => key === 'mcp_servers')?.[1]);
   return servers.flatMap(([name, entry]) => {

@@ -11,7 +11,7 @@ const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths (Design 6, 11).
+ * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths.
  * A failure is one line that names the key.
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
@@ -24,7 +24,7 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   return parseConfig(text, dirname(resolve(path)), env);
 }
 
-/** The same for a text; `baseDir` is what relative paths are relative to. */
+/** The same for a text; relative paths are resolved against `baseDir`. */
 export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
   const yaml = parseYaml(text);
   if (!yaml.ok) return { ok: false, message: describeYaml(yaml.problems[0]) };
@@ -51,7 +51,7 @@ function describeIssues({ issues }: z.ZodError): string {
   return first ? `${first.path.map(String).join('.') || 'configuration'}: ${first.msg}` : 'configuration is not valid';
 }
 
-/** With no provider the scripted one stands in; a single provider is the default one without saying so. */
+/** Without any provider the scripted one is used; a single provider is the default one. */
 function withDefaults(config: GatewayConfig): GatewayConfig {
   const names = Object.keys(config.providers);
   if (names.length === 0) return { ...config, providers: { demo: { type: 'demo', headers: {}, default: true } } };
@@ -78,7 +78,7 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
   };
 }
 
-/** What no single key can say; the first problem. */
+/** The first problem that concerns several keys. */
 function crossCheck(config: GatewayConfig): string | null {
   const problems = [...providerProblems(config), ...directoryProblems(config), ...tlsProblems(config)];
   return problems[0] ?? null;
@@ -113,7 +113,7 @@ function tlsProblems({ server: { tls } }: GatewayConfig): string[] {
     createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
     return [];
   } catch (error) {
-    return [`server.tls: ${tls.cert} and ${tls.key} are no certificate with its key in PEM: ${reasonOf(error)}`];
+    return [`server.tls: ${tls.cert} and ${tls.key} are not a certificate and its key in PEM: ${reasonOf(error)}`];
   }
 }
 

@@ -7,11 +7,11 @@ const Glob = z.string().min(1).max(256);
 export const ProviderConfig = z.strictObject({
   type: z
     .enum(['anthropic', 'openai', 'azure', 'google', 'openrouter', 'ollama', 'openai_compatible', 'demo'])
-    .describe('How it is spoken to; `demo` answers from a script without any model'),
+    .describe('The API of the provider; `demo` answers from a script without any model'),
   base_url: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Another address than the usual one'),
+    .describe('Address of the API, where it is not the usual one'),
   api_key: z.string().optional().describe('Its key; write `${NAME}` to take it from the environment'),
   api: z
     .enum(['responses', 'chat'])
@@ -29,8 +29,11 @@ const StdioServer = z.strictObject({
   args: z
     .array(z.string())
     .default([])
-    .describe('Its arguments; whoever may list the processes of the machine reads them, so secrets go into `env`'),
-  env: z.record(z.string(), z.string()).default({}).describe('Its environment, beside a handful of harmless variables'),
+    .describe('Its arguments; every user of the machine can read them, so put secrets into `env`'),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Its environment, in addition to PATH, HOME and a few others'),
   cwd: z.string().optional().describe('Its working directory'),
   memory_limit_mib: z
     .int()
@@ -69,7 +72,7 @@ export type HttpServer = z.infer<typeof HttpServer>;
 export type ImageServer = z.infer<typeof ImageServer>;
 export type ToolServerConfig = StdioServer | HttpServer | ImageServer;
 
-/** What an entry of `mcp_servers` may look like, for its reference. */
+/** The shapes of an entry of `mcp_servers`, for the reference. */
 export const TOOL_SERVER_SHAPES = [StdioServer, HttpServer, ImageServer] as const;
 
 /** Picks the shape by its distinguishing key first, so that an error names the key and not "invalid union". */
@@ -98,10 +101,10 @@ const RuleTarget = z
   .refine((target) => Object.keys(target).length > 0, 'names no server, tool, agent or input_regex');
 export const PolicyRule = z
   .strictObject({
-    allow: RuleTarget.optional().describe('Calls that may go on'),
+    allow: RuleTarget.optional().describe('Calls that are made'),
     deny: RuleTarget.optional().describe('Calls that are refused'),
-    require_approval: RuleTarget.optional().describe('Calls that a person is asked about'),
-    reason: z.string().max(1000).optional().describe('What the agent is told; a deny rule needs one'),
+    require_approval: RuleTarget.optional().describe('Calls that wait for the approval of a person'),
+    reason: z.string().max(1000).optional().describe('Reason given to the agent; required for a deny rule'),
   })
   .refine(
     (rule) => [rule.allow, rule.deny, rule.require_approval].filter(Boolean).length === 1,
@@ -122,14 +125,14 @@ export type ToolPolicyConfig = z.infer<typeof ToolPolicyConfig>;
 
 export const Limits = z.strictObject({
   max_concurrent_runs: z.number().int().min(1).max(10_000).default(10).describe('Agent runs at a time'),
-  max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('How many may wait for a place'),
+  max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('Agent runs that may wait for a slot'),
   max_iterations: z
     .number()
     .int()
     .min(1)
     .max(1000)
     .default(20)
-    .describe('Turns of a model in a run at most; an agent may allow itself fewer, not more'),
+    .describe('Most turns of a model in a run; an agent may set fewer, not more'),
   request_timeout_seconds: Seconds.default(180).describe('How long an answer of a model may take'),
   tool_timeout_seconds: Seconds.default(30).describe('How long an answer of a tool may take'),
   tool_result_max_chars: z
@@ -149,30 +152,30 @@ const Otel = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      "Address of the collector, with or without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
+      "Address of the collector, with or without `/v1/traces`; without it, OpenTelemetry's own variables and default apply",
     ),
   service_name: z.string().min(1).default('signalbox-gateway').describe('`service.name` of the spans'),
 });
 
 const Addresses = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 
-/** Where agents run. In mode `kubernetes` those that do not say otherwise have a pod of their own. */
+/** Where agents run. In mode `kubernetes` managed agents run in their own pods by default. */
 const Runtime = z.strictObject({
   mode: z
     .enum(['process', 'kubernetes'])
     .default('process')
-    .describe('Where agents run: inside the gateway, or each in a pod of its own'),
+    .describe('Where agents run: inside the gateway, or each in its own pod'),
   agents: z
     .record(DefinitionName, Addresses)
     .default({})
     .describe(
-      "Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest says",
+      "Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest decides",
     ),
   start_timeout_seconds: Seconds.default(60).describe('How long a run waits for a pod of its agent'),
   reconnect_timeout_seconds: Seconds.default(10).describe('How long a run waits for a pod whose connection broke'),
 });
 
-/** The operator's configuration file (Design 6). Unknown keys are errors. */
+/** The operator's configuration file. Unknown keys are errors. */
 export const GatewayConfig = z.strictObject({
   server: z
     .strictObject({
@@ -193,7 +196,7 @@ export const GatewayConfig = z.strictObject({
     .describe('Where the service listens'),
   log: z
     .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Least level that is written'),
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Lowest level that is written'),
     })
     .prefault({})
     .describe('The log: one JSON object a line'),
@@ -213,7 +216,9 @@ export const GatewayConfig = z.strictObject({
     .record(DefinitionName, ToolServerEntry)
     .default({})
     .describe('Name -> a process (`command`), an address (`url`) or a container (`image`)'),
-  tool_policy: ToolPolicyConfig.prefault({}).describe('What agents may call, whatever their own lists say'),
+  tool_policy: ToolPolicyConfig.prefault({}).describe(
+    'Which tool calls are allowed; applies in addition to the lists of agents',
+  ),
   tool_pinning: z
     .enum(['off', 'warn', 'enforce'])
     .default('off')
@@ -223,6 +228,6 @@ export const GatewayConfig = z.strictObject({
   observability: z
     .strictObject({ otel: Otel.prefault({}).describe('Traces with OpenTelemetry') })
     .prefault({})
-    .describe('What is told beside logs and metrics'),
+    .describe('Telemetry in addition to logs and metrics'),
 });
 export type GatewayConfig = z.infer<typeof GatewayConfig>;

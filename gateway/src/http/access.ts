@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import type { FastifyRequest } from 'fastify';
 import { type Authenticate, grants, type Scope } from '../identity/authenticate.ts';
 
-/** `metrics` is open, or `invoke` when the operator says so. */
+/** `metrics` is open, or `invoke` where `server.metrics_auth` is set. */
 export type RouteScope = 'open' | 'metrics' | 'invoke' | 'admin';
 
 declare module 'fastify' {

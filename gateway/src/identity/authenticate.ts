@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export type Scope = 'admin' | 'invoke';
 
-/** Who calls, or which of the two 401 messages applies (Gateway 7). */
+/** The caller's token, or which of the two 401 messages applies (Gateway 7). */
 export type Authentication = { ok: true; token: Scope } | { ok: false; reason: 'missing' | 'invalid' };
 export type Authenticate = (authorization: string | undefined) => Authentication;
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 const MAX_TOKEN_CHARS = 4096;
 
-/** Compares digests in constant time against both tokens, whichever matches first. */
+/** Compares digests in constant time, always against both tokens. */
 export function createAuthenticate(tokens: { admin: string; invoke: string }): Authenticate {
   const known: [Scope, Buffer][] = [
     ['admin', digest(tokens.admin)],
@@ -30,7 +30,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** `admin` may do everything, `invoke` what needs `invoke` (Gateway 5). */
+/** `admin` grants everything, `invoke` only the scope `invoke` (Gateway 5). */
 export function grants(token: Scope, needed: Scope): boolean {
   return token === 'admin' || token === needed;
 }

@@ -5,7 +5,7 @@ import { readIfPresent, writePrivate } from './private-file.ts';
 
 const DeviceAuth = z.object({ admin_token: z.string().min(16), invoke_token: z.string().min(16) });
 
-/** The two tokens of the service, and whether this start made them (only then may they be printed). */
+/** The two tokens of the service, and whether this start minted them; only then they are printed. */
 export interface Tokens {
   admin: string;
   invoke: string;
@@ -14,7 +14,7 @@ export interface Tokens {
 
 interface TokenSources {
   identityDir: string;
-  /** Both set: they are used and nothing is written. */
+  /** Where both are set they are used, and nothing is written. */
   adminToken: string | undefined;
   invokeToken: string | undefined;
   mint: () => string;
@@ -22,7 +22,7 @@ interface TokenSources {
 
 export type TokensResult = { ok: true; tokens: Tokens } | { ok: false; message: string };
 
-/** Tokens from the environment, else from `device-auth.json`, else minted into it with mode 0600 (Gateway 5, Design 6). */
+/** Tokens from the environment, else from `device-auth.json`, else minted into it with mode 0600 (Gateway 5). */
 export function loadTokens(sources: TokenSources): TokensResult {
   const { adminToken: admin, invokeToken: invoke } = sources;
   if (admin && invoke) {

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { Authenticate } from './authenticate.ts';
 
 /**
- * What the gateway shows on the upgrade to an agent's pod: a JWT (EdDSA) for one agent, good for a minute and once (Design 6).
+ * The token that the gateway sends to an agent's pod: a JWT (EdDSA) for one agent, valid for one minute and one connection.
  */
 interface Claims {
   iss: string;
@@ -12,7 +12,7 @@ interface Claims {
   /** Seconds since the epoch. */
   iat: number;
   exp: number;
-  /** Used once. */
+  /** Accepted once. */
   jti: string;
 }
 
@@ -50,7 +50,7 @@ export interface RunnerTokenDeps {
   now: () => number;
 }
 
-/** Lets in who holds a token of the gateway for exactly this agent, each token once. */
+/** Accepts tokens that the gateway signed for this agent, each once. */
 export function createRunnerAuthenticate({ agent, keys, now }: RunnerTokenDeps): Authenticate {
   const firstUse = createFirstUse();
   return (authorization) => {
@@ -63,7 +63,7 @@ export function createRunnerAuthenticate({ agent, keys, now }: RunnerTokenDeps):
   };
 }
 
-/** Remembers the ids of tokens for as long as those are good. */
+/** Remembers the ids of tokens until they expire. */
 function createFirstUse(): (claims: Claims, seconds: number) => boolean {
   const used = new Map<string, number>();
   return ({ jti, exp }, seconds) => {
@@ -77,7 +77,7 @@ function createFirstUse(): (claims: Claims, seconds: number) => boolean {
 function verifiedClaims(token: string, keys: readonly KeyObject[]): Claims | null {
   if (token.length > MAX_TOKEN_CHARS) return null;
   const [header, payload, signature, ...rest] = token.split('.');
-  // The algorithm is ours to choose, never the token's.
+  // The algorithm is fixed; the one that the token names is ignored.
   if (header !== HEADER || !payload || !signature || rest.length > 0) return null;
   const signed = Buffer.from(`${header}.${payload}`);
   const bytes = Buffer.from(signature, 'base64url');

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfPresent, writePrivate } from './private-file.ts';
 
-/** With what the gateway proves to an agent's pod that it is the gateway (Design 6). */
+/** The key that the gateway signs tokens for agents' pods with. */
 export interface SigningKey {
   privateKey: KeyObject;
-  /** PEM; what the pods are given. */
+  /** PEM, for the pods. */
   publicKey: string;
 }
 export type SigningKeyResult = { ok: true; key: SigningKey } | { ok: false; message: string };
@@ -17,7 +17,7 @@ export interface SigningKeyOrigins {
   identityDir: string;
   /** PKCS 8; several gateways share one. */
   pem: string | undefined;
-  /** The admin token where it comes from outside: gateways that share it derive the same key, also after a restart. */
+  /** The admin token, where it is configured: gateways that share it derive the same key, also after a restart. */
   adminToken: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function loadSigningKey({ identityDir, pem, adminToken }: SigningKeyOrigi
     return { ok: true, key: { privateKey: key, publicKey: String(publicKey) } };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    return { ok: false, message: `${origin}: is no usable private key (${code})` };
+    return { ok: false, message: `${origin}: is not a usable private key (${code})` };
   }
 }
 
@@ -44,10 +44,10 @@ function mint(identityDir: string, path: string): KeyObject {
   return privateKey;
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS 8. */
+/** The PKCS 8 header of the 32 bytes of an Ed25519 key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Slow on purpose: pods hold the public key, from which nobody should be able to guess a short token. */
+/** Slow on purpose: pods hold the public key, and a short token must not be guessed from it. */
 function derive(adminToken: string): KeyObject {
   const seed = scryptSync(adminToken, 'signalbox runner signing key', 32, { N: 2 ** 15, maxmem: 64 * 2 ** 20 });
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

@@ -7,17 +7,17 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider';
 
-/** Why a model call failed, told without what was sent: no header, key or body. */
+/** Why a model call failed. Contains nothing of the request: no header, key or body. */
 export interface ModelFailure {
   message: string;
   /** The same call may succeed later (429, 5xx, a broken connection, an unreadable answer). */
   retryable: boolean;
   status: number | null;
-  /** What the provider asked to wait, at most a minute. */
+  /** The wait that the provider asked for, at most a minute. */
   retryAfterMs: number | null;
 }
 
-/** An answer that began well and cannot be used. */
+/** An answer with a good status that cannot be used. */
 export class BrokenAnswer extends Error {
   readonly retryable: boolean;
 
@@ -28,28 +28,29 @@ export class BrokenAnswer extends Error {
   }
 }
 
-/** What an SDK says of an answer, or of a part of a stream, that it cannot read. */
+/** The errors of an SDK for an answer, or a part of a stream, that it cannot read. */
 const UNREADABLE = [EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError];
 
-/** Refuses an answer that its provider broke off, however politely: it is no answer. */
+/** Rejects an answer that is incomplete by its finish reason. */
 export function requireWhole(finish: string): void {
   if (finish === '' || finish === 'interrupted') throw new BrokenAnswer('the stream ended before the answer did', true);
   if (finish === 'error') throw new BrokenAnswer('the provider ended its answer with an error', true);
 }
 
-/** What a provider reports within a stream that began well: an error, or an object of its own that tells of one. */
+/** The error that a provider reports within a stream, as an error or as an object of its own. */
 export function reportedError(error: unknown): Error {
   if (error instanceof Error) return error;
-  const told: { message?: unknown; statusCode?: unknown } = typeof error === 'object' && error !== null ? error : {};
-  const message = typeof error === 'string' ? error : told.message;
+  const reported: { message?: unknown; statusCode?: unknown } =
+    typeof error === 'object' && error !== null ? error : {};
+  const message = typeof error === 'string' ? error : reported.message;
   const text = typeof message === 'string' && message !== '' ? message : 'the provider reported an error';
-  return new BrokenAnswer(text, typeof told.statusCode !== 'number' || retryableStatus(told.statusCode));
+  return new BrokenAnswer(text, typeof reported.statusCode !== 'number' || retryableStatus(reported.statusCode));
 }
 
 const MAX_MESSAGE_CHARS = 300;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Reads what a provider rejected with. */
+/** Describes the error that a call of a provider rejected with. */
 export function describeFailure(error: unknown): ModelFailure {
   if (APICallError.isInstance(error)) {
     const status = error.statusCode ?? null;
@@ -62,13 +63,13 @@ export function describeFailure(error: unknown): ModelFailure {
   }
   if (UNREADABLE.some((kind) => kind.isInstance(error)))
     return { message: 'the provider sent what cannot be read', retryable: true, status: null, retryAfterMs: null };
-  // An SDK names what it will not send; anything else it stumbled over in the answer.
+  // An AISDKError is about the request, which stays wrong; any other error is about the answer.
   const retryable = error instanceof BrokenAnswer ? error.retryable : !AISDKError.isInstance(error);
   const message = error instanceof Error ? error.message : 'the model call failed';
   return { message: brief(message), retryable, status: null, retryAfterMs: null };
 }
 
-/** A 2xx comes here when its body is no answer (a proxy in between): worth another try. */
+/** A 2xx is retried: its body was not an answer, for example the page of a proxy. */
 function retryableStatus(status: number): boolean {
   return status < 300 || status === 408 || status === 429 || status >= 500;
 }

@@ -4,7 +4,7 @@ import { promptFor } from './own-turns.ts';
 import type { ModelRoute } from './route.ts';
 import type { RunSpan } from '../observability/span.ts';
 
-/** A model call with its alternatives, in the order in which they are tried. */
+/** A model call with its fallbacks, in the order in which they are tried. */
 export interface GenerateRequest {
   models: readonly string[];
   call: ModelCall;
@@ -12,7 +12,7 @@ export interface GenerateRequest {
 
 export interface GenerateOptions {
   signal: AbortSignal;
-  /** What this call is part of; its context goes on to providers of one's own. */
+  /** The span of the run; its context is sent to self-hosted providers. */
   span?: RunSpan | undefined;
   onText?: ((delta: string) => void) | undefined;
   onRetry: (retry: { model: string; provider: string; attempt: number; delay_ms: number; reason: string }) => void;
@@ -25,9 +25,9 @@ export interface GenerateDeps {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   requestTimeoutMs: number;
-  /** Takes secrets out of what a provider said. */
+  /** Removes secrets from a provider's message. */
   conceal: (text: string) => string;
-  /** One line for every request that left the process. */
+  /** Called once for every request to a provider. */
   onRequest: (request: {
     provider: string;
     model: string;
@@ -37,7 +37,7 @@ export interface GenerateDeps {
   }) => void;
 }
 
-/** Who answered: the provider's configured name and the model as it was asked for, without prefix. */
+/** `route` names the provider by its configured name and the model as requested, without prefix. */
 export type Generated = { ok: true; reply: ModelReply; route: ModelRoute } | { ok: false; failure: ModelFailure };
 
 const MAX_ATTEMPTS = 3;
@@ -45,7 +45,7 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 20_000;
 
 /**
- * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried (Design 6).
+ * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried.
  * Resolves with the last failure when none answers; rejects only when `signal` aborts.
  */
 export async function generate(
@@ -53,7 +53,7 @@ export async function generate(
   options: GenerateOptions,
   deps: GenerateDeps,
 ): Promise<Generated> {
-  let failure: ModelFailure = { message: 'no model to ask', retryable: false, status: null, retryAfterMs: null };
+  let failure: ModelFailure = { message: 'no model is configured', retryable: false, status: null, retryAfterMs: null };
   for (const [index, name] of request.models.entries()) {
     const result = await askModel(name, request.call, options, deps);
     if (result.ok) return result;
@@ -142,7 +142,7 @@ async function askOnce(
     if (options.signal.aborted) report(isTimeout(options.signal.reason) ? 'timeout' : 'cancelled', null);
     options.signal.throwIfAborted();
     report(timedOut ? 'timeout' : 'error', null);
-    // A model that hung once is not asked again in this call; the next one is.
+    // A model that timed out is not asked again in this call; the next one is.
     if (timedOut) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
     const failure = describeFailure(error);
     return { ok: false, failure: { ...failure, message: deps.conceal(failure.message) } };
@@ -152,7 +152,7 @@ async function askOnce(
   }
 }
 
-/** A run whose time is over waited in vain; one that somebody stopped says nothing about the provider. */
+/** A run that reached its deadline counts as a timeout of the provider; a cancelled run does not. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && 'type' in reason && reason.type === 'timeout';
 }

@@ -10,17 +10,17 @@ type AnyModel = Pick<LanguageModelV4, 'modelId' | 'doGenerate' | 'doStream'>;
 export interface Dialect {
   /** Whether a JSON mode may be combined with tools and with objects that have more keys than the schema names. */
   jsonMode: boolean;
-  /** Whether a model's name does not tell what it can do, so that asking it to think must be said twice. */
+  /** Whether the SDK cannot know the model by its name, so that reasoning must be forced. */
   namelessModels?: boolean;
-  /** Whether the provider keeps what it is asked and what it answers, unless it is told not to. */
+  /** Whether the provider stores requests and answers unless `store: false` is sent. */
   keepsAnswers?: boolean;
-  /** Where the provider's own JSON names the model that answered, for an SDK that does not read it. */
+  /** The key of the provider's JSON that names the model that answered, for an SDK that does not read it. */
   modelField?: string;
-  /** Whether the trace context is sent on: to servers of one's own, not to strangers. */
+  /** Whether the trace context is sent: to self-hosted servers, not to public APIs. */
   carriesTrace?: boolean;
 }
 
-/** Any AI SDK model object as a `ChatModel`. One request each, no retry: the caller decides about those. */
+/** Any AI SDK model object as a `ChatModel`. One request each; the caller decides about retries. */
 export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
   return {
     async generate(call, options) {
@@ -31,7 +31,7 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
       }
       const result = await model.doGenerate(request);
       if (result.content.length === 0 && result.finishReason.unified === 'other') {
-        throw new BrokenAnswer('the provider answered with nothing that can be read', true);
+        throw new BrokenAnswer('the provider sent an answer without content', true);
       }
       requireWhole(result.finishReason.unified);
       return {
@@ -61,9 +61,9 @@ function requestOf(call: ModelCall, options: ModelCallOptions, dialect: Dialect)
 function thinkingOf({ thinking }: ModelCall, { namelessModels, keepsAnswers }: Dialect) {
   const force = namelessModels === true && thinking !== undefined && thinking !== 'none';
   const openai = {
-    // A run needs nothing of it: its thoughts come encrypted with the answer and go back with the next question.
+    // A run does not need the stored copy: reasoning comes encrypted with the answer and is sent back with the next request.
     ...(keepsAnswers ? { store: false } : {}),
-    // Nobody reads a summary of the thoughts, and OpenAI refuses one to organizations that it has not verified.
+    // The summary of the reasoning is not used, and OpenAI refuses it to unverified organizations.
     ...(thinking === undefined ? {} : { reasoningSummary: null }),
     ...(force ? { forceReasoning: true } : {}),
   };

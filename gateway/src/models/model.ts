@@ -1,6 +1,6 @@
 import type { LanguageModelV4Content, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider';
 
-/** What is said to a model: the AI SDK's own prompt form, which is plain JSON and so also travels to a runner and back. */
+/** The prompt in the AI SDK's form: plain JSON, so it can also be sent between gateway and runner. */
 export type ModelPrompt = LanguageModelV4Prompt;
 export type ModelTool = LanguageModelV4FunctionTool;
 export type ModelContent = LanguageModelV4Content;
@@ -15,11 +15,11 @@ export interface ModelCall {
   maxOutputTokens?: number | undefined;
   temperature?: number | undefined;
   thinking?: ThinkingLevel | undefined;
-  /** The JSON Schema that the text must meet, null for free text. It is also told in the prompt; a provider may use it to switch on a JSON mode. */
+  /** The JSON Schema that the text must meet, null for free text. The prompt contains it too; a provider may use it to switch on a JSON mode. */
   answerSchema: Record<string, unknown> | null;
 }
 
-/** Tokens; null where the provider did not say. `input` includes what came from its cache. */
+/** Tokens; null where the provider reports none. `input` includes cached tokens. */
 export interface ModelUsage {
   input: number | null;
   output: number | null;
@@ -38,7 +38,7 @@ export interface ModelCallOptions {
   signal: AbortSignal;
   /** Headers of the trace that the call is part of. */
   traceContext?: Record<string, string> | undefined;
-  /** Given when the caller wants text as it comes. */
+  /** Given where the caller wants the text streamed. */
   onText?: ((delta: string) => void) | undefined;
 }
 

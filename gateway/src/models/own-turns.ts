@@ -4,7 +4,7 @@ import type { ModelRoute } from './route.ts';
 type AssistantMessage = Extract<ModelPrompt[number], { role: 'assistant' }>;
 type AssistantContent = AssistantMessage['content'];
 
-/** What a model said, in the form in which it is told again: signatures and ids of the provider included, and whose they are. */
+/** A model's answer as a turn of the next prompt, with the provider's signatures and ids, and the name of the provider. */
 export function turnOf(route: ModelRoute, content: readonly ModelContent[]): AssistantMessage {
   const said = content.flatMap((part): AssistantContent => {
     if (part.type === 'text' && part.text === '') return [];
@@ -18,8 +18,8 @@ export function turnOf(route: ModelRoute, content: readonly ModelContent[]): Ass
 }
 
 /**
- * A prompt as one model may be told it. What another one thought, and what only its provider can look up or decrypt, is left
- * out: providers refuse it, and a fallback within a run would fail for it.
+ * A prompt as one model accepts it. Reasoning of other models, and parts that only their provider can decrypt, are left out:
+ * providers refuse them, and a fallback within a run would fail.
  */
 export function promptFor(route: ModelRoute, prompt: ModelPrompt): ModelPrompt {
   const own = nameOf(route);

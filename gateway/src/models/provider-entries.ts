@@ -21,7 +21,7 @@ export function providerEntries(providers: Readonly<Record<string, ProviderOptio
     return {
       name,
       isDefault: options.default,
-      // A key that is asked for and empty (an unset variable) means nothing can be asked.
+      // A key that is configured and empty (an unset variable) makes the provider unusable.
       configured: apiKey !== '' || (!kind.needsKey && options.api_key === undefined),
       open: () => kind.open(settings),
     };

@@ -1,4 +1,4 @@
-/** Where a model string leads: the provider's configured name and the model without prefix. */
+/** The target of a model string: the provider's configured name and the model without prefix. */
 export interface ModelRoute {
   provider: string;
   model: string;
@@ -11,8 +11,8 @@ export interface ProviderNames {
 }
 
 /**
- * The text before the first `/` names a provider; a bare string goes to the default one (Gateway 1, Design 6).
- * Null when that leads nowhere.
+ * The text before the first `/` names a provider; a bare string goes to the default one (Gateway 1).
+ * Null where no such provider is configured.
  */
 export function routeModel(model: string, providers: ProviderNames): ModelRoute | null {
   const slash = model.indexOf('/');

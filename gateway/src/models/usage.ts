@@ -1,7 +1,7 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { ModelUsage } from './model.ts';
 
-/** The AI SDK's account of tokens as ours. */
+/** Maps the AI SDK's token counts. */
 export function usageOf(usage: LanguageModelV4Usage): ModelUsage {
   return {
     input: usage.inputTokens.total ?? null,

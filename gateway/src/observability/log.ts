@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** One JSON object a line on stdout (Design 11). */
+/** One JSON object a line on stdout. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,26 +1,26 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What is read at a scrape instead of being counted. */
+/** Values that are read at each scrape. */
 export interface MetricsSources {
   activeRuns: () => number;
   queuedRuns: () => number;
   agents: () => number;
   connections: () => number;
   servers: () => { name: string; running: boolean; restart_count: number }[];
-  /** Of every agent that has its own. */
+  /** For each agent with its own pods. */
   pods: () => { agent: string; connected: number }[];
 }
 
 const MAX_LABEL_VALUES = 500;
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
-/** All series of the service; every name begins with `gateway_` (Design 1). */
+/** All series of the service; every name begins with `gateway_`. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly modelLabel = boundedLabel(MAX_LABEL_VALUES);
   private readonly toolLabel = boundedLabel(MAX_LABEL_VALUES);
   private readonly runs = this.counter('runs_total', 'Agent runs that ended, by outcome', ['agent', 'status']);
-  private readonly refusedRuns = this.counter('runs_refused_total', 'Agent runs that were not taken in', ['reason']);
+  private readonly refusedRuns = this.counter('runs_refused_total', 'Agent runs that were refused', ['reason']);
   private readonly runSeconds = this.histogram('run_duration_seconds', 'Time from acceptance to answer', ['agent']);
   private readonly llmRequests = this.counter('llm_requests_total', 'Requests to model providers', [
     'provider',
@@ -171,7 +171,7 @@ export class Metrics {
   }
 }
 
-/** Names that callers can invent must not become series without end: after `max` different ones the rest is `other`. */
+/** Callers can invent names, so the number of series is bounded: after `max` different names the rest is `other`. */
 function boundedLabel(max: number): (value: string) => string {
   const seen = new Set<string>();
   return (value) => {

@@ -25,13 +25,13 @@ export interface OtelOptions {
 }
 export interface Tracing {
   startSpan: StartSpan;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close: () => Promise<void>;
 }
 
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** Tracing with OpenTelemetry. Only imported where the configuration asks for it: nobody else pays for the SDK. */
+/** Tracing with OpenTelemetry. Imported only where tracing is on, because the SDK costs memory and start time. */
 export function startTracing({ exporter, endpoint, serviceName, version, log }: OtelOptions): Tracing {
   const sink = exporter === 'console' ? logExporter(log) : toldOf(otlpExporter(endpoint), { endpoint }, log);
   const provider = new TracerProvider({
@@ -50,13 +50,13 @@ export function startTracing({ exporter, endpoint, serviceName, version, log }: 
 }
 
 function otlpExporter(endpoint: string | undefined): SpanExporter {
-  // People give either address.
+  // Both forms of the address are accepted.
   return new OTLPTraceExporter(
     endpoint === undefined ? {} : { url: endpoint.replace(/(?:\/v1\/traces)?\/*$/, '/v1/traces') },
   );
 }
 
-/** Says once that a collector takes nothing, and again after it did: the SDK itself keeps quiet. */
+/** Logs the first failure of a series: the SDK itself logs none. */
 function toldOf(exporter: SpanExporter, fields: { endpoint: string | undefined }, log: Log): SpanExporter {
   let failing = false;
   return {
@@ -110,7 +110,7 @@ function defined(attributes: SpanAttributes): Attributes {
   return attributes;
 }
 
-/** Spans as lines of the log, for looking at them without a collector. */
+/** Writes spans to the log, for use without a collector. */
 function logExporter(log: Log): SpanExporter {
   return {
     export: (spans, done) => {
@@ -121,7 +121,7 @@ function logExporter(log: Log): SpanExporter {
         const duration_ms = seconds * 1000 + nanoseconds / 1e6;
         log.info({ name: span.name, ...ids, duration_ms, attributes: span.attributes }, 'span');
       }
-      // The constant is in a package that is not ours to import for one zero.
+      // The constant for 0 is in a package that is not a dependency.
       // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
       done({ code: 0 });
     },

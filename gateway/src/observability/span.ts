@@ -1,24 +1,24 @@
 export type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
 
-/** W3C trace context as it travels: well-formed, or not at all. A type, because it is also sent as headers. */
+/** W3C trace context, always well-formed. A type and not an interface, because it is also sent as headers. */
 export type TraceContext = { traceparent: string; tracestate?: string };
 
-/** A stretch of time in a trace, or without tracing only the context that is carried on (Design 6). */
+/** A span of a trace; without tracing only the context, which is passed on. */
 export interface RunSpan {
-  /** For whoever is called next. */
+  /** Sent with calls that are made within this span. */
   context: TraceContext | undefined;
   child(name: string, attributes: SpanAttributes): RunSpan;
-  /** Once; `error` is the type of what went wrong. */
+  /** Called once; `error` is the type of the failure. */
   end(attributes?: SpanAttributes, error?: string | null): void;
 }
 export type StartSpan = (name: string, attributes: SpanAttributes, caller: TraceContext | undefined) => RunSpan;
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** At most 512 printable characters; a longer one may be dropped as a whole, and is. */
+/** At most 512 printable characters; a longer value is dropped, which the standard allows. */
 const TRACESTATE = /^[ -~]{1,512}$/;
 
-/** The context that a caller sent; undefined where it sent none or one that cannot be read. */
+/** The context that a caller sent; undefined where it is absent or malformed. */
 export function traceContextOf(
   meta: { traceparent?: string | undefined; tracestate?: string | undefined } | undefined,
 ): TraceContext | undefined {

@@ -6,9 +6,9 @@ export interface AgentPodsDeps {
   /** WebSocket addresses of an agent's pods now. */
   addresses: (agent: string) => Promise<string[]>;
   token: (agent: string) => string;
-  /** What a pod of `agent` asks back. */
+  /** Handles requests from a pod of `agent`. */
   handle: (agent: string) => HandleRequest;
-  /** A pod is connected that was not. */
+  /** Called when a pod is newly connected. */
   onOpen: (agent: string, link: PodLink) => void;
   onState: (state: { agent: string; url: string; state: 'connected' | 'down'; reason: string | null }) => void;
   onBug: (error: unknown) => void;
@@ -18,7 +18,7 @@ export interface AgentPodsDeps {
 
 interface Pods {
   links: Map<string, PodLink>;
-  /** Those who wait for any link to open. */
+  /** Callers that wait for any link to open. */
   waiting: Set<() => void>;
   looking: boolean;
   lookedAt: number;
@@ -28,17 +28,17 @@ const LOOK_AGAIN_MS = 250;
 /** How old the list of pods may be when a run starts. */
 const FRESH_MS = 5000;
 const PING_EVERY_MS = 20_000;
-/** How often all agents' pods are looked for, whether or not a run wants one. */
+/** How often the pods of all agents are listed, with or without runs. */
 const LOOK_EVERY_MS = 10_000;
 const LOOKS_AT_ONCE = 16;
 
-/** The pods of all agents that have their own: dials them, keeps the connections, spreads runs over them (Design 6). */
+/** Connections to the pods of all agents that have their own; spreads runs over them. */
 export class AgentPods {
   private readonly deps: AgentPodsDeps;
   private readonly agents = new Map<string, Pods>();
   private readonly pinging: NodeJS.Timeout;
   private readonly stopping = new AbortController();
-  /** Aborted when there are new agents to look after. */
+  /** Aborted when the set of agents changes. */
   private resting = new AbortController();
 
   constructor(deps: AgentPodsDeps) {
@@ -58,7 +58,7 @@ export class AgentPods {
     return open.reduce<PodLink | null>((least, link) => (least && least.load <= link.load ? least : link), null);
   }
 
-  /** Null when a pod is connected; else resolves once one is, or with false after a while. Rejects when `signal` aborts. */
+  /** Null when a pod is connected; else resolves once one is, or with false after `startTimeoutMs`. Rejects when `signal` aborts. */
   whenReady(agent: string, signal: AbortSignal): Promise<boolean> | null {
     return this.pick(agent) ? null : this.wait(agent, () => this.pick(agent) !== null, signal);
   }
@@ -72,7 +72,7 @@ export class AgentPods {
     return this.wait(agent, () => link.isOpen(), signal, withinMs);
   }
 
-  /** Looks after the pods of these agents from now on, and lets go of others. */
+  /** Connects to the pods of these agents, and drops the connections of others. */
   retain(agents: ReadonlySet<string>): void {
     for (const agent of agents) this.podsOf(agent);
     this.resting.abort();
@@ -136,19 +136,19 @@ export class AgentPods {
     });
   }
 
-  /** Finds the pods there are now and dials those that are not connected; one that is gone and idle is let go. */
+  /** Lists the pods and dials those that are not connected; drops idle connections to pods that are no longer listed. */
   private async look(agent: string, pods: Pods): Promise<void> {
     if (pods.looking) return;
     pods.looking = true;
     try {
       const addresses = await this.deps.addresses(agent);
       pods.lookedAt = performance.now();
-      // Nobody would close what is dialled for an agent that was let go of meanwhile.
+      // The agent may have been dropped meanwhile; a connection dialled now would never be closed.
       if (this.agents.get(agent) !== pods) return;
       for (const url of addresses) pods.links.set(url, pods.links.get(url) ?? this.linkTo(agent, url, pods));
       for (const [url, link] of pods.links) {
         link.listed = addresses.includes(url);
-        // A pod that is being ended is out of the list, and its runs still go on.
+        // A terminating pod is no longer listed, but its runs continue.
         if (link.listed || link.load > 0) link.dial();
         else this.drop(pods, link);
       }

@@ -16,11 +16,11 @@ import type { ToolOutcome } from '../tools/tool.ts';
 export interface AnswerPodsDeps {
   generate: RunAgentDeps['generate'];
   door: Omit<DoorDeps, 'requestApproval'>;
-  /** Whether a server lives here; the others are in the pod. */
+  /** Whether a server runs in the gateway; the others run in the pod. */
   livesHere: (server: string) => boolean;
 }
 
-/** A run that a pod works on, and what it was answered: a question asked again on a new connection is the same question. */
+/** A run that a pod works on, with the answers it got: a request that is repeated on a new connection gets the same answer. */
 interface Hosted {
   job: RunJob;
   run: Run;
@@ -32,7 +32,7 @@ interface Hosted {
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const MAX_ANSWERS_KEPT = 64;
 const NO_OBJECT = 'the arguments must be a JSON object';
-/** What the gateway says itself about a run, whoever works on it. */
+/** The events that the gateway itself emits for a run in a pod. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
   'accepted',
   'queued',
@@ -42,7 +42,7 @@ const OWN_EVENTS: ReadonlySet<string> = new Set([
   'model_fallback',
 ]);
 
-/** Answers what pods ask back: models and the tools that live here, each time for a run of that agent and by the operator's policy (Design 6). */
+/** Answers requests of pods for models and for tools of the gateway: only for runs of that agent, and under the tool policy. */
 export class AnswerPods {
   private readonly deps: AnswerPodsDeps;
   private readonly hosted = new Map<string, Hosted>();
@@ -69,17 +69,17 @@ export class AnswerPods {
     }
   }
 
-  /** Whether a run has asked for anything yet. One that has not did nothing that a second beginning would repeat. */
+  /** Whether a run has made a request. One without requests had no effects, so it may start again elsewhere. */
   wasAsked(runId: string): boolean {
     return (this.hosted.get(runId)?.answers.size ?? 0) > 0;
   }
 
-  /** One request of a pod of `agent`; about another agent's run it learns nothing. */
+  /** One request of a pod of `agent`; runs of other agents are unknown to it. */
   async answer(agent: string, { method, params }: RpcRequest): Promise<RpcReply> {
     const handle = this.methods.get(method);
     if (!handle) return refuse('method_not_found', `there is no method "${method}" for a runner`);
     const hosted = this.hosted.get(runOf(params));
-    if (!hosted || hosted.job.agent.name !== agent) return refuse('not_found', 'no such run is known here');
+    if (!hosted || hosted.job.agent.name !== agent) return refuse('not_found', 'there is no such run');
     return handle(hosted, params);
   }
 
@@ -95,7 +95,7 @@ export class AnswerPods {
       },
     );
     if (!generated.ok) return generated;
-    // Files that a model made are bytes, which do not travel and which no run reads.
+    // Files that a model made are bytes, which JSON cannot carry and no run reads.
     const content = generated.reply.content.filter(
       ({ type }) => type === 'text' || type === 'reasoning' || type === 'tool-call',
     );
@@ -107,7 +107,7 @@ export class AnswerPods {
     return input ? this.decide(hosted, ask, input) : { action: 'deny', rule: null, reason: NO_OBJECT };
   }
 
-  /** On the arguments as they would go out, whatever the pod's way to write them. */
+  /** Decides on the arguments as the gateway would send them, not on the pod's text of them. */
   private decide({ job }: Hosted, ask: AuthorizeAsk, input: object): PolicyDecision | Promise<PolicyDecision> {
     const { server, tool, call_id: callId } = ask;
     if (!isListed(job.agent.config.tools, { server, name: tool }))
@@ -115,7 +115,7 @@ export class AnswerPods {
     return this.deps.door.decide({ server, tool, agent: job.agent.name, input: JSON.stringify(input), callId });
   }
 
-  /** The pod asked before; what counts is what the policy says now, about the call that really goes out. */
+  /** The pod has asked for a decision before; the policy decides again about the call that is made. */
   private async callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
     const { server, tool } = ask;
     const { job } = hosted;
@@ -127,7 +127,7 @@ export class AnswerPods {
     const needsApproval = decision.action === 'require_approval' || offered.needsApproval;
     if (decision.action === 'deny' || (needsApproval && !useApproval(hosted, ask, input))) {
       this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: 'denied', seconds: 0 });
-      return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'nobody approved it'}` };
+      return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'it was not approved'}` };
     }
     const started = performance.now();
     const { signal } = job;
@@ -166,11 +166,11 @@ export class AnswerPods {
     return { ok: true, result: null };
   }
 
-  /** Calls to servers in the pod never come by here; the events tell of them. */
+  /** Calls to servers in the pod do not pass the gateway; they are counted by their events. */
   private count({ name: agent, config }: AgentRecord, event: RunEvent): void {
     if (event.event !== 'tool_denied' && event.event !== 'tool_result') return;
     const { server, tool } = event;
-    // A pod could invent names, and each would be a series.
+    // A pod could invent names, and each would become a series.
     if (!isListed(config.tools, { server, name: tool })) return;
     if (event.event === 'tool_denied')
       return this.deps.door.onCall({ server, tool, agent, outcome: 'denied', seconds: 0 });
@@ -184,14 +184,14 @@ interface Asked {
   ask: number;
 }
 
-/** Checks a question, and gives a repeated one the answer of the first. */
+/** Validates a request, and answers a repeated one with the first answer. */
 function once<Params extends Asked>(
   schema: { safeParse: (value: unknown) => { success: true; data: Params } | { success: false } },
   handle: (hosted: Hosted, params: Params) => Promise<unknown>,
 ): Method {
   return (hosted, params) => {
     const parsed = schema.safeParse(params);
-    if (!parsed.success) return refuse('invalid_params', 'the question is not valid');
+    if (!parsed.success) return refuse('invalid_params', 'the request is not valid');
     const { ask } = parsed.data;
     const known = hosted.answers.get(ask);
     if (known) return known;
@@ -221,7 +221,7 @@ function approvalKey(call: CallName, input: unknown): string {
   return JSON.stringify([call.call_id, call.server, call.tool, input]);
 }
 
-/** Good for one call; the next one like it is asked about again. */
+/** Valid for one call; the next equal call needs another approval. */
 function useApproval({ approvals, approved }: Hosted, call: CallName, input: object): boolean {
   const key = approvalKey(call, input);
   approvals.delete(key);

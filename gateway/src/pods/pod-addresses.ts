@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SyncManifest } from '@signalbox/crds';
 
 export interface PodAddressesDeps {
-  /** Given by the operator; they win over the manifest's. */
+  /** From the configuration; they take precedence over the manifest's. */
   configured: Readonly<Record<string, readonly string[]>>;
   managedDir: string | undefined;
   /** All IP addresses behind a name; a headless Service has one a pod. */
@@ -13,14 +13,14 @@ export interface PodAddressesDeps {
 
 const DEFAULT_PORT = 18_781;
 
-/** Where the pods of an agent answer now: one WebSocket address each, none when nothing is known (Design 6, 7). */
+/** The WebSocket addresses of an agent's pods now; empty where none is known. */
 export async function podAddresses(agent: string, deps: PodAddressesDeps): Promise<string[]> {
   const addresses = deps.configured[agent] ?? fromManifest(agent, deps.managedDir);
   const urls = await Promise.all(addresses.map((address) => expand(address, deps.lookup)));
   return [...new Set(urls.flat())];
 }
 
-/** Read each time: it is small, and another container replaces it whenever an agent appears. */
+/** Read each time: the file is small, and the sync container replaces it when an agent is added. */
 function fromManifest(agent: string, managedDir: string | undefined): string[] {
   if (managedDir === undefined) return [];
   try {
@@ -36,7 +36,7 @@ function fromManifest(agent: string, managedDir: string | undefined): string[] {
 async function expand(address: string, lookup: PodAddressesDeps['lookup']): Promise<string[]> {
   const url = parse(address);
   if (!url) return [];
-  // A certificate is made out to the name, so over TLS the name is dialled and not what is behind it.
+  // A certificate is issued for the name, so over TLS the name is dialled and not its IP addresses.
   if (url.protocol === 'wss:' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return [url.href];
   const found = await lookup(url.hostname).catch(() => []);
   return found.map((ip) => {

@@ -11,7 +11,7 @@ import {
 
 export interface PodLinkDeps {
   url: string;
-  /** A fresh token for each dial. */
+  /** A new token for each connection. */
   token: () => string;
   handle: HandleRequest;
   onOpen: () => void;
@@ -24,7 +24,7 @@ const DIAL_TIMEOUT_MS = 5000;
 const SPARE_MS = 2000;
 const NOTHING_SAID: RunnerState = { draining: false, tools: [] };
 
-/** The connection to one pod of an agent; dialled again by whoever needs it. */
+/** The connection to one pod of an agent. It does not reconnect by itself. */
 export class PodLink {
   readonly url: string;
   /** Runs that are on this pod. */
@@ -54,12 +54,12 @@ export class PodLink {
     return this.isOpen() && this.listed && !this.state.draining && performance.now() >= this.spareUntil;
   }
 
-  /** It refused a run: it is full, or about to end and has not said so yet. */
+  /** The pod refused a run: it is full, or terminating and not reported so yet. */
   spare(): void {
     this.spareUntil = performance.now() + SPARE_MS;
   }
 
-  /** Of the tool servers in the pod, as it said last. */
+  /** The tools of the servers in the pod, by its last report. */
   tools(): RunnerState['tools'] {
     return this.isOpen() ? this.state.tools : [];
   }
@@ -95,7 +95,7 @@ export class PodLink {
     return this.connection.request(method, params, signal);
   }
 
-  /** Tells the pod what it runs, when that is news to it. What is sent later arrives later. */
+  /** Sends the pod its configuration, where that changed. It arrives before any run that is sent later. */
   configure(configuration: RunnerConfiguration): void {
     const text = JSON.stringify(configuration);
     if (text === this.configured) return;
@@ -135,7 +135,8 @@ export class PodLink {
 
   private said({ params }: RpcRequest): RpcReply {
     const parsed = RunnerState.safeParse(params);
-    if (!parsed.success) return { ok: false, error: rpcError('invalid_params', 'this is no state of a runner') };
+    if (!parsed.success)
+      return { ok: false, error: rpcError('invalid_params', 'the state of the runner is not valid') };
     this.state = parsed.data;
     return { ok: true, result: null };
   }

@@ -16,7 +16,7 @@ export interface PodRunDeps {
 
 const CANCEL_PATIENCE_MS = 1000;
 const MAX_TRIES = 5;
-/** Errors of a pod that has not taken the run, or forgot it with its life. */
+/** Errors of a pod that refused the run, or restarted and does not know it. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['at_capacity', 'not_found']);
 const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
   'timeout',
@@ -30,12 +30,11 @@ const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
 ]);
 
 /**
- * One run in a pod (Design 6). A pod that refuses it, or is lost before it asked for anything, did nothing: the run goes to
- * the next pod.
+ * One run in a pod. A pod that refuses the run, or is lost before its first request, had no effect: the run goes to the next pod.
  */
 export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise<RunOutcome> {
   const agent = job.agent.name;
-  let outcome: RunOutcome = failed('tool_unavailable', 'no pod of the agent answers', true);
+  let outcome: RunOutcome = failed('tool_unavailable', 'the agent has no pod that answers', true);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const isReady = await (deps.pods.whenReady(agent, job.signal) ?? true);
     const link = isReady ? deps.pods.pick(agent) : null;
@@ -47,13 +46,13 @@ export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise
   return outcome;
 }
 
-/** How one try went; `elsewhere` says that another pod may begin it. */
+/** The result of one attempt; `elsewhere`: another pod may start the run. */
 interface Tried {
   outcome: RunOutcome;
   elsewhere: boolean;
 }
 
-/** Begun there, followed over reconnects, cancelled there, and its answer as one of ours. */
+/** Starts the run in the pod, follows it over reconnects, cancels it there, and maps its answer. */
 async function runOn(link: PodLink, { job, run }: { job: RunJob; run: Run }, deps: PodRunDeps): Promise<Tried> {
   link.load += 1;
   const patience = new AbortController();
@@ -92,7 +91,7 @@ async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): 
     try {
       return await asking;
     } catch (error) {
-      // What has not begun need not wait for this very pod.
+      // A run that has not started need not wait for this pod.
       if (signal.aborted || !deps.hasBegun(job.runId)) throw error;
       const back = await deps.pods.whenBack(job.agent.name, link, { signal, withinMs: deps.reconnectMs });
       if (!back) throw new Error('the connection to the pod was lost', { cause: error });
@@ -102,7 +101,7 @@ async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): 
   }
 }
 
-/** The pod knows the run by our id, so both speak of the same one. */
+/** The pod uses the gateway's run id, so both log the same one. */
 function paramsOf(job: RunJob, params: AgentRunParams): AgentRunParams {
   return {
     agent: job.agent.name,

@@ -1,11 +1,11 @@
-/** What nobody sees: controls, spaces, joiners, fillers, variation selectors. */
+/** Invisible characters: controls, spaces, joiners, fillers, variation selectors. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Z}\p{Default_Ignorable_Code_Point}\s]/gu;
 const MAX_ROUNDS = 8;
 
 /**
- * One form for all spellings of a name that a reader would take for the same: compatibility form, lower case, nothing invisible.
- * In rounds, because what stood between two characters may have kept them from becoming one, or a sigma from being the last. Over
- * capitals, because some are spelled otherwise (ß, SS).
+ * One form for all spellings of a name that look the same: compatibility form, lower case, no invisible characters.
+ * Repeated, because removing a character can let its neighbours combine, or change the form of a final sigma. Upper case first,
+ * because some letters have several spellings (ß, SS).
  */
 export function foldName(name: string): string {
   let folded = name;

@@ -2,7 +2,7 @@ import { compileRegex } from '@signalbox/crds';
 import { foldName } from './fold-name.ts';
 import { globMatches } from './glob.ts';
 
-/** The call as it would be dispatched: real server and tool names, never what a model wrote. */
+/** The call as it would be dispatched: the server and tool names of the offer, not the model's text. */
 export interface PolicyCall {
   server: string;
   tool: string;
@@ -14,7 +14,7 @@ export interface PolicyCall {
 export type PolicyAction = 'allow' | 'deny' | 'require_approval';
 export interface PolicyDecision {
   action: PolicyAction;
-  /** Index of the rule that decided; null when the default did. */
+  /** Index of the rule that decided; null for the default. */
   rule: number | null;
   reason: string | null;
 }
@@ -59,7 +59,7 @@ interface CompiledRule {
 export type PolicyResult = { ok: true; decide: DecidePolicy; rules: PolicyRuleView[] } | { ok: false; message: string };
 
 /**
- * Compiles the operator's rules (Design 6): first match wins, else the default.
+ * Compiles the operator's rules: first match wins, else the default.
  * `deny` and `require_approval` also match a name that differs in case, width or surrounding space; `allow` matches exactly.
  */
 export function compilePolicy(definition: PolicyDefinition): PolicyResult {

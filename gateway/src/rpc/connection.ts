@@ -2,9 +2,9 @@ import { decodeFrame, type RpcError, rpcError, type RpcId, type RpcRequest, type
 import type { RawData, WebSocket } from 'ws';
 import { nestsDeeper } from './depth.ts';
 
-/** Answers one request of the other side: a result, or an error object. */
+/** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
-/** `json` is a result that was encoded already. */
+/** `json` is an encoded result. */
 export type RpcReply = { ok: true; result: unknown } | { ok: true; json: string } | { ok: false; error: RpcError };
 
 export interface ConnectionDeps {
@@ -19,7 +19,7 @@ export interface ConnectionDeps {
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
-/** What a request needs around its parameters. */
+/** Bytes of a request beside its parameters. */
 const ENVELOPE_BYTES = 1000;
 /** How long an event may wait for the frames that follow it. */
 const EVENT_DELAY_MS = 5;
@@ -39,7 +39,7 @@ export class Connection {
   private readonly pending = new Map<RpcId, PendingRequest>();
   private inFlight = 0;
   private nextId = 1;
-  private told: (() => string)[] = [];
+  private events: (() => string)[] = [];
   private corked = false;
   private flushing: NodeJS.Timeout | undefined;
 
@@ -55,11 +55,11 @@ export class Connection {
   }
 
   /**
-   * `params` makes JSON, once what this turn of the event loop came for is done: a run should ask its model before it is
-   * told that it began. The frame may wait a moment for the next one.
+   * `params` is called at the end of this turn of the event loop, so that a run asks its model before its events are encoded.
+   * The frame may wait a moment for the next one.
    */
   notify(method: string, params: () => string): void {
-    if (this.told.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
+    if (this.events.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
       setImmediate(() => this.tell());
   }
 
@@ -68,7 +68,7 @@ export class Connection {
     return Buffer.byteLength(JSON.stringify(params)) <= this.deps.maxFrameBytes - ENVELOPE_BYTES;
   }
 
-  /** Asks the other side; rejects when the connection or `signal` ends first. What is too large is answered with an error at once. */
+  /** Sends a request; rejects when the connection or `signal` ends first, or the request is too large. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse> {
     const id = `s${this.nextId++}`;
     const { maxFrameBytes } = this.deps;
@@ -98,14 +98,14 @@ export class Connection {
     });
   }
 
-  /** Sends a ping; a peer that did not answer the one before is gone. */
+  /** Sends a ping; closes the connection of a peer that did not answer the last one. */
   checkAlive(): void {
     if (!this.alive) return this.socket.terminate();
     this.alive = false;
     this.socket.ping();
   }
 
-  /** A request of the other side is not answered yet. */
+  /** Whether a request of the peer is not answered yet. */
   owesAnswer(): boolean {
     return this.inFlight > 0;
   }
@@ -173,9 +173,9 @@ export class Connection {
   }
 
   private tell(): void {
-    const frames = this.told;
+    const frames = this.events;
     if (frames.length === 0) return;
-    this.told = [];
+    this.events = [];
     for (const frame of frames) this.write(frame());
     this.flushing ??= setTimeout(() => this.flushLate(), EVENT_DELAY_MS);
   }
@@ -187,7 +187,7 @@ export class Connection {
     else process.nextTick(() => this.flush());
   }
 
-  /** A peer that does not read is cut off, so that it costs no memory. */
+  /** Disconnects a peer that does not read, so that its buffer does not grow. */
   private write(text: string): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
     if (this.socket.bufferedAmount > MAX_BUFFERED_BYTES) {
@@ -201,14 +201,14 @@ export class Connection {
     this.socket.send(text);
   }
 
-  /** A run sends several small frames in a row; a system call for each would be most of its cost. */
+  /** A run sends several small frames in a row; they share one system call. */
   private flush(): void {
     if (!this.corked) return;
     this.corked = false;
     this.deps.stream.uncork();
   }
 
-  /** Left to run when an answer took the events along: a timer for every run costs more than one too many now and then. */
+  /** Not cleared when an answer flushed the events: clearing and setting it for every run costs more than a spare call. */
   private flushLate(): void {
     this.flushing = undefined;
     this.flush();
@@ -217,13 +217,13 @@ export class Connection {
   private closed(): void {
     for (const { reject } of this.pending.values()) reject(new Error('the connection closed'));
     this.pending.clear();
-    this.told = [];
+    this.events = [];
     clearTimeout(this.flushing);
     this.deps.onClosed(this);
   }
 }
 
-/** A result that fits a frame: what is too large gives up its trace first. */
+/** A result that fits a frame: the trace of a larger one is left out first. */
 function encodeResult(id: RpcId, json: string, maxBytes: number): string {
   const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
   if (isOneFrame(text, maxBytes)) return text;
@@ -237,7 +237,7 @@ function encodeResult(id: RpcId, json: string, maxBytes: number): string {
   });
 }
 
-/** Counting bytes takes time, and most texts are small. */
+/** Counts bytes only where the length in characters leaves a doubt. */
 function isOneFrame(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }

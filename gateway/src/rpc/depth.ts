@@ -8,7 +8,7 @@ export function nestsDeeper(value: unknown, max: number): boolean {
   return false;
 }
 
-/** The objects and arrays that lie directly in these; a loop, because every frame of `/rpc` comes by here. */
+/** The objects and arrays that lie directly in these; a loop, because it runs for every frame of `/rpc`. */
 function below(level: readonly object[]): object[] {
   const found: object[] = [];
   for (const item of level) {

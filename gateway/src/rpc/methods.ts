@@ -14,7 +14,7 @@ import type { Submitted } from '../runs/run-service.ts';
 import type { RpcReply } from './connection.ts';
 import { failureReply, runReply } from './run-reply.ts';
 
-/** What the methods need of the gateway. */
+/** The operations that the methods call. */
 export interface MethodDeps {
   version: string;
   listAgents: () => AgentsList['agents'];
@@ -28,7 +28,7 @@ export type CallMethod = (request: RpcRequest, watcher: RunWatcher) => Promise<R
 
 const NoParams = z.strictObject({}).optional();
 
-/** The methods of `/rpc` (Design 6). */
+/** The methods of `/rpc`. */
 export function createMethods(deps: MethodDeps): CallMethod {
   const methods = new Map<string, Method>();
   const info = (): ServerInfo => ({
@@ -80,7 +80,10 @@ export function createMethods(deps: MethodDeps): CallMethod {
       ? method(request.params, watcher)
       : {
           ok: false,
-          error: rpcError('method_not_found', `there is no method "${request.method}"; server.info lists all`),
+          error: rpcError(
+            'method_not_found',
+            `there is no method "${request.method}"; available: ${[...methods.keys()].join(', ')}`,
+          ),
         };
   };
 }
@@ -108,6 +111,6 @@ function ok(result: unknown): RpcReply {
 function notFound(): RpcReply {
   return {
     ok: false,
-    error: rpcError('not_found', 'no such run is known here, or not any more; agent.run starts one'),
+    error: rpcError('not_found', 'there is no such run; a run is kept for at most one hour after its end'),
   };
 }

@@ -10,7 +10,7 @@ import { watcherOf } from './watcher.ts';
 
 export interface RpcServerDeps {
   authenticate: Authenticate;
-  /** Browser origins that may connect; a client without the header is no browser. */
+  /** Browser origins that may connect; a client without the header is not a browser. */
   allowedOrigins: readonly string[];
   maxFrameBytes: number;
   call: CallMethod;
@@ -24,7 +24,7 @@ const MAX_CONNECTIONS = 2000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_PATIENCE_MS = 1000;
 
-/** The WebSocket side of the service: who may upgrade, and the connections that did (Gateway 4, Design 6). */
+/** The WebSocket side of the service: it authorizes upgrades and holds the connections (Gateway 4). */
 export class RpcServer {
   private readonly deps: RpcServerDeps;
   private readonly connections = new Set<Connection>();
@@ -53,7 +53,7 @@ export class RpcServer {
     return this.connections.size;
   }
 
-  /** Lets the answers of what has just ended go out, says goodbye, then cuts those that do not leave. */
+  /** Waits for pending answers, closes the connections, then terminates those that stay open. */
   async close(): Promise<void> {
     clearInterval(this.pinging);
     await this.whileAny((connection) => connection.owesAnswer());
@@ -98,7 +98,7 @@ export class RpcServer {
         message: who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid',
       };
     }
-    if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are taken at /rpc' };
+    if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are accepted at /rpc only' };
     const { origin } = request.headers;
     if (origin !== undefined && !this.deps.allowedOrigins.includes(origin)) {
       return { type: 'forbidden', message: 'this origin is not listed in server.allowed_origins' };

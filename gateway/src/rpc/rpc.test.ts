@@ -100,17 +100,21 @@ describe('methods', () => {
   });
 
   test.each([
-    ['agent.run', { agent: 'nobody', input: '' }, 'there is no agent "nobody"; agents.list names all'],
+    ['agent.run', { agent: 'nobody', input: '' }, 'there is no agent "nobody"; available: limited, quick, slow'],
     [
       'agent.run',
       { agent: 'quick', input: '', model: 'no/m' },
-      'model: "no/m" maps to no configured provider; there are: demo',
+      'model: "no/m" maps to no configured provider; available: demo',
     ],
     ['agent.run', undefined, 'params: is required'],
     ['agent.run', [], 'params: expected object, received array'],
     ['agent.attach', {}, 'params: needs run_id or idempotency_key'],
-    ['agent.attach', { run_id: 'x' }, 'no such run is known here, or not any more; agent.run starts one'],
-    ['agent.stop', {}, 'there is no method "agent.stop"; server.info lists all'],
+    ['agent.attach', { run_id: 'x' }, 'there is no such run; a run is kept for at most one hour after its end'],
+    [
+      'agent.stop',
+      {},
+      'there is no method "agent.stop"; available: server.info, ping, agents.list, agent.run, agent.attach, agent.cancel',
+    ],
   ])('%s with %j says what to do', async (method, params, message) => {
     expect((await (await gateway.rpc()).call(method, params)).error?.message).toBe(message);
   });

@@ -3,7 +3,7 @@ import type { Run } from '../runs/run.ts';
 import type { Submitted } from '../runs/run-service.ts';
 import type { RpcReply } from './connection.ts';
 
-/** The answer of `agent.run` and `agent.attach`, once the run is over. A failure says what had been used by then. */
+/** The answer of `agent.run` and `agent.attach`, once the run is over. A failure includes the usage up to then. */
 export async function runReply(run: Run): Promise<RpcReply> {
   const outcome = await run.finished;
   if (outcome.ok) return outcome;
@@ -12,7 +12,7 @@ export async function runReply(run: Run): Promise<RpcReply> {
   return { ok: false, error: { ...error, data: { ...error.data, type: outcome.type, retryable: outcome.retryable } } };
 }
 
-/** Why a run was not taken in. */
+/** Why a run was refused. */
 export function failureReply({ type, message, retryAfterMs }: Extract<Submitted, { ok: false }>): RpcReply {
   return {
     ok: false,

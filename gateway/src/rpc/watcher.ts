@@ -4,8 +4,8 @@ import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
 import { eventParts } from './event-parts.ts';
 
-/** Who cannot see a call cannot allow it. */
-const TOO_LARGE = 'the call is too large to be shown to whoever has to allow it; call with a smaller input';
+/** An approver must see the whole call. */
+const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
 export function watcherOf(connection: Connection): RunWatcher {

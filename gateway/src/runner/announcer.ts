@@ -3,13 +3,13 @@ import { RUNNER_STATE, type RunnerState } from './protocol.ts';
 
 const ANSWER_WITHIN_MS = 5000;
 
-/** Tells every connected gateway of the runner's state, each only what is news to it. */
+/** Sends the runner's state to every connected gateway, where it changed since the last time. */
 export class Announcer {
   private readonly state: () => RunnerState;
-  private readonly told = new Map<RunWatcher, string>();
+  private readonly sent = new Map<RunWatcher, string>();
   private readonly looking: NodeJS.Timeout;
 
-  /** Looks again every `everyMs`: tool servers may change their tools without a transition. */
+  /** Checks every `everyMs`: tool servers may change their tools without a transition. */
   constructor(state: () => RunnerState, everyMs: number) {
     this.state = state;
     this.looking = setInterval(() => this.announce(), everyMs);
@@ -17,31 +17,31 @@ export class Announcer {
   }
 
   add(gateway: RunWatcher): void {
-    if (!this.told.has(gateway)) this.told.set(gateway, '');
+    if (!this.sent.has(gateway)) this.sent.set(gateway, '');
     this.announce();
   }
 
   remove(gateway: RunWatcher): void {
-    this.told.delete(gateway);
+    this.sent.delete(gateway);
   }
 
   announce(): void {
-    if (this.told.size === 0) return;
+    if (this.sent.size === 0) return;
     const state = this.state();
     const text = JSON.stringify(state);
-    for (const [gateway, known] of this.told) if (known !== text) this.tell(gateway, state, text);
+    for (const [gateway, known] of this.sent) if (known !== text) this.tell(gateway, state, text);
   }
 
   close(): void {
     clearInterval(this.looking);
-    this.told.clear();
+    this.sent.clear();
   }
 
   private tell(gateway: RunWatcher, state: RunnerState, text: string): void {
-    this.told.set(gateway, text);
+    this.sent.set(gateway, text);
     gateway.ask?.(RUNNER_STATE, state, AbortSignal.timeout(ANSWER_WITHIN_MS)).catch(() => {
-      // Told again at the next look, unless it is gone.
-      if (this.told.get(gateway) === text) this.told.set(gateway, '');
+      // Sent again at the next check, unless the gateway disconnected.
+      if (this.sent.get(gateway) === text) this.sent.set(gateway, '');
     });
   }
 }

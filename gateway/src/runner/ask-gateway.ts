@@ -7,7 +7,7 @@ import type { DoorDeps } from '../runs/tool-door.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { ASKS } from './protocol.ts';
 
-/** What a run in a pod asks its gateway for. */
+/** The requests of a run in a pod to its gateway. */
 export interface Gateway {
   generate: RunAgentDeps['generate'];
   decide: (call: { server: string; tool: string; input: string; callId: string }) => Promise<PolicyDecision>;
@@ -17,8 +17,8 @@ export interface Gateway {
 type Asked<Answer> = { ok: true; answer: Answer } | { ok: false; error: RpcError };
 
 /**
- * The gateway behind a run. A question whose connection broke is asked again, under the same number, of whoever attaches
- * next; the gateway answers each number once, so no tool is called twice for it.
+ * The gateway of a run. A request whose connection broke is sent again, with the same number, over the next connection that
+ * attaches; the gateway executes each number once, so no tool is called twice.
  */
 export function gatewayOf(run: Run, signal: AbortSignal): Gateway {
   let count = 0;
@@ -26,7 +26,7 @@ export function gatewayOf(run: Run, signal: AbortSignal): Gateway {
     const params = { run: run.id, ask: (count += 1), ...question };
     const response = await run.ask(
       (watcher) =>
-        watcher.ask?.(method, params, signal) ?? Promise.reject(new Error('this connection answers nothing')),
+        watcher.ask?.(method, params, signal) ?? Promise.reject(new Error('this connection does not answer requests')),
       signal,
     );
     signal.throwIfAborted();
@@ -37,7 +37,7 @@ export function gatewayOf(run: Run, signal: AbortSignal): Gateway {
       const asked = await ask<Generated>(ASKS.generate, { call, stream: onText !== undefined });
       if (asked.ok) return asked.answer;
       const { message, data } = asked.error;
-      // The same prompt will be as large the next time.
+      // The same prompt is as large at a retry.
       const retryable = data?.type !== 'invalid_params';
       return { ok: false, failure: { message, retryable, status: null, retryAfterMs: null } };
     },

@@ -8,16 +8,16 @@ const HELP = `signalbox agent-runner: runs one agent in its own pod, for the gat
 
 Settings are environment variables, none of them secret:
   AGENT_NAME            the agent
-  GATEWAY_PUBLIC_KEY    PEM; connections with a token of this key are let in (several keys possible)
+  GATEWAY_PUBLIC_KEY    PEM; connections need a token signed with this key (several keys possible)
   RUNNER_HOST           address to listen on (0.0.0.0)
   RUNNER_PORT           port to listen on (18781)
-  RUNNER_DRAIN_SECONDS  how long runs may go on after SIGTERM (25)
+  RUNNER_DRAIN_SECONDS  how long runs may continue after SIGTERM (25)
   LOG_LEVEL             debug, info, warn or error (info)
 
 GET /health is for probes. SIGTERM lets runs end and stops.
 `;
 
-/** Starts the runner; returns an exit code only where it does not start. */
+/** Starts the runner; returns an exit code where it does not start, else null. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
   if (argv.length > 0) {
     process.stdout.write(HELP);

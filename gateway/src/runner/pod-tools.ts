@@ -4,7 +4,7 @@ import type { RunnerConfiguration } from './protocol.ts';
 
 type Servers = Pick<RunnerConfiguration, 'image_servers' | 'tool_pinning'>;
 
-/** The tool servers beside the runner, reached on localhost; dialled anew when the operator's list of them changes. */
+/** The tool servers in the runner's pod, reached on localhost; dialled again when the configuration changes. */
 export class PodTools {
   private readonly deps: Omit<ToolServersDeps, 'pinning'>;
   private configured = '';
@@ -42,7 +42,7 @@ export class PodTools {
     return this.servers?.tools() ?? [];
   }
 
-  /** Of these servers, those in the pod that still do not run after the wait; the gateway vouches for its own. */
+  /** Of these servers, those in the pod that still do not run after the wait; the gateway checks its own. */
   async whenRunning(servers: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<string[]> {
     const here = servers.filter((name) => this.names.has(name));
     return this.servers && here.length > 0 ? this.servers.whenRunning(here, timeoutMs, signal) : [];

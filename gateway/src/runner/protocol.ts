@@ -2,7 +2,7 @@ import { Agent, Usage } from '@signalbox/crds';
 import { z } from 'zod';
 import type { ModelCall } from '../models/model.ts';
 
-/** What gateway and runner say to each other beyond `/rpc`; both are ours, so the types are trusted where they pass (Design 6). */
+/** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types are not checked again. */
 export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
 
 /** Gateway to runner, before a run and whenever it changed. */
@@ -28,9 +28,9 @@ const ImageServer = z.object({
 });
 export const RunnerConfiguration = z.object({
   agent: z.object({ config: Agent, soul: z.string(), version: z.string() }),
-  /** Of the servers that live in the gateway. */
+  /** The tools of servers in the gateway. */
   tools: z.array(Tool),
-  /** Servers beside the runner, in its own pod. */
+  /** Servers in the runner's pod. */
   image_servers: z.array(ImageServer),
   tool_pinning: z.enum(['off', 'warn', 'enforce']),
   limits: z.object({ max_iterations: z.int(), tool_timeout_ms: z.number(), tool_result_max_chars: z.int() }),
@@ -40,14 +40,14 @@ export type RunnerConfiguration = z.infer<typeof RunnerConfiguration>;
 /** Runner to every gateway that configured it, at once and whenever it changed. */
 export const RUNNER_STATE = 'runner.state';
 export const RunnerState = z.object({
-  /** It ends once its runs have, and takes no new ones. */
+  /** The runner refuses new runs and ends after the present ones. */
   draining: z.boolean(),
-  /** Of the servers in the pod. */
+  /** The tools of servers in the pod. */
   tools: z.array(Tool),
 });
 export type RunnerState = z.infer<typeof RunnerState>;
 
-/** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` counts up in it, so that a question asked again on a new connection is answered once. */
+/** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` numbers its requests, so that one repeated on a new connection is executed once. */
 const Ask = z.object({ run: z.string(), ask: z.int() });
 const Call = Ask.extend({ call_id: z.string(), server: z.string(), tool: z.string(), input: z.string() });
 export const GenerateAsk = Ask.extend({ call: z.custom<ModelCall>(isObject), stream: z.boolean() });
@@ -59,7 +59,7 @@ export type ToolCallAsk = z.infer<typeof ToolCallAsk>;
 
 export const ASKS = { generate: 'model.generate', authorize: 'tool.authorize', call: 'tool.call' } as const;
 
-/** What a run had used when it failed, as the error's `data` says it. */
+/** The usage of a failed run, in the `data` of its error. */
 export const PartialRun = z.object({
   usage: Usage.nullable().catch(null),
   iterations: z.int().catch(0),

@@ -29,24 +29,24 @@ export interface RunningRunner {
   close: () => Promise<void>;
 }
 
-/** The gateway's own limits hold before a run comes here. */
+/** The gateway's own limits apply before a run is sent here. */
 const MAX_RUNS = 1000;
 const ANNOUNCE_EVERY_MS = 5000;
 const PING_TOOLS_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
 
-/** What the gateway on one connection said that this agent is. */
+/** The agent as the gateway of one connection configured it. */
 interface Configured extends RunnerConfiguration {
   record: AgentRecord;
 }
 
-/** Hosts the run loop of one agent in its pod, behind the same `/rpc` as the gateway's (Design 6). */
+/** Hosts the run loop of one agent in its pod, behind the same `/rpc` as the gateway's. */
 export async function startRunner({ settings, version, log }: RunnerOptions): Promise<RunningRunner> {
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
   const byConnection = new WeakMap<RunWatcher, Configured>();
   const byRecord = new WeakMap<AgentRecord, Configured>();
   let latest: Configured | null = null;
-  /** Of the connection whose request is being taken in. */
+  /** The configuration of the connection whose request is being submitted. */
   let current: Configured | null = null;
   let draining = false;
   const podTools = new PodTools({
@@ -65,6 +65,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const announcer = new Announcer(() => ({ draining, tools: podTools.tools() }), ANNOUNCE_EVERY_MS);
   const runs = new RunService({
     agent: (name) => (name === settings.agent ? current?.record : undefined),
+    agentNames: () => [settings.agent],
     modelProblem: () => null,
     tools: (agent) => [...(byRecord.get(agent)?.tools ?? []), ...podTools.tools()],
     whenRunning: (names, ms, signal) => podTools.whenRunning(names, ms, signal),
@@ -89,7 +90,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const configure = ({ params }: RpcRequest, watcher: RunWatcher): RpcReply => {
     const parsed = RunnerConfiguration.safeParse(params);
     if (!parsed.success || parsed.data.agent.config.name !== settings.agent)
-      return { ok: false, error: rpcError('invalid_params', 'this is no configuration of this agent') };
+      return { ok: false, error: rpcError('invalid_params', 'the configuration is not valid or is for another agent') };
     const configured = { ...parsed.data, record: recordOf(parsed.data) };
     byConnection.set(watcher, configured);
     byRecord.set(configured.record, configured);
@@ -139,7 +140,7 @@ interface Work {
   podTools: PodTools;
 }
 
-/** The same loop as in the gateway's process; models, policy and the gateway's tools are asked for. */
+/** The same loop as in the gateway; models, policy and the gateway's tools are requested from it. */
 function perform({ job, run, configured, podTools }: Work): ReturnType<typeof runAgent> {
   if (!configured) throw new Error('a run began without a configuration');
   const { limits } = configured;
@@ -159,7 +160,7 @@ function perform({ job, run, configured, podTools }: Work): ReturnType<typeof ru
   });
 }
 
-/** For the pod's probes; says nothing that the gateway did not already know. */
+/** For the pod's probes. */
 function healthServer(health: () => object): Server {
   return createServer((request, response) => {
     const isHealth = request.method === 'GET' && request.url === '/health';

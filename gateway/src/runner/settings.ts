@@ -3,7 +3,7 @@ import { DefinitionName, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
 import { readPublicKeys } from '../identity/runner-token.ts';
 
-/** All that a runner is told at its start. None of it is secret; what it runs comes from the gateway over the connection (Design 6). */
+/** The settings of a runner. None is secret; its agent comes from the gateway over the connection. */
 export interface RunnerSettings {
   agent: string;
   publicKeys: KeyObject[];

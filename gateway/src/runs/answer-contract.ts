@@ -2,16 +2,16 @@ import { type CompiledJsonSchema, compileJsonSchema } from '@signalbox/crds';
 
 type JsonObject = Record<string, unknown>;
 
-/** A schema an answer must meet, ready to use: what the model is told, and the check. */
+/** The schema of an answer: the instruction for the model, and the check. */
 export interface AnswerContract {
   schema: JsonObject;
-  /** What is added to the system prompt. */
+  /** Appended to the system prompt. */
   instruction: string;
   validate: Extract<CompiledJsonSchema, { ok: true }>['validate'];
 }
 export type ContractResult = { ok: true; contract: AnswerContract | null } | { ok: false; message: string };
 
-/** The schema of a call over the agent's own: the call's keys win, what only the agent names stays. */
+/** Merges the schema of a call into the agent's: keys of the call take precedence. */
 export function mergeSchemas(agents: JsonObject | undefined, calls: JsonObject | undefined): JsonObject | null {
   if (!agents || !calls) return calls ?? agents ?? null;
   const required = [...listOf(agents['required']), ...listOf(calls['required'])];

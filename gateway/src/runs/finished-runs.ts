@@ -14,7 +14,7 @@ interface Finished {
 /** Runs of the last hour that can still be attached to, bounded in number and in size; the oldest go first. */
 export class FinishedRuns {
   private readonly runs = new Map<string, Run>();
-  /** In the order in which they ended; what lies before `oldest` is forgotten. A map is slow to find its first key. */
+  /** In the order in which they ended; runs before `oldest` are forgotten. A map is slow to find its first key. */
   private order: Finished[] = [];
   private oldest = 0;
   private readonly deps: { now: () => number; onForget: (run: Run) => void };

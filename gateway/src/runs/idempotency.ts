@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AgentRunParams, canonicalJson } from '@signalbox/crds';
 
-/** What is remembered of a key: the parameters it stood for, and the run. */
+/** A key's parameters, as a hash, and its run. */
 interface Remembered<Run> {
   parameters: string;
   run: Run;
@@ -12,7 +12,7 @@ export type KeyLookup<Run> = { kind: 'new' } | { kind: 'same'; run: Run } | { ki
 
 export const KEY_TTL_MS = 3_600_000;
 
-/** Keys of the last hour, for as long as their run is remembered: a repeat with the same parameters meets it again (Design 6). */
+/** Keys of the last hour, as long as their run is kept: a repeat with the same parameters gets the same run. */
 export class IdempotencyKeys<Run> {
   private readonly keys = new Map<string, Remembered<Run>>();
   private readonly now: () => number;
@@ -40,7 +40,7 @@ export class IdempotencyKeys<Run> {
   }
 }
 
-/** What makes two calls the same: everything but the time allowed, tracing and who watches. */
+/** Two calls are the same where all parameters but timeout and tracing are equal. */
 export function parametersHash({
   timeout_ms: _,
   trace: __,

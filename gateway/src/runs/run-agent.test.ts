@@ -310,7 +310,7 @@ describe('tools', () => {
       agent: { ...TOOLS, limits: { max_tool_calls: 1 } },
     });
     expect((await calls.run()).result).toMatchObject({ tool_calls: 1 });
-    expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('may call 1 tools');
+    expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('the limit of 1 tool calls');
   });
 
   test('the operator’s turns hold where an agent allows itself more, and its author is told', async () => {
@@ -322,7 +322,7 @@ describe('tools', () => {
     const { error } = await run();
     expect(error).toMatchObject({ code: -32014, data: { iterations: 2 } });
     expect(error?.message).toContain("the gateway's limits.max_iterations");
-    const message = "the gateway's limits.max_iterations, 2, is less and holds";
+    const message = "the gateway's limits.max_iterations, 2, is lower and applies";
     const warning = { agent: 'worker', field: 'limits.max_iterations', value: 5, message, severity: 'warning' };
     expect((await gateway.http('GET', '/agents')).body.errors).toEqual([warning]);
   });

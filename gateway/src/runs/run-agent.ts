@@ -13,15 +13,15 @@ import { timestamp } from './timestamp.ts';
 import type { ToolOffer } from './tool-offer.ts';
 import { Trace } from './trace.ts';
 
-/** What the loop needs from wherever it is hosted: the gateway's process or an agent's pod (Design 6). */
+/** What the loop needs of its host: the gateway's process or an agent's pod. */
 export interface RunAgentDeps {
   generate: (request: GenerateRequest, options: GenerateOptions) => Promise<Generated>;
   door: DoorDeps;
-  /** The operator's ceiling; an agent's own limit may only be lower. */
+  /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
 }
 
-/** One run, everything decided that can be before it starts. */
+/** One run, with everything that is decided before it starts. */
 export interface RunJob {
   runId: string;
   agent: AgentRecord;
@@ -180,7 +180,7 @@ class AgentRun {
     return this.answer(generated);
   }
 
-  /** For the next turn. */
+  /** Adds the reply to the prompt of the next turn. */
   private remember({ reply, route }: Answered): void {
     this.prompt.push(turnOf(route, reply.content));
   }
@@ -226,7 +226,7 @@ class AgentRun {
   private async callOne(call: ToolCallContent, indexInTurn: number): Promise<{ text: string; isError: boolean }> {
     const max = this.job.agent.config.limits.max_tool_calls;
     if (max !== undefined && this.toolCalls >= max)
-      return { text: `this run may call ${max} tools and has; answer with what you know`, isError: true };
+      return { text: `the limit of ${max} tool calls in a run is reached; answer with what you know`, isError: true };
     if (indexInTurn >= MAX_CALLS_PER_TURN)
       return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;

@@ -6,7 +6,7 @@ interface ToolFields {
   tool: string;
 }
 
-/** What happens in a run, as it is told to those attached to it; who publishes it adds `run_id` and `ts` (Design 6). */
+/** An event of a run, as sent to its watchers; the publisher adds `run_id` and `ts`. */
 export type RunEvent =
   | { event: 'accepted' }
   | { event: 'queued'; position: number }

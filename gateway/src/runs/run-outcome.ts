@@ -1,6 +1,6 @@
 import type { AgentRunResult, RpcErrorType } from '@signalbox/crds';
 
-/** Why a run ended without an answer; the words are the error types of `/rpc`. */
+/** Why a run ended without an answer, as error types of `/rpc`. */
 export type RunFailureType = Extract<
   RpcErrorType,
   | 'timeout'
@@ -18,7 +18,7 @@ export interface RunFailure {
   type: RunFailureType;
   message: string;
   retryable: boolean;
-  /** What had been used by then, for whoever pays. */
+  /** The usage up to the failure. */
   partial: Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'>;
 }
 
@@ -38,7 +38,7 @@ export class RunAborted extends Error {
   }
 }
 
-/** Whether somebody stopped the run, and not its time. */
+/** Whether the run was cancelled, as opposed to timed out. */
 export function wasCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof RunAborted && reason.type === 'cancelled';
 }

@@ -15,7 +15,7 @@ interface Waiting {
 
 const POSITIONS_TOLD = 100;
 
-/** At most `maxRunning` at once, the others first come, first served, at most `maxQueued` of them (Design 6). */
+/** At most `maxRunning` at once; at most `maxQueued` others wait, first in, first out. */
 export class RunQueue {
   private readonly maxRunning: number;
   private readonly maxQueued: number;
@@ -35,7 +35,7 @@ export class RunQueue {
     return this.waiting.length;
   }
 
-  /** Null when the queue is full. `onPosition` hears of every later place but the slot itself. */
+  /** Null when the queue is full. `onPosition` is called with every later position except 0. */
   enter(signal: AbortSignal, onPosition: (position: number) => void): Ticket | null {
     if (this.running < this.maxRunning) {
       this.running += 1;

@@ -33,6 +33,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
   let count = 0;
   const runs = new RunService({
     agent: (name) => (name === 'a' ? AGENT : undefined),
+    agentNames: () => ['a'],
     modelProblem: () => null,
     tools: () => [],
     whenRunning: () => Promise.resolve([]),

@@ -1,5 +1,6 @@
 import { type AgentRunParams, type RpcErrorType, serverOf } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
+import { unknownAgent } from '../agents/unknown-name.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
 import { AnswerContracts, mergeSchemas, type AnswerContract } from './answer-contract.ts';
 import { FinishedRuns } from './finished-runs.ts';
@@ -14,22 +15,23 @@ import { NotReady, WaitingRoom } from './waiting-room.ts';
 
 export interface RunServiceDeps {
   agent: (name: string) => AgentRecord | undefined;
-  /** Why a model cannot be asked for; null where it can. */
+  agentNames: () => readonly string[];
+  /** Why a model string is not valid; null where it is. */
   modelProblem: (model: string) => string | null;
   tools: (agent: AgentRecord) => ServedTool[];
   /** Names of servers that still do not run after the wait. */
   whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
   /** Does the work of a run that has its slot; rejects when the run's signal aborts. */
   perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
-  /** Null where an agent can start at once; else resolves when it can, with false when it cannot in good time. */
+  /** Null where an agent can start at once; else resolves when it can, or with false after a timeout. */
   whenReady?: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
   limits: { maxConcurrentRuns: number; maxQueuedRuns: number };
-  /** Whether a run goes on although nobody is attached, so that its idempotency key finds it again. */
+  /** Whether a run with an idempotency key continues without watchers. */
   keyedRunsOutliveWatchers: boolean;
   newId: (params: AgentRunParams) => string;
   now: () => number;
   onFinished: (run: { agent: string; status: string; seconds: number }) => void;
-  /** Absent: nothing is recorded, and a context is carried on. */
+  /** Without it no span is recorded; a context of the caller is passed on. */
   startSpan?: StartSpan | undefined;
   onBug: (error: unknown, runId: string) => void;
 }
@@ -41,11 +43,11 @@ export type Submitted =
 const SERVER_WAIT_MS = 10_000;
 const ORPHAN_GRACE_MS = 30_000;
 const DEFAULT_TRACE_CHARS = 4000;
-/** Of one tool result: an event with it has to fit a frame. */
+/** Of one tool result, so that its event fits a frame. */
 const MAX_TRACE_CHARS = 100_000;
 const RETRY_AFTER_MS = 1000;
 
-/** Takes runs in, holds them at the cap, runs them and remembers them for a while. */
+/** Accepts runs, queues them at the cap, performs them and keeps them for a while. */
 export class RunService {
   private readonly deps: RunServiceDeps;
   private readonly queue: RunQueue;
@@ -77,7 +79,7 @@ export class RunService {
     return this.queue.queued() + this.waiting.size();
   }
 
-  /** Begins a run, or finds the one that its idempotency key already began. */
+  /** Starts a run, or returns the one that has its idempotency key. */
   submit(params: AgentRunParams, watcher: RunWatcher): Submitted {
     const hash = params.idempotency_key === undefined ? null : parametersHash(params);
     if (params.idempotency_key !== undefined && hash !== null) {
@@ -97,7 +99,7 @@ export class RunService {
       return {
         ok: false,
         type: 'at_capacity',
-        message: 'all runs are taken and the queue is full',
+        message: 'all run slots are in use and the queue is full',
         retryAfterMs: RETRY_AFTER_MS,
       };
     if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
@@ -113,7 +115,7 @@ export class RunService {
     return idempotency_key === undefined ? undefined : this.keys.get(idempotency_key);
   }
 
-  /** A run whose agent is not up yet waits outside, where it takes no slot from the others. */
+  /** A run whose agent has no ready pod waits outside the queue and takes no slot. */
   private enter(run: Run, agent: AgentRecord): Ticket | null {
     const onPosition = (position: number) => run.emit({ event: 'queued', position });
     const ready = this.deps.whenReady?.(agent, run.signal()) ?? null;
@@ -136,18 +138,18 @@ export class RunService {
     return true;
   }
 
-  /** A watcher's connection is gone. A run that nobody can find again is cancelled after a while. */
+  /** A watcher's connection closed. A run without watchers and without a key is cancelled after a while. */
   unwatch(watcher: RunWatcher): void {
     for (const run of this.live.values()) {
       if (!run.watchers.delete(watcher) || run.watchers.size > 0) continue;
       if (run.params.idempotency_key !== undefined && this.deps.keyedRunsOutliveWatchers) continue;
       setTimeout(() => {
-        if (run.watchers.size === 0) this.cancel(run, 'the caller went away');
+        if (run.watchers.size === 0) this.cancel(run, 'the caller disconnected');
       }, ORPHAN_GRACE_MS).unref();
     }
   }
 
-  /** Takes nothing new; resolves when what runs is over, or was cancelled after `graceMs`. */
+  /** Refuses new runs; resolves when the others have ended, or were cancelled after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     const all = [...this.live.values()];
@@ -162,8 +164,7 @@ export class RunService {
     if (this.draining)
       return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
     const agent = this.deps.agent(params.agent);
-    if (!agent)
-      return { ok: false, type: 'not_found', message: `there is no agent "${params.agent}"; agents.list names all` };
+    if (!agent) return { ok: false, type: 'not_found', message: unknownAgent(params.agent, this.deps.agentNames()) };
     const problem = params.model === undefined ? null : this.deps.modelProblem(params.model);
     if (problem !== null) return { ok: false, type: 'invalid_params', message: `model: ${problem}` };
     const contract = this.contracts.get(mergeSchemas(agent.config.output_schema, params.output_schema));
@@ -187,7 +188,7 @@ export class RunService {
     const status = outcome.ok ? 'completed' : outcome.type;
     const seconds = (performance.now() - started) / 1000;
     run.finish(finished);
-    // Once the answer is on its way; until then the run is found among the live ones.
+    // After the answer is sent; until then the run is found among the live ones.
     setImmediate(() => {
       this.live.delete(run.id);
       this.finished.add(run, finished);
@@ -205,7 +206,7 @@ export class RunService {
     const servers = [...new Set(prepared.agent.config.tools.map((pattern) => serverOf(pattern)))];
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
-    if (down.length > 0) return failure('tool_unavailable', `tool servers that do not run: ${down.join(', ')}`, true);
+    if (down.length > 0) return failure('tool_unavailable', `tool servers are not running: ${down.join(', ')}`, true);
     const job = this.jobOf(run, prepared);
     try {
       const outcome = await this.deps.perform(job, run);
@@ -249,7 +250,7 @@ export class RunService {
     return (this.deps.startSpan ?? carryOn)(`invoke_agent ${agent.name}`, attributes, traceContextOf(_meta));
   }
 
-  /** The caller's time covers the queue as well; the agent's own limit is a second one. */
+  /** The caller's timeout includes the time in the queue, and so does the agent's own. */
   private deadline(run: Run, agent: AgentRecord): NodeJS.Timeout | undefined {
     const own = agent.config.limits.timeout_seconds;
     const ms = Math.min(
@@ -258,7 +259,7 @@ export class RunService {
     );
     if (!Number.isFinite(ms)) return undefined;
     return setTimeout(
-      () => run.stop(new RunAborted('timeout', `the run was not over within ${ms / 1000} s`)),
+      () => run.stop(new RunAborted('timeout', `the run did not end within ${ms / 1000} s`)),
       Math.min(ms, 2 ** 31 - 1),
     );
   }

@@ -3,13 +3,13 @@ import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
 
-/** Someone who hears of a run: the connection that started it or attached later. */
+/** A connection that started a run or attached to it later. */
 export interface RunWatcher {
   /** One event, with the run it belongs to. */
   event(run: Run, event: RunEvent): void;
-  /** Asks whoever is behind the connection; rejects when the connection cannot answer. */
+  /** Requests an approval over the connection; rejects where the connection cannot answer. */
   requestApproval(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
-  /** Asks for anything else; rejects when the connection ends first. Only a gateway behind a runner answers. */
+  /** Sends another request; rejects when the connection ends first. Only the gateway of a runner answers. */
   ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
 }
 
@@ -21,7 +21,7 @@ export function finishedRun(outcome: RunOutcome): FinishedRun {
   return { ...outcome, partial: { ...outcome.partial, trace: [] } };
 }
 
-/** One run from acceptance to its answer; watchers come and go. */
+/** One run from acceptance to its answer; its watchers may change. */
 export class Run {
   readonly id: string;
   params: AgentRunParams;
@@ -40,7 +40,7 @@ export class Run {
     });
   }
 
-  /** Of a run that is not over. */
+  /** Only while the run has not ended. */
   signal(): AbortSignal {
     if (!this.abort) throw new Error('the run is over');
     return this.abort.signal;
@@ -60,7 +60,7 @@ export class Run {
     for (const arrived of this.awaitingWatcher) arrived();
   }
 
-  /** Keeps what a later `agent.attach` needs and lets go of the rest, the prompt above all. */
+  /** Keeps what a later `agent.attach` needs and frees the rest, above all the prompt. */
   finish(outcome: FinishedRun): void {
     this.done = true;
     this.abort = null;
@@ -73,7 +73,7 @@ export class Run {
     return this.ask((watcher) => watcher.requestApproval(this, request, signal), signal);
   }
 
-  /** Asks the newest watcher; when it goes away, the next one, or whoever attaches before `signal` aborts (then it rejects). */
+  /** Asks the newest watcher; when it disconnects, the next one, or one that attaches later. Rejects when `signal` aborts. */
   async ask<Answer>(question: (watcher: RunWatcher) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     const asked = new Set<RunWatcher>();
     for (;;) {

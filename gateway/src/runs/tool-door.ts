@@ -16,7 +16,7 @@ export interface RequestedCall {
   input: string;
 }
 
-/** What the model is told. */
+/** The result as the model gets it. */
 export interface ToolAnswer {
   text: string;
   isError: boolean;
@@ -38,7 +38,7 @@ export interface DoorDeps {
     input: Record<string, unknown>,
     options: ToolCallOptions,
   ) => Promise<ToolOutcome>;
-  /** Asks a human through whoever runs the agent; rejects when `signal` aborts. */
+  /** Asks a human over the connection of the run; rejects when `signal` aborts. */
   requestApproval: (request: ApprovalRequest, signal: AbortSignal) => Promise<ToolApprovalResult>;
   onCall: (call: {
     server: string;
@@ -61,8 +61,8 @@ export interface DoorContext {
 }
 
 /**
- * The one way from a model to a tool: look up the pair that was really offered, ask the policy, ask a human where one must
- * be asked, call, record. Whatever goes wrong is an error answer to the model; it rejects only when the run is over.
+ * The one way from a model to a tool: look up the pair that was offered, ask the policy, ask a human where one must
+ * be asked, call, record. Every failure is an error answer to the model; it rejects only when the run has ended.
  */
 export async function callTool(requested: RequestedCall, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
   const offered = context.offer.byName.get(requested.name);
@@ -160,7 +160,7 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
     is_error: !decision.approved,
     reason: decision.comment ?? null,
   });
-  return decision.approved ? null : (decision.comment ?? 'a human did not approve it');
+  return decision.approved ? null : (decision.comment ?? 'the approver rejected it');
 }
 
 function cutText(text: string, maxChars: number): string {

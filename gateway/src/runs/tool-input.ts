@@ -1,4 +1,4 @@
-/** The arguments of a call that are JSON text of an object; null for anything else. No text at all is no arguments. */
+/** The arguments of a call that are JSON text of an object; null for anything else. An empty text means no arguments. */
 export function parseToolInput(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return {};
   try {

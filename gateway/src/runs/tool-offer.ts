@@ -52,7 +52,7 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
   return { byName, forModel };
 }
 
-/** A tool as an agent's status tells of it; the hash changes with what the server says of the tool. */
+/** A tool in the status of an agent; the hash covers the server's definition of the tool. */
 export interface DiscoveredTool {
   server: string;
   name: string;

@@ -1,7 +1,7 @@
 import type { DoorDeps } from './tool-door.ts';
 import type { RunAgentDeps } from './run-agent.ts';
 
-/** Model calls as spans with the attributes of OpenTelemetry's GenAI conventions, wherever the loop runs that asks for them. */
+/** Model calls as spans with the attributes of OpenTelemetry's GenAI conventions, for loops in the gateway and in pods. */
 export function tracedGenerate(generate: RunAgentDeps['generate']): RunAgentDeps['generate'] {
   return async (request, options) => {
     const [model = ''] = request.models;

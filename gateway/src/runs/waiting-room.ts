@@ -1,6 +1,6 @@
 import type { Ticket } from './run-queue.ts';
 
-/** Why a run that waited outside never got a slot. */
+/** Why a run that waited for its pod got no slot. */
 export class NotReady extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class NotReady extends Error {
   }
 }
 
-/** Where runs wait for their agent's pod before they queue for a slot, so that a pod that does not start holds up nobody else. */
+/** Runs wait here for their agent's pod before they queue for a slot, so that a pod that does not start blocks no other run. */
 export class WaitingRoom {
   private readonly max: number;
   private waiting = 0;
@@ -30,9 +30,9 @@ export class WaitingRoom {
       const isReady = await ready.finally(() => {
         this.waiting -= 1;
       });
-      if (!isReady) throw new NotReady('no pod of the agent answers');
+      if (!isReady) throw new NotReady('the agent has no pod that answers');
       slot = enter();
-      if (!slot) throw new NotReady('the agent is up, but all runs are taken and the queue is full');
+      if (!slot) throw new NotReady('the agent is ready, but all run slots are in use and the queue is full');
       await slot.ready;
     };
     return { ready: wait(), position: 0, release: () => slot?.release() };

@@ -13,21 +13,21 @@ export interface LostAnswer {
 
 export interface AnsweredFetchDeps {
   inner: Fetch;
-  /** Whether somebody still waits for the answer of this request. */
+  /** Whether the client still waits for the answer to this request. */
   isAwaited: (id: RequestId) => boolean;
-  /** Told where no stream is left on which to say it. */
+  /** Called where no stream is left to deliver the error on. */
   lost: (message: LostAnswer) => void;
 }
 
-/** The code by which the MCP client knows that a connection is gone. */
+/** The MCP client's error code for a closed connection. */
 const CONNECTION_CLOSED = -32_000;
 const NO_STREAM = 405;
 const MAX_REMEMBERED = 1000;
 
 /**
- * A fetch under which no request waits for an answer that cannot come any more, and no connection for a request that nobody waits
- * for: an event stream that ends or breaks off ends with an error for its request. Where its events have ids the client asks for
- * the rest of them; when that fails, `lost` is told. An error that comes after the answer is of a request that nobody waits for.
+ * A fetch that fails requests whose answer can no longer arrive, and closes connections of abandoned requests: an event stream
+ * that ends early gets an error message for its request. Where its events have ids the client asks for the rest of them; when
+ * that fails, `lost` is called. An error after the answer is ignored, because its request is complete.
  */
 export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; giveUpUnawaited: () => void } {
   /** What is open for each request. */
@@ -67,7 +67,7 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
   }
 
   async function resumed(id: RequestId, url: string | URL, init: RequestInit): Promise<Response> {
-    // As a server answers that has no more to say, so that the client does not ask again.
+    // The answer of a server without further events, so that the client does not ask again.
     if (!deps.isAwaited(id)) return new Response(null, { status: NO_STREAM });
     const failed = (why: string) => deps.lost(lostAnswer(id, why));
     try {
@@ -93,7 +93,7 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
     let last = from;
     const end = async (controller: ReadableStreamDefaultController<Uint8Array>, why: string, error?: unknown) => {
       over();
-      // What came may still be on its way to the client.
+      // The client may not have read the received events yet.
       await setImmediate();
       if (last !== null) {
         remember(last, id);
@@ -137,7 +137,7 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
   };
 }
 
-/** The response, with `over` called when its body was read or given up. */
+/** The response; `over` is called when its body was read or cancelled. */
 function whenRead(response: Response, over: () => void): Response {
   if (!response.body) {
     over();

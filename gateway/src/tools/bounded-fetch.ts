@@ -3,12 +3,12 @@ import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const LF = 10;
-/** Lines of one event stream: a comment or an empty line is no message, and costs time all the same. */
+/** Lines of one event stream. Comments and empty lines count too: they take time to read. */
 const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000 };
 
 /**
- * A fetch whose answer breaks off after `maxBytes`: of the whole body, or of one event in an event stream. A stream that does not keep
- * to that, or has more of anything than a server can have to say, is told of to `onFlood`.
+ * A fetch whose answer fails after `maxBytes`: of the whole body, or of one event in an event stream. `onFlood` is called for a
+ * stream that exceeds this or another limit.
  */
 export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: string) => void): Fetch {
   return async (url, init) => {

@@ -163,7 +163,7 @@ test.each([
   ['requests without end', 'flooded its output'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
-  ['resumable, again and again', 'had its event stream opened again and again'],
+  ['resumable, again and again', 'asked to reopen its event stream too often'],
 ])('%s end the session', async (way, reason) => {
   expect((await call(way)).kind).toBe('unavailable');
   expect(await connection.closed).toBe(reason);

@@ -1,4 +1,4 @@
-/** Counts what nobody asked for: more than this in one window and the server is flooding. */
+/** Counts unrequested output: more than this in one window is a flood. */
 export interface FloodLimits {
   windowMs: number;
   maxMessages: number;

@@ -7,13 +7,13 @@ import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-/** The client opens a stream again as soon as the server says; so many in ten seconds and it only keeps the gateway busy. */
+/** The client reopens a stream when the server asks for it; more than this in ten seconds is a flood. */
 const MAX_STREAMS = 200;
 
 /**
  * MCP over streamable HTTP. Unlike the SDK's own it ends the session of a server that floods, answers what was never asked or has its
- * streams opened again without a pause, and it lets go of what nobody waits for any more.
- * Redirects to another origin are not followed; a request whose answer cannot come any more fails at once.
+ * streams opened again without a pause, and it closes streams of abandoned requests.
+ * Redirects to another origin are not followed; a request whose answer can no longer arrive fails at once.
  */
 export class HttpTransport implements Transport {
   onclose?: () => void;
@@ -73,7 +73,7 @@ export class HttpTransport implements Transport {
 
   private fetch(url: string | URL, init?: RequestInit): Promise<Response> {
     if (init?.method === 'GET' && !this.withinStreams(0)) {
-      this.end('had its event stream opened again and again');
+      this.end('asked to reopen its event stream too often');
       return Promise.reject(new Error(this.reason));
     }
     return fetch(url, init);

@@ -4,13 +4,13 @@ import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 /** A request of the server costs an answer, so fewer of them are a flood. */
 const REQUEST_WEIGHT = 10;
 
-/** Tells what a tool server was asked for from what it sends by itself, and has limits for the latter. */
+/** Tells answers from unrequested messages of a tool server, and limits the latter. */
 export class IncomingGuard {
   private readonly asked = new Set<unknown>();
   private highestId = -1;
   private readonly withinLimits = createFloodGuard(FLOOD_LIMITS, () => performance.now());
 
-  /** Hears of everything that goes to the server. */
+  /** Called with every message to the server. */
   sent(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) {
@@ -21,12 +21,12 @@ export class IncomingGuard {
     }
   }
 
-  /** It could not be sent, so nobody waits for an answer. */
+  /** The request could not be sent, so no answer is expected. */
   notSent(message: JSONRPCMessage): void {
     if ('id' in message) this.asked.delete(message.id);
   }
 
-  /** Whether somebody still waits for the answer of this request. */
+  /** Whether an answer to this request is expected. */
   isAwaited(id: unknown): boolean {
     return this.asked.has(id);
   }
@@ -40,7 +40,7 @@ export class IncomingGuard {
     return answered === null || this.wasAsked(answered) ? null : 'answered a request that was never made';
   }
 
-  /** Our ids count up from 0, so a late answer is told from an invented one. */
+  /** Request ids count up from 0, so a late answer differs from an invented one. */
   private wasAsked(id: unknown): boolean {
     return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= this.highestId;
   }

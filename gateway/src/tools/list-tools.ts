@@ -7,7 +7,7 @@ const MAX_PAGES = 50;
 /** Of all its tools; a model could not read as much. */
 const MAX_DEFINITION_CHARS = 2 * 1024 * 1024;
 
-/** The tools that a server says it has, each once: listed twice it would be offered twice, which providers refuse. Rejects for more than there may be. */
+/** The tools that a server lists, each once: providers refuse a tool that is offered twice. Rejects where a limit is exceeded. */
 export async function listTools(client: Client, timeoutMs: number): Promise<ToolDefinition[]> {
   const tools = new Map<string, ToolDefinition>();
   let chars = 0;

@@ -15,13 +15,13 @@ interface McpTransport {
   pid: () => number | null;
   /** Why it closed. */
   reason: () => string;
-  /** Blanks out the operator's secrets in what the server says of its failures. */
+  /** Replaces the operator's secrets in error messages of the server. */
   conceal: (text: string) => string;
 }
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 
-/** Shakes hands over a transport and offers the session as a `ToolConnection`. The transport is closed when that fails. */
+/** Opens an MCP session over a transport. The transport is closed when that fails. */
 export async function connectMcp(
   { transport, pid, reason, conceal }: McpTransport,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ export interface ProcessSurroundings extends ProcessWatches {
 
 /**
  * How to open one configured server. A process gets the entry's environment and the surroundings', nothing of the gateway's.
- * The MCP client is loaded at the first start, so that a gateway without tool servers never pays for it.
+ * The MCP client is loaded at the first start, so that a gateway without tool servers does not load it.
  */
 export function openServer(entry: Local | Remote, { environment, ...watches }: ProcessSurroundings): OpenConnection {
   if ('url' in entry) return openRemote(entry);

@@ -7,7 +7,7 @@ import { processIds } from './process-table.ts';
 export interface Guarded {
   /** Signals what left the group and lives on: daemons with a session of their own. False when there is none. */
   signalStrays(signal: NodeJS.Signals): boolean;
-  /** Call when the group is gone. */
+  /** Call when the group has ended. */
   release(): void;
 }
 
@@ -23,8 +23,8 @@ const VARIABLE = 'SIGNALBOX_TOOL_SERVER';
 const MIN_LIFE_MS = 1000;
 
 /**
- * Told over its input which groups live (`+PID`, `-PID`), its end says that the gateway is gone: then it ends those groups and
- * whatever else carries the mark. A shell, because a second Node for this would cost 40 MB; it needs `grep` for the strays only.
+ * Its input lists the living groups (`+PID`, `-PID`) and ends with the gateway: then the script ends those groups and every
+ * other process with the mark. A shell, because a second Node for this would cost 40 MB; it needs `grep` for the strays only.
  */
 const SCRIPT = `
 groups=' '
@@ -53,7 +53,7 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   let count = 0;
   let closed = false;
 
-  function tell(line: string): void {
+  function send(line: string): void {
     if (watcher?.stdin?.writable) watcher.stdin.write(`${line}\n`);
   }
 
@@ -73,19 +73,19 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
       if (watcher === child) watcher = null;
       if (!closed && guarded.size > 0 && performance.now() - started > MIN_LIFE_MS) start();
     });
-    for (const pid of guarded) tell(`+ ${pid}`);
+    for (const pid of guarded) send(`+ ${pid}`);
   }
 
   return {
     mark: () => ({ name: VARIABLE, value: `${gateway}.${count++}.` }),
     guard(pid, { name, value }) {
       guarded.add(pid);
-      if (watcher) tell(`+ ${pid}`);
+      if (watcher) send(`+ ${pid}`);
       else if (!closed) start();
       return {
         signalStrays: (signal) => signalMarked(`${name}=${value}\0`, signal),
         release: () => {
-          if (guarded.delete(pid)) tell(`- ${pid}`);
+          if (guarded.delete(pid)) send(`- ${pid}`);
         },
       };
     },
@@ -96,7 +96,7 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   };
 }
 
-/** The value of the mark that a process carries; null for one that is gone, another user's or not ours. */
+/** The value of the mark that a process carries; null for a process that has ended, is another user's or has none. */
 export function markOf(pid: string): string | null {
   try {
     const fields = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');

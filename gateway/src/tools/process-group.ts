@@ -7,7 +7,7 @@ export interface ProcessSpec {
   args: readonly string[];
   /** The whole environment of the process. */
   env: Record<string, string>;
-  /** What of it is nobody's to see. */
+  /** The secrets in it. */
   secrets: readonly string[];
   cwd: string | undefined;
   /** Resident memory of the whole group beyond which it is ended. */

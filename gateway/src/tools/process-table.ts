@@ -15,7 +15,7 @@ export function* processes(): Generator<ProcessRow> {
   }
 }
 
-/** False when all that is left of a group are ended processes that nobody collected. True where that cannot be told. */
+/** False when all that is left of a group are ended processes that their parent has not collected. True where this is unknown. */
 export function isGroupAlive(group: number): boolean {
   let known = false;
   for (const row of processes()) {

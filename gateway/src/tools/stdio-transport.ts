@@ -18,13 +18,13 @@ const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
 const MEBIBYTE = 1024 * 1024;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
-/** A log may have many lines; what it may not is keep the gateway busy. */
+/** A log may have many lines, up to a rate that does not keep the gateway busy. */
 const STDERR_LIMITS = { ...FLOOD_LIMITS, maxMessages: Number.POSITIVE_INFINITY };
-/** How long to wait for what a server says while it ends. */
+/** How long to wait for the last output of a server that ends. */
 const LAST_WORDS_MS = 20;
 
 /**
- * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, gives no more environment than it is told,
+ * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, passes only the given environment,
  * and ends a server that floods, writes an oversized line, answers what was never asked or takes too much memory.
  */
 export class StdioTransport implements Transport {
@@ -107,7 +107,7 @@ export class StdioTransport implements Transport {
     if (message !== null) this.onmessage?.(message);
   }
 
-  /** Once: ends the group, then tells the client. The first reason stays. */
+  /** Ends the group, then notifies the client. Only the first call and its reason count. */
   private end(reason: string): void {
     if (this.ending) return;
     this.reason = reason;

@@ -40,16 +40,16 @@ export const NEVER_STARTED: SupervisorStatus = {
 };
 const RELIST_DELAY_MS = 500;
 
-/** Keeps one tool server running: starting, running, backoff, starting … until stopped (Design 6). */
+/** Keeps one tool server running: starting, running, backoff, starting … until stopped. */
 export class Supervisor {
   private readonly deps: SupervisorDeps;
   private stopped = false;
-  /** The session that serves, and the one that is not there yet. */
+  /** The open session, and the one that is being opened. */
   private connection: ToolConnection | null = null;
   private opening: ToolConnection | null = null;
-  /** Of the start that goes on, and of no other: what listens to a signal is kept for as long as the signal is. */
+  /** Of the present start only: listeners live as long as their signal. */
   private starting: AbortController | null = null;
-  /** Resolves when the start or end that goes on is over. */
+  /** Resolves when the present start or stop is complete. */
   private settled: Promise<void> = Promise.resolve();
   private current: SupervisorStatus = NEVER_STARTED;
   private failures = 0;
@@ -128,7 +128,7 @@ export class Supervisor {
     return { tools, toolsHash, firstToolsHash: this.current.firstToolsHash ?? toolsHash };
   }
 
-  /** However often a server says that its tools changed, they are listed once in a while. */
+  /** Lists the tools at a limited rate, however often a server reports that they changed. */
   private relistSoon(connection: ToolConnection): void {
     if (this.relistPending || this.connection !== connection) return;
     this.relistPending = true;
@@ -156,7 +156,7 @@ export class Supervisor {
     connection.ping(this.deps.pingTimeoutMs).catch(() => this.drop(connection, 'does not answer a ping'));
   }
 
-  /** Ends a session that is of no use any more; `lost` follows. */
+  /** Ends a broken session; `lost` follows. */
   private drop(connection: ToolConnection, reason: string): void {
     if (this.connection !== connection) return;
     this.lost(connection, reason);

@@ -8,7 +8,7 @@ export interface ToolServerSpec {
   name: string;
   transport: 'stdio' | 'http' | 'image';
   open: OpenConnection | null;
-  /** The tool definitions that the operator looked at. */
+  /** The hash of the tool definitions that the operator accepted. */
   toolsHash: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface ToolServersDeps extends Pick<
   onChangedTools: (server: string, toolsHash: string) => void;
 }
 
-/** A row of `GET /mcp/servers` (Design 6). */
+/** A row of `GET /mcp/servers`. */
 export interface ToolServerView {
   name: string;
   transport: ToolServerSpec['transport'];
@@ -47,7 +47,7 @@ interface Served {
   supervisor: Supervisor | null;
 }
 
-/** All configured tool servers; each is supervised by itself, so that one in trouble is nobody else's. */
+/** All configured tool servers; each has its own supervisor, so a failure of one does not affect others. */
 export class ToolServers {
   private readonly served = new Map<string, Served>();
   private readonly deps: ToolServersDeps;
@@ -83,7 +83,7 @@ export class ToolServers {
     return [...this.served.values()].flatMap((served) => this.toolsOf(served));
   }
 
-  /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. Image servers are waited for where they run. */
+  /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. Image servers are waited for in the pod. */
   whenRunning(servers: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<string[]> {
     const here = servers.filter((name) => this.served.get(name)?.supervisor !== null);
     const down = () => here.filter((name) => this.served.get(name)?.supervisor?.status().state !== 'running');
@@ -111,7 +111,8 @@ export class ToolServers {
     options: ToolCallOptions,
   ): Promise<ToolOutcome> {
     const served = this.served.get(server);
-    if (!served?.supervisor) return { kind: 'unavailable', text: `the tool server ${server} does not run here` };
+    if (!served?.supervisor)
+      return { kind: 'unavailable', text: `the tool server ${server} does not run in the gateway` };
     if (this.deps.pinning === 'enforce' && !this.isPinned(served)) {
       return {
         kind: 'unavailable',

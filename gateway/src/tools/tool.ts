@@ -8,7 +8,7 @@ export interface ToolDefinition {
   annotations: ToolAnnotations;
 }
 
-/** What a server says of its tool; hints, but the only ones there are. */
+/** The server's own hints about its tool. They are not verified. */
 export interface ToolAnnotations {
   title?: string | undefined;
   readOnlyHint?: boolean | undefined;
@@ -18,7 +18,7 @@ export interface ToolAnnotations {
 }
 
 /**
- * What a call came to. `error` is the tool's own error result, `unavailable` a server that is down or went down,
+ * The result of a call. `error` is the tool's own error result, `unavailable` a server that is down or went down,
  * `timeout` a tool that did not answer; the text is for the model in all cases.
  */
 export interface ToolOutcome {
@@ -31,7 +31,7 @@ export interface ToolCallOptions {
   timeoutMs: number;
   /** The model's id of the call, by which an approval was given. */
   callId?: string | undefined;
-  /** What this call is part of; its context goes on to the server. */
+  /** The span of the run; its context is sent to the server. */
   span?: RunSpan | undefined;
 }
 
@@ -47,5 +47,5 @@ export interface ToolConnection {
   close(): Promise<void>;
 }
 
-/** Starts or dials a server and shakes hands; rejects with a message for the operator. */
+/** Starts or dials a server and opens a session; rejects with a message for the operator. */
 export type OpenConnection = (signal: AbortSignal) => Promise<ToolConnection>;

@@ -112,9 +112,9 @@ test('what a name should have led to is said', async () => {
   const { body } = await gateway.http('POST', '/agents/validate', {
     body: { agent_yaml: yaml('x', 'model_fallbacks: [nobody/m]\ntools: [up]\nrequire_approval: [up/x]\n') },
   });
-  const message = '"up" is no configured tool server; there are: down';
+  const message = '"up" is not a configured tool server; available: down';
   expect(body.errors).toMatchObject([
-    { field: 'model_fallbacks', message: '"nobody/m" maps to no configured provider; there are: demo' },
+    { field: 'model_fallbacks', message: '"nobody/m" maps to no configured provider; available: demo' },
     { field: 'tools', message },
     { field: 'require_approval', message },
   ]);
@@ -126,7 +126,7 @@ test('what a name should have led to is said', async () => {
   });
   expect(bare.body.errors).toMatchObject([
     { field: 'model', message: '"m" maps to no configured provider: none is the default, write one/m or two/m' },
-    { field: 'tools', message: '"a" is no configured tool server; there are none' },
+    { field: 'tools', message: '"a" is not a configured tool server; none is configured' },
   ]);
 });
 
@@ -148,7 +148,7 @@ test('a model of a provider without a key is taken, and said to answer nothing y
     agents: { triage: { config: { model: 'keyless/m', model_fallbacks: ['demo/m'] } } },
     config: { providers: { demo: { type: 'demo', default: true }, keyless } },
   });
-  const message = 'provider "keyless" has no key, so nothing can be asked of it';
+  const message = 'provider "keyless" has no key, so its models cannot be used';
   const warning = { agent: 'triage', field: 'model', value: 'keyless/m', message, severity: 'warning' };
   expect((await gateway.http('GET', '/agents')).body).toMatchObject({
     agents: [{ name: 'triage' }],

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { AgentPair } from '../../agents/agent-files.ts';
 import type { AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
 import type { LoadReport, WriteResult } from '../../agents/registry.ts';
+import { unknownAgent } from '../../agents/unknown-name.ts';
 import type { Validated } from '../../agents/validate.ts';
 import type { DiscoveredTool } from '../../runs/tool-offer.ts';
 import type { App } from '../app.ts';
@@ -135,7 +136,11 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       response: { 200: AgentWritten, 409: ErrorAnswer },
     },
     handler: ({ body }) =>
-      written(body.name, deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite)),
+      written(
+        deps,
+        body.name,
+        deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite),
+      ),
   });
 
   app.route({
@@ -151,7 +156,7 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       response: { 200: AgentWritten, 404: ErrorAnswer, 409: ErrorAnswer },
     },
     handler: ({ params: { name }, body }) =>
-      written(name, deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
+      written(deps, name, deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
   });
 
   app.route({
@@ -167,7 +172,7 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
     },
     handler: ({ params: { name } }) => {
       const removed = deps.remove(name);
-      if (!removed.ok) throw writeError(name, removed);
+      if (!removed.ok) throw writeError(name, removed, deps);
       const { agentYaml, soul } = removed.pair;
       return { deleted: name, agent_yaml: agentYaml, soul_md: soul, committed: false as const, note: DELETED_NOTE };
     },
@@ -217,12 +222,17 @@ function summaryOf(agent: AgentRecord, deps: AgentRoutesDeps): AgentSummary {
 
 function agentOr404(deps: AgentRoutesDeps, name: string): AgentRecord {
   const agent = deps.get(name);
-  if (!agent) throw new AppError('not_found', `there is no agent "${name.slice(0, 64)}"`);
+  if (!agent) throw notFound(deps, name);
   return agent;
 }
 
-function written(name: string, result: WriteResult): z.infer<typeof AgentWritten> {
-  if (!result.ok) throw writeError(name, result);
+function notFound(deps: AgentRoutesDeps, name: string): AppError {
+  const names = deps.list().map((agent) => agent.name);
+  return new AppError('not_found', unknownAgent(name, names));
+}
+
+function written(deps: AgentRoutesDeps, name: string, result: WriteResult): z.infer<typeof AgentWritten> {
+  if (!result.ok) throw writeError(name, result, deps);
   const { record, changed, warnings } = result;
   const { agentYaml, soul } = record;
   const note = [changed ? NOTE : UNCHANGED_NOTE, ...warnings.map(({ field, message }) => `${field}: ${message}.`)];
@@ -230,14 +240,14 @@ function written(name: string, result: WriteResult): z.infer<typeof AgentWritten
 }
 
 /** Why a write did not happen, in the words of the API (Gateway 7). */
-function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>): AppError {
+function writeError(name: string, failure: Exclude<WriteResult, { ok: true }>, deps: AgentRoutesDeps): AppError {
   switch (failure.reason) {
     case 'invalid':
       return new AppError('validation', firstOf(failure.errors), { extra: { errors: failure.errors } });
     case 'exists':
-      return new AppError('collision', `agent "${name}" exists; say overwrite: true to replace it`);
+      return new AppError('collision', `agent "${name}" exists; set overwrite: true to replace it`);
     case 'missing':
-      return new AppError('not_found', `there is no agent "${name.slice(0, 64)}"`);
+      return notFound(deps, name);
     case 'managed': {
       const { kind, namespace, name: object } = failure.managedBy;
       return new AppError(

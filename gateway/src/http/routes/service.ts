@@ -6,7 +6,7 @@ export interface ServiceRoutesDeps {
   health: () => z.infer<typeof Health>;
   metrics: () => Promise<{ text: string; contentType: string }>;
   providers: () => z.infer<typeof ProviderList>['providers'];
-  /** PEM; null where no agent has a pod of its own. */
+  /** PEM; null where no agent has its own pod. */
   runnerKey: () => string | null;
 }
 

@@ -24,8 +24,8 @@ import { readPrompt } from './read-prompt.ts';
  *     ```
  *
  * `results.N` is what call N returned: an object where the tool answered with JSON, else its text; `{error: text}` where it
- * failed or was denied. `input` is the prompt's text. Without a script it answers valid JSON with confidence 0.5 that says what
- * it is, and fills the required keys of the `output_schema` with placeholders.
+ * failed or was denied. `input` is the prompt's text. Without a script it answers valid JSON with confidence 0.5 that names the
+ * demo provider, and fills the required keys of the `output_schema` with placeholders.
  */
 export function createDemoProvider(): ModelProvider {
   const scripts = new ScriptCache();
@@ -49,7 +49,7 @@ async function answer(
 
 const MAX_KNOWN_SCRIPTS = 200;
 
-/** Parsing YAML on every turn would be most of the work. */
+/** Parsing the YAML on every turn would take most of the time. */
 class ScriptCache {
   private readonly known = new Map<string, FoundScript>();
 
@@ -103,7 +103,7 @@ function textOf(answer: unknown): Turn {
   return { type: 'text', text: JSON.stringify(answer) };
 }
 
-/** Tokens are a guess of four characters each, so that budgets and charts have something to show. */
+/** Estimated at four characters a token, so that budgets and charts have values. */
 function replyOf(id: string, call: ModelCall, content: Turn): ModelReply {
   const output = content.type === 'text' ? content.text : content.input;
   return {

@@ -1,6 +1,6 @@
 import type { Condition } from './script.ts';
 
-/** What a script may refer to: `results` in the order of the calls, and `input`, the prompt. */
+/** The values that a script may refer to: `results` in the order of the calls, and `input`, the prompt. */
 export interface ScriptContext {
   input: string;
   results: unknown[];
@@ -27,7 +27,7 @@ export function fill(template: unknown, context: ScriptContext): unknown {
   return Object.fromEntries(Object.entries(template).map(([key, item]) => [key, fill(item, context)]));
 }
 
-/** `{value, from: [a, b], to: [x, y]}`: linear from one range into the other, never outside `to`; null for what is no number. */
+/** `{value, from: [a, b], to: [x, y]}`: linear from one range into the other, never outside `to`; null for a value that is not a number. */
 function scale(spec: unknown, context: ScriptContext): number | null {
   const { value, from, to } = (spec ?? {}) as { value?: unknown; from?: unknown; to?: unknown };
   const number = Number(lookUp(String(value), context) ?? Number.NaN);

@@ -2,7 +2,7 @@ import type { ModelProvider } from '../model.ts';
 import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderKind {
-  /** `configured` of `GET /providers`: whether an empty key means that nothing can be asked. */
+  /** Whether the provider cannot be used without a key (`configured` of `GET /providers`). */
   needsKey: boolean;
   open(settings: ProviderSettings): Promise<ModelProvider>;
 }

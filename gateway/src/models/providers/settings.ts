@@ -1,4 +1,4 @@
-/** What a provider file needs to know; never what the environment says. */
+/** The settings of one provider. They come from the configuration, never from environment variables of an SDK. */
 export interface ProviderSettings {
   name: string;
   baseUrl: string | undefined;
