@@ -8,7 +8,7 @@ COPY gateway/package.json gateway/
 COPY api-server/package.json api-server/
 COPY controller/package.json controller/
 COPY e2e/package.json e2e/
-RUN npm ci --omit=dev --ignore-scripts -w crds -w gateway -w api-server -w controller -w e2e
+RUN npm ci --omit=dev -w crds -w gateway -w api-server -w controller -w e2e
 COPY . .
 RUN node e2e/bundle/bundle.ts --out /app
 

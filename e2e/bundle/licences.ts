@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -34,8 +34,10 @@ export function licencesOf(folders: readonly string[]): string {
   return ['Signalbox contains the following packages.\n', ...new Set(entries.toSorted())].join('\n');
 }
 
+/** The texts of the files named so, and of all files in folders named so. */
 function licenceTexts(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => LICENCE_FILE.test(name));
-  return names.toSorted().map((name) => readFileSync(join(folder, name), 'utf8').trim());
+  const named = readdirSync(folder).filter((name) => LICENCE_FILE.test(name));
+  const files = globSync([...named, ...named.map((name) => `${name}/**`)], { cwd: folder, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return paths.toSorted().map((path) => readFileSync(path, 'utf8').trim());
 }

@@ -33,7 +33,7 @@ export const WALLS: readonly Wall[] = [
   {
     message: 'The contract imports zod, yaml and the parsers of the languages in a definition, nothing else.',
     inside: ['crds/src'],
-    except: ['crds/src/cli'],
+    except: ['crds/src/cli', 'crds/src/process'],
     forbid: [
       '*',
       ...['./**', '../**', 'node:crypto', 'zod', 'yaml', 're2js', 'handlebars', 'croner', 'ajv', 'ajv/**'].map(
@@ -41,6 +41,8 @@ export const WALLS: readonly Wall[] = [
       ),
       '!ajv-formats',
       '!@marcbachmann/cel-js',
+      './process/**',
+      '../process/**',
     ],
     violation: planted('crds/src/planted.ts', 'node:fs'),
     allowed: planted('crds/src/planted-allowed.ts', 'zod'),
@@ -52,6 +54,15 @@ export const WALLS: readonly Wall[] = [
     tests: true,
     violation: planted('crds/src/cli/planted.ts', '../../../gateway/src/main.ts'),
     allowed: planted('crds/src/cli/planted-allowed.ts', '../index.ts'),
+  },
+  {
+    message: 'What processes do alike is imported as @signalbox/crds/process/NAME: the contract itself does no I/O.',
+    inside: ['crds/src'],
+    except: ['crds/src/process'],
+    forbid: '(^|/)process/',
+    tests: true,
+    violation: planted('crds/src/cli/planted-process.ts', '../process/tracing.ts'),
+    allowed: planted('crds/src/process/planted-allowed.ts', '../process/tracing.ts'),
   },
   {
     message: 'Import the contract as @signalbox/crds; services do not import each other.',
@@ -112,12 +123,20 @@ export const WALLS: readonly Wall[] = [
     allowed: planted('gateway/src/models/planted-allowed.ts', 'ai'),
   },
   {
-    message: 'Metrics and traces live in observability/.',
-    inside: SERVICES,
+    message: 'Metrics live in observability/.',
+    inside: ['crds/src', ...SERVICES],
     except: ['api-server/src/observability', 'gateway/src/observability', 'controller/src/observability'],
-    forbid: '^(prom-client|@opentelemetry/.*)(/|$)',
+    forbid: '^prom-client(/|$)',
     violation: planted('gateway/src/models/planted.ts', 'prom-client'),
     allowed: planted('gateway/src/observability/planted-allowed.ts', 'prom-client'),
+  },
+  {
+    message: 'OpenTelemetry is set up in crds/src/process/.',
+    inside: ['crds/src', ...SERVICES],
+    except: ['crds/src/process'],
+    forbid: '^@opentelemetry/',
+    violation: planted('gateway/src/observability/planted-traces.ts', '@opentelemetry/api'),
+    allowed: planted('crds/src/process/planted-traces.ts', '@opentelemetry/api'),
   },
   {
     message: 'The Kubernetes client lives in controller/src/kube/.',
@@ -137,7 +156,7 @@ export const ENVIRONMENT_READERS = [
   '**/testing/**',
   '**/*.test.ts',
   '**/{start,runner,backup}.mjs',
-  'crds/src/cli/**',
+  'crds/src/{cli,process}/**',
   'e2e/**',
   'config/local/**',
   'charts/**',

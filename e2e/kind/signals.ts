@@ -27,7 +27,7 @@ executors: {gateway: {url: "ws://127.0.0.1:9/rpc"}}
 kind: Config
 current-context: none
 contexts: [{name: none, context: {cluster: none, user: none}}]
-clusters: [{name: none, cluster: {server: "http://127.0.0.1:9"}}]
+clusters: [{name: none, cluster: {server: "https://127.0.0.1:9"}}]
 users: [{name: none, user: {}}]
 `,
 };

@@ -41,9 +41,9 @@ export type DatabaseConfig = ({ file: string } | { url: string }) & { autoMigrat
 /** Where traces go (Orchestration 6). */
 export interface OtelConfig {
   exporter: 'otlp' | 'console';
-  /** Base address of the collector; null takes the one that the SDK's own environment names. */
+  /** Base address of the collector; null takes the one that the SDK's own environment names, as for the name. */
   endpoint: string | null;
-  serviceName: string;
+  serviceName: string | null;
 }
 
 /** What models cost (Orchestration 2.13). Amounts are in `currency`, which is a label. */

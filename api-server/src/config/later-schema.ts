@@ -9,9 +9,11 @@ export const Observability = block({
     endpoint: url('http:', 'https:')
       .optional()
       .describe(
-        "Address of the collector, with or without `/v1/traces`; left out, OpenTelemetry's own variables and default hold",
+        'Address of the collector, with or without `/v1/traces`; without it, the `OTEL_EXPORTER_OTLP_*` variables and their defaults apply',
       ),
-    service_name: text().optional().describe('Name of this service in traces; left out, `signalbox-api-server`'),
+    service_name: text()
+      .optional()
+      .describe('Name of this service in traces; without it, `OTEL_SERVICE_NAME` or `signalbox-api-server`'),
   }).describe('Tracing with OpenTelemetry'),
 });
 

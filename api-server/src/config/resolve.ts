@@ -78,7 +78,7 @@ function resolvePricing({
 
 function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']): Config['otel'] {
   if (!enabled) return null;
-  const { exporter, endpoint = null, service_name: serviceName = 'signalbox-api-server' } = otel;
+  const { exporter, endpoint = null, service_name: serviceName = null } = otel;
   return { exporter, endpoint, serviceName };
 }
 

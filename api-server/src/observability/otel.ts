@@ -1,22 +1,12 @@
-import {
-  type Attributes,
-  ROOT_CONTEXT,
-  type Span as OtelSpan,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { type Span as ProcessSpan, type SpanAttributes, startTracing as start } from '@signalbox/crds/process/tracing';
 import type { OtelConfig } from '../config/config.ts';
 import type { RunEvent } from '../runs/state/model.ts';
-import type { Span, SpanAttributes, TracedRun, TraceRun } from '../runs/state/span.ts';
+import type { Span, TracedRun, TraceRun } from '../runs/state/span.ts';
 
 export interface TracingOptions {
   config: OtelConfig;
   version: string;
-  log: { info(fields: object, message: string): void };
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
 export interface Tracing {
@@ -28,88 +18,61 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-const CLOSE_TIMEOUT_MS = 5_000;
-
 /** The spans of a run that are open, so that events find theirs. */
 interface Open {
-  root: OtelSpan;
-  steps: Map<string, OtelSpan>;
+  root: ProcessSpan;
+  steps: Map<string, ProcessSpan>;
 }
 
-/** Tracing with OpenTelemetry. Only imported where the configuration asks for it: nobody else pays for the SDK. */
-export function startTracing({ config, version, log }: TracingOptions): Tracing {
-  const exporter = config.exporter === 'console' ? logExporter(log) : otlpExporter(config.endpoint);
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': config.serviceName, 'service.version': version }),
-    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1_000 })],
-  });
-  const tracer = provider.getTracer('signalbox-api-server', version);
+/** The traces of runs; null where the environment switches tracing off. Imported only where the configuration asks for it. */
+export function startTracing({ config, version, log }: TracingOptions): Tracing | null {
+  const isCall = (attributes: SpanAttributes) => attributes['service.span.kind'] === 'model_call';
+  const tracing = start({ name: 'signalbox-api-server', version, ...config, isCall, log });
+  if (tracing === null) return null;
   const open = new Map<string, Open>();
 
-  const wrap = (span: OtelSpan, runId: string, ended: () => void): Span => ({
-    context: contextOf(span),
+  const wrap = (span: ProcessSpan, runId: string, ended: () => void): Span => ({
+    context: span.context,
     child: (name, attributes) => {
-      const kind = attributes['service.span.kind'] === 'model_call' ? SpanKind.CLIENT : SpanKind.INTERNAL;
-      const parent = trace.setSpan(ROOT_CONTEXT, span);
-      const child = tracer.startSpan(name, { kind, attributes: defined(attributes) }, parent);
+      const child = span.child(name, attributes);
       const step = attributes['service.step.name'];
       const steps = open.get(runId)?.steps;
       if (typeof step !== 'string' || !steps || steps.has(step)) return wrap(child, runId, () => undefined);
       steps.set(step, child);
       return wrap(child, runId, () => void steps.delete(step));
     },
-    end: (attributes = {}, error = null) => {
-      span.setAttributes(defined(attributes));
-      if (error !== null) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
-      span.end();
+    end: (attributes, error) => {
+      span.end(attributes, error);
       ended();
     },
   });
 
   return {
     run: (run) => {
-      const root = tracer.startSpan(rootName(run), {
-        kind: SpanKind.SERVER,
-        attributes: rootAttributes(run),
-        root: true,
-      });
+      const root = tracing.startSpan(rootName(run), rootAttributes(run));
       open.set(run.id, { root, steps: new Map() });
       return wrap(root, run.id, () => void open.delete(run.id));
     },
     event: (runId, event) => {
       const found = open.get(runId);
       const span = found?.steps.get(event.step_name ?? '') ?? found?.root;
-      span?.addEvent(event.event, eventAttributes(event), new Date(event.ts));
+      span?.event(event.event, eventAttributes(event), new Date(event.ts));
     },
-    close: () =>
-      Promise.race([provider.shutdown(), new Promise<void>((end) => setTimeout(end, CLOSE_TIMEOUT_MS).unref())]),
+    close: tracing.close,
   };
 }
 
 const rootName = ({ team, pipeline }: TracedRun): string =>
   `pipeline.run: ${team === null ? '' : `${team}/`}${pipeline.name}`;
 
-const rootAttributes = ({ id, team, stage, pipeline, context }: TracedRun): Attributes =>
-  defined({
-    'service.span.kind': 'run',
-    'service.run.id': id,
-    'service.pipeline.name': pipeline.name,
-    'service.source': context.source,
-    'service.team': team,
-    'service.stage': stage,
-  });
-
-/** `tracestate` names the span in our own entry, as the standard suggests for the one who starts a trace. */
-function contextOf(span: OtelSpan): Span['context'] {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  const flags = traceFlags.toString(16).padStart(2, '0');
-  return { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: `signalbox=${spanId}` };
-}
-
-const defined = (attributes: SpanAttributes): Attributes =>
-  Object.fromEntries(
-    Object.entries(attributes).filter(([, value]) => value !== null && value !== undefined),
-  ) as Attributes;
+const rootAttributes = ({ id, team, stage, pipeline, context }: TracedRun): SpanAttributes => ({
+  'service.span.kind': 'run',
+  'service.run.id': id,
+  'service.pipeline.name': pipeline.name,
+  'service.source': context.source,
+  'service.team': team,
+  'service.stage': stage,
+});
 
 /** What an event says beside its name; what agents and tools said stays in the run's log. */
 function eventAttributes({
@@ -121,37 +84,11 @@ function eventAttributes({
   input: _in,
   result: _out,
   ...fields
-}: RunEvent): Attributes {
+}: RunEvent): SpanAttributes {
   const scalars = Object.entries(fields).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
   return {
     level,
     msg,
     ...Object.fromEntries<string | number | boolean>(scalars as [string, string | number | boolean][]),
-  };
-}
-
-function otlpExporter(endpoint: string | null): SpanExporter {
-  // People give either address.
-  return new OTLPTraceExporter(
-    endpoint === null ? {} : { url: endpoint.replace(/(?:\/v1\/traces)?\/*$/, '/v1/traces') },
-  );
-}
-
-/** Spans as lines of the log, for looking at them without a collector. */
-function logExporter(log: TracingOptions['log']): SpanExporter {
-  return {
-    export: (spans, done) => {
-      for (const span of spans) {
-        const { traceId, spanId } = span.spanContext();
-        const ids = { trace_id: traceId, span_id: spanId, parent_span_id: span.parentSpanContext?.spanId };
-        const [seconds, nanoseconds] = span.duration;
-        const duration_ms = seconds * 1000 + nanoseconds / 1e6;
-        log.info({ name: span.name, ...ids, duration_ms, attributes: span.attributes }, 'span');
-      }
-      // The constant is in a package that is not ours to import for one zero.
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-      done({ code: 0 });
-    },
-    shutdown: () => Promise.resolve(),
   };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Tracing } from '@signalbox/crds/process/tracing';
 import type { GatewayConfig } from '../config/schema.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Tracing } from '../observability/otel.ts';
 import type { DecidePolicy } from '../policy/policy.ts';
 import { runAgent } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';

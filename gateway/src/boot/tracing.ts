@@ -1,6 +1,6 @@
+import type { Tracing } from '@signalbox/crds/process/tracing';
 import type { GatewayConfig } from '../config/schema.ts';
 import type { Log } from '../observability/log.ts';
-import type { Tracing } from '../observability/otel.ts';
 
 interface TracingOptions {
   config: GatewayConfig;
@@ -10,8 +10,8 @@ interface TracingOptions {
 
 /** Null where tracing is off; the OpenTelemetry modules are then not loaded. */
 export async function openTracing({ config, version, log }: TracingOptions): Promise<Tracing | null> {
-  const { enabled, exporter, endpoint, service_name: serviceName } = config.observability.otel;
+  const { enabled, exporter, endpoint = null, service_name: serviceName = null } = config.observability.otel;
   if (!enabled) return null;
-  const { startTracing } = await import('../observability/otel.ts');
-  return startTracing({ exporter, endpoint, serviceName, version, log });
+  const { startTracing } = await import('@signalbox/crds/process/tracing');
+  return startTracing({ name: 'signalbox-gateway', version, exporter, endpoint, serviceName, isCall: () => true, log });
 }

@@ -152,9 +152,13 @@ const Otel = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      "Address of the collector, with or without `/v1/traces`; without it, OpenTelemetry's own variables and default apply",
+      'Address of the collector, with or without `/v1/traces`; without it, the `OTEL_EXPORTER_OTLP_*` variables and their defaults apply',
     ),
-  service_name: z.string().min(1).default('signalbox-gateway').describe('`service.name` of the spans'),
+  service_name: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Name of this service in traces; without it, `OTEL_SERVICE_NAME` or `signalbox-gateway`'),
 });
 
 const Addresses = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);

@@ -8,6 +8,7 @@ import { startFakeModelServer } from '../testing/fake-model-server.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { until } from '../testing/until.ts';
 
+vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const MISBEHAVING = join(import.meta.dirname, '../testing/misbehaving-server.ts');
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
