@@ -1,16 +1,9 @@
 import type { Agent } from 'undici';
-import type { Failure, HttpExecutor, HttpReply } from '../runs/state/executor.ts';
+import { failure, type Failure, type HttpExecutor, type HttpReply } from '../runs/state/executor.ts';
 import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 
 /** What is read of a response; the rest is left on the wire. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
-
-const failure = (type: string, message: string, retryable = false): Failure => ({
-  ok: false,
-  type,
-  message,
-  retryable,
-});
 
 /** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed (Design 9). */
 export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {

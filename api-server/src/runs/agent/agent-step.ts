@@ -1,9 +1,10 @@
 import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
-import type { AgentBackend, AgentCall, AgentReply, Failure } from '../state/executor.ts';
+import { failure, type AgentBackend, type AgentCall, type AgentReply, type Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import { askAgent } from './model-call.ts';
 import { renderPrompt } from '../prompt/prompt.ts';
-import { askForTool, type ToolApprovals } from './tool-approval.ts';
+import { askForTool } from './tool-approval.ts';
+import type { ApprovalsOfRun } from '../human/approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { Templates } from '../prompt/templates.ts';
@@ -13,7 +14,7 @@ type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 export interface AgentStepDeps {
   backend: AgentBackend;
   /** Null where nobody can be asked about a tool. */
-  approvals: ToolApprovals | null;
+  approvals: ApprovalsOfRun | null;
   templates: Templates;
   now(): number;
 }
@@ -100,7 +101,7 @@ const describe = (errors: SchemaErrors): string =>
 const invalid = (errors: SchemaErrors, facts: CallFacts): Performed => {
   const first = errors[0];
   const message = `the answer does not fit its schema: ${first?.loc.join('.') || 'answer'} ${first?.msg}`;
-  return { ok: false, type: 'output_invalid', message, retryable: false, facts };
+  return { ...failure('output_invalid', message), facts };
 };
 
 async function call(

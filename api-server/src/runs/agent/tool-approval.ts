@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { Approval } from '../human/approval.ts';
-import type { ActiveRun } from '../state/active-run.ts';
+import { derivedId } from '../state/ids.ts';
+import { pendingApproval, type Approval, type ApprovalsOfRun } from '../human/approval.ts';
 import type { ToolDecision, ToolRequest } from '../state/executor.ts';
-import type { Write } from '../state/records.ts';
 import type { Attempt } from '../state/step-kind.ts';
 import type { StepContext } from '../state/step-context.ts';
-
-export interface ToolApprovals {
-  ask(run: ActiveRun, approval: Approval): Write[];
-  answer(approval: Approval, waiting: Pick<Attempt, 'signal' | 'store'>): Promise<Approval>;
-  goesOn(run: ActiveRun): Write[];
-  find(id: string): Promise<Approval | null>;
-}
 
 export interface Asking {
   ctx: StepContext;
@@ -25,7 +16,7 @@ export interface Asking {
 
 /** Asks people whether an agent may call a tool; the same question after a lost connection or a restart is the same one (Design 6). */
 export async function askForTool(
-  approvals: ToolApprovals,
+  approvals: ApprovalsOfRun,
   asking: Asking,
   request: ToolRequest,
 ): Promise<ToolDecision> {
@@ -53,35 +44,20 @@ export async function askForTool(
 }
 
 /** A UUID that is made of what makes the question: the run, the step, the backend's run and its call. */
-function questionId(runId: string, stepName: string, { backendRunId, callId }: ToolRequest): string {
-  const hex = createHash('sha256')
-    .update(JSON.stringify([runId, stepName, backendRunId, callId]))
-    .digest('hex');
-  return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
-}
+const questionId = (runId: string, stepName: string, { backendRunId, callId }: ToolRequest): string =>
+  derivedId(runId, JSON.stringify([runId, stepName, backendRunId, callId]));
 
 function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
-  const { run, name } = ctx;
   const { agent, server, tool, input, reason } = request;
-  return {
+  return pendingApproval(ctx, {
     id,
-    runId: run.id,
-    stepName: name,
     kind: 'tool',
-    pipelineName: run.pipeline.name,
-    team: run.team,
-    stage: run.stage,
     question: `May ${agent} call ${server}/${tool}?\n${JSON.stringify(input)}${reason === null ? '' : `\n${reason}`}`,
     fields: [],
     tool: { agent, server, tool, input, reason },
-    status: 'pending',
     requestedAt: now,
     expiresAt: deadline,
-    decidedAt: null,
-    decidedBy: null,
-    comment: null,
-    answers: null,
-  };
+  });
 }
 
 function decisionOf({ status, decidedBy, comment }: Approval): ToolDecision {

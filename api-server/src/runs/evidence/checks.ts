@@ -1,5 +1,5 @@
 import type { Check } from '@signalbox/crds';
-import type { HttpExecutor, Failure } from '../state/executor.ts';
+import { failure, type HttpExecutor, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
@@ -88,8 +88,7 @@ async function observe(deps: CheckDeps, check: Check, { values, missing, signal 
   if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
   const env = renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;
-  if (!deps.shell)
-    return { ok: false, type: 'shell_not_allowed', message: 'shell checks are not allowed', retryable: false };
+  if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
   const result = await deps.shell({ run: check.run, env: env.value as Record<string, string>, signal });
   if (!result.ok) return result;
   const { exitCode, stdout, stderr } = result;

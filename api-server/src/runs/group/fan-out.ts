@@ -1,6 +1,6 @@
 import type { FanOutStep } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import {
   beginGroup,
   closeGroup,
@@ -27,7 +27,7 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
   return endGroup(deps, begun, branches, errors);
 }
 
-const failure = (message: string): Failure => ({ ok: false, type: 'fan_out_failed', message, retryable: false });
+const failed = (message: string) => failure('fan_out_failed', message);
 
 function evaluateList(
   deps: StepDeps,
@@ -35,11 +35,11 @@ function evaluateList(
   { fan_out: { over, max_items: max } }: FanOutStep,
 ): unknown[] | Failure {
   const compiled = deps.templates.expression(over);
-  if (!compiled.ok) return failure(`over: ${compiled.msg}, in ${over}`);
+  if (!compiled.ok) return failed(`over: ${compiled.msg}, in ${over}`);
   const result = compiled.expression.evaluate(runValues(run, deps.now()));
-  if (!result.ok) return failure(`over: ${result.msg}, in ${over}`);
-  if (!Array.isArray(result.value)) return failure(`over does not yield a list: ${over}`);
-  if (result.value.length > max) return failure(`over yields ${result.value.length} items, max_items is ${max}`);
+  if (!result.ok) return failed(`over: ${result.msg}, in ${over}`);
+  if (!Array.isArray(result.value)) return failed(`over does not yield a list: ${over}`);
+  if (result.value.length > max) return failed(`over yields ${result.value.length} items, max_items is ${max}`);
   return result.value;
 }
 

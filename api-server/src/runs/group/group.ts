@@ -1,3 +1,4 @@
+import { plainAnswer } from '../state/step-kind.ts';
 import type { FanOutStep, ParallelStep, Step } from '@signalbox/crds';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -192,15 +193,7 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   const message = error ? `${step.name} ${status}: ${error.message}` : `${step.name} ${status}`;
   const threshold = report ? report.threshold : null;
   run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
-  const answer = {
-    confidence: trust,
-    summary: null,
-    output,
-    nextStepContext: null,
-    proceed: true,
-    proceedReason: null,
-    artifacts: [],
-  };
+  const answer = plainAnswer({ confidence: trust, summary: null, output });
   const ending = { status, error, report, answer, evidence: confidenceAlone(trust) };
   run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [] }, ending, deps.now())));
   group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);

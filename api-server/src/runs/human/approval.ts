@@ -1,5 +1,9 @@
 import type { HumanField } from '@signalbox/crds';
+import type { ActiveRun } from '../state/active-run.ts';
 import type { Stage } from '../state/model.ts';
+import type { Write } from '../state/records.ts';
+import type { StepContext } from '../state/step-context.ts';
+import type { Attempt } from '../state/step-kind.ts';
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'timed_out', 'cancelled'] as const;
 /** `cancelled`: its run or its call ended before anybody decided. */
@@ -39,6 +43,35 @@ export interface Approval {
   comment: string | null;
   answers: FieldValues | null;
 }
+
+/** What a step needs to ask people. */
+export interface ApprovalsOfRun {
+  /** For the transaction that stores where the question comes from. */
+  ask(run: ActiveRun, approval: Approval): Write[];
+  /** Resolves once the question is closed: by a decision, by its time or with the signal. */
+  answer(approval: Approval, waiting: Pick<Attempt, 'signal' | 'store'>): Promise<Approval>;
+  /** For the transaction with which a run goes on. */
+  goesOn(run: ActiveRun): Write[];
+  find(id: string): Promise<Approval | null>;
+}
+
+/** A question of a step that nobody has answered yet. */
+export const pendingApproval = (
+  { run, name }: Pick<StepContext, 'run' | 'name'>,
+  asked: Pick<Approval, 'id' | 'kind' | 'question' | 'fields' | 'tool' | 'requestedAt' | 'expiresAt'>,
+): Approval => ({
+  ...asked,
+  runId: run.id,
+  stepName: name,
+  pipelineName: run.pipeline.name,
+  team: run.team,
+  stage: run.stage,
+  status: 'pending',
+  decidedAt: null,
+  decidedBy: null,
+  comment: null,
+  answers: null,
+});
 
 /** Who decides, for the audit log (Orchestration 2.12). */
 export interface Decider {

@@ -1,23 +1,18 @@
+import { failure } from '../state/executor.ts';
 import type { HumanField } from '@signalbox/crds';
 import { defaultsOf } from './fields.ts';
-import type { Approval, FieldValues } from './approval.ts';
-import type { ActiveRun } from '../state/active-run.ts';
+import { pendingApproval, type Approval, type ApprovalsOfRun, type FieldValues } from './approval.ts';
 import { renderPrompt } from '../prompt/prompt.ts';
 import type { RawResponse } from '../state/model.ts';
-import type { Write } from '../state/records.ts';
 import { holdSlot } from '../state/shared-slot.ts';
-import { type Answer, type Attempt, noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
+import { type Answer, type Attempt, noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { Templates } from '../prompt/templates.ts';
 
 export interface HumanStepDeps {
   templates: Templates;
   now(): number;
-  approvals: {
-    ask(run: ActiveRun, approval: Approval): Write[];
-    answer(approval: Approval, waiting: Pick<Attempt, 'signal' | 'store'>): Promise<Approval>;
-    goesOn(run: ActiveRun): Write[];
-  };
+  approvals: ApprovalsOfRun;
 }
 
 type AnyHumanStep = Extract<AnyStep, { executor: 'human' }>;
@@ -55,33 +50,19 @@ interface Question {
   raw: RawResponse;
 }
 
-function questionOf(
-  { run, step: declared, name }: StepContext,
-  raw: RawResponse,
-  { id, startedAt }: Attempt['step'],
-): Approval {
-  const step = declared as AnyHumanStep;
-  return {
+const questionOf = (ctx: StepContext, raw: RawResponse, { id, startedAt }: Attempt['step']): Approval => {
+  const { fields, timeout_seconds: seconds } = ctx.step as AnyHumanStep;
+  return pendingApproval(ctx, {
     id,
-    runId: run.id,
-    stepName: name,
     kind: 'step',
-    pipelineName: run.pipeline.name,
-    team: run.team,
-    stage: run.stage,
     question: raw.prompt ?? '',
-    fields: step.fields,
+    fields,
     tool: null,
-    status: 'pending',
     requestedAt: startedAt,
-    // From the stored start, so that a restart gives nobody more time.
-    expiresAt: startedAt + step.timeout_seconds * 1000,
-    decidedAt: null,
-    decidedBy: null,
-    comment: null,
-    answers: null,
-  };
-}
+    // From the stored start, so that a restart does not extend the time.
+    expiresAt: startedAt + seconds * 1000,
+  });
+};
 
 function noteQuestion({ run, name }: StepContext, { id, expiresAt }: Approval): void {
   const fields = { step_name: name, approval_id: id, expires_at: new Date(expiresAt).toISOString() };
@@ -97,9 +78,7 @@ async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): 
   noteEnd(ctx, closed);
   await attempt.store(deps.approvals.goesOn(run));
   if (goesOn(performed, ctx, step)) await holdSlot(slot, attempt.signal);
-  return attempt.signal.aborted
-    ? { ok: false, type: 'cancelled', message: `${name} was stopped`, retryable: false }
-    : performed;
+  return attempt.signal.aborted ? failure('cancelled', `${name} was stopped`) : performed;
 }
 
 /** A run that ends here needs no slot for it; a sub-run's parent may go on. */
@@ -144,10 +123,7 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
     case 'rejected': {
       const message = `rejected by ${decidedBy ?? ''}${said}`;
       return {
-        ok: false,
-        type: 'rejected',
-        message,
-        retryable: false,
+        ...failure('rejected', message),
         ends: 'aborted',
         facts,
         answer: answerOf(0, message, { values: answers, comment }),
@@ -157,7 +133,7 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
       return timedOut(step, fields, raw);
     case 'cancelled':
     case 'pending':
-      return { ok: false, type: 'cancelled', message: 'nobody is asked any more', retryable: false, facts };
+      return { ...failure('cancelled', 'the question was withdrawn'), facts };
     default:
       return status satisfies never;
   }
@@ -169,12 +145,12 @@ function timedOut(
   raw: RawResponse,
 ): Performed {
   const message = `nobody decided within ${seconds} s`;
-  const failure = { ok: false as const, type: 'timeout', message, retryable: false, facts: noFacts(raw) };
+  const timeout = { ...failure('timeout', message), facts: noFacts(raw) };
   switch (rule) {
     case 'fail':
-      return failure;
+      return timeout;
     case 'escalate':
-      return { ...failure, ends: 'escalated' };
+      return { ...timeout, ends: 'escalated' };
     case 'proceed':
       return {
         ok: true,
@@ -190,12 +166,4 @@ const answerOf = (
   confidence: number | null,
   summary: string,
   { values, comment }: { values: FieldValues | null; comment: string | null },
-): Answer => ({
-  confidence,
-  summary,
-  output: { ...values },
-  nextStepContext: comment,
-  proceed: true,
-  proceedReason: null,
-  artifacts: [],
-});
+): Answer => plainAnswer({ confidence, summary, output: { ...values } }, comment);

@@ -1,4 +1,4 @@
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { StepContext } from '../state/step-context.ts';
 import { noteMissing } from './rendering.ts';
@@ -8,12 +8,7 @@ import type { Templates } from './templates.ts';
 /** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 256 * 1024;
 
-const templateFailure = (message: string): Failure => ({
-  ok: false,
-  type: 'template_failed',
-  message: `prompt_template: ${message}`,
-  retryable: false,
-});
+const templateFailure = (message: string) => failure('template_failed', `prompt_template: ${message}`);
 
 /** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
 export function renderPrompt(

@@ -1,5 +1,5 @@
 import type { ActiveRun } from '../state/active-run.ts';
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import type { Templates } from './templates.ts';
 
 /** What `${NAME}` may mean in `url`, `headers` and `payload` (Design 3): the operator's list and its values. */
@@ -25,8 +25,6 @@ export interface Rendering {
 type Rendered<T> = { ok: true; value: T } | Failure;
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-const failure = (type: string, message: string): Failure => ({ ok: false, type, message, retryable: false });
 
 /** Notes in the run's log what a template of a step could not find (Design 3). */
 export const noteMissing =

@@ -1,14 +1,9 @@
 import type { ActiveRun } from '../state/active-run.ts';
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import { runValues } from './run-values.ts';
 import type { Templates } from './templates.ts';
 
-const failure = (msg: string, source: string): Failure => ({
-  ok: false,
-  type: 'expression_failed',
-  message: `when: ${msg}, in ${source}`,
-  retryable: false,
-});
+const failed = (msg: string, source: string) => failure('expression_failed', `when: ${msg}, in ${source}`);
 
 interface Place {
   run: ActiveRun;
@@ -24,10 +19,10 @@ export function evaluateWhen(
 ): 'run' | 'skip' | Failure {
   if (when === undefined) return 'run';
   const compiled = templates.expression(when);
-  if (!compiled.ok) return failure(compiled.msg, when);
+  if (!compiled.ok) return failed(compiled.msg, when);
   const result = compiled.expression.evaluate(runValues(run, now(), locals));
   if (result.ok) return result.value === true ? 'run' : 'skip';
-  if (result.reason !== 'missing') return failure(result.msg, when);
+  if (result.reason !== 'missing') return failed(result.msg, when);
   const message = `when: ${result.msg}, in ${when}; the step is skipped`;
   run.journal.add('warn', 'expression_missing_value', message, { step_name: name });
   return 'skip';

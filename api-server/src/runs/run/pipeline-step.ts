@@ -1,8 +1,8 @@
 import type { SubContext } from '@signalbox/crds';
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import { noteMissing, renderJson } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
-import { noFacts, type Performed, type StepKind } from '../state/step-kind.ts';
+import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { ChildOutcome, SubRuns } from './sub-run.ts';
 import type { Templates } from '../prompt/templates.ts';
@@ -38,7 +38,7 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
             signal,
           };
           const child = await deps.runChild(request);
-          if ('refused' in child) return { ok: false, ...child.refused, retryable: false };
+          if ('refused' in child) return failure(child.refused.type, child.refused.message);
           return toPerformed(child);
         },
       };
@@ -67,33 +67,23 @@ function renderContext(
 
 function toPerformed({ runId, status, trust, message, outputs }: ChildOutcome): Performed {
   const facts = noFacts({ childRunId: runId });
-  const failure = {
-    ok: false as const,
-    type: 'sub_run',
-    message: `run ${runId} ${status}: ${message ?? ''}`,
-    retryable: false,
-    facts,
-  };
+  const failed = { ...failure('sub_run', `run ${runId} ${status}: ${message ?? ''}`), facts };
   switch (status) {
     case 'completed':
     case 'stopped':
       return {
         ok: true,
-        answer: {
+        answer: plainAnswer({
           confidence: trust,
           summary: `run ${runId} ${status}`,
           output: { run_id: runId, status, steps: outputs },
-          nextStepContext: null,
-          proceed: true,
-          proceedReason: null,
-          artifacts: [],
-        },
+        }),
         facts,
       };
     case 'escalated':
     case 'aborted':
-      return { ...failure, ends: status };
+      return { ...failed, ends: status };
     default:
-      return failure;
+      return failed;
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { derivedId } from '../state/ids.ts';
 import type { SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
@@ -84,10 +84,7 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
 }
 
 /** The same step of the same run has the same sub-run, before and after a restart. */
-export function childId(parentId: string, stepName: string): string {
-  const hex = createHash('sha256').update(`${parentId}/${stepName}`).digest('hex');
-  return `${parentId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
-}
+export const childId = (parentId: string, stepName: string): string => derivedId(parentId, `${parentId}/${stepName}`);
 
 interface Existing {
   id: string;

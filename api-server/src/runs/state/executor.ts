@@ -9,6 +9,13 @@ export interface Failure {
   retryAfterMs?: number;
 }
 
+export const failure = (type: string, message: string, retryable = false): Failure => ({
+  ok: false,
+  type,
+  message,
+  retryable,
+});
+
 /** One call of an agent (Design 6, `agent.run`). Times in milliseconds. */
 export interface AgentCall {
   agent: string;

@@ -1,7 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 /** A UUID of version 7 (RFC 9562): `now` in milliseconds, then randomness, so that indexes grow at one end. */
 export function newId(now: number): string {
   const time = now.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+/** A UUID of version 8 that is the same for the same run and text, before and after a restart. */
+export function derivedId(runId: string, text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
 }

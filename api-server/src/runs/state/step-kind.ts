@@ -17,6 +17,12 @@ export interface Answer {
   artifactTexts?: Record<string, string>;
 }
 
+/** An answer of something that is no agent: it leaves no artifacts and does not stop the run. */
+export const plainAnswer = (
+  said: Pick<Answer, 'confidence' | 'summary' | 'output'>,
+  nextStepContext: unknown = null,
+): Answer => ({ ...said, nextStepContext, proceed: true, proceedReason: null, artifacts: [] });
+
 /** What is known of a call beside its answer. */
 export interface CallFacts {
   model: string | null;

@@ -1,4 +1,4 @@
-import type { Failure } from '../state/executor.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, type Stopped } from '../state/stopped.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -51,12 +51,8 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   return iterate(deps, begun, prepared);
 }
 
-const notConfigured = (executor: string): Failure => ({
-  ok: false,
-  type: 'executor_missing',
-  message: `executors.${executor} is not configured`,
-  retryable: false,
-});
+const notConfigured = (executor: string): Failure =>
+  failure('executor_missing', `executors.${executor} is not configured`);
 
 /** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
 async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null): Promise<Begun> {
@@ -140,7 +136,7 @@ async function attempts(
 ): Promise<Performed> {
   for (;;) {
     const { run, name, iteration } = begun;
-    if (signal.aborted) return { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
+    if (signal.aborted) return failure('cancelled', 'stopped');
     const performed = await prepared.perform({
       idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
       iteration,
@@ -192,12 +188,7 @@ async function interrupted(
     case 'run_timeout':
     case 'step_timeout':
     case 'call_timeout':
-      return failed(deps, begun, {
-        ok: false,
-        type: 'timeout',
-        message: stopped.message + unreached(performed),
-        retryable: false,
-      });
+      return failed(deps, begun, failure('timeout', stopped.message + unreached(performed)));
     default:
       return stopped.why satisfies never;
   }

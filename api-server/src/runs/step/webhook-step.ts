@@ -8,6 +8,7 @@ import {
   type Attempt,
   type CallFacts,
   type Performed,
+  plainAnswer,
   type StepKind,
 } from '../state/step-kind.ts';
 import type { AnyStep } from '../state/step-context.ts';
@@ -54,15 +55,8 @@ async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): 
 }
 
 function toAnswer(reply: HttpReply, env: PipelineEnv): Answer {
-  return {
-    confidence: null,
-    summary: `answered ${reply.status}`,
-    output: { status: reply.status, body: parseBody(env.mask(reply.body)) },
-    nextStepContext: null,
-    proceed: true,
-    proceedReason: null,
-    artifacts: [],
-  };
+  const output = { status: reply.status, body: parseBody(env.mask(reply.body)) };
+  return plainAnswer({ confidence: null, summary: `answered ${reply.status}`, output });
 }
 
 const toFacts = (reply: HttpReply, env: PipelineEnv): CallFacts =>

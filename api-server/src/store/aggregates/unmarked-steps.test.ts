@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../web/fixtures/store.ts';
 import { markRun, markStep } from '../tables/feedback.ts';
 import { unmarkedSteps, type UnmarkedFilter } from './unmarked-steps.ts';
+import type { StepRow } from '../db/step-row.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -34,7 +35,7 @@ test('a mark of the step or of its run takes an answer away', async () => {
   expect((await waiting()).names).toEqual(['checkout/decide']);
 });
 
-test.each([
+test.each<[string, Partial<StepRow>]>([
   ['a step that failed', { status: 'failed' }],
   ['a step that still runs', { status: 'running', completed_at: null }],
   ['a step that nobody was asked for', { agent: null, executor: 'webhook' }],

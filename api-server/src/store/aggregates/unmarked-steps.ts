@@ -33,7 +33,7 @@ export interface UnmarkedSteps {
 
 /** How many of the newest runs are looked through: what is older than these is not worth a person's time. */
 export const RUNS_LOOKED_THROUGH = 2_000;
-const JUDGED = ['completed', 'escalated', 'aborted', 'stopped'];
+const JUDGED = ['completed', 'escalated', 'aborted', 'stopped'] as const;
 const REPLAYED = ['replay', 'regression'];
 
 /**

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { HourlyRun, HourlyStep } from './hourly-rows.ts';
+import type { StepRow } from './step-row.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 
@@ -8,7 +9,7 @@ export interface Tables {
   definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
   runs: RunRow;
   /** `family` is the step's name, of a fan-out branch the name before the slash. */
-  step_executions: StepRow & { family: string };
+  step_executions: StepRow;
   /** One row holds the events that one transaction stored, as a JSON array. */
   run_events: { run_id: string; first_seq: number; events: string };
   run_feedback: { run_id: string; outcome: string; notes: string | null; submitted_at: number; submitted_by: string };
@@ -120,43 +121,4 @@ export interface RunRow extends Omit<NewRunRecord, 'status'>, Omit<RunEndRecord,
   waiting_on: string | null;
   /** The epoch of the replica that has the run; null for nobody, and in the embedded database. */
   owner: number | null;
-}
-
-export interface StepRow {
-  id: string;
-  run_id: string;
-  step_name: string;
-  step_index: number;
-  kind: string;
-  executor: string;
-  agent: string | null;
-  model: string | null;
-  provider: string | null;
-  status: string;
-  pipeline_name: string;
-  team: string | null;
-  stage: string;
-  prompt_hash: string | null;
-  started_at: number;
-  completed_at: number | null;
-  attempts: number;
-  raw_response: string | null;
-  primary_confidence: number | null;
-  verifier_confidence: number | null;
-  effective_confidence: number | null;
-  grounding_score: number | null;
-  deterministic_passed: number | null;
-  agent_version: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost: number | null;
-  cost_source: string | null;
-  summary: string | null;
-  error_type: string | null;
-  error_message: string | null;
-  trust_report: string | null;
-  checks: string | null;
-  artifacts: string | null;
-  next_step_context: string | null;
-  output: string | null;
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
 import type { InterruptedRun } from '../../runs/run/resume.ts';
 import { readEvents } from './event-writes.ts';
-import { toStep } from './step-row.ts';
+import { toStep } from '../db/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Runs that had not ended when their process did, oldest first, with all they need to go on; of `ids`, where they are given. */

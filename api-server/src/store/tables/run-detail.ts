@@ -5,7 +5,7 @@ import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.t
 import { currentSteps } from './list-runs.ts';
 import { RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
-import { toStep } from './step-row.ts';
+import { toStep } from '../db/step-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */

@@ -4,7 +4,7 @@ import { hourlyRun, hourlyStep } from '../db/hourly-rows.ts';
 import { toWrite } from '../db/write.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
-import { toStepRow } from './step-row.ts';
+import { toStepRow } from '../db/step-row.ts';
 import { endStepRow, insertStepRow, noteAttempt } from './step-writes.ts';
 
 /** What runs store, as the engine composes it. */

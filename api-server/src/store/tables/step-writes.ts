@@ -1,12 +1,9 @@
 import type { StepExecution } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
-import { END_COLUMNS, START_COLUMNS, toStepRow } from './step-row.ts';
+import { END_COLUMNS, START_COLUMNS, toStepRow, type StepRow } from '../db/step-row.ts';
 
-type Row = Tables['step_executions'];
-
-export const insertStepRow = statement<Row>((db, slot) =>
+export const insertStepRow = statement<StepRow>((db, slot) =>
   db
     .insertInto('step_executions')
     .values(columns(slot, START_COLUMNS))
@@ -14,7 +11,7 @@ export const insertStepRow = statement<Row>((db, slot) =>
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doNothing()),
 );
 
-export const endStepRow = statement<Row>((db, slot) =>
+export const endStepRow = statement<StepRow>((db, slot) =>
   db.updateTable('step_executions').set(columns(slot, END_COLUMNS)).where('id', '=', slot.id),
 );
 
@@ -22,7 +19,7 @@ export const noteAttempt = statement<{ id: string; attempts: number }>((db, slot
   db.updateTable('step_executions').set({ attempts: slot.attempts }).where('id', '=', slot.id),
 );
 
-const insertEndedRow = statement<Row>((db, slot) =>
+const insertEndedRow = statement<StepRow>((db, slot) =>
   db.insertInto('step_executions').values(columns(slot, [...START_COLUMNS, ...END_COLUMNS])),
 );
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import type { StepRow } from '../db/step-row.ts';
 
 let site: TestDatabase;
 let database: Database;
@@ -28,20 +29,20 @@ const RUN = {
   unpriced_steps: 0,
   context: '{}',
 };
-const step = (name: string, startedAt: number, over: object = {}) => ({
+const step = (name: string, startedAt: number, over: Partial<StepRow> = {}) => ({
   id: name,
   run_id: 'r1',
   step_name: name,
   family: name.split('/', 1)[0] as string,
   step_index: 0,
-  kind: 'step',
-  executor: 'gateway',
+  kind: 'step' as const,
+  executor: 'gateway' as const,
   agent: 'reader',
   agent_version: 'v1',
   prompt_hash: 'p1',
-  status: 'completed',
+  status: 'completed' as const,
   pipeline_name: 'checkout',
-  stage: 'production',
+  stage: 'production' as const,
   started_at: startedAt,
   completed_at: startedAt + 1,
   attempts: 1,

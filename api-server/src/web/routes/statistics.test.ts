@@ -3,6 +3,7 @@ import { createStatistics } from '../../service/statistics/statistics.ts';
 import { markRun } from '../../store/tables/feedback.ts';
 import { as, NO_DEFINITIONS, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { NOW } from '../fixtures/store.ts';
+import type { Stage } from '../../runs/state/model.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -24,7 +25,7 @@ const mark = (runId: string, outcome: 'correct' | 'partial' | 'incorrect') =>
 /** An ended run with one step of the same times. */
 async function addRun(
   n: number,
-  run: Parameters<TestServer['store']['addRun']>[1] = {},
+  run: Omit<NonNullable<Parameters<TestServer['store']['addRun']>[1]>, 'stage'> & { stage?: Stage } = {},
   step: Parameters<TestServer['store']['addStep']>[2] = {},
 ) {
   const { pipeline_name = 'checkout', stage = 'production', team = null, triggered_at = NOW - HOUR } = run;

@@ -1,17 +1,8 @@
 import { family } from '../../runs/state/hourly.ts';
-import type {
-  CheckResult,
-  ExecutorName,
-  RawResponse,
-  Stage,
-  StepExecution,
-  StepKind,
-  StepStatus,
-  TrustReport,
-} from '../../runs/state/model.ts';
-import type { StepRow, Tables } from '../db/schema.ts';
+import type { CheckResult, RawResponse, StepExecution, TrustReport } from '../../runs/state/model.ts';
 
-type Row = Tables['step_executions'];
+/** `family` is the step's name, of a fan-out branch the name before the slash. */
+export type StepRow = ReturnType<typeof toStepRow>;
 
 /** Columns that the start of a step writes; its end writes `END_COLUMNS`. */
 export const START_COLUMNS = [
@@ -34,7 +25,7 @@ export const START_COLUMNS = [
   'completed_at',
   'attempts',
   'raw_response',
-] as const satisfies readonly (keyof Row)[];
+] as const satisfies readonly (keyof StepRow)[];
 
 export const END_COLUMNS = [
   'model',
@@ -61,9 +52,9 @@ export const END_COLUMNS = [
   'next_step_context',
   'output',
   'raw_response',
-] as const satisfies readonly (keyof Row)[];
+] as const satisfies readonly (keyof StepRow)[];
 
-export const toStepRow = (step: StepExecution): Row => ({
+export const toStepRow = (step: StepExecution) => ({
   id: step.id,
   run_id: step.runId,
   step_name: step.stepName,
@@ -103,20 +94,20 @@ export const toStepRow = (step: StepExecution): Row => ({
   output: text(step.output),
 });
 
-export const toStep = (row: StepRow): StepExecution => ({
+export const toStep = (row: Omit<StepRow, 'family'>): StepExecution => ({
   id: row.id,
   runId: row.run_id,
   stepName: row.step_name,
   stepIndex: row.step_index,
-  kind: row.kind as StepKind,
-  executor: row.executor as ExecutorName,
+  kind: row.kind,
+  executor: row.executor,
   agent: row.agent,
   model: row.model,
   provider: row.provider,
-  status: row.status as StepStatus,
+  status: row.status,
   pipelineName: row.pipeline_name,
   team: row.team,
-  stage: row.stage as Stage,
+  stage: row.stage,
   promptHash: row.prompt_hash,
   startedAt: row.started_at,
   completedAt: row.completed_at,
