@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import cookie from '@fastify/cookie';
 import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config/config.ts';
@@ -6,11 +7,9 @@ import type { Caller } from './auth/caller.ts';
 import { answerClientError } from './client-error.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
-import { createLoginThrottle } from './auth/login-throttle.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './auth/page-auth.ts';
 import { describeApi } from './openapi.ts';
-import { createProxyTrust, type ProxyTrust } from './auth/proxy.ts';
 import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
@@ -37,10 +36,10 @@ export async function createServer(
   config: Pick<Config, 'server' | 'auth'>,
   deps: ServerDeps,
 ): Promise<FastifyInstance> {
-  const proxy = createProxyTrust(config.server.forwardedAllowIps);
-  const app = createApp(config.server, deps, proxy);
+  const app = createApp(config.server, deps);
+  await app.register(cookie);
   const guard = createGuard(config.auth, deps);
-  const auth = createAuth(config.auth, guard, { ...deps, proxy });
+  const auth = createAuth(config.auth, guard, deps);
   const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
   const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
   const methodsOf = createMethodLookup(routes);
@@ -73,14 +72,15 @@ export async function createServer(
 }
 
 function createApp(
-  { tls, maxBodyBytes }: Config['server'],
+  { tls, maxBodyBytes, forwardedAllowIps }: Config['server'],
   { log, accessLog }: ServerDeps,
-  proxy: ProxyTrust,
 ): FastifyInstance {
   const quiet = log.child({}, { level: 'warn' });
   const app = fastify({
     ...(tls ? { https: tlsOptions(tls) } : {}),
     bodyLimit: maxBodyBytes,
+    // Address, host and protocol are what a trusted proxy forwards, and else those of the connection.
+    trustProxy: forwardedAllowIps.includes('*') || forwardedAllowIps,
     requestTimeout: 60_000,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
@@ -106,7 +106,7 @@ function createApp(
   });
   app.decorateRequest('caller');
   app.setErrorHandler(sendError);
-  if (accessLog) app.addHook('onResponse', accessWriter(accessLog, proxy));
+  if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
   return app;
 }
 
@@ -132,11 +132,10 @@ const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui
 function createAuth(
   config: AuthConfig,
   guard: GuardDeps,
-  { now, endedSessions, proxy }: Pick<ServerDeps, 'now' | 'endedSessions'> & { proxy: ProxyTrust },
+  { now, endedSessions }: Pick<ServerDeps, 'now' | 'endedSessions'>,
 ): PageAuth {
   const sessions = createSessions({ tokens: guard.tokens, secret: config.sessionSecret, now });
-  const throttle = createLoginThrottle(now);
-  return createPageAuth({ ...guard, sessions, endedSessions, throttle, proxy, config });
+  return createPageAuth({ ...guard, sessions, endedSessions, config });
 }
 
 /** A route under `/ui` takes a session too, and answers 401 instead of a redirect; every other one takes bearer only. */
@@ -181,7 +180,7 @@ function requestIds(): () => string {
 }
 
 /** The path without its query, which may hold what is nobody's business. */
-function accessWriter(log: Logger, proxy: ProxyTrust) {
+function accessWriter(log: Logger) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     log.info(
       {
@@ -189,7 +188,7 @@ function accessWriter(log: Logger, proxy: ProxyTrust) {
         path: request.url.split('?', 1)[0],
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-        remote: proxy.address(request),
+        remote: request.ip,
         actor: (request.caller as Caller | undefined)?.name,
         request_id: request.id,
       },

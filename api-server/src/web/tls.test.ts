@@ -137,5 +137,5 @@ test('the session cookie is Secure where TLS ends in this process', () =>
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = `token=${SECRETS.viewer}`;
     const { cookie } = await ask(app, { method: 'POST', path: '/ui/login', headers, body });
-    expect(cookie).toMatch(/^service_session=.*; HttpOnly; SameSite=Lax; Secure$/);
+    expect(cookie).toMatch(/^service_session=.*; HttpOnly; Secure; SameSite=Lax$/);
   }));

@@ -2,17 +2,12 @@ import { AppError } from '@signalbox/crds';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/config.ts';
 import { ANONYMOUS, type Caller, permits, type RouteRole } from './caller.ts';
-import { readCookie, setCookieHeader } from './cookie.ts';
 import { forbidden, type GuardDeps, readBearer, unauthorized } from './guard.ts';
-import type { LoginThrottle } from './login-throttle.ts';
-import type { ProxyTrust } from './proxy.ts';
 import { type CookieSession, type EndedSessions, sameText, type Session, type Sessions } from './session.ts';
 
 export interface PageAuthDeps extends GuardDeps {
   sessions: Sessions;
   endedSessions: EndedSessions;
-  throttle: LoginThrottle;
-  proxy: ProxyTrust;
   config: Pick<AuthConfig, 'sessionMaxAgeSeconds' | 'sessionMaxAgeRememberedSeconds'>;
 }
 
@@ -28,8 +23,6 @@ export interface PageAuth {
   /** Reads the cookie once, before anything else is asked: without it a request has no session. */
   look(request: FastifyRequest): Promise<void>;
   viewer(request: FastifyRequest): Viewer | null;
-  /** Takes one try at the login form and answers 0, or the seconds until there is one again. */
-  takeTry(request: FastifyRequest): number;
   /** Sets the session cookie when the token is known and may see pages. */
   logIn(request: FastifyRequest, reply: FastifyReply, entry: { token: string; remember: boolean }): boolean;
   /** Ends the session for good, not only in this browser. */
@@ -44,7 +37,7 @@ export interface PageAuth {
 const COOKIE = 'service_session';
 
 export function createPageAuth(deps: PageAuthDeps): PageAuth {
-  const { tokens, sessions, endedSessions, throttle, proxy, config } = deps;
+  const { tokens, sessions, endedSessions, config } = deps;
   const known = new WeakMap<FastifyRequest, CookieSession>();
 
   const sessionOf = (request: FastifyRequest): Session | null => {
@@ -60,14 +53,11 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
     if (origin === undefined) return true;
-    return URL.canParse(origin) && new URL(origin).host === proxy.host(request);
+    return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase();
   };
 
   const setCookie = (request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number) =>
-    reply.header(
-      'set-cookie',
-      setCookieHeader(COOKIE, value, { path: '/ui', maxAgeSeconds: maxAge, secure: proxy.isTls(request) }),
-    );
+    reply.setCookie(COOKIE, value, { path: '/ui', maxAge, httpOnly: true, sameSite: 'lax', secure: isTls(request) });
 
   return {
     look: async (request) => {
@@ -81,14 +71,12 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
       if (!session || session.caller.role === 'webhook') return null;
       return { name: session.caller.name, role: session.caller.role, csrf: session.csrf };
     },
-    takeTry: (request) => throttle.take(proxy.address(request)),
     logIn: (request, reply, { token, remember }) => {
       const known = token === '' ? null : tokens.bySecret(token.trim());
       if (!known || !permits(known.role, 'viewer')) {
         deps.countFailure(token === '' ? 'missing' : known ? 'forbidden' : 'invalid');
         return false;
       }
-      throttle.giveBack(proxy.address(request));
       const maxAge = remember ? config.sessionMaxAgeRememberedSeconds : config.sessionMaxAgeSeconds;
       setCookie(request, reply, sessions.seal(known, maxAge), maxAge);
       return true;
@@ -123,7 +111,10 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
 export const hasCredentials = (request: FastifyRequest): boolean =>
   Boolean(request.headers.authorization) || Boolean(cookieOf(request));
 
-const cookieOf = ({ headers }: FastifyRequest): string | undefined => readCookie(headers.cookie, COOKIE);
+const cookieOf = ({ cookies }: FastifyRequest): string | undefined => cookies[COOKIE];
+
+/** TLS ended here, or at a trusted proxy that says so (Orchestration 5, rule 6). */
+const isTls = ({ socket, protocol }: FastifyRequest): boolean => 'encrypted' in socket || protocol === 'https';
 
 /** The CSRF token of a form (`_csrf`) or of a script (`x-csrf-token`). */
 function postedToken({ body, headers }: FastifyRequest): string {

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import formbody from '@fastify/formbody';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { AppError, ERROR_STATUS, errorBody } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteRole } from './caller.ts';
@@ -29,6 +31,7 @@ export async function uiScope(
   pages: (app: FastifyInstance, auth: PageAuth) => Promise<void>,
 ): Promise<void> {
   await app.register(formbody, { bodyLimit: 64 * 1024 });
+  const takeTry = await loginTries(app);
   app.addHook('onRequest', async (request, reply) => {
     const role = roleOf(request);
     if (role !== 'none' && isRead(request) && !hasCredentials(request) && auth.viewer(request) === null)
@@ -44,10 +47,32 @@ export async function uiScope(
     if (isRead(request)) return undefined;
     const isLogin = roleOf(request) === 'none';
     if (!(isLogin ? auth.sameOrigin(request) : auth.mayPost(request))) throw withStatus(csrfRefused());
-    const wait = isLogin ? auth.takeTry(request) : 0;
-    return wait === 0 ? undefined : tooManyTries(request, reply, wait);
+    const tries = isLogin ? await takeTry(request, { increment: false }) : NO_LIMIT;
+    return tries.isAllowed || tries.remaining > 0 ? undefined : tooManyTries(request, reply, tries.ttlInSeconds);
+  });
+  app.addHook('onSend', async (request, reply) => {
+    if (!isRead(request) && roleOf(request) === 'none' && reply.statusCode === 401) await takeTry(request);
   });
   await pages(app, auth);
+}
+
+/** Failed logins of one address until it has to wait, how long it counts, and addresses that are remembered. */
+export const MAX_TRIES = 10;
+export const WINDOW_MS = 5 * 60_000;
+const MAX_ADDRESSES = 10_000;
+const NO_LIMIT = { isAllowed: true } as const;
+
+/** Each address has tries of its own, an IPv6 network (/64) together; only failures are counted, never for everyone. */
+async function loginTries(app: FastifyInstance) {
+  await app.register(rateLimit, {
+    global: false,
+    max: MAX_TRIES,
+    timeWindow: WINDOW_MS,
+    cache: MAX_ADDRESSES,
+    // What a proxy forwards may be no address at all.
+    keyGenerator: ({ ip, socket }) => normalizeIP(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip),
+  });
+  return app.createRateLimit();
 }
 
 const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';

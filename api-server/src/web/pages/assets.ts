@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-
-const TYPES: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.woff2': 'font/woff2',
-  '.svg': 'image/svg+xml',
-};
 
 export interface Assets {
   /** The address of a file; it changes with the content of any asset, so that browsers may keep it for ever. */
@@ -16,40 +11,42 @@ export interface Assets {
   register(app: FastifyInstance): void;
 }
 
-/**
- * Reads every asset once. The style sheets under `css/` become one `app.css`, in the order of their names. All files live
- * under one folder named by the hash of them all, which keeps relative imports between modules and fonts working.
- */
-export function loadAssets(dir: string): Assets {
-  const files = new Map<string, Buffer>();
-  for (const [folder, prefix] of [
-    ['js', ''],
-    ['fonts', 'fonts/'],
-  ] as const) {
-    for (const name of readdirSync(join(dir, folder)).toSorted()) {
-      if (extname(name) in TYPES) files.set(prefix + name, readFileSync(join(dir, folder, name)));
-    }
-  }
-  const sheets = readdirSync(join(dir, 'css'))
-    .filter((name) => name.endsWith('.css'))
-    .toSorted();
-  files.set('app.css', Buffer.concat(sheets.map((name) => readFileSync(join(dir, 'css', name)))));
+const YEAR_SECONDS = 31_536_000;
+const OURS = fileURLToPath(new URL('../assets/', import.meta.url));
+/** The one file of another project that pages load. */
+const MORPH = fileURLToPath(import.meta.resolve('idiomorph'));
 
+/**
+ * Scripts and fonts as they lie on disk, and the style sheets as one `app.css`, in the order of their names. All of them
+ * stand under one folder named by the hash of them all, so that imports between them work.
+ */
+export function loadAssets(): Assets {
+  const read = (pattern: string): Buffer[] =>
+    globSync(pattern, { cwd: OURS })
+      .toSorted()
+      .map((name) => readFileSync(join(OURS, name)));
+  const css = Buffer.concat(read('css/*'));
   const digest = createHash('sha256');
-  for (const [name, content] of files) digest.update(name).update(content);
+  for (const content of [css, ...read('{js,fonts}/*'), readFileSync(MORPH)]) digest.update(content);
   const base = `/ui/assets/${digest.digest('hex').slice(0, 12)}`;
 
   return {
     url: (file) => `${base}/${file}`,
     register(app) {
-      for (const [name, content] of files) {
-        app.get(`${base}/${name}`, (_request, reply) =>
-          reply
-            .header('cache-control', 'public, max-age=31536000, immutable')
-            .type(TYPES[extname(name)] ?? 'application/octet-stream')
-            .send(content),
-        );
-      }
+      app.get(`${base}/app.css`, (_request, reply) =>
+        reply
+          .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
+          .type('text/css; charset=utf-8')
+          .send(css),
+      );
+      void app.register(fastifyStatic, {
+        root: [OURS, dirname(MORPH)],
+        prefix: `${base}/`,
+        index: false,
+        maxAge: YEAR_SECONDS * 1000,
+        immutable: true,
+        decorateReply: false,
+      });
     },
   };
 }

@@ -94,7 +94,7 @@ export function sendPage(
 ): FastifyReply {
   const { assets, render, deps } = context;
   const viewer = deps.auth.viewer(request);
-  const theme = themeOf(request.headers.cookie);
+  const theme = themeOf(request.cookies);
   const shared = {
     csrf: viewer?.csrf ?? '',
     paths: { theme: paths.theme(), logout: paths.logout(), docs: paths.docs() },
@@ -113,7 +113,7 @@ export function sendPage(
     more: moreOf(groups),
     version: deps.version,
     css: assets.url('app.css'),
-    js: assets.url('app.js'),
+    js: assets.url('js/app.js'),
     fonts: assets.url('fonts/inter.woff2'),
     home: paths.overview(),
     search: paths.runs(),

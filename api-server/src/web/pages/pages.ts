@@ -6,6 +6,7 @@ import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
+import { duration } from './format.ts';
 import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { registerMarking } from './marking/route.ts';
@@ -37,7 +38,7 @@ const CONTENT_SECURITY_POLICY = [
 
 const OPEN = new Set(['/ui/login', '/ui/login/']);
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
-const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const TEMPLATES = fileURLToPath(new URL('./', import.meta.url));
 
 const NO_PAGE = {
   status: 404,
@@ -54,9 +55,17 @@ function requireViewer(context: PageContext) {
   };
 }
 
+const waitFor = (seconds: number) => ({
+  status: 429,
+  title: 'Too many failed logins',
+  text: `Your address tried too many tokens that are not valid. Try again in ${duration(seconds)}.`,
+  action: { href: paths.login(), label: 'Back to the login page' },
+});
+
 function sendError(context: PageContext) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const status = error.statusCode ?? 500;
+    if (status === 429) return sendProblem(context, request, reply, waitFor(Number(reply.getHeader('retry-after'))));
     if (status < 500)
       return sendProblem(context, request, reply, {
         status,
@@ -72,8 +81,8 @@ function sendError(context: PageContext) {
 
 /** Registers all pages under `/ui/` (Design 10). The stream of a run is the HTTP side's own route. */
 export async function registerPages(app: FastifyInstance, deps: PageDeps): Promise<void> {
-  const assets = loadAssets(folder('../assets/'));
-  const context: PageContext = { deps, assets, render: createRender(folder('./')) };
+  const assets = loadAssets();
+  const context: PageContext = { deps, assets, render: createRender(TEMPLATES) };
   await app.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
       reply

@@ -2,11 +2,10 @@ export type Theme = 'system' | 'light' | 'dark';
 
 export const THEME_COOKIE = 'signalbox_theme';
 
+export const asTheme = (value: unknown): Theme => (value === 'light' || value === 'dark' ? value : 'system');
+
 /** The theme somebody chose by hand; `system` follows the browser. */
-export function themeOf(cookieHeader: string | undefined): Theme {
-  const value = /(?:^|;\s*)signalbox_theme=(light|dark)(?:;|$)/.exec(cookieHeader ?? '')?.[1];
-  return value === 'light' || value === 'dark' ? value : 'system';
-}
+export const themeOf = (cookies: Record<string, string | undefined>): Theme => asTheme(cookies[THEME_COOKIE]);
 
 const ORDER: Record<Theme, { value: Theme; label: string }> = {
   system: { value: 'light', label: 'Light' },
@@ -15,6 +14,6 @@ const ORDER: Record<Theme, { value: Theme; label: string }> = {
 };
 export const nextTheme = (theme: Theme): { value: Theme; label: string } => ORDER[theme];
 
-/** The cookie that keeps a choice for a year; it holds no secret, and scripts never need it. */
-export const themeCookie = (theme: Theme): string =>
-  `${THEME_COOKIE}=${theme}; Path=/ui; Max-Age=${theme === 'system' ? 0 : 31_536_000}; SameSite=Lax; HttpOnly`;
+/** A choice is kept for a year; it is no secret, and scripts never need it. */
+export const themeCookie = (theme: Theme) =>
+  ({ path: '/ui', maxAge: theme === 'system' ? 0 : 31_536_000, sameSite: 'lax', httpOnly: true }) as const;

@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths, safeReturn } from '../paths.ts';
-import { themeCookie, type Theme } from '../theme.ts';
+import { asTheme, THEME_COOKIE, themeCookie } from '../theme.ts';
 
 const WRONG = {
   title: 'This token opens nothing here.',
   text: 'Check that it was copied whole. Webhook tokens cannot log in; use a viewer, operator or admin token.',
 };
-
-const asTheme = (value: unknown): Theme => (value === 'light' || value === 'dark' ? value : 'system');
 
 /** Login, logout and the choice of a theme (Orchestration 5, rules 6 to 8). */
 export function registerSession(app: FastifyInstance, context: PageContext): void {
@@ -44,7 +42,8 @@ export function registerSession(app: FastifyInstance, context: PageContext): voi
   app.post('/ui/theme', (request, reply) => {
     if (!auth.mayPost(request)) return sendProblem(context, request, reply, STALE_FORM);
     const form = (request.body ?? {}) as Record<string, unknown>;
-    return reply.header('set-cookie', themeCookie(asTheme(form['theme']))).redirect(safeReturn(form['next']), 303);
+    const theme = asTheme(form['theme']);
+    return reply.setCookie(THEME_COOKIE, theme, themeCookie(theme)).redirect(safeReturn(form['next']), 303);
   });
 }
 
