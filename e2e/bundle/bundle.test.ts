@@ -85,6 +85,8 @@ executors: {gateway: {url: "ws://127.0.0.1:9/rpc"}}
     const page = await (await fetch(`${service.url}/ui/`)).text();
     const [, sheet = ''] = /href="(\/ui\/assets\/[^"]+\.css)"/.exec(page) ?? [];
     expect(await (await fetch(service.url + sheet)).text()).toContain('--');
+    const morph = sheet.replace('app.css', 'idiomorph.esm.js');
+    expect(await (await fetch(service.url + morph)).text()).toContain('Idiomorph');
     expect(await (await fetch(`${service.url}/stats/pipelines`)).json()).toHaveProperty('pipelines');
   } finally {
     await service.stop();

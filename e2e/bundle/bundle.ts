@@ -56,7 +56,7 @@ async function bundlePart(out: string, name: string, entry: string): Promise<str
   await build.close();
   for (const file of beside.files()) copyInto(dir, dirname(join(ROOT, entry)), file);
   const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-  return modules.flatMap((id) => packageOf(id) ?? []);
+  return [...modules, ...beside.resolved].flatMap((id) => packageOf(id) ?? []);
 }
 
 function copyInto(dir: string, from: string, file: string): void {

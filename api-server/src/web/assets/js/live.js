@@ -1,4 +1,4 @@
-import { load, toast } from './page.js';
+import { load, morph, toast } from './page.js';
 
 /** Links inside a page (`data-soft`) change only its live parts; the address follows, so that it can be shared. */
 export function watchSoftLinks() {
@@ -100,7 +100,7 @@ async function refreshRows() {
   const page = new DOMParser().parseFromString(html, 'text/html');
   for (const row of document.querySelectorAll('[data-live-row]')) {
     const fresh = page.getElementById(row.id);
-    if (fresh && !row.contains(document.activeElement)) row.replaceWith(fresh);
+    if (fresh) morph(row, fresh);
   }
 }
 

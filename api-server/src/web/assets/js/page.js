@@ -1,26 +1,30 @@
+import { Idiomorph } from '../idiomorph.esm.js';
+
 /** Pages are made on the server. This fetches one again and puts what changed into the parts marked `data-live`. */
 
-const openFolds = (part) => new Set([...part.querySelectorAll('details')].flatMap((fold, i) => (fold.open ? [i] : [])));
-
-/** What somebody typed and has not sent is theirs: the part waits. */
 const isTouched = ({ value, defaultValue, options }) =>
   options ? [...options].some((option) => option.selected !== option.defaultSelected) : value !== defaultValue;
-const hasUnsent = (part) => [...part.querySelectorAll('[data-decision-form] :is(input, textarea, select)')].some(isTouched);
+/** What somebody typed into a decision and has not sent is theirs: its form stays as it is. */
+const isUnsent = (form) => [...form.querySelectorAll(':is(input, textarea, select)')].some(isTouched);
 
-function replacePart(part, fresh) {
-  if (part.innerHTML === fresh.innerHTML || hasUnsent(part)) return;
-  const busy = part.contains(document.activeElement) ? document.activeElement : null;
-  if (busy?.matches('textarea, input, select')) return;
-  const focusHref = busy?.closest('a')?.getAttribute('href');
-  const sameStep = part.querySelector('h2')?.textContent === fresh.querySelector('h2')?.textContent;
-  const folds = sameStep ? openFolds(part) : null;
-  const scrolled = [...part.querySelectorAll('[data-keep-scroll]')].map((box) => box.scrollLeft);
-  const count = part.querySelectorAll('details').length;
-  part.replaceChildren(...fresh.childNodes);
-  for (const [i, box] of part.querySelectorAll('[data-keep-scroll]').entries()) box.scrollLeft = scrolled[i] ?? 0;
-  const after = part.querySelectorAll('details');
-  if (folds && after.length === count) for (const [i, fold] of after.entries()) fold.open = folds.has(i);
-  if (focusHref) part.querySelector(`a[href="${CSS.escape(focusHref)}"]`)?.focus({ preventScroll: true });
+const DECISION = '[data-decision-form]';
+const unlessUnsent = (node) => !(node instanceof Element && [node, ...node.querySelectorAll(DECISION)].some((form) => form.matches(DECISION) && isUnsent(form)));
+
+/** The open tab of a part; what the reader unfolded stays unfolded as long as it is the same. */
+const shownIn = (part) => part.querySelector('.tabs [aria-current]')?.getAttribute('href');
+
+/** Turns a part into its fresh state in place, so that focus, scroll and unfolded parts stay with the reader. */
+export function morph(part, fresh) {
+  const keepsFolds = shownIn(part) === shownIn(fresh);
+  Idiomorph.morph(part, fresh, {
+    ignoreActiveValue: true,
+    callbacks: {
+      beforeNodeMorphed: (node) => !(node instanceof Element && node.matches(DECISION) && isUnsent(node)),
+      beforeNodeRemoved: unlessUnsent,
+      beforeAttributeUpdated: (name, node) =>
+        !(name === 'open' && node.localName === 'details' && keepsFolds) && !(name === 'hidden' && node.matches('[data-copy]')),
+    },
+  });
 }
 
 /** Takes over the live parts of a page's HTML; true when it was a page of ours. */
@@ -31,10 +35,9 @@ export function takeOver(html) {
     const other = fresh.getElementById(part.id);
     if (!other) continue;
     found = true;
-    replacePart(part, other);
+    morph(part, other);
   }
   document.title = fresh.title;
-  document.dispatchEvent(new CustomEvent('page:changed'));
   return found;
 }
 
