@@ -7,7 +7,7 @@ const BUCKET = { agent: 'a', provider: 'p', model: 'm', promptHash: 'h', agentVe
 const QUERY: CalibrationQuery = { stepName: 'look', ...BUCKET, confidence: 0.9 };
 
 function clockwork(ttlSeconds: number) {
-  const clock = { now: 0 };
+  const clock = { now: 1 };
   const reads: string[] = [];
   const rows: Labelled[] = [
     { ...BUCKET, confidence: 0.92, label: 1, n: 1 },
@@ -25,9 +25,9 @@ test('calibration.cache_ttl_seconds: the buckets of a step are read once in that
   const { clock, reads, rows, means } = clockwork(300);
   expect(await means.meanOf(QUERY)).toBe(0.5);
   rows.push({ ...BUCKET, confidence: 0.95, label: 1, n: 2 });
-  clock.now = 299_999;
+  clock.now = 300_001;
   expect(await means.meanOf({ ...QUERY, confidence: 0.99 })).toBe(0.5);
-  clock.now = 300_000;
+  clock.now = 300_002;
   expect(await means.meanOf(QUERY)).toBe(0.75);
   expect(reads).toEqual(['look', 'look']);
 });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { calibratedMean, type CalibrationRule, type Labelled } from './calibration.ts';
 import type { CalibrationQuery } from '../runs/evidence/evidence.ts';
 
@@ -18,26 +19,27 @@ export interface Calibration {
   read: Read;
 }
 
-/** Steps remembered at most; the one that was read the longest ago goes first. */
+/** Steps remembered at most. */
 const MAX_STEPS = 200;
 
 /** Reads each step once in a while: marks that came since count after that (Orchestration 2.13). */
 export function createCalibration(read: Read, { ttlSeconds, rule, now }: CalibrationOptions): Calibration {
-  const known = new Map<string, { rows: readonly Labelled[]; until: number }>();
+  const known = new LRUCache<string, readonly Labelled[]>({
+    max: MAX_STEPS,
+    ttl: ttlSeconds * 1000,
+    ttlResolution: 0,
+    perf: { now },
+  });
   const readNow: Read = async (stepName, signal) => {
     const rows = await read(stepName, signal);
-    if (ttlSeconds === 0) return rows;
-    known.delete(stepName);
-    known.set(stepName, { rows, until: now() + ttlSeconds * 1000 });
-    const [oldest] = known.size > MAX_STEPS ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
+    if (ttlSeconds > 0) known.set(stepName, rows);
     return rows;
   };
   const reading = new Map<string, Promise<readonly Labelled[]>>();
   /** Steps that reach their gates together wait for one read. */
   const recall = (stepName: string): Promise<readonly Labelled[]> => {
     const found = known.get(stepName);
-    if (found && now() < found.until) return Promise.resolve(found.rows);
+    if (found) return Promise.resolve(found);
     const begun = reading.get(stepName) ?? readNow(stepName).finally(() => reading.delete(stepName));
     reading.set(stepName, begun);
     return begun;

@@ -1,5 +1,6 @@
-const FIRST_MS = 500;
-const MOST_MS = 30_000;
+import { backoffMs } from '../backoff.ts';
+
+const BACKOFF = { firstMs: 500, mostMs: 30_000 };
 
 /** How one turn ended: go on at once, or wait a growing while; `afterMs` where the other side said how long. */
 export type Turn = { ok: true } | { ok: false; message: string; afterMs?: number };
@@ -24,8 +25,7 @@ export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Pr
     if (signal.aborted) return;
     if (result.message !== told) deps.warn(result.message);
     told = result.message;
-    const wait = Math.min(FIRST_MS * 2 ** failures, MOST_MS);
-    failures = Math.min(failures + 1, 10);
-    await deps.delay(Math.max(wait, result.afterMs ?? 0), signal);
+    failures += 1;
+    await deps.delay(Math.max(backoffMs(failures, BACKOFF), result.afterMs ?? 0), signal);
   }
 }

@@ -1,10 +1,11 @@
 import type { RpcResponse } from '@signalbox/crds';
+import { backoffMs } from '../backoff.ts';
 import type { Failure } from '../runs/state/executor.ts';
 import { isRefusal, openSocket, type SocketOptions } from './rpc-socket.ts';
 
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
 export const CONNECT_PATIENCE_MS = 60_000;
-const RECONNECT_MS = { first: 100, most: 5_000 };
+const RECONNECT = { firstMs: 100, mostMs: 5_000, jitter: 0.25 };
 /** Calls that may be open at once. */
 export const MAX_OPEN_CALLS = 10_000;
 
@@ -183,12 +184,14 @@ export class WebSocketRpc implements RpcClient {
     if (isRefusal(refused)) return this.#failAll({ ...unavailable(reason), type: 'unauthorized', retryable: false });
     for (const open of this.#open.values()) if (!open.call.repeatable) open.settle(unavailable(reason));
     if (this.#closed || this.#open.size === 0) return;
-    const wait = Math.min(RECONNECT_MS.first * 2 ** this.#failures, RECONNECT_MS.most) * (0.75 + Math.random() / 2);
     this.#failures += 1;
-    this.#reconnect = setTimeout(() => {
-      this.#reconnect = null;
-      this.#connect();
-    }, wait);
+    this.#reconnect = setTimeout(
+      () => {
+        this.#reconnect = null;
+        this.#connect();
+      },
+      backoffMs(this.#failures, RECONNECT),
+    );
   }
 
   #failAll(failure: Failure): void {

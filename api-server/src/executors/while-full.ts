@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
 import type { CallResult } from './rpc-client.ts';
 
 /** How long a backend that is full or about to stop is left alone: as long as it says, each time longer, in milliseconds. */
-const LEFT_ALONE = { least: 1_000, most: 15_000 };
+const LEFT_ALONE = { leastMs: 1_000, mostMs: 15_000 };
 
 export interface Patience {
   signal: AbortSignal;
@@ -21,9 +22,9 @@ export async function whileFull(ask: () => Promise<CallResult>, patience: Patien
     const answer = await ask();
     if (answer.ok || answer.type !== 'at_capacity' || !answer.retryable) return answer;
     if (refusals === 0) onFull(answer.message);
-    const asked = Math.max(answer.retryAfterMs ?? 0, LEFT_ALONE.least) * 2 ** Math.min(refusals, 4);
+    const firstMs = Math.max(answer.retryAfterMs ?? 0, LEFT_ALONE.leastMs);
     try {
-      await wait(Math.min(asked, LEFT_ALONE.most) * (0.75 + Math.random() / 4), signal);
+      await wait(backoffMs(refusals + 1, { firstMs, mostMs: LEFT_ALONE.mostMs, jitter: 0.25 }), signal);
     } catch {
       return answer;
     }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { family, keyName } from '../runs/state/hourly.ts';
 import type { StepExecution } from '../runs/state/model.ts';
 
@@ -42,7 +43,7 @@ const MAX_KNOWN = 5_000;
 /** Notes in memory which editions are in use, and stores it beside the runs, so that no step ever waits for it. */
 export function createUses({ store, stored, log }: UsesDeps): Uses {
   /** By edition: when the last use that is stored began. */
-  const known = new Map<string, number>();
+  const known = new LRUCache<string, number>({ max: MAX_KNOWN });
   const noted = new Map<string, VersionUse>();
   let storing: Promise<void> | null = null;
 
@@ -56,7 +57,7 @@ export function createUses({ store, stored, log }: UsesDeps): Uses {
       for (const [key, use] of batch) noted.set(key, join(noted.get(key), use));
       throw error;
     }
-    for (const [key, use] of batch) remember(known, key, use.last_seen_at);
+    for (const [key, use] of batch) known.set(key, use.last_seen_at);
     stored(batch.map(([, use]) => use));
   };
   /** Together with whatever else is noted in this turn. */
@@ -107,10 +108,3 @@ const join = (a: VersionUse | undefined, b: VersionUse): VersionUse => ({
   first_seen_at: Math.min(a?.first_seen_at ?? b.first_seen_at, b.first_seen_at),
   last_seen_at: Math.max(a?.last_seen_at ?? b.last_seen_at, b.last_seen_at),
 });
-
-function remember(known: Map<string, number>, key: string, at: number): void {
-  known.delete(key);
-  known.set(key, at);
-  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
-  if (oldest !== undefined) known.delete(oldest);
-}

@@ -1,4 +1,5 @@
 import { compileExpression, compileTemplate, type CompiledExpression, type CompiledTemplate } from '@signalbox/crds';
+import { LRUCache } from 'lru-cache';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
 const MAX_KEPT = 10_000;
@@ -19,14 +20,7 @@ export function createTemplates(options: { sandbox: boolean }): Templates {
   };
 }
 
-function remembered<T>(compile: (source: string) => T): (source: string) => T {
-  const known = new Map<string, T>();
-  return (source) => {
-    const found = known.get(source);
-    if (found !== undefined) return found;
-    const fresh = compile(source);
-    if (known.size >= MAX_KEPT) known.delete(known.keys().next().value as string);
-    known.set(source, fresh);
-    return fresh;
-  };
+function remembered<T extends object>(compile: (source: string) => T): (source: string) => T {
+  const known = new LRUCache<string, T>({ max: MAX_KEPT, memoMethod: compile });
+  return (source) => known.memo(source);
 }

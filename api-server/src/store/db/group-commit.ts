@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@signalbox/crds';
+import { backoffMs } from '../../backoff.ts';
 import { CommitInDoubt, type Fault } from './faults.ts';
 
 /** SQLite answers at once, a server later. */
@@ -44,6 +45,8 @@ const TRIES: Readonly<Record<Fault, number>> = { job: 1, unavailable: 1, conflic
 
 /** After so many tries a job goes on without others. */
 const RACES = 2;
+/** Transactions that lost a race try again at different moments. */
+const RACE_BACKOFF = { firstMs: 2, mostMs: 256, jitter: 1 };
 
 /**
  * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync (Design 8).
@@ -127,7 +130,7 @@ export class GroupCommit<Tx> {
   async #alone(waiting: Waiting<Tx>, first: Failure | undefined): Promise<Failure | undefined> {
     let failure = first ?? (await this.#attempt([waiting]));
     for (let tries = 1; failure && tries < TRIES[failure.fault]; tries += 1) {
-      if (failure.fault === 'again') await sleep(Math.random() * 2 ** tries);
+      if (failure.fault === 'again') await sleep(backoffMs(tries, RACE_BACKOFF));
       failure = await this.#attempt([waiting], tries >= RACES ? 'alone' : 'others');
     }
     if (failure) waiting.reject(answerOf(failure));

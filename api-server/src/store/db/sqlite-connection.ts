@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Tables } from './schema.ts';
 
 /** Statements kept per connection; the dynamic ones of list queries are the only ones that can reach it. */
@@ -15,15 +16,8 @@ export interface SqliteConnection {
 /** Opens the file; `readOnly` connections see committed state only. */
 export function openConnection(file: string, options: { readOnly: boolean }): SqliteConnection {
   const raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5000 });
-  const cache = new Map<string, StatementSync>();
-  const prepare = (sql: string) => {
-    const known = cache.get(sql);
-    if (known) return known;
-    const prepared = raw.prepare(sql);
-    if (cache.size >= CACHED_STATEMENTS) cache.delete(cache.keys().next().value as string);
-    cache.set(sql, prepared);
-    return prepared;
-  };
+  const cache = new LRUCache<string, StatementSync>({ max: CACHED_STATEMENTS, memoMethod: (sql) => raw.prepare(sql) });
+  const prepare = (sql: string) => cache.memo(sql);
   const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asSqliteDatabase(raw, prepare) }) });
   return { raw, kysely, prepare };
 }

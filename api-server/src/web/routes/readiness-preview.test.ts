@@ -89,10 +89,10 @@ test('evidence is kept for 30 seconds for previews, and for nothing else', async
     evidence_cache_hit: true,
     evidence_gathered_at: '2026-11-21T12:00:00.000Z',
   });
-  clock.now = NOW + 30_000;
+  clock.now = NOW + 31_000;
   expect((await ask(what)).body).toMatchObject({
     evidence_cache_hit: false,
-    evidence_gathered_at: '2026-11-21T12:00:30.000Z',
+    evidence_gathered_at: '2026-11-21T12:00:31.000Z',
   });
 });
 

@@ -6,7 +6,7 @@ import { type Config, object, text } from './config.ts';
 export function scheduleLine(config: Config): string {
   const schedule = object(config['schedule']);
   const cron = text(schedule['cron']);
-  return cron === '' ? '' : (cronWords(cron) ?? cron);
+  return cron === '' ? '' : cronWords(cron);
 }
 
 const ON_LIMIT: Record<string, string> = {

@@ -110,7 +110,7 @@ test('shapes, schedule and limits are told in words', () => {
   ]);
   const facts = Object.fromEntries(view.facts.map(({ label, value }) => [label, value]));
   expect(facts).toMatchObject({
-    Schedule: 'Monday to Friday at 06:00',
+    Schedule: 'At 06:00, Monday through Friday',
     'At a time': '2 for each {{labels.service}}',
     'Budget of a run': '200\u202f000 tokens, $4.00',
   });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Graph, layout } from '@dagrejs/dagre';
 
 export const NODE = { width: 168, height: 52 };
@@ -24,17 +25,11 @@ export type Layout = (shapes: Shape[]) => Places;
  * live page asks for again and again, so the last 100 are kept.
  */
 export function createLayout(): Layout {
-  const kept = new Map<string, Places>();
-  return (shapes) => {
-    const key = JSON.stringify(shapes);
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const places = place(shapes);
-    const oldest = kept.keys().next();
-    if (kept.size >= KEPT && !oldest.done) kept.delete(oldest.value);
-    kept.set(key, places);
-    return places;
-  };
+  const kept = new LRUCache<string, Places, Shape[]>({
+    max: KEPT,
+    memoMethod: (_key, _old, { context }) => place(context),
+  });
+  return (shapes) => kept.memo(JSON.stringify(shapes), { context: shapes });
 }
 
 function place(shapes: Shape[]): Places {

@@ -42,7 +42,7 @@ export function schedulesView({ schedules, last, now, currency }: SchedulesInput
       return {
         pipeline: schedule.pipeline,
         href: paths.pipeline(schedule.pipeline),
-        words: cronWords(schedule.cron) ?? 'As the line says',
+        words: cronWords(schedule.cron),
         cron: schedule.cron,
         timezone: schedule.timezone,
         suspended: schedule.suspended,
