@@ -80,6 +80,7 @@ const select = (
 
 function answer(line: UnmarkedLine, { here, operator, now }: { here: string; operator: boolean; now: number }) {
   return {
+    id: `answer-${line.run_id}-${line.step_name}`,
     href: paths.run(line.run_id, { step: line.step_name }),
     markPath: paths.runFeedback(line.run_id),
     pipeline: line.pipeline_name,
