@@ -6,6 +6,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
+import type { ModelReply } from './model.ts';
 
 /** Why a model call failed. Contains nothing of the request: no header, key or body. */
 export interface ModelFailure {
@@ -49,6 +50,14 @@ export function reportedError(error: unknown): Error {
 
 const MAX_MESSAGE_CHARS = 300;
 const MAX_RETRY_AFTER_MS = 60_000;
+
+/** Rejects an answer that ends with tool calls and has none, or has one without a name. */
+export function requireNamedCalls({ content, finish }: Pick<ModelReply, 'content' | 'finish'>): void {
+  const calls = content.filter((part) => part.type === 'tool-call');
+  const isMissing = finish === 'tool-calls' && calls.length === 0;
+  if (isMissing || calls.some(({ toolName }) => toolName === ''))
+    throw new BrokenAnswer('the provider ended its answer with a tool call and named no tool', true);
+}
 
 /** Describes the error that a call of a provider rejected with. */
 export function describeFailure(error: unknown): ModelFailure {

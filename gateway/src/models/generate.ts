@@ -77,7 +77,7 @@ async function askModel(
     const result = await askOnce({ route, model }, call, options, deps);
     if (result.ok) return result;
     const { failure } = result;
-    if (!failure.retryable || attempt >= MAX_ATTEMPTS) return result;
+    if (result.isLast || !failure.retryable || attempt >= MAX_ATTEMPTS) return { ok: false, failure };
     const delayMs = failure.retryAfterMs ?? jittered(attempt, deps.random());
     if (delayMs > MAX_DELAY_MS) return result;
     options.onRetry({
@@ -102,12 +102,15 @@ async function openModel(name: string, deps: GenerateDeps): Promise<Opened> {
     : { ok: false, failure: permanent(`provider "${route.provider}" has no credentials`) };
 }
 
+/** `isLast`: this model is not asked again, although a later call may succeed. */
+type Attempt = Extract<Generated, { ok: true }> | { ok: false; failure: ModelFailure; isLast?: boolean };
+
 async function askOnce(
   target: { route: ModelRoute; model: ChatModel },
   call: ModelCall,
   options: GenerateOptions,
   deps: GenerateDeps,
-): Promise<Generated> {
+): Promise<Attempt> {
   const { route, model } = target;
   options.signal.throwIfAborted();
   const started = performance.now();
@@ -143,7 +146,10 @@ async function askOnce(
     options.signal.throwIfAborted();
     report(timedOut ? 'timeout' : 'error', null);
     // A model that timed out is not asked again in this call; the next one is.
-    if (timedOut) return { ok: false, failure: permanent(`no answer within ${deps.requestTimeoutMs / 1000} s`) };
+    if (timedOut) {
+      const message = `no answer within ${deps.requestTimeoutMs / 1000} s`;
+      return { ok: false, isLast: true, failure: { ...permanent(message), retryable: true } };
+    }
     const failure = describeFailure(error);
     return { ok: false, failure: { ...failure, message: deps.conceal(failure.message) } };
   } finally {

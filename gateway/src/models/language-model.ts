@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { BrokenAnswer, requireWhole } from './failure.ts';
+import { BrokenAnswer, requireNamedCalls, requireWhole } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
 import { namedIn, readStream } from './read-stream.ts';
 import { usageOf } from './usage.ts';
@@ -34,6 +34,7 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
         throw new BrokenAnswer('the provider sent an answer without content', true);
       }
       requireWhole(result.finishReason.unified);
+      requireNamedCalls({ content: result.content, finish: result.finishReason.unified });
       return {
         content: result.content,
         finish: result.finishReason.unified,

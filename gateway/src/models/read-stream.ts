@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { BrokenAnswer, reportedError, requireWhole } from './failure.ts';
+import { BrokenAnswer, reportedError, requireNamedCalls, requireWhole } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
 import { usageOf } from './usage.ts';
 
@@ -20,6 +20,7 @@ export async function readStream(
   const collector = new StreamCollector(target);
   for await (const part of stream) collector.add(part);
   requireWhole(collector.reply.finish);
+  requireNamedCalls(collector.reply);
   return collector.reply;
 }
 

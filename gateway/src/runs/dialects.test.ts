@@ -68,6 +68,12 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     expect(order).toEqual(['first', 'second', 'second', 'second', 'third']);
   });
 
+  test('a run whose models all time out may be retried', async () => {
+    const hang = [{ hang: true as const }];
+    const { run } = await agentOn(dialect, { first: hang, second: hang, third: hang }, { request_timeout_seconds: 1 });
+    expect((await run()).error?.data).toMatchObject({ type: 'provider_error', retryable: true });
+  });
+
   test('when nobody answers the last reason is told, without a key', async () => {
     const { run } = await agentOn(dialect, {
       first: [dialect.error(400, 'bad')],

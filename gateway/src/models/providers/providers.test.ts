@@ -226,6 +226,25 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   });
 });
 
+test.each([
+  ['no tool call', []],
+  ['a call without a name', [{ index: 0, id: '1', type: 'function', function: { name: '', arguments: '{}' } }]],
+])('an answer that ends with tool calls and has %s is broken, streamed or not', async (_, tool_calls) => {
+  const head = { id: 'x', created: 1, model: 'm' };
+  const message = { role: 'assistant', content: 'so', tool_calls };
+  const whole = { json: { ...head, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] } };
+  const streamed = { events: [{ ...head, choices: [{ index: 0, delta: message, finish_reason: 'tool_calls' }] }] };
+  const server = await startFakeModelServer([whole, streamed]);
+  closing.push(server.close);
+  const options = { type: 'openai_compatible', base_url: server.url, headers: {}, default: true } as const;
+  const model = await createModels(providerEntries({ it: options })).open({ provider: 'it', model: 'm' });
+  for (const onText of [undefined, () => {}]) {
+    const asked = model?.generate(CALL, { signal: AbortSignal.timeout(50_000), onText });
+    const failure = describeFailure(await asked?.catch((error: unknown) => error));
+    expect(failure).toMatchObject({ retryable: true, message: expect.stringContaining('named no tool') });
+  }
+});
+
 test.each(['openai', 'azure'] as const)(
   '%s is asked to keep nothing, and so for its thoughts in a form to hand back',
   async (type) => {
