@@ -80,7 +80,7 @@ function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reloa
 function toolRoutesOf({ config, tools: { servers }, pods, policy }: HttpOptions) {
   return toolRoutes({
     servers: () => imageServersFrom(pods?.tools() ?? [], servers.views()),
-    tools: () => [...servers.tools(), ...(pods?.tools() ?? [])],
+    tools: () => [...servers.listedTools(), ...(pods?.tools() ?? []).map((tool) => ({ ...tool, disabled: false }))],
     policy: { default: config.tool_policy.default, rules: policy.rules },
     decide: policy.decide,
   });

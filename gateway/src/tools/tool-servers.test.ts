@@ -353,6 +353,7 @@ describe('pinning', () => {
     expect((await call(all, 'shifty', 'change')).kind).toBe('ok');
     await until(() => viewOf(all, 'shifty')?.tools_pinned === false);
     expect(all.tools()).toEqual([]);
+    expect(new Set(all.listedTools().map(({ disabled }) => disabled))).toEqual(new Set([true]));
     expect(await call(all, 'shifty', 'ok')).toMatchObject({
       kind: 'unavailable',
       text: expect.stringContaining('changed'),

@@ -83,6 +83,14 @@ export class ToolServers {
     return [...this.served.values()].flatMap((served) => this.toolsOf(served));
   }
 
+  /** All tools of running servers, also those that pinning disables. */
+  listedTools(): (ServedTool & { disabled: boolean })[] {
+    return [...this.served.values()].flatMap((served) => {
+      const disabled = this.deps.pinning === 'enforce' && !this.isPinned(served);
+      return runningTools(served).map((tool) => ({ ...tool, disabled }));
+    });
+  }
+
   /** Waits until all these servers run, at most `timeoutMs`; returns those that still do not. Image servers are waited for in the pod. */
   whenRunning(servers: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<string[]> {
     const here = servers.filter((name) => this.served.get(name)?.supervisor !== null);
@@ -128,7 +136,7 @@ export class ToolServers {
     const pinned = this.isPinned(served);
     if (!pinned) this.report(served.spec.name, status.toolsHash);
     if (!pinned && this.deps.pinning === 'enforce') return [];
-    return status.tools.map((tool) => ({ ...tool, server: served.spec.name }));
+    return runningTools(served);
   }
 
   /** Whether the definitions are the accepted ones: the operator's hash, else the first seen since the start. */
@@ -143,6 +151,11 @@ export class ToolServers {
     this.reported.set(server, toolsHash);
     this.deps.onChangedTools(server, toolsHash);
   }
+}
+
+function runningTools({ spec, supervisor }: Served): ServedTool[] {
+  const status = supervisor?.status();
+  return status?.state === 'running' ? status.tools.map((tool) => ({ ...tool, server: spec.name })) : [];
 }
 
 function viewOf({ spec, supervisor }: Served, pinned: boolean): ToolServerView {

@@ -95,6 +95,7 @@ test('tool servers show their process and how many tools they have, tools where 
   expect(tools[0]).toEqual({
     server: 'well',
     name: 'ok',
+    disabled: false,
     description: 'does ok',
     input_schema: { type: 'object' },
     annotations: { readOnlyHint: true },

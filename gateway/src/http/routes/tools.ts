@@ -5,7 +5,7 @@ import { PolicyDecision, TestedCall, ToolList, ToolPolicy, ToolServerList } from
 
 export interface ToolRoutesDeps {
   servers: () => ToolServerView[];
-  tools: () => ServedTool[];
+  tools: () => (ServedTool & { disabled: boolean })[];
   policy: { default: 'allow' | 'deny'; rules: PolicyRuleView[] };
   decide: DecidePolicy;
 }
@@ -32,7 +32,7 @@ export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
     schema: {
       operationId: 'listTools',
       tags: ['tools'],
-      summary: 'All tools of all tool servers',
+      summary: 'All tools of all tool servers, with those that pinning disables',
       response: { 200: ToolList },
     },
     handler: () => ({ tools: toolRows(deps) }),
@@ -68,12 +68,13 @@ export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
 
 function toolRows(deps: ToolRoutesDeps): ToolList['tools'] {
   const hashes = new Map(deps.servers().map(({ name, tools_hash }) => [name, tools_hash]));
-  return deps.tools().map(({ server, name, description, inputSchema, annotations }) => ({
+  return deps.tools().map(({ server, name, description, inputSchema, annotations, disabled }) => ({
     server,
     name,
     description,
     input_schema: inputSchema,
     annotations: { ...annotations },
     tools_hash: hashes.get(server) ?? null,
+    disabled,
   }));
 }
