@@ -28,6 +28,7 @@ async function expositions(): Promise<string[]> {
   gateway.readFrom({
     activeRuns: () => 0,
     queuedRuns: () => 0,
+    waitingApprovals: () => 0,
     agents: () => 0,
     connections: () => 0,
     servers: () => [],

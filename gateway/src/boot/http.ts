@@ -51,6 +51,7 @@ function serviceRoutesOf({ config, version, signingKey, models, tools, agents, r
     version,
     agents: agents.registry.size(),
     activeRuns: runs.active(),
+    waitingApprovals: runs.waitingApprovals(),
     maxConcurrentRuns: config.limits.max_concurrent_runs,
   });
   return serviceRoutes({

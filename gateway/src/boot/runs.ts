@@ -63,7 +63,11 @@ export function openRuns({ config: { limits }, models, tools, agents, pods, door
       const { max_iterations: maxIterations } = limits;
       return runAgent(job, { generate: models.generate, maxIterations, door: { ...door, requestApproval } });
     },
-    limits: { maxConcurrentRuns: limits.max_concurrent_runs, maxQueuedRuns: limits.max_queued_runs },
+    limits: {
+      maxConcurrentRuns: limits.max_concurrent_runs,
+      maxQueuedRuns: limits.max_queued_runs,
+      maxWaitingApprovals: limits.max_waiting_approvals,
+    },
     keyedRunsOutliveWatchers: true,
     startSpan: tracing?.startSpan,
     newId: () => randomUUID(),

@@ -76,6 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   metrics.readFrom({
     activeRuns: () => runs.active(),
     queuedRuns: () => runs.queued(),
+    waitingApprovals: () => runs.waitingApprovals(),
     agents: () => agents.registry.size(),
     connections: () => rpc.size(),
     servers: () => tools.servers.views().filter(({ transport }) => transport !== 'image'),

@@ -126,6 +126,13 @@ export type ToolPolicyConfig = z.infer<typeof ToolPolicyConfig>;
 export const Limits = z.strictObject({
   max_concurrent_runs: z.number().int().min(1).max(10_000).default(10).describe('Agent runs at a time'),
   max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('Agent runs that may wait for a slot'),
+  max_waiting_approvals: z
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(100)
+    .describe('Tool approvals whose agent run gives its slot back while it waits; a further one keeps its slot'),
   max_iterations: z
     .number()
     .int()

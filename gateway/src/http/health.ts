@@ -6,6 +6,7 @@ interface Counts {
   version: string;
   agents: number;
   activeRuns: number;
+  waitingApprovals: number;
   maxConcurrentRuns: number;
 }
 
@@ -17,6 +18,7 @@ export function healthOf(counts: Counts, servers: readonly ToolServerView[]): z.
     version: counts.version,
     agents: counts.agents,
     active_runs: counts.activeRuns,
+    waiting_approvals: counts.waitingApprovals,
     max_concurrent_runs: counts.maxConcurrentRuns,
     mcp_servers: Object.fromEntries(own.map(({ name, running, restart_count }) => [name, { running, restart_count }])),
   };

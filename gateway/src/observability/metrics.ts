@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export interface MetricsSources {
   activeRuns: () => number;
   queuedRuns: () => number;
+  waitingApprovals: () => number;
   agents: () => number;
   connections: () => number;
   servers: () => { name: string; running: boolean; restart_count: number }[];
@@ -59,6 +60,7 @@ export class Metrics {
   readFrom(sources: MetricsSources): void {
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
     this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
+    this.gauge('waiting_approvals', 'Tool approvals that wait for a decision', () => sources.waitingApprovals());
     this.gauge('agents', 'Agents that are loaded', () => sources.agents());
     this.gauge('rpc_connections', 'Open WebSocket connections', () => sources.connections());
     this.serverSeries(sources.servers);

@@ -70,7 +70,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
     tools: (agent) => [...(byRecord.get(agent)?.tools ?? []), ...podTools.tools()],
     whenRunning: (names, ms, signal) => podTools.whenRunning(names, ms, signal),
     perform: (job, run) => perform({ job, run, configured: byRecord.get(job.agent), podTools }),
-    limits: { maxConcurrentRuns: MAX_RUNS, maxQueuedRuns: 0 },
+    limits: { maxConcurrentRuns: MAX_RUNS, maxQueuedRuns: 0, maxWaitingApprovals: MAX_RUNS },
     keyedRunsOutliveWatchers: false,
     newId: ({ idempotency_key }) => idempotency_key ?? randomUUID(),
     now: Date.now,

@@ -345,8 +345,15 @@ describe('approval', () => {
           config: { tools: ['host'], require_approval: ['host/ok'] },
           soul: 'x\n```demo\ncalls:\n  - {tool: host/ok, input: {a: 1}}\nanswer: {confidence: 1, summary: "{{results.0}}"}\n```\n',
         },
+        slow: {
+          config: { tools: ['host'] },
+          soul: '```demo\ncalls: [{tool: host/hang}]\nanswer: {confidence: 1}\n```',
+        },
       },
-      config: { mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } } },
+      config: {
+        limits: { max_concurrent_runs: 1 },
+        mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } },
+      },
     });
   });
   afterAll(() => gateway.close());
@@ -390,6 +397,27 @@ describe('approval', () => {
       status: 'completed',
       tool_calls: 1,
     });
+  });
+
+  test('a run that waits for an approval leaves its slot to others, and takes it again before the tool is called', async () => {
+    const asker = await gateway.rpc();
+    let approve = () => {};
+    asker.onRequest = () => new Promise((resolve) => (approve = () => resolve({ approved: true })));
+    const waiting = asker.call('agent.run', { agent: 'careful', input: '' });
+    await asker.event('approval_requested');
+    const counts = async () => (await gateway.http('GET', '/health')).body;
+    await until(async () => (await counts()).waiting_approvals === 1);
+    expect((await counts()).active_runs).toBe(0);
+    const other = await gateway.rpc();
+    const held = other.call('agent.run', { agent: 'slow', input: '', idempotency_key: 'held' });
+    await other.event('tool_call');
+    approve();
+    await until(async () => (await counts()).waiting_approvals === 0);
+    expect(asker.events().some(({ event }) => event === 'tool_call')).toBe(false);
+    await other.call('agent.cancel', { idempotency_key: 'held' });
+    await held;
+    expect((await waiting).result).toMatchObject({ status: 'completed', tool_calls: 1 });
+    expect(await counts()).toMatchObject({ active_runs: 0, waiting_approvals: 0 });
   });
 
   test('nobody decides: the run ends at its time and the tool was never called', async () => {

@@ -13,6 +13,12 @@ interface Waiting {
   onPosition: (position: number) => void;
 }
 
+export interface RunLimits {
+  maxConcurrentRuns: number;
+  maxQueuedRuns: number;
+  maxWaitingApprovals: number;
+}
+
 const POSITIONS_TOLD = 100;
 
 /** At most `maxRunning` at once; at most `maxQueued` others wait, first in, first out. */
@@ -20,11 +26,14 @@ export class RunQueue {
   private readonly maxRunning: number;
   private readonly maxQueued: number;
   private readonly waiting: Waiting[] = [];
+  private readonly maxWaitingApprovals: number;
   private running = 0;
+  private approvals = 0;
 
-  constructor(maxRunning: number, maxQueued: number) {
-    this.maxRunning = maxRunning;
-    this.maxQueued = maxQueued;
+  constructor({ maxConcurrentRuns, maxQueuedRuns, maxWaitingApprovals }: RunLimits) {
+    this.maxRunning = maxConcurrentRuns;
+    this.maxQueued = maxQueuedRuns;
+    this.maxWaitingApprovals = maxWaitingApprovals;
   }
 
   active(): number {
@@ -35,17 +44,40 @@ export class RunQueue {
     return this.waiting.length;
   }
 
-  /** Null when the queue is full. `onPosition` is called with every later position except 0. */
-  enter(signal: AbortSignal, onPosition: (position: number) => void): Ticket | null {
-    if (this.running < this.maxRunning) {
-      this.running += 1;
-      return { ready: Promise.resolve(), position: 0, release: this.releaseOnce() };
-    }
-    if (this.waiting.length >= this.maxQueued) return null;
-    return this.wait(signal, onPosition);
+  waitingApprovals(): number {
+    return this.approvals;
   }
 
-  private wait(signal: AbortSignal, onPosition: (position: number) => void): Ticket {
+  /** Counts an approval until `done`. At the limit the run keeps its slot, so that the number of unfinished runs is bounded. */
+  waitForApproval(): { givesBack: boolean; done: () => void } {
+    this.approvals += 1;
+    return { givesBack: this.approvals <= this.maxWaitingApprovals, done: () => void (this.approvals -= 1) };
+  }
+
+  /** Null when the queue is full. `onPosition` is called with every later position except 0. */
+  enter(signal: AbortSignal, onPosition: (position: number) => void): Ticket | null {
+    if (this.running < this.maxRunning) return this.start();
+    if (this.waiting.length >= this.maxQueued) return null;
+    return this.wait(signal, { onPosition, isFirst: false });
+  }
+
+  /** For a run that had a slot before: it is never refused and waits before all others. */
+  enterFirst(signal: AbortSignal): Ticket {
+    if (this.running < this.maxRunning) return this.start();
+    const ticket = this.wait(signal, { onPosition: () => {}, isFirst: true });
+    this.tellPositions(1);
+    return ticket;
+  }
+
+  private start(): Ticket {
+    this.running += 1;
+    return { ready: Promise.resolve(), position: 0, release: this.releaseOnce() };
+  }
+
+  private wait(
+    signal: AbortSignal,
+    { onPosition, isFirst }: { onPosition: Waiting['onPosition']; isFirst: boolean },
+  ): Ticket {
     let release = () => {};
     const ready = new Promise<void>((resolve, reject) => {
       const leave = () => {
@@ -62,7 +94,8 @@ export class RunQueue {
           resolve();
         },
       };
-      this.waiting.push(entry);
+      if (isFirst) this.waiting.unshift(entry);
+      else this.waiting.push(entry);
       signal.addEventListener('abort', leave, { once: true });
     });
     return { ready, position: this.waiting.length, release: () => release() };

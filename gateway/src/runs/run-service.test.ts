@@ -50,7 +50,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
           resultMaxChars: 1000,
         },
       }),
-    limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 },
+    limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1, maxWaitingApprovals: 1 },
     keyedRunsOutliveWatchers: true,
     newId: () => `run-${(count += 1)}`,
     now: () => 0,

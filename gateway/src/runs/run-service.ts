@@ -8,7 +8,8 @@ import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { finishedRun, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
 import { RunAborted, type RunFailure, type RunOutcome } from './run-outcome.ts';
-import { RunQueue, type Ticket } from './run-queue.ts';
+import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
+import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
@@ -25,7 +26,7 @@ export interface RunServiceDeps {
   perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
   /** Null where an agent can start at once; else resolves when it can, or with false after a timeout. */
   whenReady?: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
-  limits: { maxConcurrentRuns: number; maxQueuedRuns: number };
+  limits: RunLimits;
   /** Whether a run with an idempotency key continues without watchers. */
   keyedRunsOutliveWatchers: boolean;
   newId: (params: AgentRunParams) => string;
@@ -60,7 +61,7 @@ export class RunService {
 
   constructor(deps: RunServiceDeps) {
     this.deps = deps;
-    this.queue = new RunQueue(deps.limits.maxConcurrentRuns, deps.limits.maxQueuedRuns);
+    this.queue = new RunQueue(deps.limits);
     this.waiting = new WaitingRoom(deps.limits.maxQueuedRuns);
     this.keys = new IdempotencyKeys(deps.now);
     this.finished = new FinishedRuns({
@@ -79,6 +80,10 @@ export class RunService {
     return this.queue.queued() + this.waiting.size();
   }
 
+  waitingApprovals(): number {
+    return this.queue.waitingApprovals();
+  }
+
   /** Starts a run, or returns the one that has its idempotency key. */
   submit(params: AgentRunParams, watcher: RunWatcher): Submitted {
     const hash = params.idempotency_key === undefined ? null : parametersHash(params);
@@ -95,13 +100,7 @@ export class RunService {
     if (!prepared.ok) return prepared;
     const run = new Run(this.deps.newId(params), params);
     const ticket = this.enter(run, prepared.agent);
-    if (!ticket)
-      return {
-        ok: false,
-        type: 'at_capacity',
-        message: 'all run slots are in use and the queue is full',
-        retryAfterMs: RETRY_AFTER_MS,
-      };
+    if (!ticket) return atCapacity('all run slots are in use and the queue is full');
     if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
     this.live.set(run.id, run);
     run.watch(watcher);
@@ -161,8 +160,7 @@ export class RunService {
   }
 
   private prepare(params: AgentRunParams): Prepared | Extract<Submitted, { ok: false }> {
-    if (this.draining)
-      return { ok: false, type: 'at_capacity', message: 'the gateway is stopping', retryAfterMs: RETRY_AFTER_MS };
+    if (this.draining) return atCapacity('the gateway is stopping');
     const agent = this.deps.agent(params.agent);
     if (!agent) return { ok: false, type: 'not_found', message: unknownAgent(params.agent, this.deps.agentNames()) };
     const problem = params.model === undefined ? null : this.deps.modelProblem(params.model);
@@ -175,6 +173,7 @@ export class RunService {
   private async execute(run: Run, prepared: Prepared, ticket: Ticket): Promise<void> {
     const started = performance.now();
     const timer = this.deadline(run, prepared.agent);
+    run.slot = new RunSlot(this.queue, ticket, run.signal());
     let outcome: RunOutcome;
     try {
       outcome = await this.runInSlot(run, prepared, ticket);
@@ -182,7 +181,7 @@ export class RunService {
       outcome = this.failed(run, error);
     } finally {
       clearTimeout(timer);
-      ticket.release();
+      run.slot.end();
     }
     const finished = finishedRun(outcome);
     const status = outcome.ok ? 'completed' : outcome.type;
@@ -273,6 +272,10 @@ export class RunService {
     this.deps.onBug(error, run.id);
     return failure('internal', 'the run failed inside the gateway', true);
   }
+}
+
+function atCapacity(message: string): Extract<Submitted, { ok: false }> {
+  return { ok: false, type: 'at_capacity', message, retryAfterMs: RETRY_AFTER_MS };
 }
 
 interface Prepared {

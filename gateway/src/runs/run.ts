@@ -2,6 +2,7 @@ import type { AgentRunParams, RpcResponse, ToolApprovalResult } from '@signalbox
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
+import type { RunSlot } from './run-slot.ts';
 
 /** A connection that started a run or attached to it later. */
 export interface RunWatcher {
@@ -28,6 +29,7 @@ export class Run {
   private abort: AbortController | null = new AbortController();
   readonly finished: Promise<FinishedRun>;
   readonly watchers = new Set<RunWatcher>();
+  slot: RunSlot | null = null;
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
   private readonly awaitingWatcher = new Set<() => void>();
@@ -64,13 +66,16 @@ export class Run {
   finish(outcome: FinishedRun): void {
     this.done = true;
     this.abort = null;
+    this.slot = null;
     this.params = { agent: this.params.agent, idempotency_key: this.params.idempotency_key, input: '' };
     this.watchers.clear();
     this.resolveFinished(outcome);
   }
 
+  /** Without a slot while it waits. */
   requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
-    return this.ask((watcher) => watcher.requestApproval(this, request, signal), signal);
+    const decide = () => this.ask((watcher) => watcher.requestApproval(this, request, signal), signal);
+    return this.slot ? this.slot.duringApproval(decide) : decide();
   }
 
   /** Asks the newest watcher; when it disconnects, the next one, or one that attaches later. Rejects when `signal` aborts. */

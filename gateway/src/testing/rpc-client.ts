@@ -59,8 +59,9 @@ export class RpcClient {
   private receive(message: Message): void {
     this.messages.push(message);
     if (message.method !== undefined && message.id !== undefined) {
-      const result = this.onRequest?.(message);
-      if (result !== undefined) this.socket.send(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+      void Promise.resolve(this.onRequest?.(message)).then((result) => {
+        if (result !== undefined) this.socket.send(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+      });
     } else if (typeof message.id === 'number') this.waiting.get(message.id)?.(message);
   }
 }

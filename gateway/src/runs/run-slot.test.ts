@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { RunQueue } from './run-queue.ts';
+import { RunSlot } from './run-slot.ts';
+
+const LIMITS = { maxConcurrentRuns: 1, maxQueuedRuns: 2, maxWaitingApprovals: 1 };
+
+async function running(queue: RunQueue, signal = new AbortController().signal) {
+  const ticket = queue.enter(signal, () => {});
+  if (!ticket) throw new Error('the queue is full');
+  await ticket.ready;
+  return new RunSlot(queue, ticket, signal);
+}
+
+function decision() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  return { wait: () => promise, resolve, reject };
+}
+
+test('a run takes its slot again before the runs that queue', async () => {
+  const queue = new RunQueue(LIMITS);
+  const first = await running(queue);
+  const { wait, resolve } = decision();
+  const order: string[] = [];
+  const approved = first.duringApproval(wait).then(() => order.push('approved'));
+  const second = await running(queue);
+  const third = running(queue).then((slot) => {
+    order.push('third');
+    return slot;
+  });
+  resolve('yes');
+  await expect.poll(() => queue.queued()).toBe(2);
+  second.end();
+  await approved;
+  first.end();
+  await third;
+  expect(order).toEqual(['approved', 'third']);
+});
+
+test('beyond the limit of waiting approvals a run keeps its slot', async () => {
+  const queue = new RunQueue(LIMITS);
+  const [first, second] = [decision(), decision()];
+  const waiting = (await running(queue)).duringApproval(first.wait);
+  const keeps = await running(queue);
+  const kept = keeps.duringApproval(second.wait);
+  expect([queue.active(), queue.waitingApprovals()]).toEqual([1, 2]);
+  second.resolve('yes');
+  expect(await kept).toBe('yes');
+  keeps.end();
+  first.resolve('no');
+  expect(await waiting).toBe('no');
+  expect([queue.active(), queue.waitingApprovals()]).toEqual([1, 0]);
+});
+
+test('two approvals of one run give back and take one slot', async () => {
+  const queue = new RunQueue({ ...LIMITS, maxWaitingApprovals: 2 });
+  const slot = await running(queue);
+  const [first, second] = [decision(), decision()];
+  const both = [slot.duringApproval(first.wait), slot.duringApproval(second.wait)];
+  expect(queue.active()).toBe(0);
+  first.resolve('yes');
+  second.resolve('no');
+  expect(await Promise.all(both)).toEqual(['yes', 'no']);
+  expect(queue.active()).toBe(1);
+  slot.end();
+  expect(queue.active()).toBe(0);
+});
+
+test('a run that is cancelled while it waits holds nothing', async () => {
+  const queue = new RunQueue(LIMITS);
+  const abort = new AbortController();
+  const slot = await running(queue, abort.signal);
+  const { wait, reject } = decision();
+  const waiting = slot.duringApproval(wait);
+  abort.abort();
+  reject(new Error('cancelled'));
+  await expect(waiting).rejects.toThrow('cancelled');
+  slot.end();
+  expect([queue.active(), queue.waitingApprovals(), queue.queued()]).toEqual([0, 0, 0]);
+});

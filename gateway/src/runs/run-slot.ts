@@ -1,0 +1,49 @@
+import type { RunQueue, Ticket } from './run-queue.ts';
+
+/** The slot of one run. While the run waits for approvals it gives the slot back, and takes one again after a decision. */
+export class RunSlot {
+  private readonly queue: RunQueue;
+  private readonly signal: AbortSignal;
+  private ticket: Ticket | null;
+  private taking: Promise<void> | null = null;
+  private ended = false;
+
+  constructor(queue: RunQueue, ticket: Ticket, signal: AbortSignal) {
+    this.queue = queue;
+    this.ticket = ticket;
+    this.signal = signal;
+  }
+
+  /** Resolves with the decision once the run has a slot again. Rejects when the run's signal aborts. */
+  async duringApproval<Decision>(decide: () => Promise<Decision>): Promise<Decision> {
+    const waiting = this.queue.waitForApproval();
+    if (waiting.givesBack) this.giveBack();
+    const decision = await decide().finally(waiting.done);
+    await this.takeAgain();
+    return decision;
+  }
+
+  end(): void {
+    this.ended = true;
+    this.giveBack();
+  }
+
+  private giveBack(): void {
+    this.ticket?.release();
+    this.ticket = null;
+  }
+
+  private takeAgain(): Promise<void> {
+    if (this.ticket) return Promise.resolve();
+    this.taking ??= this.take().finally(() => (this.taking = null));
+    return this.taking;
+  }
+
+  private async take(): Promise<void> {
+    this.signal.throwIfAborted();
+    const ticket = this.queue.enterFirst(this.signal);
+    await ticket.ready;
+    this.ticket = ticket;
+    if (this.ended) this.giveBack();
+  }
+}
