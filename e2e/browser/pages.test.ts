@@ -35,7 +35,7 @@ test('a wrong token is told clearly, the right one opens the page that was asked
   expect(new URL(page.url()).pathname).toBe('/ui/login');
   await page.getByLabel('Access token').fill('not-a-token');
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').getByText('This token opens nothing here').waitFor();
+  await page.getByRole('alert').getByText('Invalid token').waitFor();
   await page.getByLabel('Access token').fill(site.tokens.viewer);
   await page.getByLabel('Remember me').check();
   await page.keyboard.press('Enter');

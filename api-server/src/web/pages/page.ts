@@ -30,6 +30,7 @@ export interface PageOptions {
     | 'insights'
     | 'audit'
     | 'sync'
+    | 'docs'
     | null;
   template: string;
   model: object;
@@ -67,6 +68,7 @@ const RAIL = [
     entries: [
       { id: 'audit', label: 'Audit', icon: 'audit', href: paths.audit() },
       { id: 'sync', label: 'Sync', icon: 'sync', href: paths.sync() },
+      { id: 'docs', label: 'API reference', icon: 'file', href: paths.docs() },
     ],
   },
 ] as const;
@@ -97,7 +99,7 @@ export function sendPage(
   const theme = themeOf(request.cookies);
   const shared = {
     csrf: viewer?.csrf ?? '',
-    paths: { theme: paths.theme(), logout: paths.logout(), docs: paths.docs() },
+    paths: { theme: paths.theme(), logout: paths.logout() },
   };
   const groups = rail(page.nav);
   const body = render(page.template, { ...page.model, ...shared });

@@ -269,7 +269,7 @@ test.each(EVERY_PAGE)('%s asks for a session first and returns there', async (ur
 test('a wrong token says so, the right one goes to the page asked for', async () => {
   const { post } = await pagesWith({ viewer: null });
   const wrong = await post('/ui/login', { token: 'nope', next: '/ui/runs' });
-  expect([wrong.statusCode, wrong.body.includes('This token opens nothing here')]).toEqual([401, true]);
+  expect([wrong.statusCode, wrong.body.includes('Invalid token')]).toEqual([401, true]);
   expect(wrong.body).not.toContain('nope');
   const right = await post('/ui/login', { token: 'right', next: '/ui/runs' });
   expect([right.statusCode, right.headers.location]).toEqual([303, '/ui/runs']);

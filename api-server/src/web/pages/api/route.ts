@@ -6,6 +6,6 @@ import { apiView } from './view.ts';
 export function registerApi(app: FastifyInstance, context: PageContext): void {
   const model = apiView(context.deps.apiDescription ?? { paths: {} });
   app.get('/ui/docs', (request, reply) =>
-    sendPage(context, request, reply, { title: 'REST API', nav: null, template: 'api', model }),
+    sendPage(context, request, reply, { title: 'API reference', nav: 'docs', template: 'api', model }),
   );
 }

@@ -77,8 +77,8 @@ function endOf({ status, decided_by, decided_at, comment, answers }: ApprovalLin
 }
 
 const WHY: Record<string, string> = {
-  timed_out: 'nobody decided in time',
-  cancelled: 'the run ended before anybody decided',
+  timed_out: 'no decision in time',
+  cancelled: 'the run ended before a decision',
 };
 
 function formOf({ id, fields }: ApprovalLine, { csrf, next, problems, entered }: CardInput) {

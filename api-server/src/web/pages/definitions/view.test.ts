@@ -141,7 +141,7 @@ test('a broken file says whether its last good edition is in force, or nothing o
   ];
   const states = pipelinesView({ ...definitions, problems }, NOW).problems.map(({ state }) => state);
   expect(states).toEqual([
-    'The edition that loaded last is shown and stays in force until this is mended.',
-    'Nothing of this file is in force until this is mended.',
+    'The last version that loaded stays active until the error is fixed.',
+    'Nothing in this file is active until the error is fixed.',
   ]);
 });

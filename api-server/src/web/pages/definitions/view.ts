@@ -36,8 +36,8 @@ function problemFiles({ pipelines, steps, problems }: Definitions, chosen: (prob
   });
 }
 
-const KEPT = 'The edition that loaded last is shown and stays in force until this is mended.';
-const LEFT_OUT = 'Nothing of this file is in force until this is mended.';
+const KEPT = 'The last version that loaded stays active until the error is fixed.';
+const LEFT_OUT = 'Nothing in this file is active until the error is fixed.';
 
 const ofKind = (kind: string) => (problem: DefinitionProblem) => problem.kind === kind || problem.kind === null;
 const of = (kind: string, name: string) => (problem: DefinitionProblem) =>
@@ -72,7 +72,7 @@ function ruleText(rule: unknown): string {
 /** What starts it beside being named. */
 function startText(config: Config): string {
   const { match } = object(config['trigger']);
-  return match === undefined && config['schedule'] !== undefined ? 'By the clock, or when named' : matchText(match);
+  return match === undefined && config['schedule'] !== undefined ? 'On schedule, or when named' : matchText(match);
 }
 
 const pipelineRow = ({ name, config }: DefinitionEntry) => ({

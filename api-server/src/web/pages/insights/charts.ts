@@ -32,7 +32,7 @@ function outcomes({ figures }: Point) {
 }
 
 const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
-  p95 === null ? null : `95 of 100 took no longer; ${duration(avg)} on average`;
+  p95 === null ? null : `95th percentile; mean ${duration(avg)}`;
 
 const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
   total === 0 ? null : `correct, of ${count(total)} runs that people marked`;
@@ -62,7 +62,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
         const { completed, other, rest } = outcomes(point);
         return [
           { label: 'completed', look: 'good', value: completed },
-          { label: 'did not', look: 'bad', value: other },
+          { label: 'failed or escalated', look: 'bad', value: other },
           { label: 'cancelled or going on', look: 'quiet', value: rest },
         ];
       },

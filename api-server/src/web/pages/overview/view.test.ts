@@ -27,7 +27,7 @@ test('a run that waits for a person counts as waiting, not as running', () => {
   const parent = runLine({ status: 'running', waiting_on: 'run:1' });
   const running = page(parent, runLine({ status: 'running', waiting_on: 'human' }));
   const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
-  expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waits for you': '2' });
+  expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waiting for you': '2' });
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waits for a decision', null]);
 });
 
@@ -70,8 +70,8 @@ test('what may leave testing stands first, with what holds the others back', () 
   });
   expect(model.testing.map(({ name, look, note }) => [name, look.word, note])).toEqual([
     ['fine', 'Ready', 'The evidence at stage testing meets every criterion'],
-    ['slow', 'Building', 'Step look, accuracy: 7 of 20 marked results; 13 more to go'],
-    ['bare', 'Not asked', 'no run in the last 7 days'],
+    ['slow', 'Collecting evidence', 'Step look, accuracy: 7 of 20 marked results; 13 more to go'],
+    ['bare', 'Not required', 'no run in the last 7 days'],
     ['edited', 'Not assessed', 'no run in the last 7 days'],
   ]);
   expect(model.testing[0]?.href).toBe('/ui/pipelines/fine#readiness');

@@ -48,7 +48,7 @@ export function overviewView(input: OverviewInput) {
     lead: seen === 0 ? 'Nothing has run yet.' : lead(waitingTotal, failedTotal),
     tiles: [
       tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
-      tile({ status: 'escalated', label: 'Waits for you', figure: waitingTotal, note: 'last 7 days' }),
+      tile({ status: 'escalated', label: 'Waiting for you', figure: waitingTotal, note: 'last 7 days' }),
       tile({ status: FAILED, label: 'Failed', figure: failedTotal, note: 'or aborted, last 24 hours' }),
       tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
@@ -61,13 +61,13 @@ export function overviewView(input: OverviewInput) {
       }),
       panel({
         status: 'escalated',
-        title: 'Waits for you',
+        title: 'Waiting for you',
         rows: waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
         none: 'Nothing waits for a person.',
       }),
       panel({
         status: FAILED,
-        title: 'Failed lately',
+        title: 'Failed recently',
         rows: failed.slice(0, SHOWN).map(plain),
         none: 'Nothing failed in the last 24 hours.',
       }),

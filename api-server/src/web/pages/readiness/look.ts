@@ -4,9 +4,9 @@ import type { ReadinessVerdict } from '../wire.ts';
 const LOOKS: Record<ReadinessVerdict, StatusLook> = {
   ready: { icon: 'completed', word: 'Ready', tone: 'good' },
   not_ready: { icon: 'failed', word: 'Not ready', tone: 'bad' },
-  building: { icon: 'queued', word: 'Building', tone: 'wait' },
+  building: { icon: 'queued', word: 'Collecting evidence', tone: 'wait' },
   no_data: { icon: 'pending', word: 'No data', tone: 'quiet' },
-  not_configured: { icon: 'half', word: 'Not asked', tone: 'quiet' },
+  not_configured: { icon: 'half', word: 'Not required', tone: 'quiet' },
 };
 
 const NOT_LOOKED_AT: StatusLook = { icon: 'pending', word: 'Not assessed', tone: 'quiet' };

@@ -40,5 +40,5 @@ test('every cell of the matrix says its tier, its verdict and its number as text
   const { body } = await get();
   expect(body).toMatch(/title="all is well\.">\s*<span class="matrix-label" aria-hidden="true">Accuracy<\/span>/);
   expect(body).toContain('<span class="note num">95% right</span>');
-  expect(body).toContain('1 of 1 step ready: it may leave testing.');
+  expect(body).toContain('1 of 1 step ready: it is ready for production.');
 });

@@ -30,12 +30,15 @@ const building = readinessStep({
 test('steps stand against tiers, each with icon, word, a number and a sentence', () => {
   const view = card({ report: readinessReport([building], { verdict: 'building' }) });
   expect(view.columns.map(({ title }) => title)).toEqual(['Operational', 'Confidence', 'Accuracy', 'Calibration']);
-  expect(view.rows[0]).toMatchObject({ name: 'look', look: { word: 'Building', tone: 'wait', icon: 'queued' } });
+  expect(view.rows[0]).toMatchObject({
+    name: 'look',
+    look: { word: 'Collecting evidence', tone: 'wait', icon: 'queued' },
+  });
   expect(view.rows[0]?.cells.map(({ look, figure }) => [look.word, figure])).toEqual([
     ['Ready', '100% went well'],
-    ['Not asked', ''],
-    ['Building', '7 of 20 marked'],
-    ['Not asked', ''],
+    ['Not required', ''],
+    ['Collecting evidence', '7 of 20 marked'],
+    ['Not required', ''],
   ]);
   expect(view.rows[0]?.cells[2]?.reason).toBe('7 of 20 marked results; 13 more to go.');
   expect(view).toMatchObject({ lead: '0 of 1 step ready.', evidence: 'Evidence of testing runs, gathered just now' });
@@ -65,8 +68,8 @@ test('what holds a step back is open, what is ready is folded', () => {
 });
 
 test.each([
-  ['testing', '1 of 1 step ready: it may leave testing.'],
-  ['production', '1 of 1 step ready: it holds what was asked of it.'],
+  ['testing', '1 of 1 step ready: it is ready for production.'],
+  ['production', '1 of 1 step ready: it meets its criteria.'],
 ] as const)('what is ready at stage %s is told', (pipeline_stage, lead) => {
   expect(card({ report: readinessReport([readinessStep()], { pipeline_stage }) }).lead).toBe(lead);
 });
@@ -78,7 +81,7 @@ test('a pipeline without criteria shows how to write some', () => {
   });
   expect(card({ report })).toMatchObject({
     isAsked: false,
-    lead: 'Nothing says yet what this pipeline has to prove.',
+    lead: 'This pipeline has no readiness criteria yet.',
     example: expect.stringMatching(/^readiness:\n {2}operational:/),
   });
 });
@@ -99,7 +102,7 @@ test('a preview shows its own matrix, what would change and the text to paste', 
   expect(view.rows[0]?.look.word).toBe('Ready');
   expect(view.preview).toEqual({
     title: 'With these criteria: ready',
-    change: 'Today it is building.',
+    change: 'Today it is collecting evidence.',
     yaml: 'readiness:\n  accuracy:\n    min_marked: 7',
     hint: 'In host-load.yaml, pipeline "host-load": below line 1.',
   });

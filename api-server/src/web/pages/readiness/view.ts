@@ -55,9 +55,9 @@ function ago(iso: string, now: number): string {
 function lead({ summary, verdict, pipeline_stage: stage }: ReadinessReport): string {
   const asked = summary.total - summary.not_configured;
   const steps = `${summary.ready} of ${plural(asked, 'step')} ready`;
-  if (verdict === 'not_configured') return 'Nothing says yet what this pipeline has to prove.';
+  if (verdict === 'not_configured') return 'This pipeline has no readiness criteria yet.';
   if (verdict !== 'ready') return `${steps}.`;
-  return stage === 'testing' ? `${steps}: it may leave testing.` : `${steps}: it holds what was asked of it.`;
+  return stage === 'testing' ? `${steps}: it is ready for production.` : `${steps}: it meets its criteria.`;
 }
 
 function row(step: ReadinessStep) {

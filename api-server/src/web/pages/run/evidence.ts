@@ -45,7 +45,7 @@ function whyNothing(step: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'
   if (step.waits)
     return {
       verdict: { tone: 'wait', icon: 'waiting', word: 'Not decided yet' },
-      sentence: 'The step waits for a person; its evidence appears here once somebody has decided.',
+      sentence: 'The step waits for a person; its evidence appears here after the decision.',
     };
   const loaded = raw?.loaded !== undefined;
   if (status === 'running')

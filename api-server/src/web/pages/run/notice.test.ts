@@ -14,14 +14,14 @@ const ended = (status: RunDetail['status'], type: string, more: Partial<RunDetai
   );
 
 test('a failed run says to run it again, and speaks of dedup only where it has a fingerprint', () => {
-  expect(ended('failed', 'timeout')?.next).toMatch(/Mend the cause, then run it again\. Where dedup is on, a repeat/);
+  expect(ended('failed', 'timeout')?.next).toMatch(/Fix the cause, then run it again\. Where dedup is on, a repeat/);
   expect(ended('failed', 'timeout', { fingerprint: null })?.next).toMatch(/then run it again\.$/);
 });
 
 test.each([
   ['a gate', 'gate', 'mark it so that its threshold can be trusted'],
   ['a person', 'rejected', 'A person said no'],
-  ['anything else', 'evidence', 'Mend what the step says'],
+  ['anything else', 'evidence', 'Fix what the step reports'],
 ])('a run that %s aborted says what to do about it', (_, type, next) => {
   expect(ended('aborted', type)?.next).toContain(next);
 });

@@ -53,7 +53,7 @@ function afterFailure({ steps, fingerprint }: RunDetail): string {
     steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.';
   const repeats =
     fingerprint === null ? '' : ' Where dedup is on, a repeat of its alert within the window starts nothing.';
-  return `${where} Mend the cause, then run it again.${repeats}`;
+  return `${where} Fix the cause, then run it again.${repeats}`;
 }
 
 function afterAbort(run: RunDetail): string {
@@ -62,7 +62,7 @@ function afterAbort(run: RunDetail): string {
     return 'A person said no, so nothing after it ran. Run it again from there to ask once more.';
   if (type === 'gate')
     return 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.';
-  return 'Nothing after it ran. Mend what the step says, then run it again from there.';
+  return 'Nothing after it ran. Fix what the step reports, then run it again from there.';
 }
 
 /** The step that ended the run. */

@@ -122,7 +122,7 @@ function whyNoRerun(outcome: Exclude<RerunOutcome, { kind: 'started' | 'not_foun
         'Cancel it first, or wait until it has ended; then run it again.',
       );
     case 'suspended':
-      return ended(409, 'The pipeline is suspended', 'Nothing starts a run of it until somebody resumes it.');
+      return ended(409, 'The pipeline is suspended', 'No run of it starts until it is resumed.');
     case 'at_capacity':
       return ended(429, 'There is no room for this run now', `Nothing was started: ${outcome.message}.`);
     case 'invalid':

@@ -4,8 +4,8 @@ import { paths, safeReturn } from '../paths.ts';
 import { asTheme, THEME_COOKIE, themeCookie } from '../theme.ts';
 
 const WRONG = {
-  title: 'This token opens nothing here.',
-  text: 'Check that it was copied whole. Webhook tokens cannot log in; use a viewer, operator or admin token.',
+  title: 'Invalid token',
+  text: 'Check that you copied the whole token. Webhook tokens cannot log in: use a token with the role viewer, operator or admin.',
 };
 
 /** Login, logout and the choice of a theme (Orchestration 5, rules 6 to 8). */

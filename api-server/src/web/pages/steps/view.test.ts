@@ -77,7 +77,7 @@ test('the page says where the step is, and which of its prompts is in use', () =
   expect(page?.versions.rows[2]?.text).toBeNull();
 });
 
-test('a diagram has a bar for each bin with marks: solid with enough, amber where it promises too much, hollow below', () => {
+test('a diagram has a bar for each bin with marks: solid with enough, amber where it overconfident, hollow below', () => {
   const page = view('look', [row(0.95, 1, 12), row(0.95, 0, 12), row(0.85, 1, 20), row(0.2, 0, 3)]);
   const [card] = page?.calibration.open ?? [];
   expect(card?.diagram.bars.map(({ look, n }) => [look, n])).toEqual([
