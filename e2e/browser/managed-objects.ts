@@ -60,7 +60,7 @@ const AGENTS: Omit<Reported, 'kind'>[] = [
     name: 'reviewer',
     conditions: unready(
       'NameTaken',
-      'a Service named agent-reviewer exists that does not belong to this Agent; delete it, or rename the Agent',
+      'the Service agent-reviewer does not belong to this Agent; delete it, or rename the Agent',
     ),
     replicas: replicas(HASH),
   },

@@ -163,6 +163,13 @@ test('a refusal carries the status and the message of the API server', async () 
   expect(await pipelinesOf(kubeconfig('any'))).toEqual({ ok: false, status: 403, message: 'forced 403' });
 });
 
+test('an API server that is silent is a refusal', async () => {
+  api.intercept(() => 0);
+  const cluster = connectCluster({ now: Date.now, kubeconfig: kubeconfig('any'), silenceMs: 100 });
+  const collection = collectionOf(cluster, { kind: 'Pipeline', namespace: null });
+  expect(await listAll(collection, new AbortController().signal)).toMatchObject({ ok: false, status: 0 });
+});
+
 test('requests share connections, and certificates are read again after a minute', async () => {
   let now = 0;
   const { certFile, keyFile } = makeCertificate(root, 'ops');

@@ -26,7 +26,6 @@ export interface Cluster {
 }
 
 export const FIELD_MANAGER = 'signalbox-controller';
-const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface ClusterOptions {
   now(): number;
@@ -35,11 +34,14 @@ export interface ClusterOptions {
   kubeconfig?: string;
   /** Called before and after every request. */
   step?: () => void;
+  /** How long the API server may be silent. */
+  silenceMs?: number;
 }
 
 /** Finds the cluster as kubectl does. Throws with a message that says what to do. */
-export function connectCluster({ now, env = {}, kubeconfig, step = () => undefined }: ClusterOptions): Cluster {
-  const config = loadKubeConfig({ now, file: kubeconfig, source: env['KUBECONFIG'] });
+export function connectCluster({ now, env = {}, kubeconfig, silenceMs, ...options }: ClusterOptions): Cluster {
+  const { step = () => undefined } = options;
+  const config = loadKubeConfig({ now, file: kubeconfig, source: env['KUBECONFIG'], silenceMs });
   const { server = '' } = config.getCurrentCluster() ?? {};
   const configuration: Configuration = createConfiguration({
     baseServer: new ServerConfiguration(server, {}),
@@ -49,7 +51,6 @@ export function connectCluster({ now, env = {}, kubeconfig, step = () => undefin
         pre: async (request) => {
           step();
           request.setHeaderParam('User-Agent', FIELD_MANAGER);
-          request.setSignal(AbortSignal.timeout(REQUEST_TIMEOUT_MS));
           return request;
         },
         post: async (response) => {

@@ -1,36 +1,41 @@
 import { KubeConfig, type RequestContext } from '@kubernetes/client-node';
+import { Agent, type Dispatcher } from 'undici';
 
 /** After this time certificates are read again, and a connection whose peer is gone is given up. */
 const POOL_MS = 60_000;
 /** A request that was prepared with the old pool is sent by then. */
 const CLOSE_AFTER_MS = 5000;
 
-type Pool = NonNullable<ReturnType<RequestContext['getDispatcher']>>;
+/** Before an answer, and between two parts of it. */
+const SILENCE_MS = 30_000;
 
 /** KubeConfig opens a connection pool for every request. This one shares a pool between the requests of a minute. */
 class PoolingKubeConfig extends KubeConfig {
   readonly #now: () => number;
-  #pool: Pool | null = null;
+  readonly #silenceMs: number;
+  #pool: Dispatcher | null = null;
+  #close: (() => Promise<void>) | null = null;
   #until = 0;
 
-  constructor(now: () => number) {
+  constructor({ now, silenceMs = SILENCE_MS }: Pick<KubeConfigOptions, 'now' | 'silenceMs'>) {
     super();
     this.#now = now;
+    this.#silenceMs = silenceMs;
   }
 
   override async applySecurityAuthentication(request: RequestContext): Promise<void> {
     await super.applySecurityAuthentication(request);
-    const fresh = request.getDispatcher();
-    if (fresh === undefined) return;
-    if (this.#pool === null || this.#now() >= this.#until) this.#replace(fresh);
-    request.setDispatcher(this.#pool ?? fresh);
+    if (this.#pool === null || this.#now() >= this.#until) this.#replace(request.getDispatcher() ?? new Agent());
+    if (this.#pool) request.setDispatcher(this.#pool);
   }
 
-  #replace(fresh: Pool): void {
-    const old = this.#pool;
-    this.#pool = fresh;
+  #replace(fresh: Dispatcher): void {
+    const close = this.#close;
+    this.#close = () => fresh.close();
+    const timeouts = { headersTimeout: this.#silenceMs, bodyTimeout: this.#silenceMs };
+    this.#pool = fresh.compose((dispatch) => (options, handler) => dispatch({ ...options, ...timeouts }, handler));
     this.#until = this.#now() + POOL_MS;
-    if (old) setTimeout(() => void old.close().catch(() => undefined), CLOSE_AFTER_MS).unref();
+    if (close) setTimeout(() => void close().catch(() => undefined), CLOSE_AFTER_MS).unref();
   }
 }
 
@@ -40,11 +45,13 @@ export interface KubeConfigOptions {
   file?: string | undefined;
   /** How messages name the kubeconfig where no file is given. */
   source?: string | undefined;
+  /** How long the API server may be silent. */
+  silenceMs?: number | undefined;
 }
 
 /** Loads the kubeconfig. Throws with a message that says what to do. */
-export function loadKubeConfig({ now, file, source = '~/.kube/config' }: KubeConfigOptions): KubeConfig {
-  const config = new PoolingKubeConfig(now);
+export function loadKubeConfig({ file, source = '~/.kube/config', ...rest }: KubeConfigOptions): KubeConfig {
+  const config = new PoolingKubeConfig(rest);
   const name = file ?? source;
   try {
     load(config, file);

@@ -35,7 +35,7 @@ export interface FakeApiServer {
   dropWatches(): void;
   /** The same, in the middle of an event. */
   dropWatchesMidEvent(): void;
-  /** Says what to answer instead, by status; null answers as usual. */
+  /** Says what to answer instead, by status; null answers as usual, 0 never. */
   intercept(rule: (method: string, path: string) => number | null): void;
   writeKubeconfig(directory: string): string;
   close(): Promise<void>;
@@ -99,6 +99,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
     caller = callerOf(request);
     response.setHeader('content-type', 'application/json');
     const forced = rule(method, url);
+    if (forced === 0) return;
     if (forced !== null) return void response.writeHead(forced).end(JSON.stringify({ message: `forced ${forced}` }));
     const { pathname, searchParams } = new URL(url, 'http://fake');
     const [, plural = '', name] = /\/(pipelines|librarysteps|agents)(?:\/([^/]+)\/status)?$/.exec(pathname) ?? [];

@@ -120,7 +120,7 @@ const failed = ({ kind, metadata }: KubeObject, message: string): Trouble => ({
 });
 const nameTaken = ({ kind, metadata }: KubeObject): Trouble => ({
   reason: 'NameTaken',
-  message: `a ${kind} named ${metadata.name} exists that does not belong to this Agent; delete it, or rename the Agent`,
+  message: `the ${kind} ${metadata.name} does not belong to this Agent; delete it, or rename the Agent`,
 });
 const replacing = ({ kind, metadata }: KubeObject): Trouble => ({
   reason: 'Replacing',
