@@ -1,4 +1,4 @@
-/** What a confidence is worth is learned per bucket: another prompt, agent, model or version begins anew (Orchestration 2.9). */
+/** What a confidence is worth is learned per bucket: another prompt, agent, model or version starts a new one (Orchestration 2.9). */
 export interface BucketKey {
   agent: string | null;
   provider: string | null;
@@ -72,7 +72,7 @@ export function calibrate(rows: readonly Labelled[], rule: CalibrationRule): Buc
 
 /**
  * The share of correct answers measured at this confidence in this bucket; null while its bin has fewer than `nMin`
- * (Design 3, "The gate").
+ *.
  */
 export function calibratedMean(
   rows: readonly Labelled[],

@@ -16,7 +16,7 @@ export function statusCounts<T extends { status: string }>(
   return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Completed of all that ended with a verdict (Design 3), 0 to 1; null where none did. */
+/** Completed of all that ended with a verdict, 0 to 1; null where none did. */
 export function successRate(counts: StatusCounts): number | null {
   const judged = sumOf(Object.entries(counts), ([status, n]) => (WITHOUT_VERDICT.has(status) ? 0 : n));
   return judged === 0 ? null : (counts['completed'] ?? 0) / judged;

@@ -11,20 +11,20 @@ export interface LoopDeps {
   warn(message: string): void;
 }
 
-/** Takes turn after turn until the signal fires. The same trouble is told once. */
+/** Takes turn after turn until the signal fires. The same problem is logged once. */
 export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Promise<Turn>): Promise<void> {
   let failures = 0;
-  let told = '';
+  let warned = '';
   while (!signal.aborted) {
     const result = await turn();
     if (result.ok) {
       failures = 0;
-      told = '';
+      warned = '';
       continue;
     }
     if (signal.aborted) return;
-    if (result.message !== told) deps.warn(result.message);
-    told = result.message;
+    if (result.message !== warned) deps.warn(result.message);
+    warned = result.message;
     failures += 1;
     await deps.delay(Math.max(backoffMs(failures, BACKOFF), result.afterMs ?? 0), signal);
   }

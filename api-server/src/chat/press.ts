@@ -16,7 +16,7 @@ export interface Press {
 const VALUE = /^(approve|reject):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const USER = /^[A-Za-z0-9]{1,64}$/;
 
-/** What a press came to, in a sentence for whoever pressed. Repeated, foreign and stale presses change nothing. */
+/** The result of a button press, in a sentence for its user. Repeated, foreign and stale presses change nothing. */
 export async function press(decide: Decide, { platform, user, value }: Press): Promise<string> {
   const [, decision, id] = VALUE.exec(value) ?? [];
   if (id === undefined || !USER.test(user)) return 'This button is not known here.';

@@ -12,7 +12,7 @@ export interface SlackDeps extends LoopDeps {
 }
 
 const OPEN_MS = 10_000;
-/** Slack pings every few seconds; who is silent for this long is gone. */
+/** Slack pings every few seconds; a connection that is silent for this long is closed. */
 const SILENCE_MS = 60_000;
 const MAX_FRAME_BYTES = 1024 * 1024;
 
@@ -75,7 +75,7 @@ function listen(deps: SlackDeps, app: SlackApp, { url, signal }: Listening): Pro
     });
     const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
     const stop = () => socket.terminate();
-    // Who is never greeted has Socket Mode switched off.
+    // Without a hello message, Socket Mode is switched off.
     let ending: Turn = OFF;
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
@@ -125,7 +125,7 @@ async function hear(deps: SlackDeps, app: SlackApp, payload: unknown): Promise<v
   }
 }
 
-/** Says it to whoever pressed and to nobody else; only an address of Slack's own is called. */
+/** Answers only the user who pressed the button; only an address of Slack's own is called. */
 async function tell(
   { http }: SlackDeps,
   { api }: SlackApp,

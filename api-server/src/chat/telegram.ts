@@ -97,7 +97,7 @@ interface Request {
 
 type Answered = { ok: true; result: unknown } | Extract<Turn, { ok: false }>;
 
-/** One call of the Bot API. Its errors are told without the URL, which holds the token. */
+/** One call of the Bot API. Its errors leave out the URL, which holds the token. */
 export async function call(
   { http }: Pick<TelegramDeps, 'http'>,
   { api, token }: TelegramBot,

@@ -7,7 +7,7 @@ import { whileFull } from './while-full.ts';
 /** Tool results in the kept trace are cut to this many characters. */
 const TRACE_RESULT_CHARS = 4_000;
 
-/** Asks agents over `/rpc`: the gateway, and any backend that speaks the same protocol (Design 6). */
+/** Asks agents over `/rpc`: the gateway, and any backend that speaks the same protocol. */
 export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): AgentBackend {
   return {
     name,

@@ -2,7 +2,7 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Ranges that a pipeline author's URL may not reach unless the operator lists them (Design 9). */
+/** Ranges that a pipeline author's URL may not reach unless the operator lists them. */
 const REFUSED = new Set([
   'unspecified',
   'broadcast',

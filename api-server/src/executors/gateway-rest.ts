@@ -57,7 +57,7 @@ export type ListedTools =
   | ({ kind: 'found'; policy: z.infer<typeof Policy> } & z.infer<typeof Servers> & z.infer<typeof Tools>)
   | NotAsked;
 
-/** Asks the gateway for its tool servers, tools and policy (Gateway 4, Design 6); waits three seconds at most. */
+/** Asks the gateway for its tool servers, tools and policy (Gateway 4); waits three seconds at most. */
 export const gatewayTools = (options: GatewayRestOptions | null) => (): Promise<ListedTools> =>
   askGateway(options, async (ask) => {
     const [{ servers }, { tools }, policy] = await Promise.all([
@@ -68,7 +68,7 @@ export const gatewayTools = (options: GatewayRestOptions | null) => (): Promise<
     return { kind: 'found', servers, tools, policy };
   });
 
-/** Asks the gateway for the state of the objects that its agents come from (Design 7); null where no controller manages any. */
+/** Asks the gateway for the state of the objects that its agents come from; null where no controller manages any. */
 export const gatewayObjects = (options: GatewayRestOptions | null) => (): Promise<ListedObjects> =>
   askGateway(options, async (ask) => ({ kind: 'found', ...(await ask('/managed-agents', Managed)) }));
 

@@ -5,7 +5,7 @@ import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 /** What is read of a response; the rest is left on the wire. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed (Design 9). */
+/** Calls URLs of pipeline authors: http and https only, no redirects, no private address unless allowed. */
 export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
   const rule = egressRule(egressAllow);
   const client = lazily(async () => {

@@ -39,10 +39,10 @@ interface Open {
   settle(result: CallResult): void;
 }
 
-const refusal = () => ({ error: { code: -32603, message: 'the decision could not be had' } });
+const refusal = () => ({ error: { code: -32603, message: 'the decision could not be read' } });
 const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailable', message, retryable: true });
 
-/** JSON-RPC over one WebSocket that is opened at need and opened again when lost (Design 6). */
+/** JSON-RPC over one WebSocket that is opened at need and opened again when lost. */
 export class WebSocketRpc implements RpcClient {
   #options: SocketOptions;
   #socket: ReturnType<typeof openSocket> | null = null;
@@ -67,10 +67,10 @@ export class WebSocketRpc implements RpcClient {
       return Promise.resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
     return new Promise((resolve) => {
       const id = this.#nextId++;
-      const patience = setTimeout(() => this.#giveUp(id), CONNECT_PATIENCE_MS);
+      const giveUp = setTimeout(() => this.#giveUp(id), CONNECT_PATIENCE_MS);
       const abort = () => this.#abort(id);
       const settle = (result: CallResult) => {
-        clearTimeout(patience);
+        clearTimeout(giveUp);
         call.signal.removeEventListener('abort', abort);
         this.#open.delete(id);
         if (call.eventKey !== undefined) this.#byEventKey.delete(call.eventKey);
@@ -140,7 +140,7 @@ export class WebSocketRpc implements RpcClient {
     this.#byEventKey.get(key)?.call.onEvent?.(event, fields);
   }
 
-  /** Lets the call answer that the request is about; where there is none, nobody can be asked and the tool is denied. */
+  /** Lets the call answer that the request is about; where there is none, no approval is possible and the tool is denied. */
   async #requested(id: string | number, method: string, params: unknown): Promise<void> {
     const socket = this.#socket;
     let answering: Promise<unknown> | null = null;
@@ -148,9 +148,9 @@ export class WebSocketRpc implements RpcClient {
     const answer = answering
       ? await answering.then((result) => ({ result }), refusal)
       : method === 'tool.request_approval'
-        ? { result: { approved: false, comment: 'nobody can be asked' } }
+        ? { result: { approved: false, comment: 'approvals are not possible here' } }
         : { error: { code: -32601, message: `unknown method ${method}` } };
-    // The number means nothing on another connection: whoever still waits asks there again.
+    // The number means nothing on another connection, where the backend asks again.
     if (this.#socket === socket) socket?.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
   }
 
@@ -163,7 +163,7 @@ export class WebSocketRpc implements RpcClient {
         JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
       );
     }
-    // Who ran out of time before there was a connection should hear of the connection.
+    // A call that timed out before there was a connection names the connection as the cause.
     open.settle(
       this.#ready ? { ok: false, type: 'cancelled', message: 'stopped', retryable: false } : this.#unreached(),
     );

@@ -34,7 +34,7 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
   });
   let reason = 'the connection was closed';
   let refused: number | null = null;
-  // The backend pings every 20 s; three missed ones mean that nobody is there.
+  // The backend pings every 20 s; three missed ones mean that it is gone.
   const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
   let stream: Socket | null = null;
   socket.on('upgrade', (response) => {

@@ -5,7 +5,7 @@ import type { ShellExecutor } from '../runs/evidence/checks.ts';
 const MAX_OUTPUT = 64 * 1024;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires (Design 3). */
+/** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires. */
 export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
   new Promise((resolve) => {
     if (signal.aborted)

@@ -21,7 +21,7 @@ export interface Io {
   id: string;
   /** For addresses that the operator configured. */
   http: HttpExecutor;
-  /** For addresses that a pipeline's author wrote: within the egress rules (Design 9). */
+  /** For addresses that a pipeline's author wrote: within the egress rules. */
   guardedHttp: HttpExecutor;
   /** Ends the try. */
   signal: AbortSignal;
@@ -49,7 +49,7 @@ export interface Written<Settings> {
   byOperator: boolean;
 }
 
-/** One way to tell people: a file each. */
+/** A notification channel; each has its own file. */
 export interface Channel<Settings = never> {
   prepare(written: Written<Settings>): Prepared | Unusable;
   /** What is wrong with a config as a pipeline's author wrote it; null when nothing is. */

@@ -48,7 +48,7 @@ export function notificationProblems(
   );
 }
 
-/** Routes of approvals that lead nowhere, one line each: a question that nobody hears waits until its time is over. */
+/** Routes of approvals that lead nowhere, one line each: an approval request that reaches no receiver waits until it expires. */
 export const routeProblems = (settings: NotificationsBlock): string[] =>
   Object.entries(settings.routes).flatMap(([team, { channel, config: own }]) => {
     const operator = settingsOf(settings, channel);

@@ -9,7 +9,7 @@ import {
 import type { TerminalRunStatus } from '../runs/state/model.ts';
 import type { NotificationEvent } from './message.ts';
 
-/** What the end of a run is called in `notifications`; a cancelled run is no news to whoever cancelled it. */
+/** What the end of a run is called in `notifications`; a cancelled run is not announced. */
 export const EVENT_OF: Record<TerminalRunStatus, NotificationEvent | null> = {
   completed: 'complete',
   stopped: 'stop',
@@ -21,7 +21,7 @@ export const EVENT_OF: Record<TerminalRunStatus, NotificationEvent | null> = {
 
 /**
  * The messages that a definition wants for an event: those of the step it is about, else of the group around it, else of the
- * pipeline (Design 5). An empty list is a choice too: nothing is sent.
+ * pipeline. An empty list is a choice too: nothing is sent.
  */
 export function chooseMessages(pipeline: Pipeline, step: string | null, event: NotificationEvent): readonly Written[] {
   const scopes = [...stepScopes(pipeline.steps, step), pipeline.notifications];

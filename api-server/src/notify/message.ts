@@ -20,7 +20,7 @@ export interface Button {
   style: 'primary' | 'danger' | 'plain';
 }
 
-/** What is told, free of any channel's form and of every secret. Times are ISO 8601. */
+/** A message before a channel formats it, without secrets. Times are ISO 8601. */
 export interface Message {
   event: NotificationEvent;
   at: string;

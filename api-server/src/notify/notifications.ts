@@ -32,7 +32,7 @@ export interface Notifications {
   sender: Sender;
 }
 
-/** Everything the service tells people (Orchestration 6, Design 5): planned with the run, delivered behind it. */
+/** Notifications of the service (Orchestration 6): stored with the run, delivered in the background. */
 export function createNotifications(deps: NotificationsDeps): Notifications {
   const { settings, env, outbox, publicUrl } = deps;
   const planning: PlanDeps = {
@@ -72,7 +72,7 @@ function planned({ id }: ActiveRun, plan: () => Plan, log: Io['log']): Plan {
     return plan();
   } catch (error) {
     log.warn({ run_id: id, err: error }, 'notifications of a run could not be planned');
-    const msg = 'nobody is told: its notifications could not be planned; the service log has the details';
+    const msg = 'no notification was sent: planning them failed; the service log has the details';
     return { notifications: [], notes: [{ event: 'notification_failed', msg }] };
   }
 }

@@ -42,7 +42,7 @@ export interface Plan {
 
 const NOTHING: Plan = { notifications: [], notes: [] };
 
-/** What the end of a run at `at` (milliseconds) makes known, and to whom; pure (Orchestration 6, Design 5). */
+/** What the end of a run at `at` (milliseconds) makes known, and to whom; pure (Orchestration 6). */
 export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
   const event = EVENT_OF[end.status];
   if (event === null) return NOTHING;

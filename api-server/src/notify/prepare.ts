@@ -57,7 +57,7 @@ async function ownConfig(
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Puts the operator's values into every string of an author's config, for names on `security.pipeline_env` only (Design 3). */
+/** Puts the operator's values into every string of an author's config, for names on `security.pipeline_env` only. */
 function expandAll(config: Record<string, unknown>, env: Pick<PipelineEnv, 'valueOf'>): Own {
   let refused: string | null = null;
   const expand = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
 /** Rows that waited for the same receiver come back over so many seconds. */
 const SPREAD_SECONDS = 16;
 
-/** Receivers that asked for patience: nobody else is sent there meanwhile. */
+/** Receivers that limited the rate: no other message is sent there until their time is over. */
 export interface RateLimits {
   /** Milliseconds to wait, 0 when the way is free; `id` decides a row's place among those that wait. */
   wait(target: string, id: string, now: number): number;

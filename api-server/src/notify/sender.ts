@@ -42,7 +42,7 @@ export interface SenderDeps {
   tryMs: number;
 }
 
-/** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run (Design 5). */
+/** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run. */
 export class Sender {
   #deps: SenderDeps;
   #inFlight = new Set<Promise<void>>();

@@ -25,7 +25,7 @@ export interface FireDeps<Tx> {
 export type Fired = { started: true; runId: string } | { started: false; reason: 'taken' | 'limit' | 'suspended' };
 
 /**
- * Starts the run of one fire, at most once per (pipeline, time); it waits for a slot like a resumed run (Design 4).
+ * Starts the run of one fire, at most once per (pipeline, time); it waits for a slot like a resumed run.
  * `at` in milliseconds. Testing pipelines run too: their schedule is their author's word.
  */
 export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: number): Promise<Fired> {

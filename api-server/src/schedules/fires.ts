@@ -7,7 +7,7 @@ export function nextFire({ config }: LoadedPipeline, after: number): number | nu
   return cron(config.schedule).nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** The latest fire in `(since, until]`; what was missed before it is missed for good (Design 3, "Statuses"). */
+/** The latest fire in `(since, until]`; what was missed before it is missed for good. */
 export function latestFire({ config }: LoadedPipeline, since: number, until: number): number | null {
   if (!config.schedule) return null;
   // The reference itself is not a previous run, so the window ends a millisecond later.

@@ -11,7 +11,7 @@ export interface FirstPrompt {
   error: string | null;
 }
 
-/** What a run would ask first, without a run (Design 4): it has no id and no results yet. Null where nobody is asked. */
+/** What a run would ask first, without a run: it has no id and no results yet. Null where no step has a prompt. */
 export function firstPrompt(
   templates: Templates,
   { pipeline, context, team }: Omit<RunRequest, 'dedupKey'>,

@@ -9,7 +9,7 @@ export interface IntakeDeps<Tx> {
   /** One transaction, durable when it resolves; the job may run twice. */
   write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
   findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
-  /** Answers whose the run is. */
+  /** Returns the owner of the run. */
   insertRun(tx: Tx, row: NewRunRecord): Promise<number | null>;
   /** Keeps the pipeline's resolved body under its hash. */
   keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
@@ -34,11 +34,11 @@ export interface IntakeDeps<Tx> {
   begin(run: NewRun, state: 'running' | 'queued'): void;
 }
 
-/** Runs that wait and places in concurrency groups, as the store has them: for whichever process has room (Design 8). */
+/** Runs that wait and places in concurrency groups, as the store has them: for whichever process has room. */
 export interface SharedQueue<Tx> {
-  /** Runs that nobody has yet. */
+  /** Runs without an owner. */
   waiting(tx: Tx): Promise<number>;
-  /** Whether the concurrency group has a place when `also` more runs are in it; nobody else decides until the transaction ends. */
+  /** Whether the concurrency group has a place when `also` more runs are in it; no other transaction decides until this one ends. */
   groupHasRoom(tx: Tx, concurrencyGroup: ConcurrencyGroup, also?: number): Promise<boolean>;
   place(tx: Tx, concurrencyGroup: ConcurrencyGroup, placing: { runId: string; entered: boolean }): Promise<void>;
   /** For a run that waits in a concurrency group where the newest wins. */

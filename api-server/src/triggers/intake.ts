@@ -22,7 +22,7 @@ type Room = 'running' | 'queued' | 'none' | 'group_full';
 type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
 
 /**
- * Known, running stage and not suspended: what is left is duplicate, capacity, row (Design 4), in one transaction.
+ * Known, running stage and not suspended: what is left is duplicate, capacity, row, in one transaction.
  * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
  */
 export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]> {
@@ -163,7 +163,7 @@ function reservation({ capacity, concurrencyGroups, maxQueued, maxInGroups }: Re
     return concurrencyGroup.onLimit === 'reject' ? 'group_full' : 'queued';
   };
   const count = (rooms: readonly (Room | null)[], wanted: Room) => rooms.filter((room) => room === wanted).length;
-  /** Nobody waits in vain: what came in the same moment counts before it is in a queue. */
+  /** Runs that arrived in the same moment count before they are in a queue, so that none waits beyond the limit. */
   const mayWait = (more: number, max: number): boolean => {
     const waiting = elsewhere + capacity.waiting() + capacity.announced() + concurrencyGroups.waiting();
     if (more > 0 && waiting + more > max) return false;

@@ -34,7 +34,7 @@ export type Verdict =
   | { status: 'no_pipeline'; message: string }
   | { status: 'unavailable'; message: string };
 
-/** What a dry run tells of one context (Design 4). */
+/** The result of a dry run for one context. */
 export interface Preview {
   status: 'dry_run';
   pipeline: string | null;

@@ -9,7 +9,7 @@ export interface Shortage {
   maxQueued: number;
 }
 
-/** Why a delivery found no room in the service and what to do about it, in one sentence (Design 4). */
+/** Why a delivery found no room in the service and what to do about it, in one sentence. */
 export function noRoom({ active, max, wanted, maxQueued }: Shortage): string {
   const free = max - active;
   if (free >= wanted) {

@@ -27,7 +27,7 @@ export async function lookElsewhere<Tx>(
   return mayWait ? shared.waiting(tx) : 0;
 }
 
-/** Puts a stored run into its concurrency group, inside or waiting. */
+/** Adds a stored run to its concurrency group, running or waiting. */
 export async function joinSharedGroup<Tx>(
   shared: Pick<SharedQueue<Tx>, 'place' | 'makeRoom'>,
   tx: Tx,

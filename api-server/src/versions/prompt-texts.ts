@@ -9,7 +9,7 @@ type Body = Record<string, unknown>;
 
 const EXECUTORS: ReadonlySet<unknown> = new Set(['gateway', 'external']);
 
-/** The prompts that the steps of a resolved pipeline ask their agents with, each once, under their hash (Design 6). */
+/** The prompts that the steps of a resolved pipeline ask their agents with, each once, under their hash. */
 export function promptTexts(pipeline: unknown): PromptText[] {
   const templates = new Set(list(object(pipeline)['steps']).flatMap(withBranches).flatMap(templateOf));
   return [...templates].map((template) => ({ hash: promptHash(template), template }));

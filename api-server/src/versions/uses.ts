@@ -14,14 +14,14 @@ export interface VersionUse {
   last_seen_at: number;
 }
 
-/** What the end of a step tells. */
+/** The part of an ended step that names its editions. */
 export type UsedBy = Pick<
   StepExecution,
   'stepName' | 'promptHash' | 'executor' | 'agent' | 'agentVersion' | 'startedAt'
 >;
 
 export interface UsesDeps {
-  /** Adds to what is stored; may be told the same twice. */
+  /** Adds to what is stored; may be called with the same twice. */
   store(uses: readonly VersionUse[]): Promise<void>;
   /** After uses were stored. */
   stored(uses: readonly VersionUse[]): void;
@@ -31,11 +31,11 @@ export interface UsesDeps {
 export interface Uses {
   /** Costs nothing but memory: what is new is stored soon, what is known from time to time. */
   note(step: UsedBy): void;
-  /** Stores what was noted so far; for who is about to read it, and before the end of the process. */
+  /** Stores what was noted so far; before a read and before the end of the process. */
   flush(): Promise<void>;
 }
 
-/** How far `last_seen_at` may lie behind while the process lives and nobody asks. */
+/** How far `last_seen_at` may lie behind between two reads. */
 const EVERY_MS = 60_000;
 /** Editions remembered at most, and noted while the database refuses; one that is forgotten is stored once more. */
 const MAX_KNOWN = 5_000;

@@ -82,7 +82,7 @@ async function submit(config: Settings, { id, message }: Notification, io: Io): 
 
 const subject = (text: string): string => cut(clean(text).replace(/\s+/g, ' '), 200);
 
-/** Faults that another try does not mend, where the server gave no code of its own. */
+/** Faults that another try does not cure, where the server gave no code of its own. */
 const LASTING = new Set(['EAUTH', 'EENVELOPE', 'ETLS']);
 
 function explain(error: unknown): Delivery {

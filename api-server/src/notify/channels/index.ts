@@ -10,5 +10,5 @@ import { webhook } from './webhook.ts';
 
 type Channels = { [N in ChannelName]: Channel<ChannelSettings[N]> };
 
-/** Every channel that `notifications` may name (Design 5). */
+/** Every channel that `notifications` may name. */
 export const channels: Channels = { log, slack, telegram, msteams, webhook, email };

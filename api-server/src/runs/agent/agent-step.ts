@@ -13,7 +13,7 @@ type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 
 export interface AgentStepDeps {
   backend: AgentBackend;
-  /** Null where nobody can be asked about a tool. */
+  /** Null where approvals of tool calls are not possible. */
   approvals: ApprovalsOfRun | null;
   templates: Templates;
   now(): number;
@@ -59,7 +59,7 @@ interface Question {
 function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt): string {
   if (iteration === 1 || previous === null) return prompt;
   const before = JSON.stringify({ confidence: previous.confidence, summary: previous.summary, ...previous.output });
-  return `${prompt}\n\nYour answer so far was:\n${before}\n\nLook again: check what you were unsure of, then answer anew.`;
+  return `${prompt}\n\nYour answer so far was:\n${before}\n\nLook again: check what you were unsure of, then answer again.`;
 }
 
 async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
@@ -73,17 +73,22 @@ async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): P
 
 type SchemaErrors = { loc: (string | number)[]; msg: string }[];
 
-/** The one repair turn, for backends that do none of their own (Design 3). */
+/** The one repair turn, for backends that do none of their own. */
 async function repair(
   deps: AgentStepDeps,
   question: Question,
   failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
 ): Promise<Performed> {
   const { attempt, reply, errors } = failed;
-  question.ctx.run.journal.add('warn', 'output_repair', 'the answer did not fit its schema; asked once more', {
-    step_name: question.ctx.name,
-    errors: errors.slice(0, 5),
-  });
+  question.ctx.run.journal.add(
+    'warn',
+    'output_repair',
+    'the answer did not fit its schema; the agent is asked to repair it',
+    {
+      step_name: question.ctx.name,
+      errors: errors.slice(0, 5),
+    },
+  );
   const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
   if (!again.ok) return { ...again, facts: toFacts(question.raw, [reply]) };
@@ -138,11 +143,11 @@ interface ToolCalls {
 
 interface Questions {
   ask: NonNullable<AgentCall['onApproval']>;
-  /** Whatever is still asked is asked no more. */
+  /** Cancels approvals that are still open. */
   close(): Promise<void>;
 }
 
-/** Most calls ask nobody, so the signal that ends the questions is made with the first one. */
+/** Most calls need no approval, so the signal that ends approvals is made with the first one. */
 function approvalsOf({ approvals, now }: AgentStepDeps, { ctx, attempt }: ToolCalls): Questions | undefined {
   if (!approvals) return undefined;
   const deadline = now() + attempt.timeoutMs;
@@ -224,7 +229,7 @@ function messageOf(event: string, fields: Record<string, unknown>): string {
     case 'queued':
       return `waits at position ${String(fields['position'])}`;
     case 'backend_full':
-      return `has to wait: ${String(fields['message'])}`;
+      return `waits: ${String(fields['message'])}`;
     default:
       return event.replaceAll('_', ' ');
   }

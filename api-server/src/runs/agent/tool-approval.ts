@@ -14,7 +14,7 @@ export interface Asking {
   now: number;
 }
 
-/** Asks people whether an agent may call a tool; the same question after a lost connection or a restart is the same one (Design 6). */
+/** Asks people whether an agent may call a tool; the same question after a lost connection or a restart is the same one. */
 export async function askForTool(
   approvals: ApprovalsOfRun,
   asking: Asking,
@@ -29,12 +29,12 @@ export async function askForTool(
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
   const tool = `${request.server}/${request.tool}`;
   if (!known)
-    run.journal.add('info', 'approval_requested', `${request.agent} may call ${tool} once somebody allows it`, fields);
+    run.journal.add('info', 'approval_requested', `${request.agent} waits for approval to call ${tool}`, fields);
   await store(approvals.ask(run, approval));
   const closed = await approvals.answer(approval, { signal, store });
   const decision = decisionOf(closed);
   if (closed.status === 'timed_out')
-    run.journal.add('warn', 'approval_expired', `nobody decided about ${tool} in time`, fields);
+    run.journal.add('warn', 'approval_expired', `the approval of ${tool} expired without a decision`, fields);
   if (closed.decidedBy !== null) {
     const decided = { ...fields, decision: closed.status, decided_by: closed.decidedBy, comment: closed.comment };
     run.journal.add('info', 'approval_decided', `${tool} was ${closed.status} by ${closed.decidedBy}`, decided);
@@ -66,10 +66,10 @@ function decisionOf({ status, decidedBy, comment }: Approval): ToolDecision {
     case 'rejected':
       return { approved: status === 'approved', decidedBy, comment };
     case 'timed_out':
-      return { approved: false, decidedBy: null, comment: 'nobody decided in time' };
+      return { approved: false, decidedBy: null, comment: 'the approval expired without a decision' };
     case 'pending':
     case 'cancelled':
-      return { approved: false, decidedBy: null, comment: 'nobody is asked any more' };
+      return { approved: false, decidedBy: null, comment: 'the approval was cancelled' };
     default:
       return status satisfies never;
   }

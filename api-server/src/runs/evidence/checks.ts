@@ -17,7 +17,7 @@ export interface ShellResult {
   stderr: string;
 }
 
-/** Runs `sh -c run` with `env` and PATH only; its process group dies with the signal (Design 3). */
+/** Runs `sh -c run` with `env` and PATH only; its process group dies with the signal. */
 export type ShellExecutor = (call: {
   run: string;
   env: Record<string, string>;

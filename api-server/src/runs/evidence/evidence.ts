@@ -36,7 +36,7 @@ export interface Gathered {
 
 type Asked = Subject & { facts: CallFacts };
 
-/** Gathers all signals of an answer: checks, verifier and grounding at the same time, then calibration (Design 3). */
+/** Gathers all signals of an answer: checks, verifier and grounding at the same time, then calibration. */
 export async function gatherEvidence(deps: EvidenceDeps, begun: Begun, subject: Asked): Promise<Gathered> {
   const [checked, opinion, grounded] = await Promise.all([
     runChecks(deps, begun, subject),

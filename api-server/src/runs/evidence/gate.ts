@@ -32,7 +32,7 @@ const lower = (a: number | null, b: number | null): number | null => (a === null
 export const effectiveConfidence = ({ confidence, verifier }: Evidence): number | null =>
   confidence === null ? null : lower(confidence, verifier);
 
-/** Trust out of all signals (Design 3, "The gate"); null where the step has no confidence. */
+/** Trust out of all signals; null where the step has no confidence. */
 export function trustOf(evidence: Evidence): number | null {
   const effective = effectiveConfidence(evidence);
   if (evidence.checksPassed === false) return 0;
@@ -64,7 +64,7 @@ function signalsOf({ confidence, verifier, calibrated, grounding, checksPassed }
   return signals;
 }
 
-const NEXT = { escalate: 'the run is escalated', abort: 'the run is aborted', proceed: 'the run goes on all the same' };
+const NEXT = { escalate: 'the run is escalated', abort: 'the run is aborted', proceed: 'the run continues' };
 
 function explain(evidence: Evidence, trust: number, { threshold, onLow, confidenceOf }: GateRule): string {
   const compared = `${show(trust)} against ${show(threshold)}, set by ${decisive(evidence, trust) ?? confidenceOf}`;

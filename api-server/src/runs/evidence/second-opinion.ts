@@ -35,7 +35,7 @@ interface SecondOpinionDeps {
 
 /**
  * Asks a second agent about a step's answer, in a span of its own. A failure is part of the result, never a failure of the
- * run (Design 3).
+ * run.
  */
 export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opinion: Opinion): Promise<SecondOpinion> {
   const { part, executor, agent } = opinion;

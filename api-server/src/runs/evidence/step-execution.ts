@@ -111,7 +111,7 @@ export const startedStep = (
   rawResponse: prepared && prepared.raw,
 });
 
-/** What an ending knows where nobody was asked, nothing was answered or nothing was gathered. */
+/** Defaults of an ending without a call, an answer or evidence. */
 const NO_FACTS = noFacts({});
 const NO_ANSWER = { summary: null, nextStepContext: null, artifacts: [] as string[], output: null };
 const NO_EVIDENCE = confidenceAlone(null);

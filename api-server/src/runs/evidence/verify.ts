@@ -60,7 +60,7 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   return opinion;
 }
 
-/** The verifier's say after its strategy: a number that may lower the confidence, or null where it changes nothing. */
+/** The verifier's score under its strategy: a number that may lower the confidence, or null where it changes nothing. */
 export function verdictOf(verifier: Verifier, score: number | null): number | null {
   if (score === null || verifier.combination_strategy === 'minimum') return score;
   return score < (verifier.veto_floor ?? VETO_FLOOR) ? score : null;
@@ -83,7 +83,7 @@ interface OwnPrompt {
   values: Record<string, unknown>;
 }
 
-/** The author's prompt for a second agent; the built-in one where there is none, or, with a word in the log, where it fails. */
+/** The author's prompt for a second agent; the built-in one where there is none, or, with an event, where it fails. */
 export function renderOr(
   templates: Templates,
   begun: Begun,

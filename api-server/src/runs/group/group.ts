@@ -33,7 +33,7 @@ export interface BegunGroup extends Group {
   span: Span;
 }
 
-/** A group as a step of its run: nobody is asked. */
+/** A group as a step of its run; it has no agent of its own. */
 export const stepOfGroup = ({
   run,
   step,
@@ -62,7 +62,7 @@ export async function beginGroup(deps: StepDeps, group: Group, branches: number)
     'service.join_strategy': group.join,
     'service.branch_count': branches,
   });
-  const word = earlier ? 'goes on' : 'started';
+  const word = earlier ? 'resumed' : 'started';
   run.journal.add('info', earlier ? 'step_resumed' : 'step_started', `${step.name} ${word}`, {
     step_name: step.name,
     executor,
@@ -111,7 +111,7 @@ export async function runBranches(
   return errors;
 }
 
-/** Ends of a branch that end its group, the gravest first. */
+/** Ends of a branch that end its group, the most severe first. */
 const GRAVE: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
 
 const why = (error: StepError | undefined): string => (error === undefined ? '' : `: ${error.message}`);
@@ -143,7 +143,7 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], 
       trust: null,
     });
   }
-  // A branch that the group's time left no room for failed.
+  // A branch that did not start before the group's timeout has failed.
   const hasFailed = (view: StepView | undefined) => view === undefined || view.status === 'failed';
   const ran = results.filter(({ view }) => view?.status !== 'skipped');
   if (ran.length > 0 && ran.every(({ view }) => hasFailed(view))) {
@@ -221,7 +221,7 @@ function fanOutNames(run: ActiveRun, name: string): string[] {
   return [...run.results.keys()].filter((branch) => branch.startsWith(prefix)).sort((a, b) => index(a) - index(b));
 }
 
-/** A group that cannot begin: its condition or its list is at fault. */
+/** A group that cannot begin because its condition or its list is wrong. */
 export async function failGroup(deps: StepDeps, group: Group, failure: Failure): Promise<StepOutcome> {
   const begun = await beginGroup(deps, group, 0);
   return closeGroup(deps, begun, {

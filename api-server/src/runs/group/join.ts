@@ -1,6 +1,6 @@
 /** What one branch brings to its group's join. */
 export interface Vote {
-  /** A failed branch counts as 0, one without confidence is left out, a skipped one too (Design 3, "Statuses"). */
+  /** A failed branch counts as 0, one without confidence is left out, a skipped one too. */
   trust: number | null;
   failed: boolean;
   weight: number;

@@ -3,7 +3,7 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { beginGroup, endGroup, runBranches, type Branch, type Group } from './group.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
-/** Runs all branches of a parallel group at the same time and joins their trust (Design 3). */
+/** Runs all branches of a parallel group at the same time and joins their trust. */
 export async function runParallel(
   deps: StepDeps,
   run: ActiveRun,

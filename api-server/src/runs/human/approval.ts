@@ -6,10 +6,10 @@ import type { StepContext } from '../state/step-context.ts';
 import type { Attempt } from '../state/step-kind.ts';
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'timed_out', 'cancelled'] as const;
-/** `cancelled`: its run or its call ended before anybody decided. */
+/** `cancelled`: its run or its call ended before a decision. */
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** A call that an agent may make once somebody allows it. */
+/** A tool call that needs an approval. */
 export interface ToolCall {
   agent: string;
   server: string;
@@ -55,7 +55,7 @@ export interface ApprovalsOfRun {
   find(id: string): Promise<Approval | null>;
 }
 
-/** A question of a step that nobody has answered yet. */
+/** A new approval of a step. */
 export const pendingApproval = (
   { run, name }: Pick<StepContext, 'run' | 'name'>,
   asked: Pick<Approval, 'id' | 'kind' | 'question' | 'fields' | 'tool' | 'requestedAt' | 'expiresAt'>,
@@ -90,7 +90,7 @@ export interface Verdict {
 export type Decided =
   | { kind: 'decided'; approval: Approval }
   | { kind: 'not_found' }
-  /** Somebody was first, or the run went away; `approval` says who and how. */
+  /** It was decided before, or its run has ended; `approval` says by whom and how. */
   | { kind: 'conflict'; approval: Approval }
   | { kind: 'expired'; approval: Approval }
   | { kind: 'invalid'; problems: { loc: string[]; msg: string }[] };

@@ -11,7 +11,7 @@ export function checkFields(fields: readonly HumanField[], { decision, fields: g
   const strangers = Object.keys(given).filter((name) => !known.has(name));
   const problems = strangers.map((name) => ({
     loc: ['fields', name.slice(0, 64)],
-    msg: 'is no field of this approval',
+    msg: 'is not a field of this approval',
   }));
   const values: FieldValues = {};
   for (const field of fields) {
@@ -42,6 +42,6 @@ function wrong({ type, options }: HumanField, value: unknown): string | null {
 export const needsNoInput = (fields: readonly HumanField[]): boolean =>
   fields.every((field) => !field.required || field.default !== undefined);
 
-/** What holds when nobody answers. */
+/** The values that apply when the approval times out. */
 export const defaultsOf = (fields: readonly HumanField[]): FieldValues =>
   Object.fromEntries(fields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default]])));

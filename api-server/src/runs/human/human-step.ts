@@ -100,7 +100,7 @@ function noteEnd({ run, name }: StepContext, { id, status, decidedBy, comment }:
       });
       break;
     case 'timed_out':
-      run.journal.add('warn', 'approval_expired', `nobody decided about ${name} in time`, fields);
+      run.journal.add('warn', 'approval_expired', `the approval of ${name} expired without a decision`, fields);
       break;
     case 'cancelled':
     case 'pending':
@@ -133,7 +133,7 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
       return timedOut(step, fields, raw);
     case 'cancelled':
     case 'pending':
-      return { ...failure('cancelled', 'the question was withdrawn'), facts };
+      return { ...failure('cancelled', 'the approval was cancelled'), facts };
     default:
       return status satisfies never;
   }
@@ -144,7 +144,7 @@ function timedOut(
   fields: HumanField[],
   raw: RawResponse,
 ): Performed {
-  const message = `nobody decided within ${seconds} s`;
+  const message = `no decision within ${seconds} s`;
   const timeout = { ...failure('timeout', message), facts: noFacts(raw) };
   switch (rule) {
     case 'fail':
@@ -155,7 +155,7 @@ function timedOut(
       return {
         ok: true,
         facts: noFacts(raw),
-        answer: answerOf(null, `${message}; the run goes on`, { values: defaultsOf(fields), comment: null }),
+        answer: answerOf(null, `${message}; the run continues`, { values: defaultsOf(fields), comment: null }),
       };
     default:
       return rule satisfies never;

@@ -5,7 +5,7 @@ import { noteMissing } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import type { Templates } from './templates.ts';
 
-/** Longest prompt after rendering (Design 3), in bytes of UTF-8. */
+/** Longest prompt after rendering, in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 256 * 1024;
 
 const templateFailure = (message: string) => failure('template_failed', `prompt_template: ${message}`);

@@ -2,7 +2,7 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import type { Templates } from './templates.ts';
 
-/** What `${NAME}` may mean in `url`, `headers` and `payload` (Design 3): the operator's list and its values. */
+/** What `${NAME}` may mean in `url`, `headers` and `payload`: the operator's list and its values. */
 export interface PipelineEnv {
   /** Undefined for a name that is not on `security.pipeline_env`. */
   valueOf(name: string): string | undefined;
@@ -18,7 +18,7 @@ export interface Rendering {
   values: Record<string, unknown>;
   /** The author's key that holds the text; every failure names it. */
   field?: string;
-  /** Told of every value that a template names and that is not there: it is rendered as nothing. */
+  /** Called with every value that a template uses and that does not exist; it is rendered as empty text. */
   missing?: (value: string) => void;
 }
 
@@ -26,11 +26,11 @@ type Rendered<T> = { ok: true; value: T } | Failure;
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Notes in the run's log what a template of a step could not find (Design 3). */
+/** Notes in the run's log what a template of a step could not find. */
 export const noteMissing =
   (what: string, { run, name }: { run: Pick<ActiveRun, 'journal'>; name: string }) =>
   (value: string): void =>
-    run.journal.add('warn', 'template_missing_value', `${what} names a value that is not there: ${value}`, {
+    run.journal.add('warn', 'template_missing_value', `${what} uses a value that does not exist: ${value}`, {
       step_name: name,
       value,
     });

@@ -4,7 +4,7 @@ import type { ActiveRun, StepView } from '../state/active-run.ts';
 /** What of a run templates and expressions may see. */
 export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;
 
-/** The names that templates and expressions see (Design 3); context names win over metadata's. */
+/** The names that templates and expressions see; context names win over metadata's. */
 export function runValues(
   run: SeenRun,
   now: number,

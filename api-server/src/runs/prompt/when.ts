@@ -5,16 +5,16 @@ import type { Templates } from './templates.ts';
 
 const failed = (msg: string, source: string) => failure('expression_failed', `when: ${msg}, in ${source}`);
 
-interface Place {
+interface StepIdentity {
   run: ActiveRun;
   name: string;
   locals?: Readonly<Record<string, unknown>>;
 }
 
-/** A missing value skips with a word in the log, a type error fails the step, so that nothing runs by mistake (Design 3). */
+/** A missing value skips the step with an event; a type error fails it, so that nothing runs by mistake. */
 export function evaluateWhen(
   { templates, now }: { templates: Templates; now(): number },
-  { run, name, locals }: Place,
+  { run, name, locals }: StepIdentity,
   when: string | undefined,
 ): 'run' | 'skip' | Failure {
   if (when === undefined) return 'run';

@@ -10,7 +10,7 @@ export interface Capacity {
   /** Takes `count` slots or none. */
   tryTake(count?: number): boolean;
   release(): void;
-  /** Calls whenever a slot is free that nobody here waits for. */
+  /** Calls whenever a slot becomes free and no run of this process waits for it. */
   onRoom(listener: () => void): void;
   /** Resolves with a slot, in the order of the calls; rejects when the signal aborts first. */
   take(signal: AbortSignal): Promise<void>;

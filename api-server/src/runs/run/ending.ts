@@ -29,7 +29,7 @@ const never = new AbortController().signal;
  * takes it or the service stops.
  */
 export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], ending = false): Promise<void> {
-  // The mark and the writes are taken in one go: an end is told by the transaction that has its row.
+  // The mark and the writes are taken together: an end is published by the transaction that stores its row.
   const mark = run.journal.mark();
   const all = [...run.pending.splice(0), ...writes];
   const logged = logDue(deps, run, ending) ? logWrite(deps, run) : null;
@@ -57,7 +57,7 @@ async function writeLog(deps: EndingDeps, run: ActiveRun): Promise<void> {
   if (write) await deps.persist(run, [write]).catch(() => run.pending.push(write));
 }
 
-/** False while the database takes no writes; throws when the service stops meanwhile, and what is a fault of ours. */
+/** False while the database accepts no writes; throws when the service stops meanwhile, and on internal errors. */
 async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<boolean> {
   try {
     await deps.persist(run, writes);
@@ -70,7 +70,7 @@ async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promis
   }
 }
 
-/** Stores the end of a run with everything that belongs to it, then tells who listens. */
+/** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
   const { status, error } = outcome;
   const completedAt = deps.now();
@@ -103,7 +103,7 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
   run.span.end({ 'service.run.status': status }, status === 'failed' ? 'failed' : null);
 }
 
-/** A shutdown leaves the run for the next start; anything else is a fault of ours, and the run says so. */
+/** A shutdown leaves the run for the next start; any other error is internal and fails the run. */
 export async function giveUp(deps: EndingDeps, run: ActiveRun, error: unknown): Promise<void> {
   clearTimeout(run.log.timer);
   if (error instanceof Stopped && error.why === 'shutdown') {

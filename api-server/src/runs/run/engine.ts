@@ -30,11 +30,11 @@ export interface EngineDeps
 
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
-  /** Takes up what an earlier process left; resolves with the number once all are on their way. */
+  /** Resumes the runs that an earlier process left; resolves with their number once all have started. */
   resume(): Promise<number>;
   /** Takes up runs that were stored before; one that this process still has goes first. */
   takeUp(runs: InterruptedRun[]): Promise<void>;
-  /** Stops all runs where they are, without a word in the store: somebody else has them, or will. */
+  /** Stops all runs where they are and stores nothing: another process has taken them over, or will. */
   letGo(): Promise<void>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
   runChild: SubRuns['run'];
@@ -54,7 +54,7 @@ interface Held {
   ended: Promise<void>;
 }
 
-/** Everything that runs in this process, from the stored row to the stored end (Design 1, "alert"). */
+/** Everything that runs in this process, from the stored row to the stored end. */
 export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
   const shutdown = new AbortController();
@@ -66,7 +66,7 @@ export function createEngine(deps: EngineDeps): Engine {
       .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => held.delete(run.id));
     held.set(run.id, { run, ended });
-    // What begins after the drain is somebody else's.
+    // A run that begins after the drain is left to the next process.
     if (shutdown.signal.aborted) run.controller.abort(new Stopped('shutdown', 'the service stops'));
     return ended;
   };
@@ -115,7 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const found = held.get(runId);
     if (!found) return cancelStored(runId, by);
     found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
-    // A database that takes no writes now keeps the end waiting, not who asked for it.
+    // A database that accepts no writes delays the end, not the answer to the caller.
     await Promise.race([found.ended, deps.step.delay(CANCEL_WAIT_MS, shutdown.signal)]);
     const status = await deps.readStatus(runId);
     return status === 'cancelled' || held.has(runId) ? 'cancelled' : 'ended';
@@ -148,7 +148,7 @@ export function createEngine(deps: EngineDeps): Engine {
     return restored.go;
   };
 
-  /** A sub-run whose parent does not go on has nobody who would take it up. */
+  /** A sub-run whose parent is not resumed is cancelled. */
   const endOrphan = (stored: InterruptedRun) => {
     const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, concurrencyGroup: null };
     const error = { step: null, message: 'its parent run has ended' };
@@ -172,7 +172,7 @@ export function createEngine(deps: EngineDeps): Engine {
     await Promise.allSettled([...held.values()].map(({ ended }) => ended));
   };
 
-  /** A run that waits for a person holds no slot; who decides may take long. */
+  /** A run that waits for a person holds no slot; the decision may take long. */
   const nothingExecutes = async () => {
     while (deps.capacity.active() > 0 && !shutdown.signal.aborted)
       await deps.step.delay(DRAIN_LOOK_MS, shutdown.signal);
@@ -193,7 +193,7 @@ export function createEngine(deps: EngineDeps): Engine {
       });
       traced(deps, run);
       if (state === 'queued') {
-        say(run, 'run_queued', 'waits for its turn');
+        say(run, 'run_queued', 'is queued');
         void hold(run, () => executeLater(run, state));
       } else {
         say(run, 'run_started', 'started');
@@ -248,7 +248,7 @@ function say({ journal, pipeline, context }: ActiveRun, event: string, word: str
 /** Notes a resumed run before it goes on. */
 async function takeUp(deps: EngineDeps, ending: EndingDeps, run: ActiveRun, status: string): Promise<void> {
   if (status === 'queued') return;
-  run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
+  run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
   if (run.stage === 'production') {
     run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
   }

@@ -10,7 +10,7 @@ import { holdSlot } from '../state/shared-slot.ts';
 import { noteSkip } from '../step/step-notes.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
-/** Runs one entry of a pipeline, whatever its shape (Design 3). */
+/** Runs one entry of a pipeline, whatever its shape. */
 export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
   if (!isParallel(step) && !isFanOut(step)) {
     const { span, slot, controller } = run;

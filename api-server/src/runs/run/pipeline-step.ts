@@ -15,7 +15,7 @@ export interface PipelineStepDeps {
 
 type AnyPipelineStep = Extract<AnyStep, { executor: 'pipeline' }>;
 
-/** A step that runs another pipeline and takes its last trust (Design 3). */
+/** A step that runs another pipeline and takes its last trust. */
 export function pipelineStep(deps: PipelineStepDeps): StepKind {
   return {
     prepare: (ctx) => {

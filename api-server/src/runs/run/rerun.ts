@@ -19,7 +19,7 @@ export type Rerun =
   | { kind: 'invalid'; message: string };
 
 /**
- * Prepares a rerun with the pipeline's current definition (Design 5): from the start, or from a top-level entry with the
+ * Prepares a rerun with the pipeline's current definition: from the start, or from a top-level entry with the
  * results of the entries before it. The new run has no team and, like a sub-run, no fingerprint: a repeat of the alert is
  * compared with the runs that deliveries started (Orchestration 4.1, 4.2).
  */

@@ -48,15 +48,15 @@ export function restore(
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
 }
 
-/** A question waits through a restart, and a group is as interrupted as its branches. */
-const PATIENT = new Set<string>(['human', 'parallel', 'fan_out']);
+/** An approval stays open through a restart, and a group counts as interrupted only by its branches. */
+const NOT_INTERRUPTED = new Set<string>(['human', 'parallel', 'fan_out']);
 
 function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: number): string | null {
   const { on_interrupted, max_resume_age_seconds: maxAge } = pipeline.durable;
   if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {
     return `interrupted by a restart and older than ${maxAge} s (durable.max_resume_age_seconds)`;
   }
-  const interrupted = [...inFlight.values()].find(({ executor }) => !PATIENT.has(executor))?.stepName;
+  const interrupted = [...inFlight.values()].find(({ executor }) => !NOT_INTERRUPTED.has(executor))?.stepName;
   if (on_interrupted === 'escalate' && interrupted !== undefined) {
     return `step ${interrupted} was interrupted by a restart (durable.on_interrupted: escalate)`;
   }

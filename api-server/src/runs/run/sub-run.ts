@@ -62,7 +62,7 @@ export interface SubRuns {
   remember(children: InterruptedRun[]): void;
 }
 
-/** Deepest level of sub-runs (Design 3); loading refuses more, reloads in between could still make it. */
+/** Deepest level of sub-runs; loading refuses more, reloads in between could still make it. */
 const MAX_DEPTH = 5;
 
 /** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
@@ -102,7 +102,7 @@ async function childRun(
     const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
     const restored = restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup });
     if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
-    restored.run.journal.add('warn', 'run_resumed', 'the run goes on after a restart');
+    restored.run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
     return restored.run;
   }
   const pipeline = deps.pipelineNamed(request.pipeline);
@@ -177,7 +177,7 @@ async function inConcurrencyGroup(deps: SubRunDeps, run: ActiveRun): Promise<Run
 
 const groupFull = ({ limit }: ConcurrencyGroup): RunOutcome => ({
   status: 'failed',
-  error: { step: null, message: `${limit} runs of this pipeline run already` },
+  error: { step: null, message: `${limit} runs of this pipeline are running already (concurrency.limit)` },
 });
 
 const LOOK_MS = 500;

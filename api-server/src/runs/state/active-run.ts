@@ -34,7 +34,7 @@ export interface ActiveRun {
   /** Writes that wait for the next transaction of this run. */
   readonly pending: Write[];
   readonly totals: { inputTokens: number; outputTokens: number; cost: number | null; unpricedSteps: number };
-  /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile (Design 4). */
+  /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile. */
   readonly slot: Slot;
   /** The concurrency group of its pipeline's `concurrency`. */
   readonly concurrencyGroup: ConcurrencyGroup | null;

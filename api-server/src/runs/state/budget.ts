@@ -1,6 +1,6 @@
 import type { ActiveRun } from './active-run.ts';
 
-/** Why the run may not spend any more; null while it may (Design 3, "Statuses"). */
+/** Why the run may not spend any more; null while it may. */
 export function overBudget({ pipeline, totals }: ActiveRun): string | null {
   const { max_tokens: maxTokens = Infinity, max_cost: maxCost = Infinity } = pipeline.budget ?? {};
   const used = totals.inputTokens + totals.outputTokens;

@@ -51,7 +51,7 @@ export function spend(priceOf: PriceOf, { run, costs }: Spending, used: Omit<Cos
   if (price) totals.cost = (totals.cost ?? 0) + price.cost;
 }
 
-/** What a step's row says of its cost: a step with one part that nobody can price is unpriced. */
+/** What a step's row says of its cost: a step with one part without a known price is unpriced. */
 export interface StepCost {
   cost: number | null;
   source: string | null;

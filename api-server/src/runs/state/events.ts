@@ -7,22 +7,22 @@ export type RunFrame = RunEvent | { type: 'run_complete'; status: TerminalRunSta
 export type Listener = (frame: RunFrame) => void;
 type Level = RunEvent['level'];
 
-/** The log of one live run: progress is told at once, ends once they are stored; `take` hands over what is not stored yet. */
+/** The log of one live run. Progress is published at once, an end once it is stored. `take` returns the events that are not stored yet. */
 export interface Journal {
   add(level: Level, event: string, msg: string, fields?: Record<string, unknown>): void;
   take(): RunEvent[];
-  /** Names what has happened up to now, for `stored`. */
+  /** The position of the last event, for `stored`. */
   mark(): number;
-  /** Everything up to the mark is stored: ends that waited for that are told now. */
+  /** Everything up to the mark is stored: ends that waited for that are published now. */
   stored(mark: number): void;
 }
 
 export interface EventHub {
   /** Opens the journal of a run that begins or goes on; `stored` are the events it already has. */
   open(runId: string, stored: RunEvent[]): Journal;
-  /** Tells the listeners the end and forgets the run; its stored events remain. */
+  /** Publishes the end and forgets the run; its stored events remain. */
   close(runId: string, status: TerminalRunStatus): void;
-  /** Forgets the run without an end: it goes on after a restart. */
+  /** Forgets the run without an end: it is resumed later. */
   drop(runId: string): void;
   /** Whether this process has the run. */
   isLive(runId: string): boolean;
@@ -33,23 +33,23 @@ export interface EventHub {
 export interface EventHubDeps {
   readStored(runId: string, afterSeq: number): Promise<RunEvent[]>;
   now(): number;
-  /** Receives every event once it may be told, for the service log. */
+  /** Receives every event once it is published, for the service log. */
   observe(runId: string, event: RunEvent): void;
-  /** Receives every event at once, for traces, which are no promise to anybody. */
+  /** Receives every event at once, for traces, which may show what is never stored. */
   trace?(runId: string, event: RunEvent): void;
 }
 
 interface Live {
   events: RunEvent[];
   unsaved: RunEvent[];
-  /** Told to nobody yet: the end of a step or run, a question, and what came after, is true only once it is stored. */
-  untold: RunEvent[];
+  /** Not published yet: the end of a step or run, an approval request, and what came after it wait until they are stored. */
+  unpublished: RunEvent[];
   /** Whether the log has said that it is full. */
   saidFull: boolean;
 }
 
-const WORD = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
-const isEnd = (event: string): boolean => WORD.test(event);
+const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
+const isEnd = (event: string): boolean => END_EVENT.test(event);
 
 const FULL = 'log_full';
 const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
@@ -61,13 +61,13 @@ export function createEventHub(deps: EventHubDeps): EventHub {
   const publish = (runId: string, frame: RunFrame) => {
     for (const listener of listeners.get(runId) ?? []) listener(frame);
   };
-  const tell = (runId: string, event: RunEvent) => {
+  const announce = (runId: string, event: RunEvent) => {
     deps.observe(runId, event);
     publish(runId, event);
   };
   return {
     open: (runId, stored) => {
-      const run: Live = { events: [...stored], unsaved: [], untold: [], saidFull: stored.some(isFullNote) };
+      const run: Live = { events: [...stored], unsaved: [], unpublished: [], saidFull: stored.some(isFullNote) };
       live.set(runId, run);
       const put = (level: Level, event: string, msg: string, fields?: Record<string, unknown>) => {
         const seq = (run.events.at(-1)?.seq ?? 0) + 1;
@@ -76,21 +76,22 @@ export function createEventHub(deps: EventHubDeps): EventHub {
         run.events.push(entry);
         run.unsaved.push(entry);
         deps.trace?.(runId, entry);
-        if (run.untold.length > 0 || isEnd(event)) run.untold.push(entry);
-        else tell(runId, entry);
+        if (run.unpublished.length > 0 || isEnd(event)) run.unpublished.push(entry);
+        else announce(runId, entry);
       };
       return {
         add: (level, event, msg, fields) => {
           if (run.events.length < MAX_EVENTS || level !== 'info' || isEnd(event)) return put(level, event, msg, fields);
           if (run.saidFull) return undefined;
           run.saidFull = true;
-          return put('warn', FULL, 'the log is full: from here on it has only ends, warnings and errors');
+          return put('warn', FULL, 'the log is full; only ends, warnings and errors follow');
         },
         take: () => run.unsaved.splice(0),
         mark: () => run.events.at(-1)?.seq ?? 0,
         stored: (mark) => {
-          const later = run.untold.findIndex(({ seq }) => seq > mark);
-          for (const entry of run.untold.splice(0, later === -1 ? run.untold.length : later)) tell(runId, entry);
+          const later = run.unpublished.findIndex(({ seq }) => seq > mark);
+          for (const entry of run.unpublished.splice(0, later === -1 ? run.unpublished.length : later))
+            announce(runId, entry);
         },
       };
     },
@@ -114,8 +115,8 @@ export function createEventHub(deps: EventHubDeps): EventHub {
     history: (runId, afterSeq) => {
       const run = live.get(runId);
       if (!run) return deps.readStored(runId, afterSeq);
-      const told = run.untold[0]?.seq ?? Infinity;
-      return Promise.resolve(run.events.filter(({ seq }) => seq > afterSeq && seq < told));
+      const held = run.unpublished[0]?.seq ?? Infinity;
+      return Promise.resolve(run.events.filter(({ seq }) => seq > afterSeq && seq < held));
     },
   };
 }

@@ -16,7 +16,7 @@ export const failure = (type: string, message: string, retryable = false): Failu
   retryable,
 });
 
-/** One call of an agent (Design 6, `agent.run`). Times in milliseconds. */
+/** One call of an agent. Times in milliseconds. */
 export interface AgentCall {
   agent: string;
   model?: string;
@@ -32,7 +32,7 @@ export interface AgentCall {
   /** W3C trace context of the call; absent where nothing is traced. */
   trace?: TraceContext;
   onEvent(event: string, fields: Record<string, unknown>): void;
-  /** The agent wants to call a tool that a person must allow; absent where nobody can be asked. */
+  /** The agent wants to call a tool that a person must allow; absent where approvals are not possible. */
   onApproval?(request: ToolRequest): Promise<ToolDecision>;
 }
 
@@ -104,5 +104,5 @@ export interface HttpReply {
   body: string;
 }
 
-/** Calls a URL that a pipeline author wrote, within the egress rules (Design 9). */
+/** Calls a URL that a pipeline author wrote, within the egress rules. */
 export type HttpExecutor = (call: HttpCall) => Promise<HttpReply | Failure>;

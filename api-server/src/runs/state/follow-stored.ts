@@ -9,12 +9,12 @@ export interface FollowDeps {
   everyMs: number;
 }
 
-/** As `EventHub.subscribe`, and for a run that another process has: what that one stored, looked at again and again. */
+/** As `EventHub.subscribe`; a run of another process is followed by polling what that process stored. */
 export function followStored({ hub, readStored, readStatus, everyMs }: FollowDeps): EventHub['subscribe'] {
   return (runId, listener) => {
     let last = 0;
     let over = false;
-    const tell = (frame: RunFrame) => {
+    const publish = (frame: RunFrame) => {
       if ('seq' in frame) {
         if (frame.seq <= last) return;
         last = frame.seq;
@@ -24,8 +24,8 @@ export function followStored({ hub, readStored, readStatus, everyMs }: FollowDep
     const look = async () => {
       // The status first: the events of an ended run are all there.
       const status = (await readStatus(runId)) as RunStatus | null;
-      for (const event of await readStored(runId, last)) tell(event);
-      if (!over && status !== null && isTerminal(status)) tell({ type: 'run_complete', status });
+      for (const event of await readStored(runId, last)) publish(event);
+      if (!over && status !== null && isTerminal(status)) publish({ type: 'run_complete', status });
     };
     let timer: NodeJS.Timeout | undefined;
     const later = () => {
@@ -36,7 +36,7 @@ export function followStored({ hub, readStored, readStatus, everyMs }: FollowDep
       timer.unref();
     };
     later();
-    const leave = hub.subscribe(runId, tell);
+    const leave = hub.subscribe(runId, publish);
     return () => {
       over = true;
       clearTimeout(timer);

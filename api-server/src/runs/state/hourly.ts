@@ -8,5 +8,5 @@ const LONGEST = { team: 120, agent: 120, provider: 100, model: 200 } as const;
 export const keyName = (kind: keyof typeof LONGEST, name: string | null): string =>
   (name ?? '').slice(0, LONGEST[kind]).toWellFormed().replaceAll('\0', '\uFFFD');
 
-/** A fan-out branch counts under the name before the slash (Design 8). */
+/** A fan-out branch counts under the name before the slash. */
 export const family = (stepName: string): string => stepName.split('/', 1)[0] as string;

@@ -1,4 +1,4 @@
-/** The words of a run: what is stored, what the engine changes, what routes and pages show. */
+/** The domain types of a run, shared by the engine, the store, routes and pages. */
 
 export const ACTIVE_RUN_STATUSES = ['queued', 'running', 'interrupted'] as const;
 export const TERMINAL_RUN_STATUSES = ['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled'] as const;
@@ -76,7 +76,7 @@ export interface Run {
   outputTokens: number;
   cost: number | null;
   unpricedSteps: number;
-  /** How somebody marked it (Orchestration 2.3). */
+  /** The mark of the whole run (Orchestration 2.3). */
   feedbackOutcome: Outcome | null;
 }
 
@@ -89,7 +89,7 @@ export interface TrustSignal {
   note?: string;
 }
 
-/** Why a step passed the gate or did not (Design 3, "The gate"). */
+/** Why a step passed the gate or did not. */
 export interface TrustReport {
   signals: TrustSignal[];
   trust: number | null;

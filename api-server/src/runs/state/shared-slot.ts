@@ -11,7 +11,7 @@ export interface Part {
 
 /**
  * The slot of a run as the workers of a group share it: given back while every worker that is left waits for a person, and
- * taken again once by the first that goes on (Design 4).
+ * taken again once by the first that goes on.
  */
 export function shareSlot(slot: Slot): { join(): Part } {
   let working = 0;
@@ -37,7 +37,7 @@ export function shareSlot(slot: Slot): { join(): Part } {
             if (!rests) return;
             rests = false;
             resting -= 1;
-            // Counted before the slot is there, so that nobody gives back what is just being taken.
+            // Counted before the slot is taken, so that another worker does not give it back meanwhile.
             working += 1;
             taking ??= slot.takeAgain(signal).finally(() => (taking = null));
             await taking;

@@ -8,7 +8,7 @@ export interface TraceContext {
 
 /** A stretch of a run in its trace (Orchestration 6); where nothing is traced, nothing at all. */
 export interface Span {
-  /** For whoever is called next; null where nothing is traced. */
+  /** For calls to other services; null where nothing is traced. */
   readonly context: TraceContext | null;
   child(name: string, attributes: SpanAttributes): Span;
   /** Once; `error` is the type of what went wrong. */

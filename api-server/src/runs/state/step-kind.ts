@@ -4,7 +4,7 @@ import type { Write } from './records.ts';
 import type { Span } from './span.ts';
 import type { StepContext } from './step-context.ts';
 
-/** What a step answered, whoever was asked; a null confidence passes no gate and fails none. */
+/** The answer of a step of any executor; a null confidence passes no gate and fails none. */
 export interface Answer {
   confidence: number | null;
   summary: string | null;
@@ -33,7 +33,7 @@ export interface CallFacts {
   raw: RawResponse;
 }
 
-/** What is known where nobody was asked who counts tokens. */
+/** The facts of an executor that uses no model. */
 export const noFacts = (raw: RawResponse): CallFacts => ({
   model: null,
   provider: null,
@@ -79,7 +79,7 @@ export interface Prepared {
   raw: RawResponse | null;
   /** Stored in the transaction of the step's start. */
   withStart?(step: StepExecution): Write[];
-  /** True where the step minds its `timeout_seconds` itself. */
+  /** True where the step handles its `timeout_seconds` itself. */
   keepsTime?: true;
   perform(attempt: Attempt): Promise<Performed>;
 }

@@ -37,7 +37,7 @@ export interface StepOutcome {
   error: StepError | null;
 }
 
-/** Runs one executor step from `when` to the gate (Design 3). Throws `Stopped` for a shutdown, and for nothing else that is expected. */
+/** Runs one executor step from `when` to the gate. Throws `Stopped` for a shutdown, and for nothing else that is expected. */
 export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
   const condition = evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
@@ -62,7 +62,7 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
     ? { ...earlier, at: earlier.startedAt, attempt: earlier.attempts }
     : firstTime(deps);
   const row = startedStep(stepOf(ctx), { id, at, attempt, prepared, status: 'running' });
-  const [event, message] = earlier ? ['step_resumed', `${name} goes on`] : ['step_started', `${name} started`];
+  const [event, message] = earlier ? ['step_resumed', `${name} resumed`] : ['step_started', `${name} started`];
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
@@ -194,7 +194,7 @@ async function interrupted(
   }
 }
 
-/** No answer in time and nobody to answer are different troubles. */
+/** Tells a slow backend from one that cannot be reached. */
 const unreached = (performed: Performed | undefined): string =>
   performed?.ok === false && performed.type === 'unavailable' ? `: ${performed.message}` : '';
 
@@ -259,7 +259,7 @@ function gateRule({ step, kind }: Begun): GateRule | null {
   };
 }
 
-/** Notes the end in the run, and in the same breath hands over the writes of the row with its roll-ups. */
+/** Notes the end in the run and, without an await between, adds the writes of the row and its roll-ups. */
 function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
   const completedAt = deps.now();
   noteEnd(begun, ending);

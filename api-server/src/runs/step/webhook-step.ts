@@ -21,7 +21,7 @@ export interface WebhookStepDeps {
   now(): number;
 }
 
-/** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none (Design 3). */
+/** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none. */
 export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
     prepare: (ctx) => {

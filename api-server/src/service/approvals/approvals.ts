@@ -135,7 +135,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
       const record = async (...[made, audit, counters]: Parameters<Parameters<typeof decide>[0]['record']>) =>
         database.write(async (tx) => {
           if (!(await decideApproval(tx, made))) return false;
-          await tx.tell(`${WORD}${id}`);
+          await tx.notify(`${WORD}${id}`);
           await insertAudit(tx, audit);
           await addCounters(tx, counters);
           return true;

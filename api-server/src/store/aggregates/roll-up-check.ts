@@ -17,7 +17,7 @@ export interface Shortfall {
 /** Runs up to which a start counts all rows; more would hold it up (about 10 ms for each 1,000 runs of three steps). */
 export const MAX_COUNTED_RUNS = 5_000;
 
-/** Compares the roll-ups with a full scan (Design 8); null where there is too much to scan at a start. */
+/** Compares the roll-ups with a full scan; null where there is too much to scan at a start. */
 export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUNS): Promise<Shortfall[] | null> {
   const { known } = await db
     .selectFrom((from) =>

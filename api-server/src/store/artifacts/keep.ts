@@ -24,7 +24,7 @@ export function sortOut(texts: Record<string, string>): { kept: [string, string]
   };
 }
 
-/** A folder a run, a file an artifact. File names are hashes: no path is built from what an agent said (Design 9). */
+/** A folder a run, a file an artifact. File names are hashes: no path is built from what an agent said. */
 export function artifactStore(dir: string): ArtifactStore {
   const fileOf = (runId: string, stepName: string, name: string) =>
     join(dir, folderOf(runId), createHash('sha256').update(`${stepName}\0${name}`).digest('hex'));

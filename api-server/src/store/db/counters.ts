@@ -21,7 +21,7 @@ export const bumpCounter = statement<{ metric: string; labels: string; value: nu
 /** Labels are part of a key; a model's name comes from outside. */
 const MAX_LABEL = 120;
 
-/** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs (Design 8). */
+/** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs. */
 export async function addCounters(tx: Tx, counters: readonly Counter[]): Promise<void> {
   for (const { metric, labels, value } of counters) {
     await tx.count({ metric, labels: labels.map((label) => label.slice(0, MAX_LABEL)), value });

@@ -14,17 +14,17 @@ export interface Tx {
   /** Number of rows changed. */
   run<P>(query: Statement<P, unknown>, input: P): Eventually<number>;
   /**
-   * Nobody else gets past the same name until this transaction ends. A job that reads and then writes what it
+   * No other transaction gets the lock of the same name until this one ends. A job that reads and then writes what it
    * concluded takes one first: in Postgres other processes write at the same time.
    */
   lock(name: string): Eventually<void>;
   /**
-   * Under which epoch this process writes; null where it shares its database with nobody. In Postgres the transaction
-   * has seen that this epoch still holds, and keeps it from ending before the transaction does (Design 8).
+   * Under which epoch this process writes; null where it does not share its database. In Postgres the transaction
+   * has seen that this epoch still holds, and keeps it from ending before the transaction does.
    */
   readonly epoch: number | null;
-  /** Says a word to all processes that share the database, once this transaction is stored. */
-  tell(word: string): Eventually<void>;
+  /** Sends a message to all processes that share the database, once this transaction is stored. */
+  notify(message: string): Eventually<void>;
   /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
   count(counter: Counter): Eventually<void>;
   /** The same for the sums of an hour. */
@@ -35,12 +35,12 @@ export interface Database {
   /** Committed state, for reads; no transactions. */
   readonly db: Kysely<Tables>;
   /**
-   * The same for what may take over 20 ms: off the event loop, with a bound on what waits (Design 8). Rejects with
+   * The same for what may take over 20 ms: off the event loop, with a bound on what waits. Rejects with
    * `unavailable` when `signal` says so, after half a minute, and when too many wait.
    */
   reader(signal: AbortSignal): Kysely<Tables>;
   /**
-   * Group commit: resolves after the fsync (Design 8). A job may run several times and must not wait for anything
+   * Group commit: resolves after the fsync. A job may run several times and must not wait for anything
    * but the database. Rejects with `unavailable` where the database refuses or cannot be reached, `conflict` where a
    * unique index refuses the row for good, and with what the job threw.
    */

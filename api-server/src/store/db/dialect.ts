@@ -3,7 +3,7 @@ import { postgresFault, sqliteFault, type Fault } from './faults.ts';
 import type { Tables } from './schema.ts';
 import type { TableWords } from '../migrations/table-words.ts';
 
-/** Every difference between the embedded database and Postgres (Design 8). */
+/** Every difference between the embedded database and Postgres. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   readonly words: TableWords;

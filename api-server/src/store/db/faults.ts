@@ -14,7 +14,7 @@ export class Fenced extends Error {}
 /** The connection ended under a statement, whatever the client's own words for it are. */
 export class ConnectionLost extends Error {}
 
-/** `unknown` only where nobody asked to the end. */
+/** `unknown` only where the outcome could not be read. */
 export type Outcome = 'committed' | 'not_committed' | 'unknown';
 
 /** A commit was sent and not answered: `settled` tells later whether it took effect. */

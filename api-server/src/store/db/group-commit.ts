@@ -9,12 +9,12 @@ export type Eventually<T> = T | Promise<T>;
 /** What a job may touch: filled in by the database. */
 export type Job<Tx, T> = (tx: Tx) => T | Promise<T>;
 
-/** `alone`: no other process has a transaction meanwhile, for a job that keeps losing races. */
-export type Company = 'others' | 'alone';
+/** `exclusive`: no other process has a transaction meanwhile, for a job that keeps losing races. */
+export type Sharing = 'shared' | 'exclusive';
 
 export interface Transactions<Tx> {
-  begin(company: Company): Eventually<void>;
-  /** Done after the fsync; throws `CommitInDoubt` where nobody knows. */
+  begin(sharing: Sharing): Eventually<void>;
+  /** Done after the fsync; throws `CommitInDoubt` where the outcome is unknown. */
   commit(): Eventually<void>;
   rollback(fault: Fault): Eventually<void>;
   faultOf(error: unknown): Fault;
@@ -49,7 +49,7 @@ const RACES = 2;
 const RACE_BACKOFF = { firstMs: 2, mostMs: 256, jitter: 1 };
 
 /**
- * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync (Design 8).
+ * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync.
  * A job may run several times: when one of a batch throws, all are rolled back and each runs alone;
  * a job that lost a race against another process, or its connection, runs again.
  */
@@ -110,7 +110,7 @@ export class GroupCommit<Tx> {
   async #together(batch: Waiting<Tx>[]): Promise<void> {
     const failure = await this.#attempt(batch);
     if (failure?.fault !== 'again' || batch.length === 1) return this.#oneByOne(batch, failure);
-    return this.#oneByOne(batch, await this.#attempt(batch, 'alone'));
+    return this.#oneByOne(batch, await this.#attempt(batch, 'exclusive'));
   }
 
   /** `failure` is what became of them together. */
@@ -131,19 +131,19 @@ export class GroupCommit<Tx> {
     let failure = first ?? (await this.#attempt([waiting]));
     for (let tries = 1; failure && tries < TRIES[failure.fault]; tries += 1) {
       if (failure.fault === 'again') await sleep(backoffMs(tries, RACE_BACKOFF));
-      failure = await this.#attempt([waiting], tries >= RACES ? 'alone' : 'others');
+      failure = await this.#attempt([waiting], tries >= RACES ? 'exclusive' : 'shared');
     }
     if (failure) waiting.reject(answerOf(failure));
     return failure;
   }
 
   /** Runs the jobs in one transaction; answers them and returns undefined, or returns why nothing is stored. */
-  async #attempt(batch: Waiting<Tx>[], company: Company = 'others'): Promise<Failure | undefined> {
+  async #attempt(batch: Waiting<Tx>[], sharing: Sharing = 'shared'): Promise<Failure | undefined> {
     const { tx } = this.#transactions;
     const results: unknown[] = [];
     let began = false;
     try {
-      const begun = this.#transactions.begin(company);
+      const begun = this.#transactions.begin(sharing);
       if (begun instanceof Promise) await begun;
       began = true;
       for (const { job } of batch) {
@@ -203,7 +203,7 @@ function answerOf({ fault, error }: Failure): unknown {
     case 'job':
       return error;
     case 'conflict':
-      return new AppError('conflict', 'the same thing is stored already', { cause: error });
+      return new AppError('conflict', 'a row with this key is stored already', { cause: error });
     case 'again':
       return new AppError('unavailable', 'the database is busy; nothing was stored, try again', { cause: error });
     case 'lost':

@@ -16,7 +16,7 @@ interface Writer {
 
 /**
  * Answers at once with the outcome of the last write. Where that failed, or is older than `trustedMs`, it also starts
- * a write of its own, so that a service that nobody sends work to any more notices that the database is back, or gone.
+ * a write of its own, so that an idle service notices that the database is back, or gone.
  */
 export function createHealth(writer: Writer, options: { now: () => number; trustedMs: number }): () => boolean {
   let probing = false;

@@ -86,7 +86,7 @@ export interface HourlySums {
   steps(): HourlyStep[];
 }
 
-/** Adds up in memory what one transaction brings, so that it writes every row once (Design 8). */
+/** Adds up in memory what one transaction brings, so that it writes every row once. */
 export function collectHourly(): HourlySums {
   const runs = new Map<string, HourlyRun>();
   const steps = new Map<string, HourlyStep>();

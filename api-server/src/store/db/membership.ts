@@ -28,7 +28,7 @@ export interface Renewal {
   leads: boolean;
   /** A lease is over. */
   dead: boolean;
-  /** A run is nobody's. */
+  /** A run without an owner waits. */
   work: boolean;
   /** A run of this process is to be cancelled. */
   cancellations: boolean;
@@ -36,9 +36,9 @@ export interface Renewal {
   definitions: number | null;
 }
 
-/** The place of this process among those that share a Postgres database (Design 8). */
+/** The place of this process among those that share a Postgres database. */
 export interface Membership {
-  /** Enters under a new epoch; what it had under the one before is nobody's from then on. */
+  /** Enters under a new epoch; the runs of its former epoch have no owner from then on. */
   join(before: number | null): Promise<number>;
   /** Null where others have ended the epoch. */
   renew(epoch: number): Promise<Renewal | null>;
@@ -52,7 +52,7 @@ export interface MembershipOptions {
   /** For people who look into the table. */
   name: string;
   leaseMs: number;
-  /** Hears every word of `Tx.tell`, of whatever process; words said while the connection was away are lost. */
+  /** Receives every message of `Tx.notify` from any process; messages sent while the connection was away are lost. */
   heard(word: string): void;
   /** How long a version that owns its database alone may take to go, in milliseconds. */
   patienceMs: number;
@@ -111,7 +111,9 @@ async function connect(url: string, { heard, patienceMs }: MembershipOptions): P
   while (!(await shares(session))) {
     if (Date.now() >= deadline) {
       await session.end();
-      throw new Error('database.url: an api-server that shares its database with nobody uses it; stop it first');
+      throw new Error(
+        'database.url: it is in use by an api-server that does not share its database; stop that one first',
+      );
     }
     await sleep(RETRY_MS);
   }

@@ -11,7 +11,7 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to this program's, one transaction a migration, forward only (Orchestration 9).
  * Throws one line naming the pending revisions when `autoMigrate` is false, and refuses a newer schema.
- * The caller sees to it that nobody else migrates meanwhile.
+ * The caller holds a lock so that no other process migrates meanwhile.
  */
 export async function migrate(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
   const applied = await appliedIds(db);

@@ -1,7 +1,7 @@
 import type { Database, DatabaseLocation, DatabaseOptions } from './database.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-/** Opens the database that the configuration names and brings its schema up to date (Design 8). */
+/** Opens the database that the configuration names and brings its schema up to date. */
 export async function openDatabase(options: DatabaseLocation & DatabaseOptions): Promise<Database> {
   if ('file' in options) return openSqlite(options);
   // Its client is loaded only where it is used.

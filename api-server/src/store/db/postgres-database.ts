@@ -21,18 +21,18 @@ import { createWriter } from './postgres-writer.ts';
 
 const READERS = 8;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
-/** Who stands still in the middle of a transaction keeps others from taking over until the server ends it: before a lease is over. */
+/** A process that hangs inside a transaction blocks a takeover until the server ends it; that happens before a lease is over. */
 const WRITE_LIMITS = { statement: 15_000, lock: 5_000, idle: 5_000 };
 /** Migrations may rebuild tables; a second replica waits as long as the first needs. */
 const MIGRATION_LIMITS = { statement: 0, lock: 0 };
-/** Any number that nobody else takes as an advisory lock. */
+/** Any number that no other advisory lock uses. */
 const MIGRATION_LOCK = '7165218850271234419';
 const OLDEST_VERSION = 130_000;
 const OUTCOME_RETRY_MS = 250;
 /** A readiness probe trusts a write of this age. */
 const TRUSTED_MS = 5_000;
 
-/** Opens a Postgres database: one connection that writes, a few that read, both found again after a failover (Design 8). */
+/** Opens a Postgres database: one connection that writes, a few that read, both found again after a failover. */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   await prepareSchema(options);
   const pool = new pg.Pool({

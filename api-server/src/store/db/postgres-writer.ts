@@ -2,7 +2,7 @@ import type { Counter } from '../../runs/state/records.ts';
 import type { Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import { CommitInDoubt, ConnectionLost, Fenced, LockBusy, type Outcome } from './faults.ts';
-import type { Company, Transactions } from './group-commit.ts';
+import type { Sharing, Transactions } from './group-commit.ts';
 import { collectHourly, KEYED, SUMMED } from './hourly-sums.ts';
 import { type Answer, kyselyOver, type Query, type Session } from './postgres-connection.ts';
 import type { Tables } from './schema.ts';
@@ -24,15 +24,15 @@ export interface Writer extends Transactions<Tx> {
 
 const CONNECTIONS_TRIED = 3;
 
-/** Every transaction shares this lock; one that must be alone has it for itself. Any number that nobody else takes. */
-const COMPANY_LOCK = '7165218850271234420';
-/** The word of `Tx.tell` goes to whoever listens here. */
+/** Every transaction shares this lock; one that must be alone has it for itself. Any number that no other lock uses. */
+const SHARED_LOCK = '7165218850271234420';
+/** The channel of `Tx.notify`. */
 export const CHANNEL = 'signalbox';
 /** Names the transaction at once, so that a commit without an answer can be asked for later. */
 const NAME = 'SELECT pg_current_xact_id()::text AS id';
-const BEGIN: Readonly<Record<Company, string>> = {
-  others: `BEGIN; SELECT pg_advisory_xact_lock_shared(${COMPANY_LOCK}); ${NAME}`,
-  alone: `BEGIN; SELECT pg_advisory_xact_lock(${COMPANY_LOCK}); ${NAME}`,
+const BEGIN: Readonly<Record<Sharing, string>> = {
+  shared: `BEGIN; SELECT pg_advisory_xact_lock_shared(${SHARED_LOCK}); ${NAME}`,
+  exclusive: `BEGIN; SELECT pg_advisory_xact_lock(${SHARED_LOCK}); ${NAME}`,
 };
 const ADD_SUMS = `INSERT INTO counters (metric, labels, value) SELECT * FROM unnest($1::text[], $2::text[], $3::float8[])
   ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`;
@@ -60,23 +60,23 @@ export function createWriter(deps: WriterDeps): Writer {
     await left?.end();
   };
 
-  const name = async (company: Company): Promise<string> => {
-    if (epoch === 'none') throw new Fenced('this process has lost its place among those that share the database');
+  const name = async (sharing: Sharing): Promise<string> => {
+    if (epoch === 'none') throw new Fenced('the lease of this replica has ended');
     seen = epoch;
-    const text = `${BEGIN[company]}${seen === null ? '' : epochHolds(seen)}`;
+    const text = `${BEGIN[sharing]}${seen === null ? '' : epochHolds(seen)}`;
     const [, , named, held] = (await send({ text })) as unknown as [Answer, Answer, Answer, Answer?];
-    if (held?.rows.length === 0 && deps.fenced) throw new Fenced('other processes have taken over from this one');
+    if (held?.rows.length === 0 && deps.fenced) throw new Fenced('other replicas have taken over from this one');
     return (named.rows[0] as { id: string }).id;
   };
   /** A connection may be found dead only when it is used; where no new one is to be had, nothing begins. */
-  const beginOnLiving = async (company: Company): Promise<string> => {
+  const beginOnLiving = async (sharing: Sharing): Promise<string> => {
     for (let tries = 1; ; tries += 1) {
       if (!session?.alive) {
         await drop();
         session = await deps.connect();
       }
       try {
-        return await name(company);
+        return await name(sharing);
       } catch (error) {
         await drop();
         if (tries === CONNECTIONS_TRIED || postgres.faultOf(error) !== 'lost') throw error;
@@ -88,7 +88,7 @@ export function createWriter(deps: WriterDeps): Writer {
     ...preparedOn(send),
     lock: async (name) => {
       if (locks.has(name)) return;
-      // Waiting with one lock in hand for another could wait for somebody who waits for us.
+      // Waiting for a second lock while holding one could deadlock.
       const alone = locks.size === 0;
       const call = alone ? 'pg_advisory_xact_lock' : 'pg_try_advisory_xact_lock';
       const text = `SELECT ${call}(hashtextextended($1, 0)) AS taken`;
@@ -99,8 +99,8 @@ export function createWriter(deps: WriterDeps): Writer {
     get epoch() {
       return seen;
     },
-    tell: async (word) =>
-      void (await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, word], name: 'tell' })),
+    notify: async (message) =>
+      void (await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, message], name: 'notify' })),
     count: (counter) => {
       const key = `${counter.metric}\n${JSON.stringify(counter.labels)}`;
       const value = (sums.get(key)?.value ?? 0) + counter.value;
@@ -113,11 +113,11 @@ export function createWriter(deps: WriterDeps): Writer {
     tx,
     writeAs: (next) => void (epoch = next),
     faultOf: postgres.faultOf,
-    begin: async (company) => {
+    begin: async (sharing) => {
       locks = new Set();
       sums = new Map();
       hourly.clear();
-      transactionId = await beginOnLiving(company);
+      transactionId = await beginOnLiving(sharing);
     },
     commit: async () => {
       if (sums.size > 0) await send(addSums(sums));

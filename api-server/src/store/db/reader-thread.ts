@@ -36,7 +36,7 @@ interface Waiting extends ThreadQuery {
 }
 
 /**
- * A thread that answers the queries which would hold the event loop up (Design 8), one at a time, started with the first of
+ * A thread that answers the queries which would hold the event loop up, one at a time, started with the first of
  * them. SQLite cannot be stopped in the middle of a query: who gave up has an answer at once, the next one waits for its turn.
  */
 export function createReaderThread({ file, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING }: Options): ReaderThread {

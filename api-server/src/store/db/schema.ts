@@ -49,13 +49,13 @@ export interface Tables {
   marks: { name: string; value: number };
   /** Processes that share a Postgres database; `epoch` grows and is never used twice. */
   replicas: { epoch: Generated<number>; name: string; expires_at: number };
-  /** Runs that are to be cancelled by whoever has them. */
+  /** Runs that their owner is to cancel. */
   cancellations: { run_id: string; asked_by: string };
   /** Runs of a lane: `entered` is 1 for those that have one of its `places`, 0 for those that wait. */
   lane_places: { run_id: string; lane: string; places: number; entered: number };
   /** Where artifacts have no folder. */
   artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
-  /** Page sessions that somebody logged out of, until their cookies are over. */
+  /** Page sessions after a logout, until their cookies expire. */
   ended_sessions: { id: string; expires_at: number };
   /** Texts, as JSON, under their `prompt_hash`; they stay when definitions and runs are gone. */
   prompt_templates: { hash: string; template: string };
@@ -119,6 +119,6 @@ export interface RunRow extends Omit<NewRunRecord, 'status'>, Omit<RunEndRecord,
   seq: Generated<number>;
   completed_at: number | null;
   waiting_on: string | null;
-  /** The epoch of the replica that has the run; null for nobody, and in the embedded database. */
+  /** The epoch of the replica that has the run; null without one, and in the embedded database. */
   owner: number | null;
 }

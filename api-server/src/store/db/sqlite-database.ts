@@ -14,7 +14,7 @@ import { createReaderThread } from './reader-thread.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
-/** Opens the embedded database: one process at a time, WAL, synchronous FULL read back (Design 8). */
+/** Opens the embedded database: one process at a time, WAL, synchronous FULL read back. */
 export async function openSqlite(options: DatabaseOptions & { file: string }): Promise<Database> {
   const lock = takeLock(options.file);
   const writer = openConnection(options.file, { readOnly: false });
@@ -34,7 +34,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     db: reader.kysely,
     reader: thread.reader,
     write: (job) => commits.write(job),
-    // A file that nobody writes to does not fall ill.
+    // A file without writes cannot become unhealthy.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
     fileInPlace: inPlace,
     close: async () => {
@@ -110,7 +110,7 @@ function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Trans
       // The only writing connection holds the whole database already.
       lock: () => undefined,
       epoch: null,
-      tell: () => undefined,
+      notify: () => undefined,
       count: ({ metric, labels: list, value }) => {
         const labels = JSON.stringify(list);
         const key = `${metric}\n${labels}`;

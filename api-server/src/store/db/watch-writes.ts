@@ -33,7 +33,7 @@ function watched(tx: Tx, changed: Set<string>): Tx {
     all: (query, input) => tx.all(query, input),
     lock: (name) => tx.lock(name),
     epoch: tx.epoch,
-    tell: (word) => tx.tell(word),
+    notify: (message) => tx.notify(message),
     count: (counter) => tx.count(counter),
     sum: (hourly) => tx.sum(hourly),
     run: (query, input) => {

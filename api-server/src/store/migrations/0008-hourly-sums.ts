@@ -9,7 +9,7 @@ const FAMILY = `CASE WHEN step_name LIKE '%/%' THEN rtrim(rtrim(step_name, '0123
 const UNPRICED = `CASE WHEN cost IS NULL AND coalesce(input_tokens, output_tokens) IS NOT NULL THEN 1 ELSE 0 END`;
 
 /**
- * What the statistics of a window are summed from (Design 8): one row an hour, by the hour in which a run was triggered and
+ * What the statistics of a window are summed from: one row an hour, by the hour in which a run was triggered and
  * a step started, an empty name where there is none. Beside them the indexes for what no sum can say: exact percentiles, and
  * the labels of single executions.
  */

@@ -26,7 +26,7 @@ const keepRow = statement<Row>((db, slot) =>
     ),
 );
 
-/** Artifacts beside the runs, where several processes have no folder in common (Design 8). */
+/** Artifacts beside the runs, where several processes have no folder in common. */
 export const databaseArtifacts = ({ db, write }: Pick<Database, 'db' | 'write'>, now: () => number): ArtifactStore => ({
   keep: async (runId, stepName, texts) => {
     const { kept, leftOut } = sortOut(texts);

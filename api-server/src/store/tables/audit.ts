@@ -5,7 +5,7 @@ import { statement } from '../db/statement.ts';
 
 export const ACTOR_KINDS = ['token', 'chat', 'system'] as const;
 
-/** One row of the audit log (Orchestration 2.12, Design 5). Never holds a token or a request body. */
+/** One row of the audit log (Orchestration 2.12). Never holds a token or a request body. */
 export interface AuditEntry {
   /** Milliseconds. */
   ts: number;
@@ -26,7 +26,7 @@ export interface AuditRow extends AuditEntry {
   id: number;
 }
 
-/** Filters of `GET /audit` (Design 5); times in milliseconds, `since` included, `until` not. */
+/** Filters of `GET /audit`; times in milliseconds, `since` included, `until` not. */
 export interface AuditFilter {
   actor?: string;
   role?: string;

@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts';
 /** Runs that one look takes into view; those that wait in full concurrency groups are among them. */
 const IN_VIEW = 500;
 
-/** Makes the runs of replicas whose lease is over nobody's; a replica that still writes under it is left for the next look. */
+/** Releases the runs of replicas whose lease has expired; a replica that is writing at the moment is left for the next look. */
 export async function releaseDead(tx: Tx): Promise<number> {
   const dead = await tx.db
     .selectFrom('replicas')
@@ -28,7 +28,7 @@ export async function releaseDead(tx: Tx): Promise<number> {
   return epochs.length;
 }
 
-/** Makes the runs of this replica nobody's; it must have stopped them. */
+/** Releases the runs of this replica, which it must have stopped. */
 export async function releaseOwn(tx: Tx): Promise<void> {
   await tx.db
     .updateTable('runs')
@@ -36,7 +36,7 @@ export async function releaseOwn(tx: Tx): Promise<void> {
     .where('owner', '=', tx.epoch)
     .where('status', 'in', ACTIVE_RUN_STATUSES)
     .execute();
-  await tx.tell('work');
+  await tx.notify('work');
 }
 
 interface Waiting {
@@ -48,8 +48,8 @@ interface Waiting {
 }
 
 /**
- * Takes runs that are nobody's, the oldest first, at most `limit` and those that are only to be cancelled; each with its
- * sub-runs. No two replicas take the same one (Design 8). Answers all their ids.
+ * Claims runs without an owner, the oldest first, at most `limit` and those that are only to be cancelled; each with its
+ * sub-runs. No two replicas take the same one. Answers all their ids.
  */
 export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
   const waiting: Waiting[] = await tx.db
@@ -106,7 +106,7 @@ function groupAdmissions(tx: Tx) {
   };
 }
 
-/** None where somebody else decides about this concurrency group at the moment. */
+/** None where another process decides about this concurrency group at the moment. */
 async function freePlaces(tx: Tx, group: string, places: number): Promise<number> {
   const { rows } = await sql<{ taken: boolean }>`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${groupLock(group)}, 0)) AS taken`.execute(tx.db);
@@ -147,7 +147,7 @@ async function own(tx: Tx, roots: readonly string[]): Promise<string[]> {
   return all;
 }
 
-/** Asks whoever has the run to cancel it; false where it has ended or is unknown. */
+/** Asks the owner of the run to cancel it; false where it has ended or is unknown. */
 export async function askToCancel(tx: Tx, runId: string, by: string): Promise<boolean> {
   const live = await tx.db
     .selectFrom('runs')
@@ -161,11 +161,11 @@ export async function askToCancel(tx: Tx, runId: string, by: string): Promise<bo
     .values({ run_id: runId, asked_by: by })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  await tx.tell('look');
+  await tx.notify('look');
   return true;
 }
 
-/** The runs of an epoch that somebody asked to cancel. */
+/** The runs of an epoch with a request to cancel. */
 export async function askedToCancel(db: Kysely<Tables>, epoch: number): Promise<{ runId: string; by: string }[]> {
   const rows = await db
     .selectFrom('cancellations')

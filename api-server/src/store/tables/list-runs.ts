@@ -5,7 +5,7 @@ import type { Tables } from '../db/schema.ts';
 import { RUN_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
-/** Filters of `GET /runs` (Design 5); times in milliseconds, `since` included, `until` not. */
+/** Filters of `GET /runs`; times in milliseconds, `since` included, `until` not. */
 export interface RunFilter {
   /** Any of these. */
   status?: readonly RunStatus[];
@@ -42,7 +42,7 @@ export interface RunList {
 
 const MAX_COUNTED = 10_000;
 
-/** Runs newest first, with how many there are: counted up to 10,000 (Orchestration 4.2, Design 5). */
+/** Runs newest first, with how many there are: counted up to 10,000 (Orchestration 4.2). */
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns): Promise<RunList> {
   const matching = filtered(db, filter);
   const { before } = page;

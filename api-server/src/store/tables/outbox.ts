@@ -36,7 +36,7 @@ const insertRow = statement<Fresh>((db, slot) =>
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Stores what is to be told in the caller's transaction; an id that is there already stays as it is. */
+/** Stores notifications in the caller's transaction; an id that is there already stays as it is. */
 export async function insertNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
   for (const { id, runId, pipeline, stage, event, channel, insteadOf, source, message, createdAt } of notifications) {
     await tx.run(insertRow, {

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 const BATCH = 500;
 const DAY_MS = 86_400_000;
 
-/** Removes runs that ended more than `days` ago with all that hangs on them, in small transactions; roll-ups stay as they are (Design 8). */
+/** Removes runs that ended more than `days` ago with all that hangs on them, in small transactions; roll-ups stay as they are. */
 export async function pruneRuns(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;
   let removed = 0;

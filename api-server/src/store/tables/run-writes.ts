@@ -23,13 +23,13 @@ const findDuplicateRow = statement<
 /** The longest key that an index takes as it is. */
 const MAX_KEY = 256;
 
-/** A key comes from whoever sends an alert; an index entry has a largest size. */
+/** A key comes from the sender of an alert; an index entry has a maximum size. */
 const indexed = (key: string): string =>
   key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 
 /**
  * The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1).
- * Until the transaction ends nobody else decides about this key.
+ * No other transaction decides about this key until this one ends.
  */
 export async function findDuplicate(
   tx: Tx,
@@ -57,7 +57,7 @@ const insertOwnedRow = statement<NewRunRecord & { owner: number | null }>((db, s
   db.insertInto('runs').values({ ...rowOf(slot), owner: slot.owner }),
 );
 
-/** Answers whose the run is. Where several processes share the database, one that waits is nobody's: it goes to the first with room. */
+/** Returns the run's owner. Where several processes share the database, a queued run has none: the first process with room claims it. */
 export async function insertRun(tx: Tx, given: NewRunRecord): Promise<number | null> {
   const row = { ...given, dedup_key: given.dedup_key === null ? null : indexed(given.dedup_key) };
   if (tx.epoch === null) {
@@ -66,7 +66,7 @@ export async function insertRun(tx: Tx, given: NewRunRecord): Promise<number | n
   }
   const owner = row.status === 'queued' ? null : tx.epoch;
   await tx.run(insertOwnedRow, { ...row, owner });
-  if (owner === null) await tx.tell('work');
+  if (owner === null) await tx.notify('work');
   return owner;
 }
 
@@ -78,7 +78,7 @@ const insertDefinitionRow = statement<{ hash: string; kind: string; name: string
       .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Keeps a resolved body under its hash, so that a run goes on with what it began with (Design 8), and its prompts. */
+/** Keeps a resolved body under its hash, so that a run goes on with what it began with, and its prompts. */
 export async function keepDefinition(
   tx: Tx,
   definition: { hash: string; kind: string; name: string; body: string; stored_at: number },

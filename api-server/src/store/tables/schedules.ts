@@ -11,7 +11,7 @@ const insertFire = statement<{ pipeline: string; at: number }>((db, slot) =>
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Takes the fire of a schedule; false when somebody has it already. */
+/** Takes the fire of a schedule; false when it is taken already. */
 export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean> {
   return (await tx.run(insertFire, { pipeline, at })) === 1;
 }
@@ -35,7 +35,7 @@ const moveMark = statement<{ name: string }>((db, slot) =>
 /** Tells all processes that share the database to read their definitions again. */
 export async function spreadDefinitions(tx: Tx): Promise<void> {
   await tx.run(moveMark, { name: 'definitions' });
-  await tx.tell('look');
+  await tx.notify('look');
 }
 
 /** Fires older than this can no longer be asked for. */

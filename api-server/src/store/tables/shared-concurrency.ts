@@ -3,7 +3,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import { askToCancel, inside, groupLock } from './claims.ts';
 import type { Tx } from '../db/database.ts';
 
-/** Whether a run finds a place in its concurrency group, by what all processes have stored; nobody else decides until this transaction ends. */
+/** Whether a run finds a place in its concurrency group, by what all processes have stored; no other transaction decides until this one ends. */
 export async function groupHasRoom(tx: Tx, { key, limit }: ConcurrencyGroup, also = 0): Promise<boolean> {
   await tx.lock(groupLock(key));
   const all = await tx.db
@@ -57,7 +57,7 @@ export async function enterGroup(tx: Tx, group: ConcurrencyGroup, runId: string)
   return entered;
 }
 
-/** Runs that are nobody's yet. */
+/** Queued runs without an owner. */
 export async function countWaiting(tx: Tx): Promise<number> {
   const row = await tx.db
     .selectFrom('runs')

@@ -148,7 +148,7 @@ function toContext(payload: Payload, subject: Subject, raw: unknown, receivedAt:
   };
 }
 
-/** Alertmanager's webhook (Orchestration 2.6); `strategy` chooses what of a group becomes a run (Design 4). */
+/** Alertmanager's webhook (Orchestration 2.6); `strategy` chooses what of a group becomes a run. */
 export const alertRouter: Source = {
   name: 'alert_router',
   namesPipeline: false,

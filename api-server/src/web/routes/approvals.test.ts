@@ -108,7 +108,7 @@ test.each([
   [
     'an unknown field',
     { decision: 'approve', fields: { other: 1 } },
-    'body.fields.other: is no field of this approval',
+    'body.fields.other: is not a field of this approval',
   ],
   ['no decision', {}, null],
   ['another decision', { decision: 'maybe' }, null],
