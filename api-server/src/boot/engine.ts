@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approvals } from '../service/approvals/approvals.ts';
-import { wireArtifacts } from './artifacts.ts';
+import type { ArtifactStore } from '../store/artifacts/keep.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { agentBackend } from '../executors/agent-backend.ts';
@@ -51,6 +51,8 @@ export interface EngineParts {
   backends: AgentBackend[];
   registry: Registry;
   approvals: Approvals;
+  /** Null where none are kept. */
+  artifacts: ArtifactStore | null;
   calibration: Pick<Calibration, 'meanOf'>;
   uses: Pick<Uses, 'note'>;
   /** False where others may have taken over what this process has; absent where there are none. */
@@ -127,7 +129,6 @@ function stepDeps(
     config,
     logs,
     pipelineEnv: env,
-    database,
     backends: configured,
     templates,
     approvals,
@@ -136,6 +137,7 @@ function stepDeps(
     priceOf,
     failpoints,
     holds,
+    artifacts,
   }: EngineParts,
   kinds: Map<string, StepKind>,
 ): Omit<StepDeps, 'flush'> {
@@ -146,7 +148,6 @@ function stepDeps(
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, templates, now }));
   kinds.set('webhook', webhookStep({ http, templates, env, now }));
   kinds.set('human', humanStep({ templates, approvals, now }));
-  const artifacts = wireArtifacts(config, database);
   return {
     kinds,
     templates,

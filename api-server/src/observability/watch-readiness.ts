@@ -1,6 +1,6 @@
-import type { ServiceRoutesDeps } from '../web/routes/service.ts';
+import type { StatusDeps } from '../service/status/status.ts';
 
-type Readiness = ReturnType<ServiceRoutesDeps['readiness']>;
+type Readiness = ReturnType<StatusDeps['readiness']>;
 
 interface Log {
   error(fields: object, message: string): void;

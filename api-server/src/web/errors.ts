@@ -1,5 +1,6 @@
 import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
+import { AtCapacity } from '../service/deliveries/at-capacity.ts';
 
 /** 405 has no type of its own in the envelope; it is a `validation` of the request. */
 export class MethodNotAllowed extends AppError {
@@ -13,11 +14,13 @@ export interface Answer {
   status: number;
   body: ErrorBody;
   ours: boolean;
+  retryAfterSeconds?: number;
 }
 
 /** One place that turns what was thrown into the envelope (Orchestration 7, Design 5). Nothing of an unexpected error leaves. */
 export function toAnswer(error: unknown): Answer {
   if (error instanceof MethodNotAllowed) return answer('validation', error.message, { status: 405 });
+  if (error instanceof AtCapacity) return full(error);
   if (error instanceof AppError) return answer(error.type, error.message, { extra: error.extra });
   if (error instanceof z.ZodError) return invalid(error, []);
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
@@ -27,6 +30,14 @@ export function toAnswer(error: unknown): Answer {
     return answer('validation', 'the request cannot be read', { status: 400 });
   }
   return answer('internal', 'something went wrong here; the log of the service says what');
+}
+
+/** The load stands beside the envelope. */
+function full({ message, load }: AtCapacity): Answer {
+  const { activeRuns, maxConcurrentRuns, retryAfterSeconds } = load;
+  const { status, body, ours } = answer('at_capacity', message);
+  const beside = { active_runs: activeRuns, max_concurrent_runs: maxConcurrentRuns };
+  return { status, body: { ...body, ...beside }, ours, retryAfterSeconds };
 }
 
 interface Detail {

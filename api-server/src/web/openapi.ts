@@ -1,77 +1,131 @@
-import { ERROR_STATUS } from '@signalbox/crds';
+import fastifySwagger from '@fastify/swagger';
+import fastify from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Route } from './route.ts';
+import { type Route, TAGS, type Text } from './route.ts';
+import { readPart, schemaOf, writeAnswer } from './schemas.ts';
 
 type JsonObject = Record<string, unknown>;
+interface Body {
+  required: boolean;
+  content: { 'application/json': { schema: JsonObject & { anyOf?: JsonObject[] } } };
+}
+type Operation = JsonObject & {
+  requestBody?: Body;
+  responses: Record<string, { description: string; content?: Record<string, JsonObject> }>;
+};
+export interface ApiDescription extends JsonObject {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, JsonObject> };
+}
 
-/** The API description, made from the same table that makes the routes (Design 5). */
-export function describeApi(routes: readonly Route[], version: string): JsonObject {
-  const paths: Record<string, JsonObject> = {};
-  for (const route of routes) {
-    const path = route.url.replace(/:(\w+)/g, '{$1}').replace('/*', '/{step_name}/feedback');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+/** The API description, made from the table that makes the routes. It takes a moment, so it is made when it is asked for. */
+export async function describeApi(routes: readonly Route[], version: string): Promise<ApiDescription> {
+  const app = fastify();
+  app.setValidatorCompiler(readPart);
+  app.setSerializerCompiler(writeAnswer);
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Signalbox api-server', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+      servers: [{ url: '/' }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  });
+  await app.register(async (scope) => {
+    for (const route of routes) scope.route({ ...documented(route), handler: () => undefined });
+  });
+  await app.ready();
+  const description = app.swagger() as unknown as ApiDescription;
+  await app.close();
+  for (const route of routes) finish(description, route);
+  return withoutUnused(description);
+}
+
+function documented(route: Route) {
+  const { described, method, id, tag, summary, role } = route;
+  const { body, ...schema } = schemaOf({ ...route, ...described });
+  const bodyKeys = described.body === null ? [] : keysOf(described.body);
+  return {
+    method,
+    url: described.url,
+    exposeHeadRoute: false,
+    schema: {
+      ...schema,
+      ...(body !== undefined && bodyKeys.length > 0 ? { body: described.body } : {}),
+      operationId: id,
+      tags: [tag],
+      summary,
+      security: role === 'none' ? [] : [{ bearer: [] }],
+      'x-role': role,
+    },
+  };
+}
+
+/** The keys that a body may have; a body that takes none is not described. */
+function keysOf(body: z.ZodType): string[] {
+  const { properties = {}, anyOf = [] } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: object;
+    anyOf?: { properties?: object }[];
+  };
+  return [properties, ...anyOf.map((each) => each.properties ?? {})].flatMap((each) => Object.keys(each));
+}
+
+/** What the generator leaves out: words for every status, examples beside their schemas, the role. */
+function finish(description: ApiDescription, { described, method, answers, role }: Route): void {
+  const path = description.paths[described.url.replaceAll(/:(\w+)/g, '{$1}')] ?? {};
+  const operation = path[method.toLowerCase()];
+  if (!operation) return;
+  operation['x-role'] = role;
+  if (operation.requestBody) mayBeLeftOut(operation.requestBody);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    response.description = STATUS_WORDS[status] ?? 'OK';
+    for (const media of Object.values(response.content ?? {}))
+      media['example'] = exampleOf(description, answers[Number(status)], media);
   }
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Signalbox api-server', version },
-    components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: { Error: ERROR_SCHEMA },
-    },
-    paths,
-  };
 }
 
-function operation({ summary, role, method, schemas, describedBody }: Route): JsonObject {
-  return {
-    summary,
-    'x-role': role,
-    security: role === 'none' ? [] : [{ bearer: [] }],
-    parameters: [...parameters(schemas.params, 'path'), ...parameters(schemas.query, 'query')],
-    ...(method === 'POST' || method === 'PUT' ? requestBody(describedBody) : {}),
-    responses: {
-      '2XX': { description: 'Done or accepted' },
-      default: {
-        description: 'Refused',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
-    },
-  };
+/** Of a text the declared example, else the first one of the component that the media type refers to. */
+function exampleOf({ components }: ApiDescription, answer: z.ZodType | Text | undefined, { schema }: JsonObject) {
+  if (answer && 'mediaType' in answer) return answer.example;
+  const { $ref = '' } = schema as { $ref?: string };
+  const examples = components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)]?.['examples'];
+  return Array.isArray(examples) ? (examples[0] as unknown) : undefined;
 }
 
-/** Nothing for a route without a body; one that may be left out is not required. */
-function requestBody(described: z.ZodType): JsonObject {
-  const { anyOf = [], ...own } = jsonSchema(described) as { anyOf?: JsonObject[]; properties?: JsonObject };
-  const all = anyOf.length === 0 ? [own] : anyOf;
-  const bodies = all.filter(({ properties }) => Object.keys(properties ?? {}).length > 0);
-  if (bodies.length === 0) return {};
-  const schema = bodies.length === 1 ? bodies[0] : { anyOf: bodies };
-  return { requestBody: { required: all.length === bodies.length, content: { 'application/json': { schema } } } };
+/** A body that may be null may be left out. */
+function mayBeLeftOut(body: Body): void {
+  const media = body.content['application/json'];
+  const given = media.schema.anyOf?.filter(({ type }) => type !== 'null');
+  if (given === undefined || given.length === media.schema.anyOf?.length) return;
+  body.required = false;
+  media.schema = given.length === 1 && given[0] ? given[0] : { ...media.schema, anyOf: given };
 }
 
-function parameters(schema: z.ZodType, where: 'path' | 'query'): JsonObject[] {
-  const { properties = {}, required = [] } = jsonSchema(schema) as {
-    properties?: Record<string, unknown>;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([key, value]) => ({
-    name: key === '*' ? 'step_name' : key,
-    in: where,
-    required: where === 'path' || required.includes(key),
-    schema: value,
-  }));
+/** The generator lists every schema twice, as read and as written; only what something refers to stays. */
+function withoutUnused(description: ApiDescription): ApiDescription {
+  const { schemas } = description.components;
+  for (;;) {
+    const text = JSON.stringify(description);
+    const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`));
+    if (unused.length === 0) return description;
+    for (const name of unused) delete schemas[name];
+  }
 }
 
-const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject;
-
-const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['detail'],
-  properties: {
-    detail: {
-      type: 'object',
-      required: ['type', 'message'],
-      properties: { type: { enum: Object.keys(ERROR_STATUS) }, message: { type: 'string' } },
-    },
-  },
+const STATUS_WORDS: Record<string, string> = {
+  202: 'Accepted',
+  400: 'The request cannot be read, or asks for what cannot be',
+  401: 'No token, or one that is not known',
+  403: 'The token has another role',
+  404: 'There is no such thing',
+  409: 'The state does not allow it',
+  413: 'The body is too large',
+  422: 'The body is readable and means nothing here',
+  429: 'Too much at once; Retry-After says when to try again',
+  500: 'The service failed; its log says why',
+  503: 'Not now',
 };

@@ -1,7 +1,8 @@
+import type { ErrorType } from '@signalbox/crds';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Actor } from '../service/actor.ts';
 import type { Caller, RouteRole } from './auth/caller.ts';
-import { validationError } from './errors.ts';
 
 /** What a handler works with: parsed parts of the request and who asks. */
 export interface Call<P, Q, B> {
@@ -9,39 +10,67 @@ export interface Call<P, Q, B> {
   query: Q;
   body: B;
   caller: Caller;
+  /** The caller as use cases and the audit log know it. */
+  actor: Actor;
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-interface Schemas<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
-  params?: P;
-  query?: Q;
-  body?: B;
+export const TAGS = {
+  triggers: 'What starts runs',
+  runs: 'Runs and what became of them',
+  approvals: 'Questions to people',
+  feedback: 'Marks by people',
+  definitions: 'Pipelines, library steps and agents',
+  statistics: 'Figures of pipelines and steps',
+  history: 'Calibration and versions',
+  readiness: 'Whether a pipeline may leave testing',
+  audit: 'Who changed what',
+  service: 'Probes, metrics and this description',
+} as const;
+
+/** An answer that is no JSON. */
+export interface Text {
+  mediaType: string;
+  example: string;
 }
 
-interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Schemas<P, Q, B> {
+interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
   /** Fastify's form: `/runs/:id`, `/runs/:id/steps/*`. */
   url: string;
   /** The least role (Orchestration 5). */
   role: RouteRole;
+  /** The name of the operation in the API description; unique. */
+  id: string;
+  tag: keyof typeof TAGS;
   /** One line for the API description. */
   summary: string;
-  /** What the description says of a body that is taken as it comes. */
-  describedBody?: z.ZodType;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** What is answered when all is well, by status; the first one is what a returned value gets. */
+  answers: Record<number, z.ZodType | Text>;
+  /** Types of refusals beside those that every route has. */
+  refusals?: readonly ErrorType[];
+  /** Where the description differs from what is read: a wildcard, or a body that is taken as it comes. */
+  described?: { url?: string; params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): unknown;
 }
 
 /** One line of the route table. Everything that is not declared is refused: parameters, query and body keys. */
-export interface Route {
-  method: Method;
-  url: string;
-  role: RouteRole;
-  summary: string;
-  schemas: { params: z.ZodType; query: z.ZodType; body: z.ZodType };
-  describedBody: z.ZodType;
+export interface Route extends Omit<
+  Definition<z.ZodType, z.ZodType, z.ZodType>,
+  'params' | 'query' | 'body' | 'handler' | 'refusals' | 'described'
+> {
+  params: z.ZodType;
+  query: z.ZodType;
+  /** Null where the method takes none. */
+  body: z.ZodType | null;
+  refusals: readonly ErrorType[];
+  described: { url: string; params: z.ZodType; query: z.ZodType; body: z.ZodType | null };
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
 }
 
@@ -54,34 +83,32 @@ export function route<
   P extends z.ZodType = typeof Nothing,
   Q extends z.ZodType = typeof Nothing,
   B extends z.ZodType = typeof NoBody,
->(definition: Definition<P, Q, B>): Route {
-  const { method, url, role, summary, handler } = definition;
-  const schemas = {
-    params: definition.params ?? Nothing,
-    query: definition.query ?? Nothing,
-    body: definition.body ?? NoBody,
-  };
+>({ handler, described, ...definition }: Definition<P, Q, B>): Route {
+  const { method, url, answers, refusals = [], params = Nothing, query = Nothing } = definition;
+  const takesBody = method === 'POST' || method === 'PUT' || method === 'DELETE';
+  const body = takesBody ? (definition.body ?? NoBody) : null;
+  const [status] = Object.keys(answers).map(Number);
   return {
-    method,
-    url,
-    role,
-    summary,
-    schemas,
-    describedBody: definition.describedBody ?? schemas.body,
-    handle: (request, reply) =>
-      handler({
-        params: parsePart(schemas.params as P, request.params, 'path'),
-        query: parsePart(schemas.query as Q, request.query, 'query'),
-        body: parsePart(schemas.body as B, request.body, 'body'),
-        caller: request.caller,
+    ...definition,
+    params,
+    query,
+    body,
+    refusals,
+    described: { url, params, query, body, ...described },
+    handle: async (request, reply) => {
+      const { caller } = request;
+      const answer = await handler({
+        params: request.params as z.output<P>,
+        query: request.query as z.output<Q>,
+        body: request.body as z.output<B>,
+        caller,
+        actor: { name: caller.name, kind: 'token', role: caller.role, requestId: request.id },
         request,
         reply,
-      }),
+      });
+      // A handler that sent its answer itself resolves to nothing.
+      if (answer !== undefined) reply.code(status ?? 200);
+      return answer;
+    },
   };
-}
-
-function parsePart<S extends z.ZodType>(schema: S, value: unknown, part: string): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw validationError(parsed.error, [part]);
-  return parsed.data;
 }

@@ -9,17 +9,18 @@ import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './auth/page-auth.ts';
-import { describeApi } from './openapi.ts';
 import { readJson } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
+import { readPart, schemaOf, writeAnswer } from './schemas.ts';
 import { createSessions, type EndedSessions } from './auth/session.ts';
 import { tlsOptions } from './tls.ts';
 import { createTokenTable } from './auth/tokens.ts';
 import { type RegisterPages, toLogin, uiScope } from './auth/ui-scope.ts';
 
-export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' | 'log'> {
+export interface ServerDeps extends Pick<RoutesDeps, 'services' | 'version'> {
   log: Logger;
+  now(): number;
   countAuthFailure(reason: AuthFailure): void;
   endedSessions: EndedSessions;
   /** Only where `logging.dir` is set. */
@@ -27,6 +28,8 @@ export interface ServerDeps extends Omit<RoutesDeps, 'metricsAuth' | 'streams' |
   /** Registers the pages; without it only the JSON routes are served. */
   pages?: RegisterPages;
 }
+
+export type WebApp = FastifyInstance;
 
 const MAX_STREAMS = 200;
 const DRAIN_MS = 5_000;
@@ -41,7 +44,7 @@ export async function createServer(
   const guard = createGuard(config.auth, deps);
   const auth = createAuth(config.auth, guard, deps);
   const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
-  const routes = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
+  const { routes, describe } = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
   const methodsOf = createMethodLookup(routes);
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -65,8 +68,7 @@ export async function createServer(
   for (const route of routes) addRoute(app, route, { guard, auth });
   const { pages } = deps;
   if (pages) {
-    const description = describeApi(routes, deps.version);
-    await app.register((scope) => uiScope(scope, auth, (ui) => pages(ui, auth, description)));
+    await app.register((scope) => uiScope(scope, auth, (ui) => pages(ui, auth, describe)));
   }
   return app;
 }
@@ -89,8 +91,6 @@ function createApp(
     childLoggerFactory: () => quiet,
     logController: new LogController({ disableRequestLogging: true }),
     clientErrorHandler: answerClientError,
-    // Bodies are read by the contract's own schemas, so fastify need not load its compilers at the start.
-    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     frameworkErrors: (error, request, reply) => {
       void sendError(error, request, reply);
     },
@@ -104,14 +104,12 @@ function createApp(
       done(error as Error);
     }
   });
+  app.setValidatorCompiler(readPart);
+  app.setSerializerCompiler(writeAnswer);
   app.decorateRequest('caller');
   app.setErrorHandler(sendError);
   if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
   return app;
-}
-
-function noCompiler(): never {
-  throw new Error('routes carry no fastify schema');
 }
 
 function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
@@ -144,6 +142,7 @@ function addRoute(app: FastifyInstance, route: Route, { guard, auth }: { guard: 
   app.route({
     method: route.method,
     url: route.url,
+    schema: schemaOf(route),
     exposeHeadRoute: route.method === 'GET' && !isPage,
     onRequest: isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role),
     handler: (request, reply) => {
@@ -161,13 +160,14 @@ function sessionGuard(auth: PageAuth, { role }: Route) {
 
 function errorSender(log: Logger) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const { status, body, ours } = toAnswer(error);
+    const { status, body, ours, retryAfterSeconds } = toAnswer(error);
     if (ours)
       log.error(
         { err: error, request_id: request.id, method: request.method, route: request.routeOptions.url },
         'request failed',
       );
     if (status === 401) reply.header('www-authenticate', 'Bearer');
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return reply.code(status).header('x-request-id', request.id).header('x-content-type-options', 'nosniff').send(body);
   };
 }

@@ -1,36 +1,64 @@
+import { AppError } from '@signalbox/crds';
 import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts';
-import type { History } from '../../analytics/history.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/agent-versions.ts';
 import type { Database } from '../../store/db/database.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
+import { type BucketView, bucketView } from '../views/calibration.ts';
+import {
+  type AgentVersionView,
+  agentVersionView,
+  type PromptVersionView,
+  promptVersionView,
+} from '../views/versions.ts';
 
-interface HistoryParts {
+export interface HistoryDeps {
   database: Pick<Database, 'reader'>;
   calibration: Pick<Calibration, 'read'>;
   uses: Pick<Uses, 'flush'>;
   rule: CalibrationRule;
 }
 
-export function createHistory({ database, calibration, uses, rule }: HistoryParts): History {
+/** What the past says of steps and agents (Orchestration 4.4). */
+export interface History {
+  /** Where nobody asks for another one. */
+  readonly rule: CalibrationRule;
+  calibration(stepName: string, asked: AskedRule, signal: AbortSignal): Promise<BucketView[]>;
+  /** Throws `not_found` for a name under which nothing ever ran. */
+  promptVersions(stepName: string, signal: AbortSignal): Promise<PromptVersionView[]>;
+  /** Of an agent of the gateway. Throws `not_found` where it was never used. */
+  agentVersions(agent: string, signal: AbortSignal): Promise<AgentVersionView[]>;
+}
+
+interface AskedRule {
+  n_min?: number | undefined;
+  bin_width?: number | undefined;
+}
+
+export function createHistory({ database, calibration, uses, rule }: HistoryDeps): History {
   /** Where the database refuses, the reads behind it say so. */
   const upToDate = () => uses.flush().catch(() => undefined);
-  const buckets: History['calibration'] = async (stepName, given, signal) =>
+  const buckets = async (stepName: string, given: CalibrationRule, signal: AbortSignal) =>
     calibrate(await calibration.read(stepName, signal), given);
   return {
     rule,
-    calibration: buckets,
+    calibration: async (stepName, { n_min: nMin = rule.nMin, bin_width: binWidth = rule.binWidth }, signal) =>
+      (await buckets(stepName, { nMin, binWidth }, signal)).map(bucketView),
     promptVersions: async (stepName, signal) => {
       await upToDate();
       const found = await promptUses(database.reader(signal), stepName);
-      return found && promptVersions(found, await buckets(stepName, rule, signal));
+      if (!found) throw new AppError('not_found', 'no step of this name has ever run');
+      return promptVersions(found, await buckets(stepName, rule, signal)).map(promptVersionView);
     },
     agentVersions: async (agent, signal) => {
       await upToDate();
-      return agentVersions(await agentUses(database.reader(signal), agent));
+      const versions = agentVersions(await agentUses(database.reader(signal), agent));
+      if (versions.length === 0)
+        throw new AppError('not_found', 'no step has ever used an agent of this name of the gateway');
+      return versions.map(agentVersionView);
     },
   };
 }

@@ -1,36 +1,70 @@
-import type { RerunResult, RerunVerdict } from '../../web/routes/operations.ts';
+import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
+import { planRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
-import { planRerun } from '../../runs/run/rerun.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDetail } from '../../store/tables/run-detail.ts';
 import type { Verdict } from '../../triggers/model.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import { AtCapacity } from '../deliveries/at-capacity.ts';
+import { unknownId } from '../fields.ts';
+import type { RerunStarted } from '../views/run.ts';
 
-export interface RerunParts {
-  database: Database;
+export interface RerunDeps {
+  database: Pick<Database, 'db'>;
   definitions(): Snapshot;
   intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
+  record: RecordAction;
+}
+
+interface Asked {
+  id: string;
+  /** A top-level entry; null for the start. */
+  fromStep: string | null;
+  actor: Actor;
 }
 
 /** Reads the original, plans, and takes the new run in like any other (Orchestration 4.1). */
-export async function rerun(
-  { database, definitions, intake }: RerunParts,
-  runId: string,
-  fromStep: string | null,
-): Promise<RerunResult> {
-  const detail = await runDetail(database.db, runId, { raw: true });
-  if (!detail) return { kind: 'not_found' };
+export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
+  const detail = await runDetail(deps.database.db, id, { raw: true });
+  if (!detail) throw unknownId('run');
   const { run, steps, context, raw } = detail;
   const original = {
-    id: run.id,
+    id,
     status: run.status,
     pipelineName: run.pipelineName,
     context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
     steps,
   };
-  const plan = planRerun(definitions(), original, fromStep);
-  if (plan.kind !== 'ready') return plan;
-  const [verdict] = await intake([plan.request]);
-  return { kind: 'started', verdict: verdict as RerunVerdict, fromStep: plan.fromStep, priorSteps: plan.priorSteps };
+  const plan = planRerun(deps.definitions(), original, fromStep);
+  if (plan.kind !== 'ready') throw refusal(plan);
+  const [verdict] = await deps.intake([plan.request]);
+  // It has no fingerprint and its pipeline was found, so it starts, waits, or finds no room.
+  if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);
+  if (verdict?.status !== 'accepted' && verdict?.status !== 'queued')
+    throw new AppError('unavailable', 'the run could not be started; try again');
+  const { runId, status } = verdict;
+  await deps.record(actor, { action: 'rerun', targetType: 'run', target: id, runId, outcome: status });
+  return {
+    status,
+    run_id: runId,
+    original_run_id: id,
+    from_step: plan.fromStep,
+    prior_steps_loaded: plan.priorSteps,
+  };
+}
+
+function refusal(plan: Exclude<Rerun, { kind: 'ready' }>): AppError {
+  switch (plan.kind) {
+    case 'running':
+      return new AppError('conflict', 'the run has not ended; cancel it first');
+    case 'suspended':
+      return new AppError('conflict', 'the pipeline is suspended; resume it first');
+    case 'invalid':
+      return new AppError('validation', plan.message);
+    default:
+      return plan satisfies never;
+  }
 }

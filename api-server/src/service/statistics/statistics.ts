@@ -1,7 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
-import type { Statistics, StatisticsQuery } from '../../analytics/statistics.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
@@ -12,14 +11,39 @@ import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipel
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
 import type { Database } from '../../store/db/database.ts';
 
-interface StatisticsParts {
+import type { Insights } from '../../analytics/insights.ts';
+import type { PipelineStats } from '../../analytics/pipeline-stats.ts';
+import type { ModelStats, StepStats } from '../../analytics/step-stats.ts';
+import type { TimeRange } from '../../analytics/window.ts';
+import type { Stage } from '../../runs/state/model.ts';
+
+/** What to look at (Orchestration 4.4). */
+export interface StatisticsQuery {
+  timeRange: TimeRange;
+  stage: Stage | 'all';
+}
+
+/** The statistics that routes and pages share, so that both show the same numbers; `unavailable` where they take too long. */
+export interface Statistics {
+  /** Rejects with `not_found` for a pipeline that is neither loaded nor ever had a run. */
+  pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats>;
+  /** Every pipeline with a run in the window. */
+  pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats[]>;
+  /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
+  step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStats>;
+  stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStats[]>;
+  /** All pipelines together, over time and against the window before. */
+  insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
+}
+
+export interface StatisticsDeps {
   database: Pick<Database, 'db' | 'reader'>;
   definitions(): Pick<Snapshot, 'byName' | 'stepsByName'>;
   currency: string;
   now(): number;
 }
 
-export function createStatistics({ database, definitions, currency, now }: StatisticsParts): Statistics {
+export function createStatistics({ database, definitions, currency, now }: StatisticsDeps): Statistics {
   const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
   const scopeOf = (query: StatisticsQuery) => ({
     window: windowOf(query.timeRange, now()),

@@ -1,14 +1,12 @@
-import type { ObservedCombo, ReadinessReport, StepReadiness } from '../../analytics/readiness/readiness.ts';
+import type { ObservedCombo, ReadinessReport as Report, StepReadiness } from '../../analytics/readiness/readiness.ts';
 import { tierWords } from '../../analytics/readiness/words.ts';
 import type { ApplyTo } from '../../analytics/readiness/with-readiness.ts';
 import type { Preview } from '../readiness/preview.ts';
 import type { Tiers } from '../../analytics/readiness/tiers.ts';
-import { iso } from './views.ts';
-
-const time = (at: number | null): string | null => (at === null ? null : iso(at));
+import { AnyObject, component, iso, isoOrNull } from './answer.ts';
 
 /** A readiness evaluation as it goes over the wire (Orchestration 2.9). */
-export const readinessView = (report: ReadinessReport) => ({
+export const readinessView = (report: Report) => ({
   pipeline_name: report.pipeline,
   pipeline_stage: report.stage,
   evidence_stage: report.stage,
@@ -50,8 +48,8 @@ const stepView = ({ step, config, evidence, ...rest }: StepReadiness) => ({
     runs_total: evidence.runs,
     rows_total: evidence.rows,
     marked_total: evidence.marked,
-    first_seen_at: time(evidence.firstSeenAt),
-    last_seen_at: time(evidence.lastSeenAt),
+    first_seen_at: isoOrNull(evidence.firstSeenAt),
+    last_seen_at: isoOrNull(evidence.lastSeenAt),
   },
   tiers: tiersView(rest.tiers),
   observed_combos: rest.combos.map(comboView),
@@ -126,7 +124,14 @@ const comboView = (combo: ObservedCombo) => ({
   runs_total: combo.runs,
   rows_total: combo.executions,
   marked_total: combo.marked,
-  first_seen_at: time(combo.firstSeenAt),
-  last_seen_at: time(combo.lastSeenAt),
+  first_seen_at: isoOrNull(combo.firstSeenAt),
+  last_seen_at: isoOrNull(combo.lastSeenAt),
   current: combo.current,
 });
+
+export const Readiness = component('Readiness', AnyObject, { pipeline_name: 'checkout-errors', verdict: 'building' });
+export const ReadinessPreview = component('ReadinessPreview', AnyObject, { pipeline_name: 'checkout-errors' });
+export type ReadinessReport = ReturnType<typeof readinessView>;
+export type ReadinessStep = ReturnType<typeof stepView>;
+export type ReadinessPreview = ReturnType<typeof previewView>;
+export type ReadinessVerdict = ReadinessReport['verdict'];

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const table: Route[] = routeTable({ metricsAuth: false, version: 'x' } as RoutesDeps);
+const table: Route[] = routeTable({ services: {}, metricsAuth: false, version: 'x' } as RoutesDeps).routes;
 const concrete = (url: string) =>
   url.replace(':id', runIdOf(1)).replace(':name', 'checkout').replace('*', 'look%2F1/feedback');
 

@@ -3,14 +3,15 @@ import formbody from '@fastify/formbody';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { AppError, ERROR_STATUS, errorBody } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiDescription } from '../openapi.ts';
 import type { RouteRole } from './caller.ts';
 import { csrfRefused, hasCredentials, type PageAuth } from './page-auth.ts';
 
-/** `description` is what `/openapi.json` answers. */
+/** `describe` makes what `/openapi.json` answers. */
 export type RegisterPages = (
   app: FastifyInstance,
   auth: PageAuth,
-  description: Record<string, unknown>,
+  describe: () => Promise<ApiDescription>,
 ) => Promise<void>;
 
 /** Pages that need no session, and posts that need no more than one. Every other post needs an operator. */

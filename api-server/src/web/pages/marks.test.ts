@@ -10,8 +10,8 @@ test('a mark reaches the run or the step and leads back to where it was made', a
   expect([answer.statusCode, answer.headers.location]).toEqual([303, `/ui/runs/${runDetail().id}?step=triage`]);
   await post(url, { _csrf: VIEWER.csrf, outcome: 'correct' });
   expect(deps.marks).toMatchObject([
-    { stepName: 'triage', outcome: 'partial', notes: 'close' },
-    { stepName: null, outcome: 'correct', notes: null },
+    { stepName: 'triage', mark: { outcome: 'partial', notes: 'close' } },
+    { stepName: null, mark: { outcome: 'correct', notes: null } },
   ]);
   const { body } = await get(`/ui/runs/${runDetail().id}`);
   expect(body).toMatch(/value="correct" class="mark-correct"\s+aria-pressed="true"/);
@@ -57,5 +57,5 @@ test('a step that still runs cannot be marked, and the page says so', async () =
   const form = { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' };
   const answer = await post(`/ui/runs/${run.id}/feedback`, form);
   expect([answer.statusCode, deps.marks]).toEqual([409, []]);
-  expect(answer.body).toContain('This step is still running');
+  expect(answer.body).toContain('The step is still running.');
 });

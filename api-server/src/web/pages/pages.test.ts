@@ -1,3 +1,6 @@
+import { AppError } from '@signalbox/crds';
+import { bucketView } from '../../service/views/calibration.ts';
+import { agentVersionView, promptVersionView } from '../../service/views/versions.ts';
 import { expect, test } from 'vitest';
 import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate } from '../../analytics/calibration.ts';
@@ -8,6 +11,16 @@ import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
 import { readinessReport, readinessStep } from './fixtures/readiness.ts';
 
+const OPINION = {
+  agent: HOSTILE,
+  model: null,
+  provider: null,
+  score: null,
+  summary: null,
+  input_tokens: null,
+  output_tokens: null,
+};
+
 const hostileStep = stepDetail({
   step_name: HOSTILE,
   agent: HOSTILE,
@@ -15,19 +28,19 @@ const hostileStep = stepDetail({
   status: 'failed',
   summary: HOSTILE,
   output: { [HOSTILE]: [HOSTILE] },
-  checks: [{ name: HOSTILE, type: HOSTILE, passed: false, detail: HOSTILE }],
+  checks: [{ name: HOSTILE, type: 'webhook', passed: false, detail: HOSTILE, duration_seconds: 1 }],
   artifacts: [HOSTILE],
   error: { type: HOSTILE, message: HOSTILE },
   trust_report: trustReport({
     sentence: HOSTILE,
-    signals: [{ signal: HOSTILE, value: 0.5, enforced: false, note: HOSTILE }],
+    signals: [{ signal: 'verifier', value: 0.5, enforced: false, note: HOSTILE }],
   }),
   raw_response: {
     prompt: HOSTILE,
     prompt_spans: [[0, 20]],
     child_run_id: HOSTILE,
-    verifier: { agent: HOSTILE, model: HOSTILE, score: 0.5, summary: HOSTILE },
-    grounding: { agent: HOSTILE, model: null, score: null, summary: null, error: HOSTILE },
+    verifier: { ...OPINION, model: HOSTILE, score: 0.5, summary: HOSTILE },
+    grounding: { ...OPINION, error: HOSTILE },
     iterations_before: [{ confidence: 0.1, summary: HOSTILE }],
     trace: [
       {
@@ -41,7 +54,14 @@ const hostileStep = stepDetail({
       },
     ],
   },
-  feedback: { outcome: 'partial', notes: HOSTILE, submitted_at: '2026-11-21T11:00:00Z', submitted_by: HOSTILE },
+  feedback: {
+    run_id: 'r1',
+    step_name: HOSTILE,
+    outcome: 'partial',
+    notes: HOSTILE,
+    submitted_at: '2026-11-21T11:00:00Z',
+    submitted_by: HOSTILE,
+  },
 });
 const line = runLine({
   summary: HOSTILE,
@@ -151,11 +171,13 @@ const HOSTILE_WORLD = {
     problems: [{ severity: 'error' as const, kind: null, name: HOSTILE, file: HOSTILE, loc: [HOSTILE], msg: HOSTILE }],
   },
   agents: { agents: [{ name: HOSTILE, executor: HOSTILE, model: HOSTILE }], errors: { [HOSTILE]: HOSTILE } },
-  buckets: calibrate([{ ...HOSTILE_KEY, confidence: 0.9, label: 0, n: 30 }], { nMin: 20, binWidth: 0.1 }),
+  buckets: calibrate([{ ...HOSTILE_KEY, confidence: 0.9, label: 0, n: 30 }], { nMin: 20, binWidth: 0.1 }).map(
+    bucketView,
+  ),
   promptVersions: promptVersions(
     [hostileEdition({ promptHash: HOSTILE, template: HOSTILE }), hostileEdition({ promptHash: 'old', template: 'x' })],
     [],
-  ),
+  ).map(promptVersionView),
   agentVersions: agentVersions([
     {
       ...hostileEdition({}),
@@ -166,7 +188,7 @@ const HOSTILE_WORLD = {
       usedBySteps: [HOSTILE],
     },
     { ...hostileEdition({}), agentVersion: 'old', soulMd: 'x', agentYaml: 'x', note: HOSTILE, usedBySteps: [] },
-  ]),
+  ]).map(agentVersionView),
   runDefinition: { steps: [{ name: HOSTILE }] },
   schedules: [{ pipeline: HOSTILE, cron: HOSTILE, timezone: HOSTILE, next_run: null, suspended: true }],
   audit: [hostileRow],
@@ -191,14 +213,14 @@ const HOSTILE_WORLD = {
   gatewayObjects: { kind: 'unreachable' as const, message: HOSTILE },
   readiness: hostileReadiness,
   tried: {
-    kind: 'tried' as const,
-    report: {
-      ...hostileReadiness,
-      applied_to: [HOSTILE],
-      yaml_snippet: HOSTILE,
-      yaml_snippet_indented: HOSTILE,
-      yaml_target_hint: HOSTILE,
-    },
+    ...hostileReadiness,
+    applied_to: [HOSTILE],
+    scope: 'step',
+    yaml_snippet: HOSTILE,
+    yaml_snippet_indented: HOSTILE,
+    yaml_target_hint: HOSTILE,
+    evidence_gathered_at: '2026-11-21T12:00:00.000Z',
+    evidence_cache_hit: false,
   },
   verdicts: { hostile: { verdict: 'building' as const, reason: HOSTILE } },
   gatewayTools: {
@@ -297,16 +319,15 @@ test('an operator runs a run again, from the start or from a step, and goes to t
   const answer = await post(url, { _csrf: VIEWER.csrf, from_step: 'triage' });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, '/ui/runs/the-new-run']);
   await post(url, { _csrf: VIEWER.csrf });
-  expect(deps.reruns).toMatchObject([{ fromStep: 'triage', by: VIEWER }, { fromStep: null }]);
+  expect(deps.reruns).toMatchObject([{ fromStep: 'triage', actor: { name: VIEWER.name } }, { fromStep: null }]);
 });
 
 test.each([
-  [{ kind: 'running' }, 409, 'has not ended yet'],
-  [{ kind: 'suspended' }, 409, 'is suspended'],
-  [{ kind: 'at_capacity', message: 'all 5 slots are taken' }, 429, 'all 5 slots are taken'],
-  [{ kind: 'invalid', message: 'the pipeline has no step "a" any more' }, 400, 'no step &quot;a&quot; any more'],
-] as const)('a rerun that is refused (%j) says why and leads back', async (rerun, status, text) => {
-  const { post } = await pagesWith({ details: [runDetail()], rerun });
+  ['conflict', 409, 'the run has not ended; cancel it first', 'The run has not ended; cancel it first.'],
+  ['at_capacity', 429, 'all 5 slots are taken', 'All 5 slots are taken.'],
+  ['validation', 400, 'the pipeline has no step "a" any more', 'no step &quot;a&quot; any more'],
+] as const)('a rerun that is refused (%s) says why and leads back', async (type, status, message, text) => {
+  const { post } = await pagesWith({ details: [runDetail()], noRerun: new AppError(type, message) });
   const { statusCode, body } = await post(`/ui/runs/${runDetail().id}/rerun`, { _csrf: VIEWER.csrf });
   expect([statusCode, body.includes(text), body.includes('Back to the run')]).toEqual([status, true, true]);
 });
@@ -374,7 +395,8 @@ test('a rerun tells what it repeats, a sub-run is linked both ways', async () =>
 });
 
 test('the cost of a step says who of those that were asked cost what, and who has no price', async () => {
-  const part = { agent: 'triage', model: 'm-1', provider: 'p', input_tokens: 100, output_tokens: 20, cost: 0.01 };
+  const tokens = { input_tokens: 100, output_tokens: 20 };
+  const part = { agent: 'triage', model: 'm-1', provider: 'p', ...tokens, cost: 0.01, source: 'manual' };
   const costs = [
     { ...part, part: 'answer' as const },
     { ...part, part: 'verifier' as const, agent: 'reviewer', model: 'm-2', cost: null },
@@ -431,7 +453,7 @@ test.each([
 
 test('a page that cannot be built says so without details', async () => {
   const { app, deps } = await pagesWith();
-  deps.listRuns = async () => {
+  deps.runs.list = async () => {
     throw new Error('secret of the database');
   };
   const { statusCode, body } = await app.inject({ url: '/ui/runs' });

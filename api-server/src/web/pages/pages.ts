@@ -10,7 +10,9 @@ import { duration } from './format.ts';
 import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { registerMarking } from './marking/route.ts';
+import { AppError, ERROR_STATUS } from '@signalbox/crds';
 import { type PageContext, sendProblem } from './page.ts';
+import { problemOf } from './problems.ts';
 import type { PageDeps } from './page-deps.ts';
 import { paths } from './paths.ts';
 import { createRender } from './render.ts';
@@ -64,8 +66,11 @@ const waitFor = (seconds: number) => ({
 
 function sendError(context: PageContext) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const wait = Number(reply.getHeader('retry-after'));
+    if (wait > 0) return sendProblem(context, request, reply, waitFor(wait));
+    if (error instanceof AppError && ERROR_STATUS[error.type] < 500)
+      return sendProblem(context, request, reply, problemOf(error));
     const status = error.statusCode ?? 500;
-    if (status === 429) return sendProblem(context, request, reply, waitFor(Number(reply.getHeader('retry-after'))));
     if (status < 500)
       return sendProblem(context, request, reply, {
         status,

@@ -7,7 +7,11 @@ import { pagesWith } from './fixtures/pages-with.ts';
 import { readinessReport, readinessStep } from './fixtures/readiness.ts';
 import { NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
-import type { ApprovalLine, AuditLine, RunDetail } from './wire.ts';
+import type { ApprovalLine } from '../../service/views/approval.ts';
+import type { AuditLine } from '../../service/views/audit.ts';
+import { bucketView } from '../../service/views/calibration.ts';
+import type { RunDetail } from '../../service/views/run.ts';
+import { agentVersionView, promptVersionView } from '../../service/views/versions.ts';
 
 /** Every page in states that differ in what they know: a template that asks for more than its view says fails here. */
 
@@ -50,7 +54,16 @@ const STEPS = {
     trust_report: trustReport({ passed: false, action: 'escalate' }),
     error: { type: 'gate', message: 'below' },
     raw_response: {
-      verifier: { agent: 'reviewer', model: null, score: null, summary: null, error: 'no JSON' },
+      verifier: {
+        agent: 'reviewer',
+        model: null,
+        provider: null,
+        score: null,
+        summary: null,
+        input_tokens: null,
+        output_tokens: null,
+        error: 'no JSON',
+      },
       iterations_before: [{ confidence: null, summary: null }],
     },
   }),
@@ -80,7 +93,7 @@ const RUNS: Record<string, RunDetail> = {
     rerun_of: 'r0',
     parent_run_id: 'p1',
   }),
-  'a run that has not begun': run({ ...nowhere, status: 'queued', steps: [], context: null }),
+  'a run that has not begun': run({ ...nowhere, status: 'queued', steps: [], context: {} }),
   'a run that waits for a person': run({
     ...nowhere,
     status: 'running',
@@ -106,6 +119,7 @@ const approval = (status: ApprovalLine['status'], fields: Partial<ApprovalLine> 
   id: status,
   run_id: 'r1',
   pipeline: 'checkout',
+  kind: 'step',
   step_name: 'ask',
   team: null,
   stage: 'testing',
@@ -181,12 +195,14 @@ const ENDED = {
 const FULL: World = {
   statistics: statisticsOf(ENDED, { ended: [stepSum()] }),
   buckets: Array.from({ length: 9 }, (_, n) =>
-    calibrate([{ ...KEY, model: `m${n}`, confidence: 0.9, label: 1, n: n * 5 }], { nMin: 20, binWidth: 0.1 }),
+    calibrate([{ ...KEY, model: `m${n}`, confidence: 0.9, label: 1, n: n * 5 }], { nMin: 20, binWidth: 0.1 }).map(
+      bucketView,
+    ),
   ).flat(),
   promptVersions: promptVersions(
     Array.from({ length: 25 }, (_, n) => ({ promptHash: `p${n}`, template: n % 2 ? `t${n}` : null, ...seen(n) })),
     [],
-  ),
+  ).map(promptVersionView),
   agentVersions: agentVersions(
     Array.from({ length: 25 }, (_, n) => ({
       agentVersion: `v${n}`,
@@ -196,7 +212,7 @@ const FULL: World = {
       usedBySteps: n % 2 ? ['look'] : [],
       ...seen(n),
     })),
-  ),
+  ).map(agentVersionView),
   audit: [
     audit(1),
     ...['name: checkout\n', 'name: other\n'].map((prior_yaml, n) => audit(2 + n, { prior_yaml })),

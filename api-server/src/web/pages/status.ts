@@ -1,4 +1,4 @@
-import type { StepDetail } from './wire.ts';
+import type { ShownStep } from './run/shown-step.ts';
 
 /** How a status looks: an icon, a word and a tone together, never colour alone (Design 10). */
 export interface StatusLook {
@@ -37,7 +37,7 @@ export function stepLook({
   status,
   raw_response: raw,
   waits,
-}: Pick<StepDetail, 'status' | 'raw_response' | 'waits'>): StatusLook {
+}: Pick<ShownStep, 'status' | 'raw_response' | 'waits'>): StatusLook {
   if (raw?.loaded !== undefined) return TAKEN_OVER;
   return statusLook(status, waits ? 'human' : null);
 }

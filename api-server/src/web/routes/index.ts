@@ -1,56 +1,61 @@
-import { describeApi } from '../openapi.ts';
+import type { Services } from '../../service/services.ts';
+import { describeApi, type ApiDescription } from '../openapi.ts';
+import { ApiDocument } from '../../service/views/api-document.ts';
 import { route, type Route } from '../route.ts';
-import { approvalRoutes, type ApprovalRoutesDeps } from './approvals.ts';
-import { auditRoutes, type AuditRoutesDeps } from './audit.ts';
-import { definitionWriteRoutes, type DefinitionWriteDeps } from './definition-writes.ts';
-import { definitionRoutes, type DefinitionRoutesDeps } from './definitions.ts';
-import { feedbackRoutes, type FeedbackRoutesDeps } from './feedback.ts';
-import { operationRoutes, type OperationRoutesDeps } from './operations.ts';
-import { readinessRoutes, type ReadinessRoutesDeps } from './readiness.ts';
-import { runRoutes, type RunRoutesDeps } from './runs.ts';
-import { serviceRoutes, type ServiceRoutesDeps } from './service.ts';
-import { statisticsRoutes, type StatisticsRoutesDeps } from './statistics.ts';
-import { stepHistoryRoutes, type StepHistoryRoutesDeps } from './step-history.ts';
+import { approvalRoutes } from './approvals.ts';
+import { auditRoutes } from './audit.ts';
+import { definitionWriteRoutes } from './definition-writes.ts';
+import { definitionRoutes } from './definitions.ts';
+import { feedbackRoutes } from './feedback.ts';
+import { readinessRoutes } from './readiness.ts';
+import { runRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
+import { serviceRoutes } from './service.ts';
+import { statisticsRoutes } from './statistics.ts';
+import { stepHistoryRoutes } from './step-history.ts';
 import { type StreamDeps, streamRoutes } from './stream.ts';
-import { type WebhookDeps, webhookRoutes } from './webhook.ts';
+import { webhookRoutes } from './webhook.ts';
 
-export type RoutesDeps = WebhookDeps &
-  RunRoutesDeps &
-  OperationRoutesDeps &
-  ApprovalRoutesDeps &
-  FeedbackRoutesDeps &
-  DefinitionRoutesDeps &
-  DefinitionWriteDeps &
-  StepHistoryRoutesDeps &
-  ReadinessRoutesDeps &
-  AuditRoutesDeps &
-  StatisticsRoutesDeps &
-  ServiceRoutesDeps &
-  StreamDeps;
+export interface RoutesDeps extends Omit<StreamDeps, 'runs'> {
+  services: Services;
+  version: string;
+  metricsAuth: boolean;
+}
+
+export interface RouteTable {
+  routes: Route[];
+  /** Made once, at the first call. */
+  describe(): Promise<ApiDescription>;
+}
 
 /** The one table of JSON routes: what is served, what is asked for, what is described and what the role test walks. */
-export function routeTable(deps: RoutesDeps): Route[] {
-  const table = [
-    ...webhookRoutes(deps),
-    ...runRoutes(deps),
-    ...operationRoutes(deps),
-    ...approvalRoutes(deps),
-    ...feedbackRoutes(deps),
-    ...definitionRoutes(deps),
-    ...definitionWriteRoutes(deps),
-    ...statisticsRoutes(deps),
-    ...stepHistoryRoutes(deps),
-    ...readinessRoutes(deps),
-    ...auditRoutes(deps),
-    ...serviceRoutes(deps),
-    ...streamRoutes(deps),
+export function routeTable({ services, version, metricsAuth, ...streaming }: RoutesDeps): RouteTable {
+  let made: Promise<ApiDescription> | null = null;
+  const describe = (): Promise<ApiDescription> => (made ??= describeApi(routes, version));
+  const routes: Route[] = [
+    ...webhookRoutes(services),
+    ...runRoutes(services),
+    ...streamRoutes({ ...services, ...streaming }),
+    ...approvalRoutes(services),
+    ...feedbackRoutes(services),
+    ...definitionRoutes(services),
+    ...definitionWriteRoutes(services),
+    ...scheduleRoutes(services),
+    ...statisticsRoutes(services),
+    ...stepHistoryRoutes(services),
+    ...readinessRoutes(services),
+    ...auditRoutes(services),
+    ...serviceRoutes({ ...services, metricsAuth }),
+    route({
+      method: 'GET',
+      url: '/openapi.json',
+      role: 'viewer',
+      id: 'describeApi',
+      tag: 'service',
+      summary: 'This description',
+      answers: { 200: ApiDocument },
+      handler: describe,
+    }),
   ];
-  const description: Route = route({
-    method: 'GET',
-    url: '/openapi.json',
-    role: 'viewer',
-    summary: 'This description',
-    handler: () => describeApi([...table, description], deps.version),
-  });
-  return [...table, description];
+  return { routes, describe };
 }

@@ -1,29 +1,34 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { RerunResult } from './operations.ts';
-import { as, type SECRETS, startTestServer, type TestServer } from '../fixtures/server.ts';
+import type { RunRequest } from '../../runs/state/new-run.ts';
+import type { Verdict } from '../../triggers/model.ts';
+import { type DefinitionServer, startDefinitionServer } from '../fixtures/definitions.ts';
+import { as } from '../fixtures/server.ts';
 import { runIdOf } from '../fixtures/store.ts';
 
 const RUN = runIdOf(1);
 const NAMED = { source: 'generic', pipeline: 'checkout', severity: null, summary: null };
-const STARTED: RerunResult = {
-  kind: 'started',
-  verdict: { status: 'accepted', runId: runIdOf(2), ...NAMED },
-  fromStep: 'two',
-  priorSteps: 3,
-};
+const STARTED: Verdict = { status: 'accepted', runId: runIdOf(2), ...NAMED };
+const STEPS = `steps:
+  - {name: one, executor: gateway, agent: a, prompt_template: One}
+  - {name: two, executor: gateway, agent: a, prompt_template: Two}
+`;
 
-let server: TestServer;
-let answer: RerunResult;
-let asked: [string, string | null][];
+let server: DefinitionServer;
+let answer: Verdict;
+let asked: Omit<RunRequest, 'dedupKey'>[];
 
 beforeEach(async () => {
   asked = [];
   answer = STARTED;
-  server = await startTestServer({
+  server = await startDefinitionServer({
+    fill: (disk) => {
+      disk.write('pipelines/checkout.yaml', `name: checkout\n${STEPS}`);
+      disk.write('pipelines/paused.yaml', `name: paused\nsuspend: true\n${STEPS}`);
+    },
     deps: {
-      rerun: (runId, fromStep) => {
-        asked.push([runId, fromStep]);
-        return Promise.resolve(answer);
+      intake: (requests) => {
+        asked.push(...requests);
+        return Promise.resolve([answer]);
       },
       schedules: () => [
         {
@@ -34,15 +39,21 @@ beforeEach(async () => {
           suspended: false,
         },
       ],
-      artifact: (_run, step, name) =>
-        Promise.resolve(step === 'report' && name === 'report.md' ? Buffer.from('<b>text</b>') : null),
+      artifacts: {
+        read: (_run, step, name) =>
+          Promise.resolve(step === 'report' && name === 'report.md' ? Buffer.from('<b>text</b>') : null),
+      },
     },
   });
+  const run = await server.store.addRun(1, { pipeline_name: 'checkout' });
+  await server.store.addStep(run, 'one');
+  await server.store.addRun(3, { pipeline_name: 'checkout', status: 'running', completed_at: null });
+  await server.store.addRun(4, { pipeline_name: 'paused' });
 });
 afterEach(() => server.close());
 
-const rerun = (payload: object | undefined, role: keyof typeof SECRETS = 'operator') =>
-  server.app.inject({ method: 'POST', url: `/runs/${RUN}/rerun`, headers: as(role), payload });
+const rerun = (payload: object | undefined, id = RUN) =>
+  server.app.inject({ method: 'POST', url: `/runs/${id}/rerun`, headers: as('operator'), payload });
 const auditRows = async () => (await server.app.inject({ url: '/audit', headers: as('viewer') })).json().rows;
 
 test('POST /runs/{run_id}/rerun answers 202 with the new run, and leaves an audit row', async () => {
@@ -53,8 +64,9 @@ test('POST /runs/{run_id}/rerun answers 202 with the new run, and leaves an audi
     run_id: runIdOf(2),
     original_run_id: RUN,
     from_step: 'two',
-    prior_steps_loaded: 3,
+    prior_steps_loaded: 1,
   });
+  expect(asked).toMatchObject([{ rerunOf: RUN, team: null, prior: [{ stepName: 'one' }] }]);
   expect(await auditRows()).toMatchObject([
     { action: 'rerun', target: RUN, run_id: runIdOf(2), outcome: 'accepted', role: 'operator' },
   ]);
@@ -62,38 +74,30 @@ test('POST /runs/{run_id}/rerun answers 202 with the new run, and leaves an audi
 
 test.each([undefined, {}, { from_step: null }])('a rerun with the body %j begins at the start', async (payload) => {
   await rerun(payload);
-  expect(asked).toEqual([[RUN, null]]);
+  expect(asked).toMatchObject([{ rerunOf: RUN, prior: [] }]);
 });
 
-test.each<[RerunResult, number, string]>([
-  [{ kind: 'not_found' }, 404, 'not_found'],
-  [{ kind: 'running' }, 409, 'conflict'],
-  [{ kind: 'suspended' }, 409, 'conflict'],
-  [{ kind: 'invalid', message: 'the pipeline has no top-level step "x" any more' }, 400, 'validation'],
-  [
-    {
-      ...STARTED,
-      verdict: {
-        status: 'at_capacity',
-        message: 'all slots are taken',
-        activeRuns: 10,
-        maxConcurrentRuns: 10,
-        retryAfterSeconds: 5,
-      },
-    },
-    429,
-    'at_capacity',
-  ],
-])('a rerun that cannot be: %j', async (result, status, type) => {
-  answer = result;
-  const response = await rerun({ from_step: 'x' });
-  expect([response.statusCode, response.json().detail.type]).toEqual([status, type]);
-  if (status === 429)
-    expect(response.json()).toEqual({
-      detail: { type: 'at_capacity', message: 'all slots are taken' },
-      active_runs: 10,
-      max_concurrent_runs: 10,
-    });
+test.each([
+  ['an unknown run', runIdOf(9), {}, 404, 'not_found'],
+  ['a run that has not ended', runIdOf(3), {}, 409, 'conflict'],
+  ['a suspended pipeline', runIdOf(4), {}, 409, 'conflict'],
+  ['a step that is not there', RUN, { from_step: 'x' }, 400, 'validation'],
+])('a rerun of %s is refused and starts nothing', async (_name, id, body, status, type) => {
+  const response = await rerun(body, id);
+  expect([response.statusCode, response.json().detail.type, asked]).toEqual([status, type, []]);
+  expect(await auditRows()).toEqual([]);
+});
+
+test('a rerun without room answers 429 with the load and when to try again', async () => {
+  const load = { activeRuns: 10, maxConcurrentRuns: 10, retryAfterSeconds: 5 };
+  answer = { status: 'at_capacity', message: 'all slots are taken', ...load };
+  const response = await rerun({});
+  expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '5']);
+  expect(response.json()).toEqual({
+    detail: { type: 'at_capacity', message: 'all slots are taken' },
+    active_runs: 10,
+    max_concurrent_runs: 10,
+  });
   expect(await auditRows()).toEqual([]);
 });
 

@@ -23,7 +23,7 @@ beforeEach(async () => {
       disk.write('managed/manifest.json', MANIFEST);
     },
     deps: {
-      previewReadiness: (request) => {
+      preview: (request) => {
         later.preview ??= createPreviews({ ...readinessDeps(server.store), now: () => clock.now });
         return later.preview(request);
       },

@@ -28,7 +28,7 @@ beforeAll(async () => {
       disk.write('pipelines/bare.yaml', BARE);
     },
     deps: {
-      promotionReadiness: (pipeline, asked) =>
+      evaluate: (pipeline, asked) =>
         readinessOf(
           {
             ...readinessDeps(server.store),

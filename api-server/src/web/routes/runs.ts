@@ -1,112 +1,81 @@
-import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
-import type { PageOfRuns, RunFilter, RunList } from '../../store/tables/list-runs.ts';
-import type { RunDetail } from '../../store/tables/run-detail.ts';
-import { auditBy, type AuditDeps, cancelDeed } from '../auth/audit-by.ts';
-import { count, idOf, Instant, line, RunId, unknownId } from '../fields.ts';
+import { idOf, line } from '../../service/fields.ts';
+import { RunsQuery } from '../../service/runs/runs-query.ts';
+import type { Services } from '../../service/services.ts';
+import { Cancelled, RerunStarted, RunDetail, RunsPage } from '../../service/views/run.ts';
 import { route, type Route } from '../route.ts';
-import { runDetailView, runLine } from '../../service/views/views.ts';
-
-export interface RunRoutesDeps extends AuditDeps {
-  listRuns(filter: RunFilter, page: PageOfRuns): Promise<RunList>;
-  runDetail(id: string, include: { raw: boolean }): Promise<RunDetail | null>;
-  cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
-}
-
-/** One status, several separated by commas, or the parameter repeated. */
-const StatusFilter = z.preprocess(
-  (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
-  z.array(z.enum(RUN_STATUSES)).max(RUN_STATUSES.length),
-);
-
-const LabelFilter = line(512).transform((text, context) => {
-  const at = text.search(/[:=]/);
-  if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
-  context.addIssue({ code: 'custom', message: 'must be key:value' });
-  return z.NEVER;
-});
-
-const Cursor = z
-  .string()
-  .regex(/^r\d{1,15}$/, 'is not a cursor of this list')
-  .transform((text) => Number(text.slice(1)));
-
-const RunsQuery = z
-  .strictObject({
-    status: StatusFilter.optional(),
-    pipeline: line().optional(),
-    team: line().optional(),
-    stage: z.enum(STAGES).optional(),
-    severity: line().optional(),
-    q: line().optional(),
-    source: line().optional(),
-    fingerprint: line(1024).optional(),
-    label: z
-      .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(LabelFilter).max(10))
-      .optional(),
-    since: Instant.optional(),
-    until: Instant.optional(),
-    agent: line().optional(),
-    model: line().optional(),
-    parent: RunId.optional(),
-    limit: count(1, 200).default(50),
-    offset: count(0, 1_000_000_000).default(0),
-    cursor: Cursor.optional(),
-  })
-  .refine((query) => query.cursor === undefined || query.offset === 0, {
-    path: ['cursor'],
-    message: 'cannot go with offset',
-  });
 
 const ById = z.strictObject({ id: idOf('run') });
 
-/** Runs as they are stored (Orchestration 4.2, Design 5). */
-export const runRoutes = ({ listRuns, runDetail, cancel, ...rest }: RunRoutesDeps): Route[] => [
+/** Runs as they are stored, and what people do with them (Orchestration 4.1, 4.2). */
+export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
   route({
     method: 'GET',
     url: '/runs',
     role: 'viewer',
+    id: 'listRuns',
+    tag: 'runs',
     summary: 'Runs, newest first',
     query: RunsQuery,
-    handler: async ({ query: { limit, offset, cursor, label, ...filter } }) => {
-      const list = await listRuns({ ...filter, labels: label }, { limit, offset, before: cursor });
-      return {
-        runs: list.runs.map(runLine),
-        limit,
-        offset,
-        total: list.total,
-        ...(list.totalIsLowerBound ? { total_is_lower_bound: true } : {}),
-        next_cursor: list.next === null ? null : `r${list.next}`,
-      };
-    },
+    answers: { 200: RunsPage },
+    handler: ({ query }) => runs.list(query),
   }),
   route({
     method: 'GET',
     url: '/runs/:id',
     role: 'viewer',
+    id: 'getRun',
+    tag: 'runs',
     summary: 'One run with its steps and marks',
     params: ById,
     query: z.strictObject({ include: z.literal('raw').optional() }),
-    handler: async ({ params, query }) => {
-      const detail = await runDetail(params.id, { raw: query.include === 'raw' });
-      if (!detail) throw unknownId('run');
-      return runDetailView(detail);
-    },
+    answers: { 200: RunDetail },
+    refusals: ['not_found'],
+    handler: ({ params, query }) => runs.get(params.id, { raw: query.include === 'raw' }),
   }),
   route({
     method: 'POST',
     url: '/runs/:id/cancel',
     role: 'operator',
+    id: 'cancelRun',
+    tag: 'runs',
     summary: 'Cancel a run that has not ended',
     params: ById,
-    handler: async (call) => {
-      const { params, caller, reply } = call;
-      const result = await cancel(params.id, caller.name);
-      if (result === 'not_found') throw unknownId('run');
-      if (result === 'ended') throw new AppError('conflict', 'the run has ended');
-      await auditBy(rest, call)(cancelDeed(params.id));
-      return reply.code(202).send({ status: 'cancelled', run_id: params.id });
+    answers: { 202: Cancelled },
+    refusals: ['not_found', 'conflict'],
+    handler: ({ params, actor }) => runs.cancel(params.id, actor),
+  }),
+  route({
+    method: 'POST',
+    url: '/runs/:id/rerun',
+    role: 'operator',
+    id: 'rerun',
+    tag: 'runs',
+    summary: 'Run again with the current definition, from the start or from a top-level step',
+    params: ById,
+    body: z.strictObject({ from_step: line().nullish() }).nullish(),
+    answers: { 202: RerunStarted },
+    refusals: ['not_found', 'conflict', 'at_capacity', 'unavailable'],
+    handler: ({ params, body, actor }) => runs.rerun(params.id, body?.from_step ?? null, actor),
+  }),
+  route({
+    method: 'GET',
+    url: '/runs/:id/artifacts',
+    role: 'viewer',
+    id: 'getArtifact',
+    tag: 'runs',
+    summary: 'The text of one artifact',
+    params: ById,
+    query: z.strictObject({ step: line(512), name: line(512) }),
+    answers: { 200: { mediaType: 'text/plain', example: 'kubectl -n shop rollout restart deploy/checkout' } },
+    refusals: ['not_found'],
+    handler: async ({ params, query, reply }) => {
+      const text = await runs.artifact(params.id, query.step, query.name);
+      // Text whatever the agent wrote: nothing an agent says is rendered by a browser.
+      return reply
+        .header('content-type', 'text/plain; charset=utf-8')
+        .header('x-content-type-options', 'nosniff')
+        .send(text);
     },
   }),
 ];

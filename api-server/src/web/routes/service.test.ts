@@ -129,7 +129,7 @@ test('the access log has the path without its query, and the caller behind a tru
 
 test('the description has every route with its role and is made of plain JSON', () =>
   withServer({}, async ({ app }) => {
-    const { paths } = (await app.inject({ url: '/openapi.json', headers: as('viewer') })).json();
+    const { paths, components } = (await app.inject({ url: '/openapi.json', headers: as('viewer') })).json();
     expect(paths['/runs/{id}/steps/{step_name}/feedback'].post).toMatchObject({ 'x-role': 'operator' });
     expect(paths['/runs'].get.parameters.map(({ name }: { name: string }) => name)).toContain('cursor');
     expect(paths['/runs/{id}/feedback'].post.requestBody.content['application/json'].schema.required).toEqual([
@@ -138,7 +138,8 @@ test('the description has every route with its role and is made of plain JSON', 
     expect(paths['/health'].get.security).toEqual([]);
     const bodyOf = (path: string) => paths[path].post.requestBody;
     const keysOf = ({ properties }: { properties: object }) => Object.keys(properties);
-    const schemaOf = (path: string) => bodyOf(path).content['application/json'].schema;
+    const schemaOf = (path: string) => resolved(bodyOf(path).content['application/json'].schema);
+    const resolved = (schema: { $ref?: string }) => components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
     expect([bodyOf('/runs/{id}/rerun').required, keysOf(schemaOf('/runs/{id}/rerun'))]).toEqual([false, ['from_step']]);
     expect(keysOf(schemaOf('/pipelines/{name}/run'))).toContain('idempotency_key');
     const payloads = schemaOf('/webhook').anyOf as { title: string; required: string[] }[];

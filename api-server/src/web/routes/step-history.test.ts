@@ -39,8 +39,8 @@ test('GET /steps/{name}/calibration: buckets with all their bins, the one with m
   });
   const [{ bins }] = body['buckets'] as unknown as [{ bins: unknown[] }];
   expect(bins).toHaveLength(10);
-  expect(bins[8]).toEqual({ lo: 0.8, hi: 0.9, n: 2, mean_label: 0.75, validated: false });
-  expect(bins[0]).toEqual({ lo: 0, hi: 0.1, n: 0, mean_label: null, validated: false });
+  expect(bins[8]).toEqual({ lo: 0.8, hi: 0.9, n: 2, mean_label: 0.75, mean_confidence: 0.8, validated: false });
+  expect(bins[0]).toEqual({ lo: 0, hi: 0.1, n: 0, mean_label: null, mean_confidence: null, validated: false });
 });
 
 test('bin_width and n_min of the query hold instead of the configured ones', async () => {

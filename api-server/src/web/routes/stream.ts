@@ -1,16 +1,14 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { isTerminal, type Run, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
+import { isTerminal } from '../../runs/state/model.ts';
+import type { Services } from '../../service/services.ts';
+import type { Frame } from '../../service/runs/runs.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
-import { idOf, unknownId } from '../fields.ts';
+import { idOf } from '../../service/fields.ts';
 import { route, type Route } from '../route.ts';
 
-type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
-
 export interface StreamDeps {
-  findRun(id: string): Promise<Run | null>;
-  history(runId: string, afterSeq: number): Promise<RunEvent[]>;
-  subscribe(runId: string, listener: (frame: Frame) => void): () => void;
+  runs: Services['runs'];
   streams: OpenStreams;
   log: { error(fields: object, message: string): void };
 }
@@ -23,16 +21,22 @@ export interface OpenStreams {
 
 const MAX_WAITING = 1000;
 
-/** The live log of a run: history, then live, then one last frame (Orchestration 4.2 and 6, Design 5). */
+/** The live log of a run: history, then live, then one last frame (Orchestration 4.2 and 6). */
 export const streamRoutes = (deps: StreamDeps): Route[] => [
   route({
     method: 'GET',
     url: '/ui/runs/:id/stream',
     role: 'viewer',
-    summary: 'Server-sent events of a run',
+    id: 'streamRun',
+    tag: 'runs',
+    summary: 'The log of a run as server-sent events: what was, then live, then one last frame with the status',
     params: z.strictObject({ id: idOf('run') }),
+    answers: {
+      200: { mediaType: 'text/event-stream', example: 'data: {"type":"run_complete","status":"completed"}\n\n' },
+    },
+    refusals: ['not_found', 'rate_limited'],
     handler: async ({ params: { id }, request, reply }) => {
-      if (!(await deps.findRun(id))) throw unknownId('run');
+      await deps.runs.status(id);
       const { open, max } = deps.streams;
       if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
       const stream = openEventStream(reply);
@@ -60,19 +64,19 @@ async function follow(deps: StreamDeps, { id, after, stream }: Following): Promi
     last = frame.seq;
     return stream.send(frame.seq, frame);
   };
-  const unsubscribe = deps.subscribe(id, (frame) => {
+  const unsubscribe = deps.runs.subscribe(id, (frame) => {
     if (waiting === null) show(frame);
     else if (waiting.push(frame) > MAX_WAITING) stream.cut();
   });
   stream.onClose(unsubscribe);
   try {
-    const past = await deps.history(id, after);
+    const past = await deps.runs.log(id, after);
     await stream.replay(past.map((event) => ({ id: event.seq, data: event })));
     last = past.at(-1)?.seq ?? after;
-    const run = await deps.findRun(id);
-    const end = run && isTerminal(run.status) ? run.status : null;
+    const status = await deps.runs.status(id);
+    const end = isTerminal(status) ? status : null;
     // Where another process had the run, its last events may have been stored between the two looks.
-    const rest = end === null ? [] : await deps.history(id, last);
+    const rest = end === null ? [] : await deps.runs.log(id, last);
     for (const frame of [...rest, ...waiting]) show(frame);
     waiting = null;
     if (end !== null) stream.finish({ type: 'run_complete', status: end });

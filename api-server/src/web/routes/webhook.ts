@@ -1,99 +1,83 @@
-import { AppError, errorBody } from '@signalbox/crds';
+import { ERROR_STATUS } from '@signalbox/crds';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
-import { GenericPayload } from '../../triggers/sources/generic.ts';
-import { sources } from '../../triggers/sources/index.ts';
-import { auditBy, type AuditDeps } from '../auth/audit-by.ts';
-import { DefinitionName } from '../fields.ts';
-import { Anything, route, type Route } from '../route.ts';
-import { previewView, verdictView } from '../../service/views/views.ts';
 import { z } from 'zod';
+import type { DeliveryResult, Incoming } from '../../service/deliveries/deliveries.ts';
+import { payloads } from '../../service/deliveries/payloads.ts';
+import { DefinitionName } from '../../service/fields.ts';
+import type { Services } from '../../service/services.ts';
+import { DeliveryAnswer, DeliveryRefusal, DryRun } from '../../service/views/delivery.ts';
+import { Anything, route, type Route } from '../route.ts';
 
-export interface WebhookDeps extends AuditDeps {
-  receive(delivery: Delivery): Promise<Receipt>;
-  /** Counts a delivery by its source as asked for and what became of it. */
-  countDelivery(source: string | null, outcome: string): void;
-}
-
-/** What is read of a delivery's query; whatever else stands there passes by. */
+/** What is read of a delivery's query; whatever else stands there is ignored. */
 const DeliveryQuery = z.looseObject({
   source: z.unknown().optional(),
   strategy: z.unknown().optional(),
   allow_testing: z.unknown().optional(),
   dry_run: z.unknown().optional(),
 });
+const Described = z.strictObject({
+  source: z.string().optional(),
+  strategy: z.string().optional(),
+  allow_testing: z.enum(['true', 'false']).optional(),
+});
 
-const AnyPayload = z.union([...sources].map(([title, { payload }]) => payload.meta({ title })));
+const STARTED = { 202: DeliveryAnswer, 422: DeliveryRefusal, 429: DeliveryRefusal, 503: DeliveryRefusal };
 
-/** The ways in, and a look at what would come in (Orchestration 4.1, Design 4). Deliveries may carry any other key, in the body and in the query. */
-export const webhookRoutes = ({ receive, countDelivery, ...auditing }: WebhookDeps): Route[] => [
+/** The ways in (Orchestration 4.1). Deliveries may carry any other key, in the body and in the query. */
+export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Route[] => [
   route({
     method: 'POST',
     url: '/webhook',
     role: 'webhook',
+    id: 'deliver',
+    tag: 'triggers',
     summary: 'Take a delivery of a source and start what it asks for',
     query: DeliveryQuery,
     body: Anything,
-    describedBody: AnyPayload,
+    described: { query: Described.extend({ dry_run: z.enum(['true', 'false']).optional() }), body: payloads.any },
+    answers: { ...STARTED, 200: DryRun },
+    refusals: ['too_large'],
     handler: async ({ query, body, caller, request, reply }) => {
-      const delivery = deliveryOf(query, body, request);
-      const receipt = await receive({ ...delivery, dryRun: query.dry_run === 'true', team: caller.team });
-      countDelivery(delivery.source, outcomeOf(receipt));
-      return sendReceipt(reply, receipt);
+      const options = { team: caller.team, dryRun: query.dry_run === 'true' };
+      return send(reply, await deliveries.take(deliveryOf(query, body, request), options));
     },
   }),
   route({
     method: 'POST',
     url: '/triggers/preview',
     role: 'operator',
+    id: 'previewTrigger',
+    tag: 'triggers',
     summary: 'Say what a delivery would start and what it would ask first; the body is that of the webhook',
     query: DeliveryQuery.omit({ dry_run: true }),
     body: Anything,
-    describedBody: AnyPayload,
-    handler: async ({ query, body, request, reply }) => {
-      const delivery = deliveryOf(query, body, request);
-      return sendReceipt(reply, await receive({ ...delivery, dryRun: true, withPrompt: true, team: null }));
-    },
+    described: { query: Described, body: payloads.any },
+    answers: { 200: DryRun, 503: DeliveryRefusal },
+    refusals: ['too_large'],
+    handler: async ({ query, body, request, reply }) =>
+      send(reply, await deliveries.preview(deliveryOf(query, body, request))),
   }),
   route({
     method: 'POST',
     url: '/pipelines/:name/run',
     role: 'operator',
+    id: 'runPipeline',
+    tag: 'triggers',
     summary: 'Start a pipeline by hand; the body is a generic delivery',
     params: z.strictObject({ name: DefinitionName }),
     body: Anything,
-    describedBody: GenericPayload.omit({ pipeline: true }).nullish(),
-    handler: async ({ params: { name }, body, caller, request, reply }) => {
-      const receipt = await receive({
-        source: 'generic',
-        body: body ?? {},
-        strategy: null,
-        allowTesting: true,
-        dryRun: false,
-        team: null,
-        forcedPipeline: name,
-      });
-      const started = startedRun(receipt);
-      const deed = { action: 'run', targetType: 'pipeline', target: name };
-      if (started) await auditBy(auditing, { caller, request })({ ...deed, ...started });
-      return sendReceipt(reply, receipt);
-    },
+    described: { body: payloads.manual },
+    answers: STARTED,
+    refusals: ['not_found', 'too_large'],
+    handler: async ({ params, body, actor, reply }) => send(reply, await deliveries.runNow(params.name, body, actor)),
   }),
 ];
-
-/** The new run of a delivery of one context; null where it started none. */
-function startedRun(receipt: Receipt): { runId: string; outcome: string } | null {
-  if (receipt.kind !== 'verdict') return null;
-  const { verdict } = receipt;
-  const isNew = verdict.status === 'accepted' || verdict.status === 'queued';
-  return isNew ? { runId: verdict.runId, outcome: verdict.status } : null;
-}
 
 const deliveryOf = (
   { source, strategy, allow_testing: allowTesting }: Record<string, unknown>,
   body: unknown,
   { headers }: FastifyRequest,
-): Omit<Delivery, 'dryRun' | 'team'> => ({
+): Incoming => ({
   source: textOf(source) ?? textOf(headers['x-pipeline-source']),
   body,
   strategy: textOf(strategy),
@@ -102,73 +86,9 @@ const deliveryOf = (
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-function sendReceipt(reply: FastifyReply, receipt: Receipt): unknown {
-  switch (receipt.kind) {
-    case 'verdict':
-      return sendVerdict(reply, receipt.verdict);
-    case 'verdicts':
-      return sendVerdict(reply, headOf(receipt.verdicts), { runs: receipt.verdicts.map(verdictView) });
-    case 'previews': {
-      const [first, ...others] = receipt.previews.map(previewView);
-      return reply
-        .code(200)
-        .send(others.length === 0 && first ? first : { status: 'dry_run', runs: receipt.previews.map(previewView) });
-    }
-    case 'invalid':
-      throw new AppError('validation', receipt.message, { extra: { errors: receipt.errors ?? [] } });
-    case 'unknown_pipeline':
-      throw new AppError('not_found', receipt.message);
-    default:
-      return receipt satisfies never;
-  }
-}
-
-function sendVerdict(reply: FastifyReply, verdict: Verdict, extra: object = {}): unknown {
-  switch (verdict.status) {
-    case 'no_pipeline':
-    case 'unavailable':
-      return reply
-        .code(verdict.status === 'no_pipeline' ? 422 : 503)
-        .send({ ...errorBody(verdict.status, verdict.message), ...extra });
-    case 'at_capacity': {
-      const { status: _, message, ...load } = verdictView(verdict);
-      const body = { ...errorBody('at_capacity', String(message)), ...load, ...extra };
-      return reply.code(429).header('retry-after', String(verdict.retryAfterSeconds)).send(body);
-    }
-    default:
-      return reply.code(202).send({ ...verdictView(verdict), ...extra });
-  }
-}
-
-/** What several verdicts are together: the best news first, so that one new run makes it `accepted`. */
-const PRECEDENCE: readonly Verdict['status'][] = [
-  'accepted',
-  'queued',
-  'deduplicated',
-  'suspended',
-  'skipped_testing',
-  'at_capacity',
-  'unavailable',
-  'no_pipeline',
-];
-
-function headOf(verdicts: readonly Verdict[]): Verdict {
-  for (const status of PRECEDENCE) {
-    const found = verdicts.find((verdict) => verdict.status === status);
-    if (found) return found;
-  }
-  return { status: 'no_pipeline', message: 'the delivery holds no alert' };
-}
-
-function outcomeOf(receipt: Receipt): string {
-  switch (receipt.kind) {
-    case 'verdict':
-      return receipt.verdict.status;
-    case 'verdicts':
-      return headOf(receipt.verdicts).status;
-    case 'previews':
-      return 'dry_run';
-    default:
-      return receipt.kind;
-  }
+function send(reply: FastifyReply, result: DeliveryResult): FastifyReply {
+  if (result.kind === 'taken') return reply.code(202).send(result.body);
+  if (result.kind === 'previewed') return reply.code(200).send(result.body);
+  if (result.retryAfterSeconds !== null) reply.header('retry-after', String(result.retryAfterSeconds));
+  return reply.code(ERROR_STATUS[result.type]).send(result.body);
 }

@@ -2,6 +2,7 @@ import { NAME_PATTERN } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
+import { unlessUnknown } from '../problems.ts';
 import { agentView } from './view.ts';
 
 const UNKNOWN = {
@@ -18,13 +19,13 @@ export function registerAgents(app: FastifyInstance, context: PageContext): void
   app.get('/ui/agents/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
     if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, UNKNOWN);
-    const versions = await deps.history.agentVersions(name, request.signal);
+    const versions = await deps.history.agentVersions(name, request.signal).catch(unlessUnknown);
     const isListed = async () => {
-      const { agents } = await deps.listAgents();
+      const { agents } = await deps.definitions.agents();
       return agents.some((agent) => agent.executor === 'gateway' && agent.name === name);
     };
-    if (versions.length === 0 && !(await isListed())) return sendProblem(context, request, reply, UNKNOWN);
-    const model = agentView(name, versions, deps.now());
+    if (versions === null && !(await isListed())) return sendProblem(context, request, reply, UNKNOWN);
+    const model = agentView(name, versions ?? [], deps.now());
     return sendPage(context, request, reply, { title: name, nav: 'agents', template: 'agent', model });
   });
 }

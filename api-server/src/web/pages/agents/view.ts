@@ -1,25 +1,25 @@
-import type { AgentVersion } from '../../../analytics/agent-versions.ts';
+import type { AgentVersionView } from '../../../service/views/versions.ts';
 import { paths } from '../paths.ts';
 import { patchLines } from '../steps/patch-lines.ts';
 import { MOST_VERSIONS, numbered, seen } from '../steps/prompt-versions.ts';
 
 /** The versions of a gateway's agent, the newest open, each with its texts and what it changed. */
-export function agentView(name: string, versions: readonly AgentVersion[], now: number) {
+export function agentView(name: string, versions: readonly AgentVersionView[], now: number) {
   return {
     name,
     listPath: paths.agents(),
     rows: versions.slice(0, MOST_VERSIONS).map((version, at) => ({
-      anchor: `version-${encodeURIComponent(version.agentVersion)}`,
-      version: version.agentVersion,
+      anchor: `version-${encodeURIComponent(version.agent_version)}`,
+      version: version.agent_version,
       open: at === 0,
       latest: at === 0,
       note: version.note,
       seen: seen(version, now),
-      steps: version.usedBySteps.map((step) => ({ name: step, href: paths.step(step) })),
-      diff: version.diffFromPrevious === null ? null : patchLines(version.diffFromPrevious, 'several'),
+      steps: version.used_by_steps.map((step) => ({ name: step, href: paths.step(step) })),
+      diff: version.diff_from_previous === null ? null : patchLines(version.diff_from_previous, 'several'),
       files: [
-        { name: 'soul.md', lines: version.soulMd === null ? null : numbered(version.soulMd) },
-        { name: 'agent.yaml', lines: version.agentYaml === null ? null : numbered(version.agentYaml) },
+        { name: 'soul.md', lines: version.soul_md === null ? null : numbered(version.soul_md) },
+        { name: 'agent.yaml', lines: version.agent_yaml === null ? null : numbered(version.agent_yaml) },
       ].filter(({ lines }) => lines !== null),
     })),
     older: Math.max(0, versions.length - MOST_VERSIONS),

@@ -1,8 +1,9 @@
+import { AppError } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith as sitesWith } from '../fixtures/pages-with.ts';
 import { HOSTILE, NOW, runDetail, stepDetail } from '../fixtures/runs.ts';
-import type { ApprovalLine } from '../wire.ts';
+import type { ApprovalLine } from '../../../service/views/approval.ts';
 import { leftOf } from './card.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -13,6 +14,7 @@ const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine => ({
   step_name: 'approve',
   team: 'payments',
   stage: 'production',
+  kind: 'step',
   question: 'Restart the checkout?',
   fields: [
     { name: 'replicas', type: 'integer', required: true, default: 2 },
@@ -74,15 +76,19 @@ test('a form becomes a decision with typed fields, and leads back to where it st
   const answer = await post(approval().id, { decision: 'approve', ...form });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, '/ui/runs/r1']);
   expect(deps.decisions).toMatchObject([
-    { id: approval().id, decision: 'approve', fields: { replicas: 4, drain: false }, comment: 'go', by: VIEWER },
+    {
+      id: approval().id,
+      decision: { decision: 'approve', fields: { replicas: 4, drain: false }, comment: 'go' },
+      actor: { name: VIEWER.name },
+    },
   ]);
 });
 
 test('what is wrong with a field stands beside it, with what was typed', async () => {
-  const decided = { kind: 'invalid', problems: [{ field: 'replicas', msg: 'must be of type integer' }] } as const;
+  const errors = [{ loc: ['body', 'fields', 'replicas'], msg: 'must be of type integer' }];
   const { post } = await pagesWith({
     approvals: [approval()],
-    decided: { ...decided, problems: [...decided.problems] },
+    refused: new AppError('validation', 'body.fields.replicas', { extra: { errors } }),
   });
   const answer = await post(approval().id, { decision: 'approve', 'field.replicas': 'many', comment: 'go' });
   expect(answer.statusCode).toBe(400);
@@ -94,7 +100,7 @@ test('what is wrong with a field stands beside it, with what was typed', async (
 test('who comes too late is told who was first', async () => {
   const { post } = await pagesWith({
     approvals: [approval()],
-    decided: { kind: 'closed', message: 'already approved by grace' },
+    refused: new AppError('conflict', 'already approved by grace'),
   });
   const answer = await post(approval().id, { decision: 'reject' });
   expect(answer.statusCode).toBe(409);

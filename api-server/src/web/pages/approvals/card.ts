@@ -2,7 +2,7 @@ import { duration, exactTime } from '../format.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
-import type { ApprovalField, ApprovalLine } from '../wire.ts';
+import type { ApprovalField, ApprovalLine } from '../../../service/views/approval.ts';
 
 export interface CardInput {
   now: number;

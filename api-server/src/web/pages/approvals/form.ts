@@ -1,4 +1,4 @@
-import type { ApprovalField } from '../wire.ts';
+import type { ApprovalField } from '../../../service/views/approval.ts';
 
 export interface PostedDecision {
   decision: 'approve' | 'reject';

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '@signalbox/crds';
+import { operatorOf } from '../operator.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
+import { unlessUnknown } from '../problems.ts';
 import { paths, safeReturn } from '../paths.ts';
-import { STALE_FORM } from '../session/route.ts';
-import type { ApprovalLine } from '../wire.ts';
+import type { ApprovalLine } from '../../../service/views/approval.ts';
 import { approvalCard } from './card.ts';
 import { readDecision } from './form.ts';
 
@@ -11,11 +13,6 @@ const NO_APPROVAL = {
   title: 'There is no such approval',
   text: 'The address may be mistyped, or its run is older than what this service keeps.',
   action: { href: paths.approvals(), label: 'All approvals' },
-};
-const NOT_ALLOWED = {
-  status: 403,
-  title: 'Your token may only look',
-  text: 'Deciding needs a token with the role operator or admin. Log out and log in with one.',
 };
 const NO_DECISION = { status: 400, title: 'This is no decision', text: 'A decision is approve or reject.' };
 
@@ -29,8 +26,8 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
 
   app.get('/ui/approvals', async (request, reply) => {
     const [waiting, all] = await Promise.all([
-      deps.listApprovals({ status: 'pending', limit: WAITING_SHOWN, offset: 0 }),
-      deps.listApprovals({ limit: WAITING_SHOWN + ENDED_SHOWN, offset: 0 }),
+      deps.approvals.list({ status: 'pending', limit: WAITING_SHOWN, offset: 0 }),
+      deps.approvals.list({ limit: WAITING_SHOWN + ENDED_SHOWN, offset: 0 }),
     ]);
     const ended = all.approvals.filter(({ status }) => status !== 'pending').slice(0, ENDED_SHOWN);
     const card = cardFor(context, request);
@@ -47,30 +44,29 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
   });
 
   app.post('/ui/approvals/:id', async (request, reply) => {
-    if (!deps.auth.mayPost(request)) return sendProblem(context, request, reply, STALE_FORM);
-    const by = deps.auth.viewer(request);
-    if (by === null || !mayOperate(by)) return sendProblem(context, request, reply, NOT_ALLOWED);
-    const approval = await deps.findApproval(idOf(request));
+    const by = await operatorOf(context, request, reply);
+    if (by === null) return reply;
+    const approval = await deps.approvals.get(idOf(request)).catch(unlessUnknown);
     if (approval === null) return sendProblem(context, request, reply, NO_APPROVAL);
     const form = (request.body ?? {}) as Record<string, unknown>;
     const posted = readDecision(form, approval.fields);
     if (posted === null) return sendProblem(context, request, reply, NO_DECISION);
     const { entered, ...verdict } = posted;
-    const done = await deps.decideApproval({ id: approval.id, ...verdict, by, requestId: request.id });
-    switch (done.kind) {
-      case 'decided':
-        return reply.redirect(safeReturn(form['next']), 303);
-      case 'not_found':
-        return sendProblem(context, request, reply, NO_APPROVAL);
-      case 'closed':
-        return sendProblem(context, request, reply, tooLate(approval, done.message));
-      case 'invalid':
-        return sendAgain(context, request, reply, { approval, entered, problems: done.problems });
-      default:
-        return done satisfies never;
+    try {
+      await deps.approvals.decide(approval.id, verdict, by);
+      return await reply.redirect(safeReturn(form['next']), 303);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.type === 'conflict') return sendProblem(context, request, reply, tooLate(approval, error.message));
+      if (error.type !== 'validation') throw error;
+      return sendAgain(context, request, reply, { approval, entered, problems: problemsOf(error) });
     }
   });
 }
+
+/** The fields of the form that the decision was refused for. */
+const problemsOf = ({ extra }: AppError): Refused['problems'] =>
+  (extra['errors'] as { loc: string[]; msg: string }[]).map(({ loc, msg }) => ({ field: loc[2] ?? '', msg }));
 
 interface Refused {
   approval: ApprovalLine;

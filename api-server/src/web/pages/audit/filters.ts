@@ -1,4 +1,4 @@
-import type { AuditQuery } from '../page-deps.ts';
+import type { AuditQuery } from '../../../service/audit/audit.ts';
 
 export const PAGE_SIZE = 50;
 
@@ -29,8 +29,11 @@ export const filterQuery = ({ page, ...filters }: Filters): Record<string, strin
   ...(page > 1 ? { page } : {}),
 });
 
-export const toAuditQuery = ({ page, ...filters }: Filters): AuditQuery => ({
+export const toAuditQuery = ({ page, role, since, until, ...filters }: Filters): AuditQuery => ({
   ...filters,
+  role: role as AuditQuery['role'],
+  since: since === undefined ? undefined : Date.parse(since),
+  until: until === undefined ? undefined : Date.parse(until),
   limit: PAGE_SIZE,
   offset: (page - 1) * PAGE_SIZE,
 });

@@ -9,9 +9,9 @@ export function registerAudit(app: FastifyInstance, context: PageContext): void 
   app.get('/ui/audit', async (request, reply) => {
     const query = request.query as Record<string, unknown>;
     const filters = readFilters(query);
-    const { rows, total } = await deps.listAudit(toAuditQuery(filters));
+    const { rows, total } = await deps.audit.list(toAuditQuery(filters));
     const open = typeof query['open'] === 'string' ? Number(query['open']) : null;
-    const model = auditView({ rows, total, filters, open, definitions: deps.definitions(), now: deps.now() });
+    const model = auditView({ rows, total, filters, open, definitions: deps.definitions.snapshot(), now: deps.now() });
     return sendPage(context, request, reply, { title: 'Audit', nav: 'audit', template: 'audit', model });
   });
 }

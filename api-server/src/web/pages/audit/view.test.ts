@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DefinitionEntry, Definitions } from '../page-deps.ts';
-import type { AuditLine } from '../wire.ts';
+import type { DefinitionEntry } from '../page-deps.ts';
+import { snapshotOf } from '../fixtures/fake-deps.ts';
+import type { AuditLine } from '../../../service/views/audit.ts';
 import { diffLines } from './diff.ts';
 import { readFilters } from './filters.ts';
 import { auditView } from './view.ts';
@@ -26,12 +27,7 @@ const entry = (text: string): DefinitionEntry => ({
   hash: 'h',
   config: {},
 });
-const definitions = (text?: string): Definitions => ({
-  pipelines: text === undefined ? [] : [entry(text)],
-  steps: [],
-  problems: [],
-  loadedAt: 0,
-});
+const definitions = (text?: string) => snapshotOf({ pipelines: text === undefined ? [] : [entry(text)] });
 const view = (
   row: AuditLine,
   { open = null as number | null, text = undefined as string | undefined, query = {} } = {},

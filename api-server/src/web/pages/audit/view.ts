@@ -1,7 +1,7 @@
 import { age, count, exactTime } from '../format.ts';
-import type { Definitions } from '../page-deps.ts';
+import type { Snapshot } from '../../../definitions/snapshot.ts';
+import type { AuditLine } from '../../../service/views/audit.ts';
 import { paths } from '../paths.ts';
-import type { AuditLine } from '../wire.ts';
 import { diffLines } from './diff.ts';
 import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
 
@@ -11,7 +11,7 @@ export interface AuditInput {
   filters: Filters;
   /** The row whose YAML is shown. */
   open: number | null;
-  definitions: Definitions;
+  definitions: Snapshot;
   now: number;
 }
 
@@ -54,17 +54,17 @@ function outcomeLook(outcome: string) {
   return { tone: 'quiet', icon: 'check', word: outcome.replaceAll('_', ' ') };
 }
 
-const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps }: Definitions) =>
+const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps }: Snapshot) =>
   (type === 'step' ? steps : pipelines).find(({ name }) => name === target);
 
-function targetPath(row: AuditLine, definitions: Definitions): string | null {
+function targetPath(row: AuditLine, definitions: Snapshot): string | null {
   if (row.run_id !== null) return paths.run(row.run_id);
   if (presentOf(row, definitions) === undefined || row.target === null) return null;
   return row.target_type === 'step' ? paths.step(row.target) : paths.pipeline(row.target);
 }
 
 /** What a definition was before, and what became of it. */
-function priorView(row: AuditLine, prior: string, definitions: Definitions) {
+function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
   const present = presentOf(row, definitions);
   const lines = present === undefined ? null : diffLines(prior, present.text);
   return {

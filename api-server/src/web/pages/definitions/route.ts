@@ -3,6 +3,7 @@ import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { readinessCard } from '../readiness/view.ts';
+import { tryReadiness } from '../readiness/tried.ts';
 import { readWhatIf } from '../readiness/what-if.ts';
 import { runRow } from '../runs/row.ts';
 import { agentsView, pipelinesView, pipelineView, stepsView } from './view.ts';
@@ -25,24 +26,24 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       title: 'Pipelines',
       nav: 'pipelines',
       template: 'pipelines',
-      model: pipelinesView(deps.definitions(), deps.now()),
+      model: pipelinesView(deps.definitions.snapshot(), deps.now()),
     }),
   );
 
   app.get('/ui/pipelines/:name', async (request, reply) => {
-    const definitions = deps.definitions();
+    const definitions = deps.definitions.snapshot();
     const entry = definitions.pipelines.find((pipeline) => pipeline.name === nameOf(request));
     if (entry === undefined)
       return sendProblem(context, request, reply, unknown('pipeline', paths.pipelines(), 'All pipelines'));
     const whatIf = readWhatIf(request.query as Record<string, unknown>);
     const [{ runs }, stats, report, tried] = await Promise.all([
-      deps.listRuns({ pipeline: entry.name, limit: 5, offset: 0 }),
+      deps.runs.list({ pipeline: entry.name, limit: 5, offset: 0 }),
       unlessBusy(deps.statistics.pipeline(entry.name, SUMMARY, request.signal)),
-      deps.readiness(entry.name),
-      whatIf && deps.tryReadiness({ pipeline: entry.name, ...whatIf }),
+      deps.readiness.evaluate(entry.name, {}),
+      whatIf && tryReadiness(deps.readiness, entry.name, whatIf),
     ]);
     const { name, config } = entry;
-    const readiness = report && readinessCard({ name, config, report, whatIf, tried, now: deps.now() });
+    const readiness = readinessCard({ name, config, report, whatIf, tried, now: deps.now() });
     const rows = runs.map((run) => runRow(run, { now: deps.now(), currency: deps.currency }));
     return sendPage(context, request, reply, {
       title: entry.name,
@@ -57,12 +58,12 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       title: 'Steps',
       nav: 'steps',
       template: 'steps',
-      model: stepsView(deps.definitions(), deps.now()),
+      model: stepsView(deps.definitions.snapshot(), deps.now()),
     }),
   );
 
   app.get('/ui/agents', async (request, reply) => {
-    const model = agentsView(await deps.listAgents(), deps.definitions());
+    const model = agentsView(await deps.definitions.agents(), deps.definitions.snapshot());
     return sendPage(context, request, reply, { title: 'Agents', nav: 'agents', template: 'agents', model });
   });
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { NOW } from '../fixtures/runs.ts';
 import { agentsView, pipelinesView, pipelineView, problemRows, stepsView } from './view.ts';
 
@@ -21,7 +22,8 @@ const entry = {
 };
 const library = { ...entry, name: 'read-machine', config: { executor: 'gateway', agent: 'machine-reader' } };
 const AROUND = { rows: [], currency: 'USD', stats: null };
-const definitions = { pipelines: [entry], steps: [library], problems: [], loadedAt: NOW };
+const LOADED = { pipelines: [entry], steps: [library] };
+const definitions = snapshotOf(LOADED);
 
 test('a pipeline says what it matches in words', () => {
   const [row] = pipelinesView(definitions, NOW).rows;
@@ -37,7 +39,7 @@ test.each([
   [undefined, 'Only when named'],
   [{}, 'Everything'],
 ])('a match of %j reads %s', (match, words) => {
-  const [row] = pipelinesView({ ...definitions, pipelines: [{ ...entry, config: { trigger: { match } } }] }, NOW).rows;
+  const [row] = pipelinesView(snapshotOf({ pipelines: [{ ...entry, config: { trigger: { match } } }] }), NOW).rows;
   expect(row!.trigger).toBe(words);
 });
 
@@ -53,9 +55,10 @@ test('steps, lines of YAML and places of problems are counted from one', () => {
   ]);
   const problem = {
     severity: 'error' as const,
-    kind: 'Pipeline',
+    kind: 'Pipeline' as const,
     name: 'x',
     file: 'x.yaml',
+    reason: 'invalid' as const,
     loc: ['steps', 2],
     msg: 'no',
     line: 14,
@@ -119,7 +122,7 @@ test('shapes, schedule and limits are told in words', () => {
 test('load problems stand under their file, errors first', () => {
   const problem = {
     severity: 'warning' as const,
-    kind: 'Pipeline',
+    kind: 'Pipeline' as const,
     name: 'x',
     file: 'x.yaml',
     loc: [],
@@ -127,19 +130,19 @@ test('load problems stand under their file, errors first', () => {
     line: 3,
   };
   const problems = [problem, { ...problem, file: 'y.yaml' }, { ...problem, severity: 'error' as const, msg: 'bad' }];
-  expect(pipelinesView({ ...definitions, problems }, NOW).problems).toMatchObject([
+  expect(pipelinesView(snapshotOf({ ...LOADED, problems }), NOW).problems).toMatchObject([
     { file: 'x.yaml', rows: [{ word: 'Error', place: '3' }, { word: 'Warning' }] },
     { file: 'y.yaml', rows: [{ word: 'Warning' }], state: null },
   ]);
 });
 
 test('a broken file says whether its last good edition is in force, or nothing of it', () => {
-  const error = { severity: 'error' as const, kind: 'Pipeline', name: entry.name, loc: [], msg: 'bad' };
+  const error = { severity: 'error' as const, kind: 'Pipeline' as const, name: entry.name, loc: [], msg: 'bad' };
   const problems = [
     { ...error, file: entry.file },
     { ...error, file: 'other.yaml' },
   ];
-  const states = pipelinesView({ ...definitions, problems }, NOW).problems.map(({ state }) => state);
+  const states = pipelinesView(snapshotOf({ ...LOADED, problems }), NOW).problems.map(({ state }) => state);
   expect(states).toEqual([
     'The last version that loaded stays active until the error is fixed.',
     'Nothing in this file is active until the error is fixed.',

@@ -1,5 +1,7 @@
 import { age, exactTime } from '../format.ts';
-import type { AgentList, DefinitionEntry, DefinitionProblem, Definitions } from '../page-deps.ts';
+import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
+import type { DefinitionEntry } from '../page-deps.ts';
+import type { Snapshot } from '../../../definitions/snapshot.ts';
 import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
@@ -28,7 +30,7 @@ export const problemRows = (problems: DefinitionProblem[]) =>
     }));
 
 /** Problems under the file that they stand in, with what became of a file that holds an error. */
-function problemFiles({ pipelines, steps, problems }: Definitions, chosen: (problem: DefinitionProblem) => boolean) {
+function problemFiles({ pipelines, steps, problems }: Snapshot, chosen: (problem: DefinitionProblem) => boolean) {
   const served = new Set([...pipelines, ...steps].map(({ file }) => file));
   return [...Map.groupBy(problemRows(problems.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
     const broken = rows.some(({ tone }) => tone === 'bad');
@@ -88,10 +90,10 @@ const pipelineRow = ({ name, config }: DefinitionEntry) => ({
   tags: tags(config),
 });
 
-const loadedLine = (definitions: Definitions, now: number) =>
+const loadedLine = (definitions: Snapshot, now: number) =>
   `Loaded ${age(new Date(definitions.loadedAt).toISOString(), now)} ago`.replace('now ago', 'just now');
 
-export function pipelinesView(definitions: Definitions, now: number) {
+export function pipelinesView(definitions: Snapshot, now: number) {
   return {
     rows: definitions.pipelines.map(pipelineRow),
     problems: problemFiles(definitions, ofKind('Pipeline')),
@@ -112,7 +114,7 @@ interface Around {
 }
 
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
-export function pipelineView(entry: DefinitionEntry, definitions: Definitions, { rows, currency, stats }: Around) {
+export function pipelineView(entry: DefinitionEntry, definitions: Snapshot, { rows, currency, stats }: Around) {
   const { config } = entry;
   const schedule = object(config['schedule']);
   const trigger = object(config['trigger']);
@@ -162,12 +164,12 @@ const stepRow = ({ name, config }: DefinitionEntry) => ({
   tags: tags(config),
 });
 
-const usersOf = (name: string, definitions: Definitions) =>
+const usersOf = (name: string, definitions: Snapshot) =>
   definitions.pipelines
     .filter((pipeline) => pipeline.uses?.includes(name))
     .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
 
-export function stepsView(definitions: Definitions, now: number) {
+export function stepsView(definitions: Snapshot, now: number) {
   return {
     rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
     problems: problemFiles(definitions, ofKind('LibraryStep')),
@@ -177,7 +179,7 @@ export function stepsView(definitions: Definitions, now: number) {
   };
 }
 
-export function stepView(entry: DefinitionEntry, definitions: Definitions) {
+export function stepView(entry: DefinitionEntry, definitions: Snapshot) {
   return {
     ...stepRow(entry),
     listPath: paths.steps(),
@@ -191,7 +193,7 @@ export function stepView(entry: DefinitionEntry, definitions: Definitions) {
 }
 
 /** The agents of all backends; a backend that is down is a line that says so, never an empty page. */
-export function agentsView({ agents, errors }: AgentList, definitions: Definitions) {
+export function agentsView({ agents, errors }: AgentList, definitions: Snapshot) {
   const uses = (name: string) =>
     definitions.pipelines.filter((pipeline) =>
       JSON.stringify(pipeline.config['steps'] ?? []).includes(`"agent":${JSON.stringify(name)}`),

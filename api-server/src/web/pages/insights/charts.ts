@@ -1,5 +1,5 @@
 import type { Figures, Insights, Point } from '../../../analytics/insights.ts';
-import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { count, duration, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { chart, type ChartInput } from './chart.ts';

@@ -1,4 +1,4 @@
-import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { TIME_RANGES, type TimeRange } from '../../../analytics/window.ts';
 import { paths } from '../paths.ts';
 

@@ -12,7 +12,7 @@ export function registerInsights(app: FastifyInstance, context: PageContext): vo
     const query = readQuery(request.query as Record<string, unknown>);
     const insights = await deps.statistics.insights(query, request.signal).catch(whileBusy);
     if (insights === null) return sendProblem(context, request, reply, BUSY);
-    const { pipelines } = deps.definitions();
+    const { pipelines } = deps.definitions.snapshot();
     const model = insightsView({
       insights,
       query,

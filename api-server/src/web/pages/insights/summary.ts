@@ -1,6 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
-import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
 import { count, duration } from '../format.ts';
 import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';

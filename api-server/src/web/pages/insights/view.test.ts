@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { figuresOf } from '../../../analytics/insights.ts';
 import type { PipelineFacts } from '../../../analytics/pipeline-stats.ts';
-import type { Statistics } from '../../../analytics/statistics.ts';
+import type { Statistics } from '../../../service/statistics/statistics.ts';
 import { NOW } from '../fixtures/runs.ts';
 import { fakeStatistics, runSum, statisticsOf, stepSum } from '../fixtures/statistics.ts';
 import { firstRun } from '../runs/first-run.ts';

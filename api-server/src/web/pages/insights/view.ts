@@ -1,6 +1,6 @@
 import type { Insights } from '../../../analytics/insights.ts';
 import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
-import type { StatisticsQuery } from '../../../analytics/statistics.ts';
+import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { count, duration } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';

@@ -11,10 +11,10 @@ export function registerMarking(app: FastifyInstance, context: PageContext): voi
   app.get('/ui/marking', async (request, reply) => {
     const filters = readMarkingFilters(request.query as Record<string, unknown>);
     const model = markingView({
-      page: await deps.unmarkedSteps({ ...filters, limit: SHOWN }),
+      page: await deps.feedback.unmarked(filters, SHOWN),
       filters,
-      pipelines: deps
-        .definitions()
+      pipelines: deps.definitions
+        .snapshot()
         .pipelines.map(({ name }) => name)
         .toSorted(),
       operator: mayOperate(deps.auth.viewer(request)),

@@ -1,5 +1,5 @@
 import { age, exactTime } from '../format.ts';
-import type { UnmarkedLine, UnmarkedPage } from '../page-deps.ts';
+import type { MarkingQueue, UnmarkedLine } from '../../../service/views/marking.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import { markView } from '../run/mark.ts';
@@ -15,7 +15,7 @@ export interface MarkingFilters {
 }
 
 export interface MarkingInput {
-  page: UnmarkedPage;
+  page: MarkingQueue;
   filters: MarkingFilters;
   pipelines: string[];
   operator: boolean;
@@ -59,7 +59,7 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
   };
 }
 
-function leadOf({ steps, more }: UnmarkedPage): string {
+function leadOf({ steps, more }: MarkingQueue): string {
   if (steps.length === 0) return '';
   if (more) return `The newest ${steps.length}; others follow as these are marked`;
   return `${steps.length} ${steps.length === 1 ? 'answer waits' : 'answers wait'}`;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { NOW, runLine } from '../fixtures/runs.ts';
 import type { PageDeps } from '../page-deps.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { firstRun } from '../runs/first-run.ts';
-import type { RunLine } from '../wire.ts';
 import { overviewView } from './view.ts';
 
-const page = (...runs: RunLine[]) => ({ runs, limit: 8, offset: 0, total: runs.length });
+const page = (...runs: RunLine[]) => ({ runs, limit: 8, offset: 0, total: runs.length, next_cursor: null });
 const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
   overviewView({
     running: page(),
@@ -58,7 +58,7 @@ test('pipelines in testing say how they did', () => {
 
 test('what may leave testing stands first, with what holds the others back', () => {
   const entry = (name: string) => ({ name, file: `${name}.yaml`, text: '', hash: `hash of ${name}`, config: {} });
-  const verdicts: Record<string, NonNullable<ReturnType<PageDeps['verdictOf']>>> = {
+  const verdicts: Record<string, NonNullable<ReturnType<PageDeps['definitions']['verdictOf']>>> = {
     'hash of slow': { verdict: 'building', reason: 'step look, accuracy: 7 of 20 marked results; 13 more to go' },
     'hash of fine': { verdict: 'ready', reason: 'the evidence at stage testing meets every criterion' },
     'hash of bare': { verdict: 'not_configured', reason: 'none of 2 steps has readiness criteria' },

@@ -1,11 +1,12 @@
 import { count } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { DefinitionEntry, PageDeps } from '../page-deps.ts';
+import type { ReadinessVerdict } from '../../../service/views/readiness.ts';
+import type { RunLine, RunsPage } from '../../../service/views/run.ts';
 import { verdictLook } from '../readiness/look.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { plural, runRow, runTitle } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
-import type { ReadinessVerdict, RunLine, RunsPage } from '../wire.ts';
 
 const SHOWN = 6;
 /** Both ask for somebody's eyes. */
@@ -18,8 +19,8 @@ export interface OverviewInput {
   failed: RunsPage;
   completed: RunsPage;
   testing: RunsPage;
-  pipelines: DefinitionEntry[];
-  verdictOf: PageDeps['verdictOf'];
+  pipelines: readonly DefinitionEntry[];
+  verdictOf: PageDeps['definitions']['verdictOf'];
   first: FirstRun;
   now: number;
   currency: string;

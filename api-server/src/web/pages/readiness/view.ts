@@ -1,9 +1,9 @@
 import type { Config } from '../definitions/config.ts';
 import { age, exactTime } from '../format.ts';
-import type { TriedReadiness } from '../page-deps.ts';
+import type { TriedReadiness } from './tried.ts';
+import type { ReadinessReport, ReadinessStep } from '../../../service/views/readiness.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import type { ReadinessReport, ReadinessStep } from '../wire.ts';
 import { TIERS, type Tier } from './knobs.ts';
 import { verdictLook } from './look.ts';
 import { type WhatIf, whatIfForm } from './what-if.ts';

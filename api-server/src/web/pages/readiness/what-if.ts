@@ -1,5 +1,5 @@
 import { type Config, object } from '../definitions/config.ts';
-import type { ReadinessStep } from '../wire.ts';
+import type { ReadinessStep } from '../../../service/views/readiness.ts';
 import { fallbackOf, TIERS } from './knobs.ts';
 
 /** Criteria that somebody tries out, as the form sends them in the address. */

@@ -1,7 +1,7 @@
 import { duration, score, secondsBetween, shorten } from '../format.ts';
 import { stepLook, statusLook } from '../status.ts';
-import type { StepDetail } from '../wire.ts';
 import type { PlanNode } from './plan.ts';
+import type { ShownStep } from './shown-step.ts';
 
 const JOINS: Record<string, string> = {
   all_must_pass: 'all must pass: the lowest trust counts',
@@ -54,5 +54,5 @@ export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: s
   };
 }
 
-const trustOf = (row: StepDetail | null): number | null =>
+const trustOf = (row: ShownStep | null): number | null =>
   row === null ? null : (row.trust_report?.trust ?? row.effective_confidence);

@@ -1,7 +1,8 @@
 import { score } from '../format.ts';
-import type { StepDetail, TrustReport } from '../wire.ts';
+import type { TrustReport } from '../../../service/views/step.ts';
 import { type CheckRow, checkRows } from './checks.ts';
 import { type IterationView, iterationsOf, type OpinionView, opinionsOf } from './opinions.ts';
+import type { ShownStep } from './shown-step.ts';
 
 const LABELS: Record<string, string> = {
   confidence: 'Confidence',
@@ -40,7 +41,7 @@ const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
 /** Why a step has no evidence, as a heading and a sentence. */
-function whyNothing(step: StepDetail): Pick<EvidenceView, 'verdict' | 'sentence'> {
+function whyNothing(step: ShownStep): Pick<EvidenceView, 'verdict' | 'sentence'> {
   const { status, error, raw_response: raw } = step;
   if (step.waits)
     return {
@@ -95,7 +96,7 @@ function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']
 }
 
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not (Design 3, "The gate"). */
-export function evidenceView(step: StepDetail): EvidenceView {
+export function evidenceView(step: ShownStep): EvidenceView {
   const { attempts } = step;
   const gathered = {
     checks: checkRows(step.checks),

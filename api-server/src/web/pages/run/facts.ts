@@ -2,7 +2,7 @@ import { count, duration, exactTime, score, secondsBetween } from '../format.ts'
 import { paths } from '../paths.ts';
 import { costCell } from '../runs/row.ts';
 import { isActive } from '../status.ts';
-import type { RunDetail } from '../wire.ts';
+import type { ShownRun } from './shown-step.ts';
 
 const PLAIN = {
   href: null as string | null,
@@ -20,14 +20,14 @@ const link = (label: string, id: string | null | undefined): FactInput[] =>
     ? []
     : [{ label, value: `…${id.slice(-8)}`, href: paths.run(id), mono: true, title: id }];
 
-function costFact({ cost, unpriced_steps }: RunDetail['totals'], currency: string): FactInput {
+function costFact({ cost, unpriced_steps }: ShownRun['totals'], currency: string): FactInput {
   const cell = costCell(cost, unpriced_steps, currency);
   const value = cell.unpriced && unpriced_steps > 0 ? 'unpriced' : cell.text;
   return { label: 'Cost', figure: true, value, title: cell.title };
 }
 
 /** What a run is, in one row of labelled facts. */
-export function runFacts(run: RunDetail, at: { now: number; currency: string }): Fact[] {
+export function runFacts(run: ShownRun, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
   const tokens = run.totals.input_tokens + run.totals.output_tokens;
   const facts: FactInput[] = [

@@ -1,9 +1,9 @@
 import { duration, score, secondsBetween, shorten } from '../format.ts';
 import { isActive, statusLook, stepLook, type StatusLook } from '../status.ts';
-import type { StepDetail } from '../wire.ts';
 import { itemText } from './branches.ts';
 import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
+import type { ShownStep } from './shown-step.ts';
 
 /** Groups show so many branches, and fewer where the whole would be a wall of boxes. */
 const SHOWN_BRANCHES = 12;
@@ -35,7 +35,7 @@ interface Box {
   name: string;
   label: string;
   kind: string;
-  row: StepDetail | null;
+  row: ShownStep | null;
   after: string[];
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { runDetail, stepDetail } from '../fixtures/runs.ts';
-import type { RunDetail } from '../wire.ts';
 import { noticeOf } from './notice.ts';
+import type { ShownRun } from './shown-step.ts';
 
-const ended = (status: RunDetail['status'], type: string, more: Partial<RunDetail> = {}) =>
+const ended = (status: ShownRun['status'], type: string, more: Partial<ShownRun> = {}) =>
   noticeOf(
     runDetail({
       status,

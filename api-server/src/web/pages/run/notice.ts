@@ -1,4 +1,4 @@
-import type { RunDetail } from '../wire.ts';
+import type { ShownRun } from './shown-step.ts';
 
 /** What a run's end, or standstill, asks of the reader. */
 export interface Notice {
@@ -9,7 +9,7 @@ export interface Notice {
   next: string;
 }
 
-const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
+const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text'>> = {
   failed: (run) => ({
     tone: 'bad',
     icon: 'failed',
@@ -48,7 +48,7 @@ const NOTICES: Record<string, (run: RunDetail) => Omit<Notice, 'text'>> = {
   }),
 };
 
-function afterFailure({ steps, fingerprint }: RunDetail): string {
+function afterFailure({ steps, fingerprint }: ShownRun): string {
   const where =
     steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.';
   const repeats =
@@ -56,7 +56,7 @@ function afterFailure({ steps, fingerprint }: RunDetail): string {
   return `${where} Fix the cause, then run it again.${repeats}`;
 }
 
-function afterAbort(run: RunDetail): string {
+function afterAbort(run: ShownRun): string {
   const type = stepOf(run)?.error?.type;
   if (type === 'rejected')
     return 'A person said no, so nothing after it ran. Run it again from there to ask once more.';
@@ -66,7 +66,7 @@ function afterAbort(run: RunDetail): string {
 }
 
 /** The step that ended the run. */
-const stepOf = ({ steps, error }: RunDetail) => steps.find(({ step_name: name }) => name === error?.step);
+const stepOf = ({ steps, error }: ShownRun) => steps.find(({ step_name: name }) => name === error?.step);
 
 const DECISION = {
   tone: 'wait',
@@ -76,7 +76,7 @@ const DECISION = {
 } as const;
 
 /** The banner of a run that did not simply complete: what happened, and what to do next. */
-export function noticeOf(run: RunDetail): Notice | null {
+export function noticeOf(run: ShownRun): Notice | null {
   if (run.status === 'running' && run.waiting_on !== null) {
     const text = run.current_step === null ? '' : `Step ${run.current_step}.`;
     if (run.waiting_on === 'human') return { ...DECISION, text };
@@ -94,7 +94,7 @@ export function noticeOf(run: RunDetail): Notice | null {
 }
 
 /** The reason in words; where the gate decided, its evidence says it better than a banner. */
-function whatHappened(run: RunDetail): string {
+function whatHappened(run: ShownRun): string {
   if (run.error === null) return '';
   const step = stepOf(run);
   if (step?.trust_report?.passed === false) return `The step ${step.step_name} did not pass its gate.`;

@@ -1,5 +1,6 @@
 import { score } from '../format.ts';
-import type { SecondOpinion, StepDetail } from '../wire.ts';
+import type { SecondOpinion } from '../../../service/views/step.ts';
+import type { ShownStep } from './shown-step.ts';
 
 /** What a second agent, or the same agent before, said of a step. */
 export interface OpinionView {
@@ -23,18 +24,18 @@ function opinion(role: string, said: SecondOpinion, effect: string): OpinionView
   };
 }
 
-function verifierEffect({ primary_confidence: own, trust_report: report }: StepDetail): string {
+function verifierEffect({ primary_confidence: own, trust_report: report }: ShownStep): string {
   const verdict = report?.signals.find(({ signal }) => signal === 'verifier');
   if (verdict === undefined) return 'above its veto floor, changes nothing';
   if (own === null || verdict.value === null || verdict.value >= own) return 'did not lower the confidence';
   return `lowered the confidence from ${score(own)}`;
 }
 
-const isEnforced = ({ trust_report: report }: StepDetail): boolean =>
+const isEnforced = ({ trust_report: report }: ShownStep): boolean =>
   report?.signals.some(({ signal, enforced }) => signal === 'grounding' && enforced) ?? false;
 
 /** Verifier and grounding judge of a step, with what they said (Orchestration 2.2). */
-export function opinionsOf(step: StepDetail): OpinionView[] {
+export function opinionsOf(step: ShownStep): OpinionView[] {
   const { verifier, grounding } = step.raw_response ?? {};
   const effect = isEnforced(step) ? 'enforced: may lower the trust' : 'in shadow: recorded only';
   return [
@@ -51,7 +52,7 @@ export interface IterationView {
 }
 
 /** Every answer of a `loop_until` in order; empty where the first one was enough. */
-export function iterationsOf({ raw_response: raw, primary_confidence, summary }: StepDetail): IterationView[] {
+export function iterationsOf({ raw_response: raw, primary_confidence, summary }: ShownStep): IterationView[] {
   const before = raw?.iterations_before ?? [];
   if (before.length === 0) return [];
   const all = [...before, { confidence: primary_confidence, summary: summary ?? null }];

@@ -1,14 +1,14 @@
-import type { StepDetail } from '../wire.ts';
+import type { ShownStep } from './shown-step.ts';
 
 /** One box of the graph: what the definition plans and, where it ran, the row of what happened. */
 export interface PlanNode {
   name: string;
   kind: 'step' | 'parallel' | 'fan_out';
   executor: string;
-  row: StepDetail | null;
+  row: ShownStep | null;
   /** What the definition says of it; null for a row that it does not name. */
   entry: Record<string, unknown> | null;
-  branches: { name: string; executor: string; row: StepDetail | null }[];
+  branches: { name: string; executor: string; row: ShownStep | null }[];
 }
 
 type Entry = Record<string, unknown>;
@@ -22,10 +22,10 @@ function plannedBranches(entry: Entry): { name: string; executor: string }[] {
   return steps.map((step) => ({ name: textOf(step['name'], '?'), executor: textOf(step['executor'], 'gateway') }));
 }
 
-const indexOf = ({ step_name }: StepDetail): number => Number(step_name.slice(step_name.lastIndexOf('/') + 1));
-const byIndex = (a: StepDetail, b: StepDetail): number => indexOf(a) - indexOf(b);
+const indexOf = ({ step_name }: ShownStep): number => Number(step_name.slice(step_name.lastIndexOf('/') + 1));
+const byIndex = (a: ShownStep, b: ShownStep): number => indexOf(a) - indexOf(b);
 
-function nodeOf(entry: Entry, rows: Map<string, StepDetail>): PlanNode {
+function nodeOf(entry: Entry, rows: Map<string, ShownStep>): PlanNode {
   const name = textOf(entry['name'], '?');
   const kind = isObject(entry['parallel']) ? 'parallel' : isObject(entry['fan_out']) ? 'fan_out' : 'step';
   const fanned = [...rows.values()].filter((row) => row.step_name.startsWith(`${name}/`));
@@ -38,7 +38,7 @@ function nodeOf(entry: Entry, rows: Map<string, StepDetail>): PlanNode {
 }
 
 /** Without a definition the rows tell enough: a group row, and branch rows of the same index after it. */
-function fromRows(rows: StepDetail[]): PlanNode[] {
+function fromRows(rows: ShownStep[]): PlanNode[] {
   const tops = rows.filter((row) => row.kind !== 'branch' && row.kind !== 'fan_out_branch');
   return tops.map((row) => ({
     name: row.step_name,
@@ -53,7 +53,7 @@ function fromRows(rows: StepDetail[]): PlanNode[] {
 }
 
 /** The boxes of a run in order: every planned entry, then rows that the definition does not name. */
-export function planOf(definition: Record<string, unknown> | null, steps: StepDetail[]): PlanNode[] {
+export function planOf(definition: Record<string, unknown> | null, steps: ShownStep[]): PlanNode[] {
   const rows = new Map(steps.map((step) => [step.step_name, step]));
   const entries = Array.isArray(definition?.['steps']) ? definition['steps'].filter(isObject) : [];
   const nodes = entries.map((entry) => nodeOf(entry, rows));

@@ -2,10 +2,11 @@ import { age, duration, exactTime, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
-import type { ApprovalLine, RunDetail, StepDetail } from '../wire.ts';
+import type { ApprovalLine } from '../../../service/views/approval.ts';
+import type { ShownRun, ShownStep } from './shown-step.ts';
 
 /** The run that a `pipeline` step started. */
-export function subRunOf(run: RunDetail, step: StepDetail) {
+export function subRunOf(run: ShownRun, step: ShownStep) {
   const id = step.raw_response?.child_run_id;
   if (id === undefined) return null;
   const child = run.children.find((candidate) => candidate.id === id);
@@ -18,7 +19,7 @@ export function subRunOf(run: RunDetail, step: StepDetail) {
 }
 
 /** All runs that steps of this run started. */
-export const childRows = (run: RunDetail, now: number) =>
+export const childRows = (run: ShownRun, now: number) =>
   run.children.map((child) => ({
     href: paths.run(child.id),
     pipeline: child.pipeline_name,
@@ -28,7 +29,7 @@ export const childRows = (run: RunDetail, now: number) =>
   }));
 
 /** The runs that repeat this one. */
-export const rerunRows = (run: RunDetail, now: number) =>
+export const rerunRows = (run: ShownRun, now: number) =>
   (run.reruns ?? []).map((again) => ({
     href: paths.run(again.id),
     name: `…${again.id.slice(-8)}`,
@@ -39,14 +40,14 @@ export const rerunRows = (run: RunDetail, now: number) =>
   }));
 
 /** The run with its steps as they wait: a step that asks a person is not running for anybody. */
-export function withWaits(run: RunDetail, approvals: readonly ApprovalLine[]): RunDetail {
+export function withWaits(run: ShownRun, approvals: readonly ApprovalLine[]): ShownRun {
   const asking = new Set(approvals.filter(({ status }) => status === 'pending').map(({ step_name }) => step_name));
-  const waits = ({ status, step_name }: StepDetail) => status === 'running' && asking.has(step_name);
+  const waits = ({ status, step_name }: ShownStep) => status === 'running' && asking.has(step_name);
   return { ...run, steps: run.steps.map((step) => (waits(step) ? { ...step, waits: true } : step)) };
 }
 
 /** What a rerun repeats, and which results it did not have to make again. */
-export function rerunNote(run: RunDetail) {
+export function rerunNote(run: ShownRun) {
   const original = run.rerun_of;
   if (original === null || original === undefined) return null;
   const taken = run.steps.filter((step) => step.raw_response?.loaded !== undefined);
@@ -62,4 +63,4 @@ export function rerunNote(run: RunDetail) {
 }
 
 /** A step from which a rerun may begin: an entry of the pipeline itself. */
-export const isEntry = ({ kind }: StepDetail): boolean => kind !== 'branch' && kind !== 'fan_out_branch';
+export const isEntry = ({ kind }: ShownStep): boolean => kind !== 'branch' && kind !== 'fan_out_branch';

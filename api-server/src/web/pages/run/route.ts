@@ -1,8 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { operatorOf } from '../operator.ts';
+import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { problemOf, unlessConflict, unlessUnknown } from '../problems.ts';
+import { unknownId } from '../../../service/fields.ts';
+import { AppError } from '@signalbox/crds';
 import { paths, safeReturn } from '../paths.ts';
-import type { RerunOutcome } from '../page-deps.ts';
-import { STALE_FORM } from '../session/route.ts';
 import { createLayout } from './layout.ts';
 import { isOutcome } from './mark.ts';
 import { asTab } from './step-panel.ts';
@@ -14,32 +16,13 @@ const NO_RUN = {
   text: 'The id may be mistyped, or the run is older than what this service keeps.',
   action: { href: paths.runs(), label: 'All runs' },
 };
-const NOT_ALLOWED = {
-  status: 403,
-  title: 'Your token may only look',
-  text: 'Marking, cancelling and running again need a token with the role operator or admin. Log out and log in with one.',
-};
-const NO_ARTIFACT = {
-  status: 404,
-  title: 'There is no such artifact',
-  text: 'Artifacts are kept for a time; this one is gone, or was never there.',
-  action: { href: paths.runs(), label: 'All runs' },
-};
 const BAD_MARK = {
   status: 400,
   title: 'This mark is not one of the three',
   text: 'A mark is correct, partial or incorrect.',
 };
-const NO_RESULT_YET = {
-  status: 409,
-  title: 'This step is still running',
-  text: 'It has no result to judge yet. Nothing was marked; try again when it has ended.',
-};
 
-interface RunParams {
-  id: string;
-}
-const idOf = (request: FastifyRequest): string => (request.params as RunParams).id;
+const runIdOf = (request: FastifyRequest): string => (request.params as { id: string }).id;
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 
@@ -50,8 +33,8 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
   registerResults(app, context);
 
   app.get('/ui/runs/:id', async (request, reply) => {
-    const id = idOf(request);
-    const run = await deps.runDetail(id);
+    const id = runIdOf(request);
+    const run = await deps.runs.get(id).catch(unlessUnknown);
     if (run === null) return sendProblem(context, request, reply, NO_RUN);
     const query = request.query as Record<string, unknown>;
     const step = textOf(query['step']);
@@ -59,10 +42,10 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     // Without a step, the log is that of the whole run.
     const wholeLog = query['view'] === 'log' || (step === null && tab === 'log');
     const [definition, log] = await Promise.all([
-      deps.runDefinition(id),
-      tab === 'log' || wholeLog ? deps.runLog(id) : [],
+      deps.runs.definition(id),
+      tab === 'log' || wholeLog ? deps.runs.log(id, 0) : [],
     ]);
-    const { approvals } = await deps.listApprovals({ run: id, limit: 200, offset: 0 });
+    const { approvals } = await deps.approvals.list({ run: id, limit: 200, offset: 0 });
     const model = runView({
       run,
       definition,
@@ -86,51 +69,24 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     const { outcome } = form;
     if (!isOutcome(outcome)) return sendProblem(context, request, reply, BAD_MARK);
     const stepName = textOf(form['step']);
-    const done = await deps.giveFeedback({
-      runId: idOf(request),
-      stepName,
-      outcome,
-      notes: textOf(form['notes'])?.slice(0, 4000) ?? null,
-      by,
-    });
-    if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
-    if (done === 'running') return sendProblem(context, request, reply, NO_RESULT_YET);
-    const ofRun = paths.run(idOf(request), { step: stepName, tab: textOf(form['tab']) });
+    const mark = { outcome, notes: textOf(form['notes'])?.slice(0, 4000) ?? null };
+    const id = runIdOf(request);
+    await (stepName === null ? deps.feedback.markRun(id, mark, by) : deps.feedback.markStep(id, stepName, mark, by));
+    const ofRun = paths.run(id, { step: stepName, tab: textOf(form['tab']) });
     return reply.redirect(form['next'] === undefined ? ofRun : safeReturn(form['next']), 303);
   });
 
   app.post('/ui/runs/:id/cancel', async (request, reply) => {
     const by = await operatorOf(context, request, reply);
     if (by === null) return reply;
-    const done = await deps.cancelRun(idOf(request), by, request.id);
-    if (done === 'not_found') return sendProblem(context, request, reply, NO_RUN);
-    return reply.redirect(paths.run(idOf(request)), 303);
+    const id = runIdOf(request);
+    // A run that has ended meanwhile is shown as it is.
+    await deps.runs.cancel(id, by).catch(unlessConflict);
+    return reply.redirect(paths.run(id), 303);
   });
 }
 
 const artifactName = (name: string): string => name.replace(/[^\w.-]+/g, '_').slice(0, 120) || 'artifact';
-
-const ended = (status: number, title: string, text: string) => ({ status, title, text });
-
-/** Why a run was not started again, and what to do about it. */
-function whyNoRerun(outcome: Exclude<RerunOutcome, { kind: 'started' | 'not_found' }>) {
-  switch (outcome.kind) {
-    case 'running':
-      return ended(
-        409,
-        'This run has not ended yet',
-        'Cancel it first, or wait until it has ended; then run it again.',
-      );
-    case 'suspended':
-      return ended(409, 'The pipeline is suspended', 'No run of it starts until it is resumed.');
-    case 'at_capacity':
-      return ended(429, 'There is no room for this run now', `Nothing was started: ${outcome.message}.`);
-    case 'invalid':
-      return ended(400, 'This run cannot be repeated from there', `Nothing was started: ${outcome.message}.`);
-    default:
-      return outcome satisfies never;
-  }
-}
 
 /** A rerun and the texts that steps left. */
 function registerResults(app: FastifyInstance, context: PageContext): void {
@@ -139,21 +95,22 @@ function registerResults(app: FastifyInstance, context: PageContext): void {
   app.post('/ui/runs/:id/rerun', async (request, reply) => {
     const by = await operatorOf(context, request, reply);
     if (by === null) return reply;
-    const runId = idOf(request);
+    const runId = runIdOf(request);
     const fromStep = textOf((request.body as Record<string, unknown> | undefined)?.['from_step']);
-    const outcome = await deps.rerun({ runId, fromStep, by, requestId: request.id });
-    if (outcome.kind === 'started') return reply.redirect(paths.run(outcome.runId), 303);
-    if (outcome.kind === 'not_found') return sendProblem(context, request, reply, NO_RUN);
-    const action = { href: paths.run(runId), label: 'Back to the run' };
-    return sendProblem(context, request, reply, { ...whyNoRerun(outcome), action });
+    try {
+      const { run_id: started } = await deps.runs.rerun(runId, fromStep, by);
+      return await reply.redirect(paths.run(started), 303);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const action = { href: paths.run(runId), label: 'Back to the run' };
+      return sendProblem(context, request, reply, { ...problemOf(error), action });
+    }
   });
 
   app.get('/ui/runs/:id/artifacts', async (request, reply) => {
     const { step, name } = request.query as Record<string, unknown>;
-    const known =
-      typeof step === 'string' && typeof name === 'string' && (await deps.runDetail(idOf(request))) !== null;
-    const found = known ? await deps.artifact(idOf(request), step, name) : null;
-    if (found === null || !known) return sendProblem(context, request, reply, NO_ARTIFACT);
+    if (typeof step !== 'string' || typeof name !== 'string') throw unknownId('run');
+    const found = await deps.runs.artifact(runIdOf(request), step, name);
     // A download, whatever the agent wrote: nothing an agent says is rendered by a browser.
     return reply
       .header('content-type', 'text/plain; charset=utf-8')
@@ -161,17 +118,4 @@ function registerResults(app: FastifyInstance, context: PageContext): void {
       .header('cache-control', 'no-store')
       .send(found);
   });
-}
-
-/** The operator behind a posted form, or null after the refusal was sent. */
-async function operatorOf(context: PageContext, request: FastifyRequest, reply: FastifyReply) {
-  const { auth } = context.deps;
-  if (!auth.mayPost(request)) {
-    await sendProblem(context, request, reply, STALE_FORM);
-    return null;
-  }
-  const viewer = auth.viewer(request);
-  if (viewer !== null && mayOperate(viewer)) return viewer;
-  await sendProblem(context, request, reply, NOT_ALLOWED);
-  return null;
 }

@@ -1,7 +1,7 @@
 import { count, duration, money, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { isActive, stepLook } from '../status.ts';
-import type { LogLine, RunDetail, StepDetail } from '../wire.ts';
+import type { LogLine } from '../../../service/views/run.ts';
 import { branchesView } from './branches.ts';
 import { evidenceView } from './evidence.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
@@ -11,6 +11,7 @@ import type { PlanNode } from './plan.ts';
 import { promptParts } from './prompt.ts';
 import { isEntry, subRunOf } from './relations.ts';
 import { readTrace } from './trace.ts';
+import type { ShownRun, ShownStep } from './shown-step.ts';
 
 export const TABS = ['evidence', 'prompt', 'output', 'tools', 'log', 'cost'] as const;
 export type Tab = (typeof TABS)[number];
@@ -24,7 +25,7 @@ const TABS_OF: Record<string, readonly Tab[]> = {
   webhook: ['evidence', 'output', 'log'],
   human: ['evidence', 'prompt', 'output', 'log'],
 };
-const tabsOf = ({ executor }: StepDetail): readonly Tab[] => TABS_OF[executor] ?? TABS;
+const tabsOf = ({ executor }: ShownStep): readonly Tab[] => TABS_OF[executor] ?? TABS;
 
 const LABELS: Record<Tab, string> = {
   evidence: 'Evidence',
@@ -38,7 +39,7 @@ const LABELS: Record<Tab, string> = {
 const GATE = 'gate';
 const MAX_PROMPT = 60_000;
 
-function promptView(step: StepDetail) {
+function promptView(step: ShownStep) {
   const prompt = step.raw_response?.prompt ?? null;
   if (prompt === null)
     return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null, hash: null };
@@ -52,7 +53,7 @@ function promptView(step: StepDetail) {
   };
 }
 
-function outputView(step: StepDetail) {
+function outputView(step: ShownStep) {
   return {
     tree: step.output === null ? null : jsonTree(step.output),
     text:
@@ -72,7 +73,7 @@ function resultView(result: string): { tree: JsonNode | null; result: string } {
   }
 }
 
-const toolCalls = (step: StepDetail) =>
+const toolCalls = (step: ShownStep) =>
   readTrace(step.raw_response?.trace)
     .filter((line) => line.type === 'tool_call' || line.type === 'tool_denied' || line.type === 'approval')
     .map((line) => {
@@ -96,7 +97,7 @@ const SOURCES: Record<string, string> = {
   live_cross_provider: "Live price from another provider's listing",
 };
 
-function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_response: raw }: StepDetail): string {
+function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_response: raw }: ShownStep): string {
   if (cost !== null) return SOURCES[cost_source ?? ''] ?? 'Priced';
   if (input_tokens === null && output_tokens === null) return 'No model was called, so there is nothing to pay.';
   const unpriced = raw?.costs?.find((part) => part.cost === null) ?? { model };
@@ -106,7 +107,7 @@ function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_re
 const PARTS = { answer: 'Answer', verifier: 'Verifier', grounding: 'Grounding' };
 
 /** One line for each agent, where more than the step's own was asked. */
-const costParts = ({ raw_response: raw }: StepDetail, currency: string) =>
+const costParts = ({ raw_response: raw }: ShownStep, currency: string) =>
   (raw?.costs ?? []).length < 2
     ? []
     : (raw?.costs ?? []).map(({ part, agent, cost, input_tokens, output_tokens }) => ({
@@ -114,7 +115,7 @@ const costParts = ({ raw_response: raw }: StepDetail, currency: string) =>
         value: `${count(input_tokens)} + ${count(output_tokens)} tokens, ${cost === null ? 'unpriced' : money(cost, currency)}`,
       }));
 
-const costView = (step: StepDetail, currency: string) => ({
+const costView = (step: ShownStep, currency: string) => ({
   amount: step.cost === null ? '–' : money(step.cost, currency),
   why: whyCost(step),
   rows: [
@@ -128,8 +129,8 @@ const costView = (step: StepDetail, currency: string) => ({
 });
 
 export interface PanelInput {
-  run: RunDetail;
-  step: StepDetail;
+  run: ShownRun;
+  step: ShownStep;
   /** The group that the step is, or belongs to. */
   group: PlanNode | null;
   tab: Tab;
@@ -141,7 +142,7 @@ export interface PanelInput {
   stepHref: (step: string) => string;
 }
 
-const toolsView = (step: StepDetail, calls: ReturnType<typeof toolCalls>) => ({
+const toolsView = (step: ShownStep, calls: ReturnType<typeof toolCalls>) => ({
   calls,
   none:
     step.executor === 'gateway' ? 'The agent called no tool.' : `The ${step.executor} executor records no tool calls.`,
@@ -173,7 +174,7 @@ function markOf({ run, step, operator }: PanelInput) {
   return markView({ mark: step.feedback, step: step.step_name, operator, action });
 }
 
-function durationOf({ status, started_at, completed_at }: StepDetail, now: number): string {
+function durationOf({ status, started_at, completed_at }: ShownStep, now: number): string {
   if (status === 'skipped') return '';
   return duration(secondsBetween(started_at, completed_at ?? (status === 'running' ? now : null)));
 }

@@ -1,10 +1,11 @@
 import { approvalCard } from '../approvals/card.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../page-deps.ts';
+import type { ApprovalLine } from '../../../service/views/approval.ts';
+import type { LogLine } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
-import type { ApprovalLine, LogLine, RunDetail, StepDetail } from '../wire.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph.ts';
 import { jsonTree } from './json-tree.ts';
@@ -16,11 +17,12 @@ import { type PlanNode, planOf } from './plan.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { waterfallView } from './waterfall.ts';
+import type { ShownRun, ShownStep } from './shown-step.ts';
 
 const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
 
 /** The step that opens by itself: where somebody is asked, where the run ended badly, else what runs, else the last one that did something. */
-export function defaultStep(run: RunDetail, approvals: readonly ApprovalLine[] = []): StepDetail | null {
+export function defaultStep(run: ShownRun, approvals: readonly ApprovalLine[] = []): ShownStep | null {
   const done = run.steps.filter((step) => step.status !== 'skipped');
   const asked = approvals.find(({ status }) => status === 'pending')?.step_name;
   return (
@@ -33,17 +35,17 @@ export function defaultStep(run: RunDetail, approvals: readonly ApprovalLine[] =
   );
 }
 
-const isGroup = ({ kind }: StepDetail): boolean => kind === 'parallel' || kind === 'fan_out';
+const isGroup = ({ kind }: ShownStep): boolean => kind === 'parallel' || kind === 'fan_out';
 
 /** A group before its branches, also where a rerun took all of them over at the same moment. */
-const inOrder = (steps: StepDetail[]): StepDetail[] =>
+const inOrder = (steps: ShownStep[]): ShownStep[] =>
   steps.toSorted((a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)));
 
 /** The facts above tell when the delivery came. */
 const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<string, unknown>) => context;
 
 export interface RunInput {
-  run: RunDetail;
+  run: ShownRun;
   definition: Record<string, unknown> | null;
   log: LogLine[];
   /** What the run asked people. */
@@ -68,7 +70,7 @@ function hrefFor(
   return paths.run(run.id, { step: change.step, tab: shown === 'evidence' ? null : shown, view });
 }
 
-function chosenPanel(input: RunInput, chosen: StepDetail | null, plan: PlanNode[]) {
+function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]) {
   if (chosen === null) return null;
   const { run, tab, log, now, currency } = input;
   const name = chosen.step_name;
@@ -107,7 +109,7 @@ function actions({ run, viewer }: RunInput) {
   };
 }
 
-function whyNoStep({ steps, status }: RunDetail): string | null {
+function whyNoStep({ steps, status }: ShownRun): string | null {
   if (steps.length > 0) return null;
   return isActive(status) ? 'The first step has not started yet.' : 'No step of this run started.';
 }

@@ -1,8 +1,8 @@
 import { duration } from '../format.ts';
 import { stepLook, type StatusLook } from '../status.ts';
-import type { StepDetail } from '../wire.ts';
 import { itemText } from './branches.ts';
 import { readTrace } from './trace.ts';
+import type { ShownStep } from './shown-step.ts';
 
 export interface Segment {
   kind: 'waiting' | 'model' | 'tools';
@@ -41,7 +41,7 @@ interface Span {
 const KINDS: Record<string, Segment['kind']> = { llm_call: 'model', tool_call: 'tools' };
 
 /** Where a step's time went: model and tool calls at their place, the bar beneath them is waiting. */
-function segments(step: StepDetail, bar: Span, whole: Span): Segment[] {
+function segments(step: ShownStep, bar: Span, whole: Span): Segment[] {
   const total = whole.to - whole.from;
   return readTrace(step.raw_response?.trace).flatMap(({ type, startedAt, seconds }) => {
     const kind = KINDS[type];
@@ -69,7 +69,7 @@ function ticks(total: number): WaterfallView['ticks'] {
 }
 
 /** A branch of a fan-out goes by its item. */
-function labelOf({ kind, step_name: name }: StepDetail, steps: StepDetail[]): string {
+function labelOf({ kind, step_name: name }: ShownStep, steps: ShownStep[]): string {
   if (kind !== 'fan_out_branch') return name;
   const at = name.lastIndexOf('/');
   const group = steps.find(({ step_name }) => step_name === name.slice(0, at));
@@ -78,10 +78,10 @@ function labelOf({ kind, step_name: name }: StepDetail, steps: StepDetail[]): st
 
 /** Steps over time on one axis, in the order in which they began (Design 10). */
 export function waterfallView(
-  steps: StepDetail[],
+  steps: ShownStep[],
   at: { from: string; to: string | null; now: number; chosen: string | null; hrefOf: (step: string) => string },
 ): WaterfallView {
-  const spanOf = (step: StepDetail): Span => ({
+  const spanOf = (step: ShownStep): Span => ({
     from: Date.parse(step.started_at),
     to: step.completed_at === null ? at.now : Date.parse(step.completed_at),
   });

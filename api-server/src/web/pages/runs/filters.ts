@@ -1,11 +1,13 @@
-import type { RunsQuery } from '../page-deps.ts';
+import type { RunStatus, Stage } from '../../../runs/state/model.ts';
+import type { RunsQuery } from '../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
 
-export type Filters = Omit<RunsQuery, 'limit' | 'offset'> & { page: number };
-
 const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source', 'since', 'until'] as const;
 const TIMES = ['since', 'until'] as const;
+
+/** Text of the address; several statuses are separated by commas. */
+export type Filters = Partial<Record<(typeof FILTER_KEYS)[number], string>> & { page: number };
 
 /** The filters of a URL: known keys only, trimmed and bounded; a page number that makes no sense is the first page. */
 export function readFilters(query: Record<string, unknown>): Filters {
@@ -33,8 +35,12 @@ export const filterQuery = ({ page, ...filters }: Filters): Record<string, strin
 });
 
 /** The filters as the store takes them. */
-export const toRunsQuery = ({ page, ...filters }: Filters): RunsQuery => ({
+export const toRunsQuery = ({ page, status, stage, since, until, ...filters }: Filters): RunsQuery => ({
   ...filters,
+  status: status?.split(',') as RunStatus[] | undefined,
+  stage: stage as Stage | undefined,
+  since: since === undefined ? undefined : Date.parse(since),
+  until: until === undefined ? undefined : Date.parse(until),
   limit: PAGE_SIZE,
   offset: (page - 1) * PAGE_SIZE,
 });

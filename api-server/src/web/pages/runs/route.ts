@@ -6,7 +6,7 @@ import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
 import { runsView } from './view.ts';
 
 /** The command for a first run as this browser would reach the service. */
-export function firstRunFor(request: FastifyRequest, pipelines: DefinitionEntry[]): FirstRun {
+export function firstRunFor(request: FastifyRequest, pipelines: readonly DefinitionEntry[]): FirstRun {
   const pipeline = pipelines[0];
   const testing = pipeline?.config['stage'] !== 'production';
   return firstRun(
@@ -21,8 +21,8 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
 
   app.get('/ui/runs', async (request, reply) => {
     const filters = readFilters(request.query as Record<string, unknown>);
-    const page = await deps.listRuns(toRunsQuery(filters));
-    const { pipelines } = deps.definitions();
+    const page = await deps.runs.list(toRunsQuery(filters));
+    const { pipelines } = deps.definitions.snapshot();
     const model = runsView({
       page,
       filters,
@@ -39,9 +39,9 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
     const query = request.query as Record<string, unknown>;
     const after = new Date(String(query['after']));
     if (Number.isNaN(after.getTime())) return reply.code(400).send({ new: 0 });
-    const { runs } = await deps.listRuns({
+    const { runs } = await deps.runs.list({
       ...toRunsQuery({ ...readFilters(query), page: 1 }),
-      since: after.toISOString(),
+      since: after.getTime(),
     });
     const fresh = runs.filter((run) => run.id !== query['seen']).length;
     return reply.header('cache-control', 'no-store').send({ new: fresh, more: fresh >= PAGE_SIZE - 1 });

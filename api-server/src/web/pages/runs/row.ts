@@ -1,7 +1,7 @@
 import { age, duration, exactTime, money, score, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
-import type { RunLine } from '../wire.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 
 export interface TrustBar {
   known: boolean;

@@ -1,7 +1,7 @@
 import { count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
-import type { RunsPage } from '../wire.ts';
+import type { RunsPage } from '../../../service/views/run.ts';
 import { type FirstRun } from './first-run.ts';
 import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
 import { runRow } from './row.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage } from '../page.ts';
-import type { RunLine } from '../wire.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { schedulesView } from './view.ts';
 
 /** `/ui/schedules`: one bounded question a schedule for its last run. */
@@ -10,7 +10,7 @@ export function registerSchedules(app: FastifyInstance, context: PageContext): v
     const schedules = deps.schedules();
     const last = new Map<string, RunLine>();
     for (const { pipeline } of schedules) {
-      const { runs } = await deps.listRuns({ pipeline, limit: 1, offset: 0 });
+      const { runs } = await deps.runs.list({ pipeline, limit: 1, offset: 0 });
       if (runs[0] !== undefined) last.set(pipeline, runs[0]);
     }
     const model = schedulesView({ schedules, last, now: deps.now(), currency: deps.currency });

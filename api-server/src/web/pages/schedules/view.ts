@@ -1,8 +1,8 @@
 import { duration, exactTime } from '../format.ts';
-import type { Schedule } from '../page-deps.ts';
+import type { ScheduleLine } from '../../../service/views/schedule.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
 import { plural, runRow } from '../runs/row.ts';
-import type { RunLine } from '../wire.ts';
 import { cronWords } from './cron-words.ts';
 
 /** One unit is enough for what is far away: `in 3 h 20 m`, `in 2 d 4 h`. */
@@ -17,7 +17,7 @@ const EXAMPLE = `schedule:
   summary: Morning sweep`;
 
 export interface SchedulesInput {
-  schedules: Schedule[];
+  schedules: ScheduleLine[];
   /** The last run of each pipeline, whatever started it. */
   last: ReadonlyMap<string, RunLine>;
   now: number;
@@ -27,7 +27,7 @@ export interface SchedulesInput {
 /** Runs that the clock did not start say who did. */
 const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' : `from ${source}`);
 
-const soonest = (a: Schedule, b: Schedule): number =>
+const soonest = (a: ScheduleLine, b: ScheduleLine): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
 
 /** Pipelines that run by the clock, the next one first (Design 5). */

@@ -1,4 +1,5 @@
-import type { Bucket, CalibrationRule } from '../../../analytics/calibration.ts';
+import type { CalibrationRule } from '../../../analytics/calibration.ts';
+import type { BucketView } from '../../../service/views/calibration.ts';
 import { count } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
@@ -8,7 +9,7 @@ import { diagram } from './diagram.ts';
 const MOST_OPEN = 4;
 
 /** What marks say of the confidence of a step's answers, a diagram for each bucket. */
-export function calibrationView(buckets: readonly Bucket[], { nMin, binWidth }: CalibrationRule) {
+export function calibrationView(buckets: readonly BucketView[], { nMin, binWidth }: CalibrationRule) {
   const cards = buckets.map((bucket) => card(bucket, nMin));
   return {
     open: cards.slice(0, MOST_OPEN),
@@ -20,8 +21,8 @@ export function calibrationView(buckets: readonly Bucket[], { nMin, binWidth }: 
   };
 }
 
-function card(bucket: Bucket, nMin: number) {
-  const { agent, agentVersion, promptHash, provider, model, totalN, recommendation } = bucket;
+function card(bucket: BucketView, nMin: number) {
+  const { agent, agent_version: agentVersion, prompt_hash: promptHash, provider, model, recommendation } = bucket;
   return {
     agent: agent ?? 'No agent',
     model: [provider, model].filter((part) => part !== null).join(' / ') || null,
@@ -29,14 +30,14 @@ function card(bucket: Bucket, nMin: number) {
     promptHref: promptHash && `#prompt-${encodeURIComponent(promptHash)}`,
     agentVersion,
     agentHref: agent && agentVersion && `${paths.agent(agent)}#version-${encodeURIComponent(agentVersion)}`,
-    marked: `${count(totalN)} marked`,
+    marked: `${count(bucket.total_n)} marked`,
     diagram: diagram(bucket.bins),
     ...verdict(bucket, recommendation, nMin),
   };
 }
 
 /** The recommendation, or what can be said without one. */
-function verdict({ bins }: Bucket, recommendation: string | null, nMin: number) {
+function verdict({ bins }: BucketView, recommendation: string | null, nMin: number) {
   if (recommendation !== null) return { sentence: recommendation, tone: 'wait', icon: 'alert' };
   if (bins.some(({ validated }) => validated))
     return {

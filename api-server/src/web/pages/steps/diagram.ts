@@ -1,4 +1,4 @@
-import { type Bin, gapOf } from '../../../analytics/calibration.ts';
+import { type BinView as Bin, isOverconfident } from '../../../service/views/calibration.ts';
 
 /** The plot in its own units: confidence to the right, share that was correct upwards. */
 const PLOT = { left: 36, top: 12, width: 272, height: 168 };
@@ -33,7 +33,7 @@ export function diagram(bins: readonly Bin[]) {
 }
 
 function bar(bin: Bin, bins: number) {
-  const share = bin.meanLabel ?? 0;
+  const share = bin.mean_label ?? 0;
   const [from, to] = [x(bin.lo), x(bin.hi)];
   const inset = bins <= MOST_COUNTS ? 2 : 0;
   // A share of nothing is a line on the ground, so that it is seen.
@@ -46,7 +46,7 @@ function bar(bin: Bin, bins: number) {
     middle: round((from + to) / 2),
     countY: round(above - 4),
     n: bin.n,
-    look: bin.validated ? (gapOf(bin) > 0.1 ? 'over' : 'sure') : 'thin',
+    look: bin.validated ? (isOverconfident(bin) ? 'over' : 'sure') : 'thin',
     title: sentence(bin),
   };
 }
@@ -55,12 +55,12 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const range = ({ lo, hi }: Bin): string => `${short(lo)} to ${short(hi)}`;
 const short = (n: number): string => String(Number(n.toFixed(3)));
 const sentence = (bin: Bin): string =>
-  `${range(bin)}: ${percent(bin.meanLabel ?? 0)} of ${bin.n}${bin.validated ? '' : ', too few to count'}`;
+  `${range(bin)}: ${percent(bin.mean_label ?? 0)} of ${bin.n}${bin.validated ? '' : ', too few to count'}`;
 
 const row = (bin: Bin) => ({
   range: range(bin),
-  said: (bin.meanConfidence ?? 0).toFixed(2),
-  share: percent(bin.meanLabel ?? 0),
+  said: (bin.mean_confidence ?? 0).toFixed(2),
+  share: percent(bin.mean_label ?? 0),
   n: bin.n,
   validated: bin.validated,
 });

@@ -1,17 +1,19 @@
-import type { PromptVersion } from '../../../analytics/prompt-versions.ts';
+import type { PromptVersionView } from '../../../service/views/versions.ts';
 import { age, count, exactTime } from '../format.ts';
 import { patchLines } from './patch-lines.ts';
 
 /** Versions on one page; all of them come from the JSON route. */
 export const MOST_VERSIONS = 20;
 
+type Seen = Pick<PromptVersionView, 'first_seen_at' | 'last_seen_at'>;
+
 /** When an edition was in use, for people. */
-export function seen({ firstSeenAt, lastSeenAt }: { firstSeenAt: number; lastSeenAt: number }, now: number) {
-  const since = (ms: number) => {
-    const iso = new Date(ms).toISOString();
-    return { text: `${age(iso, now)} ago`.replace('now ago', 'just now'), exact: exactTime(iso) };
-  };
-  return { first: since(firstSeenAt), last: since(lastSeenAt) };
+export function seen({ first_seen_at: first, last_seen_at: last }: Seen, now: number) {
+  const since = (iso: string) => ({
+    text: `${age(iso, now)} ago`.replace('now ago', 'just now'),
+    exact: exactTime(iso),
+  });
+  return { first: since(first), last: since(last) };
 }
 
 export const numbered = (text: string) =>
@@ -29,17 +31,17 @@ interface Around {
 }
 
 /** Every prompt that a step used, the newest open, each with what it changed. */
-export function promptVersionsView(versions: readonly PromptVersion[], { now, current, route }: Around) {
+export function promptVersionsView(versions: readonly PromptVersionView[], { now, current, route }: Around) {
   return {
     rows: versions.slice(0, MOST_VERSIONS).map((version, at) => ({
-      anchor: `prompt-${encodeURIComponent(version.promptHash)}`,
-      hash: version.promptHash,
-      current: current.has(version.promptHash),
+      anchor: `prompt-${encodeURIComponent(version.prompt_hash)}`,
+      hash: version.prompt_hash,
+      current: current.has(version.prompt_hash),
       open: at === 0,
       seen: seen(version, now),
-      runs: `${count(version.runsTotal)} run`.replace(/^(?!1 )(.*)$/, '$1s'),
-      marked: `${count(version.labelledN)} marked`,
-      diff: version.diffFromPrevious === null ? null : patchLines(version.diffFromPrevious, 'one'),
+      runs: `${count(version.runs_total)} run`.replace(/^(?!1 )(.*)$/, '$1s'),
+      marked: `${count(version.labelled_n)} marked`,
+      diff: version.diff_from_previous === null ? null : patchLines(version.diff_from_previous, 'one'),
       text: version.template === null ? null : numbered(version.template),
     })),
     older: Math.max(0, versions.length - MOST_VERSIONS),

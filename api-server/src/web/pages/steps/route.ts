@@ -4,6 +4,7 @@ import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
+import { unlessUnknown } from '../problems.ts';
 import { type StepPast, stepPageView } from './view.ts';
 
 const UNKNOWN = {
@@ -22,17 +23,17 @@ export function registerSteps(app: FastifyInstance, context: PageContext): void 
     if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, UNKNOWN);
     const past = await unlessBusy(pastOf(deps, name, request.signal));
     const around = { rule: deps.history.rule, now: deps.now() };
-    const model = stepPageView(name, deps.definitions(), past, around);
+    const model = stepPageView(name, deps.definitions.snapshot(), past, around);
     if (model === null) return sendProblem(context, request, reply, UNKNOWN);
     return sendPage(context, request, reply, { title: name, nav: 'steps', template: 'step', model });
   });
 }
 
 async function pastOf({ history, statistics }: PageDeps, name: string, signal: AbortSignal): Promise<StepPast> {
-  const versions = await history.promptVersions(name, signal);
+  const versions = await history.promptVersions(name, signal).catch(unlessUnknown);
   if (versions === null) return { versions, buckets: [], stats: null, models: null };
   const [buckets, stats, models] = await Promise.all([
-    history.calibration(name, history.rule, signal),
+    history.calibration(name, {}, signal),
     unlessBusy(statistics.step(name, SUMMARY, signal)),
     unlessBusy(statistics.stepModels(name, SUMMARY, signal)),
   ]);

@@ -2,25 +2,26 @@ import { promptHash } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { calibrate, type Labelled } from '../../../analytics/calibration.ts';
 import { promptVersions } from '../../../analytics/prompt-versions.ts';
-import type { Definitions } from '../page-deps.ts';
+import { bucketView } from '../../../service/views/calibration.ts';
+import { promptVersionView } from '../../../service/views/versions.ts';
+import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { stepPageView } from './view.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const RULE = { nMin: 20, binWidth: 0.1 };
 const pipeline = (steps: object[]) => ({ name: 'checkout', file: 'c.yaml', text: '', hash: 'h', config: { steps } });
-const definitions = (over: Partial<Definitions> = {}): Definitions => ({
-  pipelines: [
-    pipeline([
-      { name: 'look', executor: 'gateway', agent: 'reader', prompt_template: 'Look.' },
-      { name: 'both', parallel: { steps: [{ name: 'Left_1', executor: 'external', agent: 'other' }] } },
-      { name: 'each', fan_out: { step: { executor: 'gateway', agent: 'sre', prompt_template: 'Each.' } } },
-    ]),
-  ],
-  steps: [{ name: 'in-library', file: 's.yaml', text: '', hash: 'h', config: { executor: 'gateway' } }],
-  problems: [],
-  loadedAt: NOW,
-  ...over,
-});
+const definitions = (over: Parameters<typeof snapshotOf>[0] = {}) =>
+  snapshotOf({
+    pipelines: [
+      pipeline([
+        { name: 'look', executor: 'gateway', agent: 'reader', prompt_template: 'Look.' },
+        { name: 'both', parallel: { steps: [{ name: 'Left_1', executor: 'external', agent: 'other' }] } },
+        { name: 'each', fan_out: { step: { executor: 'gateway', agent: 'sre', prompt_template: 'Each.' } } },
+      ]),
+    ],
+    steps: [{ name: 'in-library', file: 's.yaml', text: '', hash: 'h', config: { executor: 'gateway' } }],
+    ...over,
+  });
 const edition = (template: string | null, at: number) => ({
   promptHash: promptHash(template ?? 'gone'),
   template,
@@ -42,13 +43,18 @@ const row = (confidence: number, label: Labelled['label'], n: number): Labelled 
 const AROUND = { rule: RULE, now: NOW };
 const editions = (templates: (string | null)[]) => {
   const uses = templates.map((text, at) => edition(text, 60_000 * (at + 1)));
-  return promptVersions(uses, []);
+  return promptVersions(uses, []).map(promptVersionView);
 };
 const view = (name: string, rows: Labelled[] = [], templates: (string | null)[] | null = []) =>
   stepPageView(
     name,
     definitions(),
-    { buckets: calibrate(rows, RULE), versions: templates && editions(templates), stats: null, models: null },
+    {
+      buckets: calibrate(rows, RULE).map(bucketView),
+      versions: templates && editions(templates),
+      stats: null,
+      models: null,
+    },
     AROUND,
   );
 

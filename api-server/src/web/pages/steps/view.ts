@@ -1,19 +1,20 @@
-import type { Bucket, CalibrationRule } from '../../../analytics/calibration.ts';
-import type { PromptVersion } from '../../../analytics/prompt-versions.ts';
+import type { CalibrationRule } from '../../../analytics/calibration.ts';
+import type { BucketView } from '../../../service/views/calibration.ts';
+import type { PromptVersionView } from '../../../service/views/versions.ts';
 import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
 import { text } from '../definitions/config.ts';
 import { stepView } from '../definitions/view.ts';
 import { modelRows, summaryOf } from '../insights/summary.ts';
-import type { Definitions } from '../page-deps.ts';
+import type { Snapshot } from '../../../definitions/snapshot.ts';
 import { paths } from '../paths.ts';
 import { calibrationView } from './calibration.ts';
 import { placesOf, promptsOf } from './places.ts';
 import { promptVersionsView } from './prompt-versions.ts';
 
 export interface StepPast {
-  buckets: readonly Bucket[];
+  buckets: readonly BucketView[];
   /** Null where nothing ever ran under this name. */
-  versions: readonly PromptVersion[] | null;
+  versions: readonly PromptVersionView[] | null;
   /** Null while they take too long. */
   stats: StepStats | null;
   models: ModelStats[] | null;
@@ -27,7 +28,7 @@ interface Around {
 const NO_PAST: StepPast = { buckets: [], versions: null, stats: null, models: null };
 
 /** A step of the library, of pipelines or of the past (null while that takes too long); null where there is none of this name. */
-export function stepPageView(name: string, definitions: Definitions, past: StepPast | null, { rule, now }: Around) {
+export function stepPageView(name: string, definitions: Snapshot, past: StepPast | null, { rule, now }: Around) {
   const entry = definitions.steps.find((step) => step.name === name) ?? null;
   const places = placesOf(name, definitions.pipelines);
   const isLoaded = entry !== null || places.length > 0;

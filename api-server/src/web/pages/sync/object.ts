@@ -1,5 +1,5 @@
 import { age, exactTime } from '../format.ts';
-import type { SyncedObject } from '../page-deps.ts';
+import type { SyncedObject } from '../../../service/cluster/cluster.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import type { StatusLook } from '../status.ts';

@@ -7,7 +7,7 @@ import { syncView } from './view.ts';
 export function registerSync(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/sync', async (request, reply) => {
-    const [own, gateway] = await Promise.all([deps.syncedObjects(), deps.gatewayObjects()]);
+    const [own, gateway] = await Promise.all([deps.cluster.objects(), deps.cluster.gatewayObjects()]);
     const filters = readSyncFilters(request.query as Record<string, unknown>);
     const model = syncView({ own, gateway, filters, now: deps.now() });
     return sendPage(context, request, reply, { title: 'Sync', nav: 'sync', template: 'sync', model });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NOW } from '../fixtures/runs.ts';
-import type { GatewayObjects, SyncedObject } from '../page-deps.ts';
+import type { GatewayObjects, SyncedObject } from '../../../service/cluster/cluster.ts';
 import { readSyncFilters } from './filters.ts';
 import { syncView } from './view.ts';
 

@@ -1,5 +1,5 @@
 import { count } from '../format.ts';
-import type { GatewayObjects, SyncedObject } from '../page-deps.ts';
+import type { GatewayObjects, SyncedObject } from '../../../service/cluster/cluster.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { PAGE_SIZE, type SyncFilters, syncQuery } from './filters.ts';

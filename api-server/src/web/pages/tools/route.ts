@@ -6,7 +6,7 @@ import { toolsView } from './view.ts';
 export function registerTools(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/tools', async (request, reply) => {
-    const model = toolsView(await deps.gatewayTools(), deps.now());
+    const model = toolsView(await deps.cluster.tools(), deps.now());
     return sendPage(context, request, reply, { title: 'Tools', nav: 'tools', template: 'tools', model });
   });
 }

@@ -1,0 +1,77 @@
+import { createRegistry, type Registry } from '../definitions/registry.ts';
+import { gatewayAgent } from '../executors/gateway-rest.ts';
+import type { Tracing } from '../observability/otel.ts';
+import type { AgentBackend } from '../runs/state/executor.ts';
+import { createEventHub, type EventHub } from '../runs/state/events.ts';
+import type { Calibration } from '../analytics/calibrated-means.ts';
+import { type Capacity, createCapacity } from '../runs/run/capacity.ts';
+import { createConcurrencyGroups, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import { createTemplates, type Templates } from '../runs/prompt/templates.ts';
+import type { Database } from '../store/db/database.ts';
+import { openDatabase } from '../store/db/open-database.ts';
+import { watchWrites } from '../store/db/watch-writes.ts';
+import { readEvents } from '../store/tables/event-writes.ts';
+import { wireCalibration } from './calibration.ts';
+import { registryOptions, reportLoads } from './definitions.ts';
+import { createBackends } from './engine.ts';
+import { shareRegistry } from './join-replicas.ts';
+import type { ServiceOptions } from './options.ts';
+import { createPricing, type Pricing } from './pricing.ts';
+import { startTracing } from './tracing.ts';
+import { wireVersions } from './versions.ts';
+
+/** What the stages after it stand on: the database, the loaded definitions, the backends, and what runs share. */
+export interface Foundation {
+  now(): number;
+  database: Database;
+  /** Its own edition is read again without telling the other replicas. */
+  own: Registry;
+  registry: Registry;
+  reload: Registry['reload'];
+  tracing: Tracing | null;
+  hub: EventHub;
+  templates: Templates;
+  backends: AgentBackend[];
+  capacity: Capacity;
+  concurrencyGroups: ConcurrencyGroups;
+  pricing: Pricing;
+  calibration: Calibration;
+  versions: ReturnType<typeof wireVersions>;
+  /** `leads`: this process is the one that does what only one may do. */
+  state: { accepting: boolean; leads: boolean };
+}
+
+const now = () => Date.now();
+
+export async function layFoundation(options: ServiceOptions): Promise<Foundation> {
+  const { config, logs, failpoints } = options;
+  const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
+  const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
+  const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
+  const own = await createRegistry({ ...registryOptions(config), now });
+  const registry = shareRegistry(own, database, logs.log);
+  const tracing = await startTracing(options);
+  const hub = createEventHub({
+    readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
+    now,
+    observe: (_, event) => logs.event(event),
+    ...(tracing && { trace: tracing.event }),
+  });
+  return {
+    now,
+    database,
+    own,
+    registry,
+    reload: reportLoads(registry, config, logs.log),
+    tracing,
+    hub,
+    templates: createTemplates({ sandbox: config.security.templateSandbox }),
+    backends: createBackends(config),
+    capacity: createCapacity(config.concurrency.maxRuns),
+    concurrencyGroups: createConcurrencyGroups(),
+    pricing: createPricing(config.pricing, logs.log),
+    calibration: wireCalibration(config, database),
+    versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
+    state: { accepting: true, leads: !('url' in config.database) },
+  };
+}

@@ -1,0 +1,20 @@
+import type { Chats } from '../chat/chats.ts';
+import type { Notifications } from '../notify/notifications.ts';
+import { type Approvals, createApprovals } from '../service/approvals/approvals.ts';
+import { wireChats } from './chats.ts';
+import type { Foundation } from './foundation.ts';
+import { wireNotifications } from './notifications.ts';
+import type { ServiceOptions } from './options.ts';
+
+/** How runs reach people, and people runs. */
+export interface People {
+  notifications: Notifications;
+  approvals: Approvals;
+  chats: Chats;
+}
+
+export function reachPeople(options: ServiceOptions, { database, templates, now }: Foundation): People {
+  const notifications = wireNotifications({ ...options, database, templates });
+  const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
+  return { notifications, approvals, chats: wireChats({ ...options, database, approvals }) };
+}

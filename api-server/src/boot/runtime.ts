@@ -1,0 +1,69 @@
+import type { ArtifactStore } from '../store/artifacts/keep.ts';
+import type { Engine } from '../runs/run/engine.ts';
+import type { Scheduler } from '../schedules/scheduler.ts';
+import type { Tx } from '../store/db/database.ts';
+import type { IntakeDeps } from '../triggers/intake-deps.ts';
+import { wireArtifacts } from './artifacts.ts';
+import { wireEngine } from './engine.ts';
+import type { Foundation } from './foundation.ts';
+import { takeIn } from './intake.ts';
+import { wireReplica } from './join-replicas.ts';
+import type { ServiceOptions } from './options.ts';
+import type { People } from './people.ts';
+import type { Replica } from './replica.ts';
+import { startRetention, wireScheduler } from './schedules.ts';
+
+/** What executes runs: the engine, the replica that owns them where several share a database, and what starts them. */
+export interface Runtime {
+  engine: Engine;
+  /** Null where the database is embedded and belongs to this process. */
+  replica: Replica | null;
+  intakeDeps: IntakeDeps<Tx>;
+  scheduler: Scheduler;
+  retention: { stop(): void };
+  artifacts: ArtifactStore | null;
+}
+
+export async function wireRuntime(
+  options: ServiceOptions,
+  foundation: Foundation,
+  { notifications, approvals, chats }: People,
+): Promise<Runtime> {
+  const { config } = options;
+  const { tracing, pricing, versions, state, own, database } = foundation;
+  const isShared = 'url' in config.database;
+  /** The engine asks for the lease before the replica that holds it is there. */
+  const lease: { of: Replica | null } = { of: null };
+  const artifacts = wireArtifacts(config, database);
+  const engine = wireEngine({
+    ...options,
+    ...foundation,
+    artifacts,
+    uses: versions.uses,
+    holds: isShared ? () => lease.of?.holds() === true : undefined,
+    priceOf: pricing.priceOf,
+    approvals,
+    endWrites: notifications.runEnded,
+    ...(tracing && { traceRun: tracing.run }),
+  });
+  const replica = await wireReplica({
+    ...options,
+    ...foundation,
+    engine,
+    heard: (word) => approvals.heard(word),
+    lead: (leads) => {
+      state.leads = leads;
+      chats.hear(leads);
+    },
+    reload: own.reload,
+  });
+  lease.of = replica;
+  return {
+    engine,
+    replica,
+    artifacts,
+    intakeDeps: await takeIn(config, { ...foundation, engine }),
+    scheduler: wireScheduler({ ...options, ...foundation, engine }),
+    retention: startRetention({ ...options, database, leads: () => state.leads }),
+  };
+}

@@ -1,0 +1,100 @@
+import { listAgents } from '../executors/agents.ts';
+import { gatewayObjects, gatewayTools } from '../executors/gateway-rest.ts';
+import { readSyncedObjects } from '../definitions/managed-object.ts';
+import { definitionFiles } from '../definitions/definition-files.ts';
+import { createWriter } from '../definitions/write.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { watchReadiness } from '../observability/watch-readiness.ts';
+import { receive } from '../service/deliveries/receive.ts';
+import { createServices, type Services } from '../service/services.ts';
+import type { Verdicts } from '../service/readiness/verdicts.ts';
+import { readCounters } from '../store/db/counters.ts';
+import { countRunning } from '../store/tables/interrupted.ts';
+import { firstPrompt } from '../triggers/first-prompt.ts';
+import { dedupWindow, intake } from '../triggers/intake.ts';
+import { sources } from '../triggers/sources/index.ts';
+import { definitionFolders } from './definitions.ts';
+import type { Foundation } from './foundation.ts';
+import { roomIn } from './intake.ts';
+import { subscribeTo } from './join-replicas.ts';
+import type { People } from './people.ts';
+import { wireReadiness } from './readiness.ts';
+import type { Runtime } from './runtime.ts';
+import type { ServiceOptions } from './options.ts';
+
+export interface Operating {
+  services: Services;
+  metrics: Metrics;
+  verdicts: Pick<Verdicts, 'start' | 'stop'>;
+}
+
+/** The operations over everything that was put up before. */
+export function operate(
+  options: ServiceOptions,
+  { foundation, people, runtime }: { foundation: Foundation; people: People; runtime: Runtime },
+): Operating {
+  const { config, logs } = options;
+  const { database, registry, reload, hub, templates, backends, capacity, calibration, versions, state, now } =
+    foundation;
+  const { approvals } = people;
+  const { engine, intakeDeps, scheduler, artifacts } = runtime;
+  const readiness = wireReadiness({ ...options, database, registry, backends });
+  const metrics = createMetrics({
+    readCounters: () => readCounters(database.db),
+    runsInProgress: () => countRunning(database.db),
+    approvalsPending: approvals.pendingByTeam,
+    teamBudgets: config.pricing?.teamBudgets ?? {},
+    now,
+    sources: [...sources.keys()],
+  });
+  const take: (typeof receiving)['intake'] = (requests) => intake(intakeDeps, requests);
+  const receiving: Parameters<typeof receive>[0] = {
+    definitions: registry.current,
+    accepting: () => state.accepting,
+    intake: (requests) => intake(intakeDeps, requests),
+    peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
+    roomFor: roomIn(intakeDeps),
+    firstPrompt: (request) => firstPrompt(templates, request, now()),
+    now,
+  };
+  const services = createServices({
+    ...readiness.parts,
+    database,
+    now,
+    version: options.version,
+    receive: (delivery) => receive(receiving, delivery),
+    countDelivery: metrics.countDelivery,
+    renderMetrics: metrics.render,
+    intake: take,
+    cancel: engine.cancel,
+    artifacts,
+    history: hub.history,
+    subscribe: subscribeTo(hub, database),
+    approvals,
+    definitions: registry.current,
+    reload,
+    listAgents: () => listAgents(backends),
+    writer: createWriter({ registry, folders: definitionFolders(config), files: definitionFiles }),
+    schedules: scheduler.list,
+    currency: config.pricing?.currency ?? 'USD',
+    calibration,
+    uses: versions.uses,
+    rule: config.calibration,
+    activeRuns: capacity.active,
+    maxRuns: capacity.max,
+    readiness: watchReadiness(
+      () => ({
+        database: database.healthy(),
+        database_file: database.fileInPlace(),
+        migrations: true,
+        definitions: true,
+        accepting: state.accepting,
+      }),
+      logs.log,
+    ),
+    syncedObjects: () => readSyncedObjects(config.managedDir),
+    gatewayObjects: gatewayObjects(config.executors.gateway),
+    gatewayTools: gatewayTools(config.executors.gateway),
+  });
+  return { services, metrics, verdicts: readiness.verdicts };
+}

@@ -1,0 +1,28 @@
+import type { Stages } from './service.ts';
+
+/** How long runs may go on after SIGTERM; what is left goes on after the next start. */
+const DRAIN_MS = 20_000;
+
+/** Takes nothing new, lets runs end for a while, then closes what the stages opened. */
+export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
+  const { database, pricing, backends, tracing, versions, state } = foundation;
+  const { engine, replica, scheduler, retention } = runtime;
+  state.accepting = false;
+  await replica?.retire();
+  await scheduler.stop();
+  retention.stop();
+  pricing.stop();
+  await operating.verdicts.stop();
+  await engine.drain(DRAIN_MS);
+  await replica?.handOver();
+  await people.notifications.sender.stop();
+  await people.chats.stop();
+  await app.close();
+  for (const backend of backends) backend.close();
+  await replica?.stop();
+  await tracing?.close();
+  versions.texts.stop();
+  await versions.uses.flush().catch(() => undefined);
+  await database.close();
+  await options.logs.close();
+}

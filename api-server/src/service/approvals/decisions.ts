@@ -1,0 +1,75 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import { APPROVAL_STATUSES, type Decided, type Verdict } from '../../runs/human/approval.ts';
+import type { Actor } from '../actor.ts';
+import { count, RunId, unknownId } from '../fields.ts';
+import { type ApprovalLine, type ApprovalsPage, approvalView } from '../views/approval.ts';
+import type { Approvals } from './approvals.ts';
+import { tooLate } from './decide.ts';
+
+export const ApprovalsQuery = z.strictObject({
+  status: z.enum(APPROVAL_STATUSES).optional(),
+  run: RunId.optional(),
+  limit: count(1, 200).default(50),
+  offset: count(0, 1_000_000_000).default(0),
+});
+export type ApprovalsQuery = z.output<typeof ApprovalsQuery>;
+
+export const Decision = z.strictObject({
+  decision: z.enum(['approve', 'reject']),
+  fields: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
+  comment: z
+    .string()
+    .max(4_000)
+    .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+    .nullish()
+    .transform((text) => text?.trim() || null),
+});
+
+/** Questions to people and their answers (Orchestration 3, 5); the first decision holds. */
+export interface Decisions {
+  /** Those that wait first, then the newest. */
+  list(query: ApprovalsQuery): Promise<ApprovalsPage>;
+  /** Throws `not_found`. */
+  get(id: string): Promise<ApprovalLine>;
+  /** Throws `not_found`, `conflict` where it is too late, `validation` with `errors` for the fields. */
+  decide(id: string, decision: Verdict, actor: Actor): Promise<ApprovalLine>;
+}
+
+export const createDecisions = ({ list, find, decide }: Pick<Approvals, 'list' | 'find' | 'decide'>): Decisions => ({
+  list: async ({ limit, offset, ...filter }) => {
+    const { approvals, total } = await list(filter, { limit, offset });
+    return { approvals: approvals.map(approvalView), limit, offset, total };
+  },
+  get: async (id) => {
+    const found = await find(id);
+    if (!found) throw unknownId('approval');
+    return approvalView(found);
+  },
+  decide: async (id, verdict, { name, role, requestId }) =>
+    answer(await decide(id, { verdict, by: { name, kind: 'token', role, requestId } })),
+});
+
+function answer(decided: Decided): ApprovalLine {
+  switch (decided.kind) {
+    case 'decided':
+      return approvalView(decided.approval);
+    case 'not_found':
+      throw unknownId('approval');
+    case 'conflict':
+    case 'expired': {
+      const { status, decidedBy } = decided.approval;
+      const extra = { status: decided.kind === 'expired' ? 'timed_out' : status, decided_by: decidedBy };
+      throw new AppError('conflict', tooLate(decided.approval), { extra });
+    }
+    case 'invalid': {
+      const [first] = decided.problems;
+      const errors = decided.problems.map(({ loc, msg }) => ({ loc: ['body', ...loc], msg }));
+      throw new AppError('validation', `body.${first?.loc.join('.') ?? ''}: ${first?.msg ?? ''}`, {
+        extra: { errors },
+      });
+    }
+    default:
+      return decided satisfies never;
+  }
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { Database } from '../../store/db/database.ts';
+import { listAudit } from '../../store/tables/audit.ts';
+import { count, Instant, line } from '../fields.ts';
+import { type AuditPage, auditView } from '../views/audit.ts';
+
+export const AuditQuery = z.strictObject({
+  actor: line().optional(),
+  role: z.enum(['admin', 'operator', 'viewer', 'webhook']).optional(),
+  action: line().optional(),
+  target_type: line().optional(),
+  target: line().optional(),
+  since: Instant.optional(),
+  until: Instant.optional(),
+  limit: count(1, 200).default(50),
+  offset: count(0, 1_000_000_000).default(0),
+});
+export type AuditQuery = z.output<typeof AuditQuery>;
+
+/** Who changed what, newest first (Orchestration 2.12, 4.2). */
+export interface AuditLog {
+  list(query: AuditQuery): Promise<AuditPage>;
+}
+
+export const createAuditLog = ({ db }: Pick<Database, 'db'>): AuditLog => ({
+  list: async ({ limit, offset, target_type: targetType, ...filter }) => {
+    const { rows, total } = await listAudit(db, { ...filter, targetType }, { limit, offset });
+    return { rows: rows.map(auditView), limit, offset, total };
+  },
+});

@@ -1,0 +1,28 @@
+import type { AuditEntry } from '../../store/tables/audit.ts';
+import type { Actor } from '../actor.ts';
+
+/** What was done; the rest of the row is who asked, when, and in which request. */
+export type Action = Pick<AuditEntry, 'action' | 'targetType' | 'target' | 'outcome'> &
+  Partial<Pick<AuditEntry, 'runId' | 'priorYaml'>>;
+
+/** Stores a row of the audit log (Orchestration 2.12). Rejects where it cannot be stored. */
+export type RecordAction = (actor: Actor, action: Action) => Promise<void>;
+
+interface RecordDeps {
+  audit(entry: AuditEntry): Promise<void>;
+  now(): number;
+}
+
+export const createRecord =
+  ({ audit, now }: RecordDeps): RecordAction =>
+  (actor, action) =>
+    audit({
+      ts: now(),
+      actor: actor.name,
+      actorKind: actor.kind,
+      role: actor.role,
+      requestId: actor.requestId,
+      runId: null,
+      priorYaml: null,
+      ...action,
+    });

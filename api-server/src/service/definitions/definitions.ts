@@ -1,0 +1,109 @@
+import { AppError, type Problem, type ResolvedStep } from '@signalbox/crds';
+import type { Verdict } from '../../analytics/readiness/verdict.ts';
+import { toManifest } from '../../definitions/manifest.ts';
+import { notLoaded } from '../../definitions/not-loaded.ts';
+import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
+import type { Database } from '../../store/db/database.ts';
+import { lastRuns } from '../../store/tables/run-detail.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import {
+  type AgentList,
+  type DefinitionConfig,
+  type DefinitionsAnswer,
+  definitionsView,
+  pipelineSummary,
+  type PipelineSummary,
+  type Reloaded,
+  stepSummary,
+  type StepSummary,
+} from '../views/definition.ts';
+
+export interface DefinitionsDeps {
+  database: Pick<Database, 'db'>;
+  definitions(): Snapshot;
+  reload(): Promise<Snapshot>;
+  /** The readiness verdict on this edition of a pipeline; null until it was looked at. */
+  verdictOf(name: string, hash: string): { verdict: Verdict; reason: string } | null;
+  listAgents(): Promise<AgentList>;
+  record: RecordAction;
+}
+
+/** What is loaded, and loading it again (Orchestration 4.1, 4.3). Those that take a name throw `not_found`. */
+export interface Definitions {
+  /** The loaded set itself, for pages that draw it. */
+  snapshot(): Snapshot;
+  pipelines(): PipelineSummary[];
+  pipeline(name: string): LoadedPipeline;
+  pipelineConfig(name: string): DefinitionConfig;
+  steps(): StepSummary[];
+  step(name: string): ResolvedStep;
+  stepConfig(name: string): DefinitionConfig;
+  /** YAML of the custom resource that says the same. */
+  asResource(kind: 'Pipeline' | 'LibraryStep', name: string): string;
+  agents(): Promise<AgentList>;
+  /** Hashes of what is loaded, last runs and verdicts, and what was wrong at the last load. */
+  status(): Promise<DefinitionsAnswer>;
+  verdictOf: DefinitionsDeps['verdictOf'];
+  /** Throws `reload_failed`; what was loaded stays. */
+  reload(actor: Actor): Promise<Reloaded>;
+}
+
+export function createDefinitions(deps: DefinitionsDeps): Definitions {
+  const { definitions: snapshot } = deps;
+  const find = <T>(found: T | undefined, kind: 'Pipeline' | 'LibraryStep', name: string): T => {
+    if (found === undefined) throw new AppError('not_found', notLoaded(snapshot(), kind, name));
+    return found;
+  };
+  const pipeline = (name: string) => find(snapshot().byName.get(name), 'Pipeline', name);
+  const step = (name: string) => find(snapshot().stepsByName.get(name), 'LibraryStep', name);
+  return {
+    snapshot,
+    pipelines: () => snapshot().pipelines.map(pipelineSummary),
+    pipeline,
+    pipelineConfig: (name) => configOf(pipeline(name)),
+    steps: () => snapshot().steps.map(stepSummary),
+    step,
+    stepConfig: (name) => configOf(step(name)),
+    asResource: (kind, name) =>
+      kind === 'Pipeline'
+        ? toManifest('pipeline', name, pipeline(name).text)
+        : toManifest('step', name, step(name).text),
+    agents: deps.listAgents,
+    status: async () => {
+      const loaded = snapshot();
+      const runs = await lastRuns(
+        deps.database.db,
+        loaded.pipelines.map(({ name }) => name),
+      );
+      return definitionsView(loaded, { runs, verdictOf: deps.verdictOf });
+    },
+    verdictOf: deps.verdictOf,
+    reload: async (actor) => {
+      const reloaded = await tryReload(deps);
+      const { outcome } = reloaded;
+      await deps.record(actor, { action: 'reload', targetType: 'definitions', target: null, outcome });
+      if (reloaded.outcome === 'failed') throw reloaded.error;
+      return { status: 'reloaded', pipelines_loaded: reloaded.pipelines, errors: reloaded.errors };
+    },
+  };
+}
+
+const configOf = ({ config, text }: LoadedPipeline | ResolvedStep): DefinitionConfig => ({ config, yaml: text });
+
+type Tried =
+  | { outcome: 'reloaded' | 'reloaded_with_errors'; pipelines: number; errors: Problem[] }
+  | { outcome: 'failed'; error: AppError };
+
+async function tryReload({ reload }: DefinitionsDeps): Promise<Tried> {
+  try {
+    const { pipelines, problems } = await reload();
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    return { outcome: errors.length === 0 ? 'reloaded' : 'reloaded_with_errors', pipelines: pipelines.length, errors };
+  } catch (cause) {
+    return {
+      outcome: 'failed',
+      error: new AppError('reload_failed', 'the definitions cannot be read; what was loaded stays', { cause }),
+    };
+  }
+}

@@ -1,0 +1,151 @@
+import { AppError } from '@signalbox/crds';
+import type { FieldError, WriteKind } from '../../definitions/candidate.ts';
+import type { Writer } from '../../definitions/write.ts';
+import type { Done, RecordChange, Refusal, WriteResult } from '../../definitions/write-result.ts';
+import type { Actor } from '../actor.ts';
+import type { Action, RecordAction } from '../audit/record.ts';
+import type { Deleted, Suspended, Validation, Written } from '../views/definition-write.ts';
+
+export interface DefinitionWritesDeps {
+  writer: Writer;
+  record: RecordAction;
+}
+
+/** Changes of pipelines and library steps while the service runs (Orchestration 4.5). All throw the type of the refusal. */
+export interface DefinitionWrites {
+  create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, actor: Actor): Promise<Written>;
+  update(kind: WriteKind, input: { name: string; yaml: string }, actor: Actor): Promise<Written>;
+  remove(kind: WriteKind, name: string, actor: Actor): Promise<Deleted>;
+  /** What a write would be refused for; writes nothing. */
+  validate(kind: WriteKind, yaml: string): Promise<Validation>;
+  /** Lets nothing start runs of a pipeline, or lets it again. */
+  suspend(name: string, suspended: boolean, actor: Actor): Promise<Suspended>;
+}
+
+interface Place {
+  /** As people say it. */
+  noun: string;
+  /** As the audit log says it. */
+  targetType: 'pipeline' | 'step';
+  /** The configuration key of its folder. */
+  key: string;
+}
+
+const PLACES: { [kind in WriteKind]: Place } = {
+  Pipeline: { noun: 'pipeline', targetType: 'pipeline', key: 'pipeline_config_dir' },
+  LibraryStep: { noun: 'library step', targetType: 'step', key: 'step_library_dir' },
+};
+
+export function createDefinitionWrites({ writer, record }: DefinitionWritesDeps): DefinitionWrites {
+  const carryOut = (kind: WriteKind, by: Change, change: (record: RecordChange) => Promise<WriteResult>) =>
+    carriedOut(record, PLACES[kind], by, change);
+  return {
+    create: async (kind, input, actor) => {
+      const done = await carryOut(kind, { action: 'create', actor }, (row) => writer.create(kind, input, row));
+      return { config: done.config, committed: false, note: noteOf(PLACES[kind], done) };
+    },
+    update: async (kind, input, actor) => {
+      const done = await carryOut(kind, { action: 'update', actor }, (row) => writer.update(kind, input, row));
+      return { config: done.config, committed: false, note: noteOf(PLACES[kind], done) };
+    },
+    remove: async (kind, name, actor) => {
+      const done = await carryOut(kind, { action: 'delete', actor }, (row) => writer.remove(kind, name, row));
+      return { deleted: name, yaml: done.priorYaml ?? '', committed: false, note: noteOf(PLACES[kind], done) };
+    },
+    validate: async (kind, yaml) => {
+      const errors = await writer.validate(kind, yaml);
+      return { valid: errors.length === 0, errors };
+    },
+    suspend: async (name, suspended, actor) => {
+      const by: Change = { action: suspended ? 'suspend' : 'resume', actor };
+      const done = await carryOut('Pipeline', by, (row) => writer.suspend(name, suspended, row));
+      return { config: done.config, suspended, committed: false, note: noteOf(PLACES.Pipeline, done) };
+    },
+  };
+}
+
+interface Change {
+  action: 'create' | 'update' | 'delete' | 'suspend' | 'resume';
+  actor: Actor;
+}
+
+/** Refusals that somebody who reads the log wants to see; what was merely written wrongly leaves no row. */
+const LOGGED = new Set(['collision', 'managed', 'reload_failed']);
+
+/** Runs a change, writes its row, and turns a refusal into its typed error. */
+async function carriedOut(
+  record: RecordAction,
+  place: Place,
+  { action, actor }: Change,
+  change: (record: RecordChange) => Promise<WriteResult>,
+): Promise<Done> {
+  const row = (done: Omit<Action, 'action' | 'targetType'>) =>
+    record(actor, { action, targetType: place.targetType, ...done });
+  const result = await change(({ name, outcome, priorYaml }) => row({ target: name, outcome, priorYaml }));
+  if (result.ok) return result.done;
+  const error = refusalError(place, result.name, result.refusal);
+  if (LOGGED.has(error.type)) await row({ target: result.name, outcome: error.type });
+  throw error;
+}
+
+function refusalError({ noun, key }: Place, name: string | null, refusal: Refusal): AppError {
+  const quoted = `${noun} "${name}"`;
+  switch (refusal.kind) {
+    case 'invalid':
+      return new AppError('validation', `the ${noun} is not valid: ${textOf(refusal.errors)}`, {
+        extra: { errors: refusal.errors },
+      });
+    case 'not_found':
+      return new AppError('not_found', `no ${noun} is named "${name}"`);
+    case 'collision':
+      return new AppError(
+        'collision',
+        refusal.inTheWay
+          ? `a file that holds something else is in the way of ${quoted}; move it and reload`
+          : `${quoted} exists; say overwrite: true to replace it`,
+      );
+    case 'managed':
+      return new AppError('managed', `${quoted} is managed by ${ownerOf(refusal)}; change it there`, {
+        extra: { managed_by: refusal.object },
+      });
+    case 'breaks':
+      return new AppError('reload_failed', `nothing was changed, because it would break ${brokenBy(refusal)}`, {
+        extra: { errors: refusal.errors },
+      });
+    case 'no_folder':
+      return new AppError('conflict', `there is no folder to write to; set ${key} and start again`, { extra: { key } });
+    case 'unavailable':
+      return new AppError(
+        'unavailable',
+        `the folder ${key} takes no writes now (${codeOf(refusal.cause)}); nothing was changed`,
+        { cause: refusal.cause },
+      );
+    default:
+      return refusal satisfies never;
+  }
+}
+
+function textOf(errors: readonly FieldError[]): string {
+  const [first] = errors;
+  return first === undefined ? '' : `${first.loc.length > 0 ? `${first.loc.join('.')}: ` : ''}${first.msg}`;
+}
+
+const ownerOf = ({ object }: Extract<Refusal, { kind: 'managed' }>) =>
+  object === null ? 'a custom resource' : `${object.kind} ${object.namespace}/${object.name}`;
+
+function brokenBy({ errors }: Extract<Refusal, { kind: 'breaks' }>): string {
+  const [first] = errors;
+  return first === undefined ? 'another definition' : `${first.kind} "${first.name}": ${textOf([first])}`;
+}
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'failed';
+
+/** What to do next: the service never commits. */
+function noteOf({ noun, key }: Place, { kind, name, file }: Done): string {
+  const where = `${key}/${file}`;
+  if (kind === 'unchanged') return `${noun} "${name}" was so already; nothing was written`;
+  if (kind === 'deleted')
+    return `${noun} "${name}" is gone and ${where} removed, but nothing was committed: remove the file from your Git repository too, or it comes back with the next roll-out`;
+  return `${noun} "${name}" is live and stands in ${where}, but nothing was committed: commit that file to your Git repository to keep the change`;
+}

@@ -1,0 +1,14 @@
+import { AppError } from '@signalbox/crds';
+import type { Verdict } from '../../triggers/model.ts';
+
+type Load = Omit<Extract<Verdict, { status: 'at_capacity' }>, 'status'>;
+
+/** No room for another run: 429 with `Retry-After` and the load beside the envelope (Orchestration 4.1). */
+export class AtCapacity extends AppError {
+  readonly load: Load;
+
+  constructor(load: Load) {
+    super('at_capacity', load.message);
+    this.load = load;
+  }
+}

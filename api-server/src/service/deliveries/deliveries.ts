@@ -1,0 +1,140 @@
+import { AppError, errorBody } from '@signalbox/crds';
+import type { z } from 'zod';
+import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import { type DeliveryAnswer, type DeliveryRefusal, type DryRun, outcomeView, previewView } from '../views/delivery.ts';
+
+/** A delivery as it came; `strategy` and `allowTesting` are of its query. */
+export type Incoming = Pick<Delivery, 'source' | 'body' | 'strategy' | 'allowTesting'>;
+
+/** What is answered; `refused` carries the type of the refusal, whose status is that of every error of the type. */
+export type DeliveryResult =
+  | { kind: 'taken'; body: z.infer<typeof DeliveryAnswer> }
+  | { kind: 'previewed'; body: z.infer<typeof DryRun> }
+  | {
+      kind: 'refused';
+      type: 'no_pipeline' | 'unavailable' | 'at_capacity';
+      body: z.infer<typeof DeliveryRefusal>;
+      retryAfterSeconds: number | null;
+    };
+
+export interface DeliveriesDeps {
+  receive(delivery: Delivery): Promise<Receipt>;
+  /** Counts a delivery by its source as asked for and what became of it. */
+  countDelivery(source: string | null, outcome: string): void;
+  record: RecordAction;
+}
+
+/** The ways in, and a look at what would come in (Orchestration 4.1). All throw `validation` for what no source can read. */
+export interface Deliveries {
+  take(delivery: Incoming, options: { team: string | null; dryRun: boolean }): Promise<DeliveryResult>;
+  /** What a delivery would start and ask first. */
+  preview(delivery: Incoming): Promise<DeliveryResult>;
+  /** Starts a pipeline by hand; the body is a generic delivery. Throws `not_found`. */
+  runNow(pipeline: string, body: unknown, actor: Actor): Promise<DeliveryResult>;
+}
+
+export const createDeliveries = ({ receive, countDelivery, record }: DeliveriesDeps): Deliveries => ({
+  take: async (delivery, options) => {
+    const receipt = await receive({ ...delivery, ...options });
+    countDelivery(delivery.source, outcomeOf(receipt));
+    return resultOf(receipt);
+  },
+  preview: async (delivery) => resultOf(await receive({ ...delivery, dryRun: true, withPrompt: true, team: null })),
+  runNow: async (pipeline, body, actor) => {
+    const receipt = await receive({
+      source: 'generic',
+      body: body ?? {},
+      strategy: null,
+      allowTesting: true,
+      dryRun: false,
+      team: null,
+      forcedPipeline: pipeline,
+    });
+    const started = startedRun(receipt);
+    if (started) await record(actor, { action: 'run', targetType: 'pipeline', target: pipeline, ...started });
+    return resultOf(receipt);
+  },
+});
+
+/** The new run of a delivery of one context; null where it started none. */
+function startedRun(receipt: Receipt): { runId: string; outcome: string } | null {
+  if (receipt.kind !== 'verdict') return null;
+  const { verdict } = receipt;
+  const isNew = verdict.status === 'accepted' || verdict.status === 'queued';
+  return isNew ? { runId: verdict.runId, outcome: verdict.status } : null;
+}
+
+function resultOf(receipt: Receipt): DeliveryResult {
+  switch (receipt.kind) {
+    case 'verdict':
+      return answerOf(receipt.verdict);
+    case 'verdicts':
+      return answerOf(headOf(receipt.verdicts), { runs: receipt.verdicts.map(outcomeView) });
+    case 'previews': {
+      const [first, ...others] = receipt.previews.map(previewView);
+      if (first && others.length === 0) return { kind: 'previewed', body: first };
+      return { kind: 'previewed', body: { status: 'dry_run', runs: receipt.previews.map(previewView) } };
+    }
+    case 'invalid':
+      throw new AppError('validation', receipt.message, { extra: { errors: receipt.errors ?? [] } });
+    case 'unknown_pipeline':
+      throw new AppError('not_found', receipt.message);
+    default:
+      return receipt satisfies never;
+  }
+}
+
+type Runs = Pick<z.infer<typeof DeliveryAnswer>, 'runs'>;
+
+function answerOf(verdict: Verdict, runs: Runs = {}): DeliveryResult {
+  switch (verdict.status) {
+    case 'no_pipeline':
+    case 'unavailable': {
+      const body = { ...errorBody(verdict.status, verdict.message), ...runs };
+      return { kind: 'refused', type: verdict.status, body, retryAfterSeconds: null };
+    }
+    case 'at_capacity': {
+      const { message, activeRuns, maxConcurrentRuns, retryAfterSeconds } = verdict;
+      const load = { active_runs: activeRuns, max_concurrent_runs: maxConcurrentRuns };
+      const body = { ...errorBody('at_capacity', message), ...load, ...runs };
+      return { kind: 'refused', type: 'at_capacity', body, retryAfterSeconds };
+    }
+    default:
+      return { kind: 'taken', body: { ...outcomeView(verdict), ...runs } };
+  }
+}
+
+/** What several verdicts are together: one new run makes it `accepted`. */
+const PRECEDENCE: readonly Verdict['status'][] = [
+  'accepted',
+  'queued',
+  'deduplicated',
+  'suspended',
+  'skipped_testing',
+  'at_capacity',
+  'unavailable',
+  'no_pipeline',
+];
+
+function headOf(verdicts: readonly Verdict[]): Verdict {
+  for (const status of PRECEDENCE) {
+    const found = verdicts.find((verdict) => verdict.status === status);
+    if (found) return found;
+  }
+  return { status: 'no_pipeline', message: 'the delivery holds no alert' };
+}
+
+function outcomeOf(receipt: Receipt): string {
+  switch (receipt.kind) {
+    case 'verdict':
+      return receipt.verdict.status;
+    case 'verdicts':
+      return headOf(receipt.verdicts).status;
+    case 'previews':
+      return 'dry_run';
+    default:
+      return receipt.kind;
+  }
+}

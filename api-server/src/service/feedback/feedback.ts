@@ -1,0 +1,90 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import { OUTCOMES } from '../../runs/state/model.ts';
+import type { Database } from '../../store/db/database.ts';
+import { type UnmarkedFilter, unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
+import {
+  type FeedbackLookup,
+  type MarkResult,
+  markRun,
+  markStep,
+  runFeedback,
+  stepFeedback,
+} from '../../store/tables/feedback.ts';
+import type { Actor } from '../actor.ts';
+import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
+import { type MarkingQueue, markingQueueView } from '../views/marking.ts';
+
+/** A mark as people send it (Orchestration 2.3). */
+export const Mark = z.strictObject({
+  outcome: z.enum(OUTCOMES),
+  notes: z
+    .string()
+    .max(10_000)
+    .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+    .nullish()
+    .transform((text) => text || null),
+});
+export type Mark = z.output<typeof Mark>;
+
+export interface FeedbackDeps {
+  database: Pick<Database, 'db' | 'write'>;
+  now(): number;
+}
+
+/** Marks by people, and what waits for one (Orchestration 2.3, 4.2). A second mark overwrites the first. */
+export interface Feedback {
+  /** Throws `not_found`. */
+  markRun(runId: string, mark: Mark, actor: Actor): Promise<RunFeedback>;
+  /** Throws `not_found`, and `conflict` while the step runs. */
+  markStep(runId: string, stepName: string, mark: Mark, actor: Actor): Promise<StepFeedback>;
+  ofRun(runId: string): Promise<RunFeedback | null>;
+  ofStep(runId: string, stepName: string): Promise<StepFeedback | null>;
+  /** Answers without a label, the newest run first. */
+  unmarked(filter: UnmarkedFilter, limit: number): Promise<MarkingQueue>;
+}
+
+export function createFeedback({ database, now }: FeedbackDeps): Feedback {
+  const { db, write } = database;
+  const given = (runId: string, mark: Mark, { name }: Actor) => ({
+    runId,
+    ...mark,
+    submittedAt: now(),
+    submittedBy: name,
+  });
+  return {
+    markRun: async (runId, mark, actor) =>
+      runFeedbackView(marked(await write((tx) => markRun(tx, given(runId, mark, actor))))),
+    markStep: async (runId, stepName, mark, actor) =>
+      stepFeedbackView(marked(await write((tx) => markStep(tx, { ...given(runId, mark, actor), stepName })))),
+    ofRun: async (runId) => {
+      const mark = found(await runFeedback(db, runId));
+      return mark && runFeedbackView(mark);
+    },
+    ofStep: async (runId, stepName) => {
+      const mark = found(await stepFeedback(db, runId, stepName));
+      return mark && stepFeedbackView(mark);
+    },
+    unmarked: async (filter, limit) => markingQueueView(await unmarkedSteps(db, filter, limit)),
+  };
+}
+
+const unknown = () => new AppError('not_found', 'there is no such run or step');
+
+function marked<T>(result: MarkResult<T>): T {
+  switch (result.kind) {
+    case 'marked':
+      return result.feedback;
+    case 'not_found':
+      throw unknown();
+    case 'running':
+      throw new AppError('conflict', 'the step is still running and has no result to judge');
+    default:
+      return result satisfies never;
+  }
+}
+
+function found<T>(result: FeedbackLookup<T>): T | null {
+  if (result.kind === 'not_found') throw unknown();
+  return result.feedback;
+}

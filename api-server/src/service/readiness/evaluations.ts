@@ -1,0 +1,50 @@
+import { AppError, type Pipeline, Readiness } from '@signalbox/crds';
+import { z } from 'zod';
+import type { ReadinessReport as Report } from '../../analytics/readiness/readiness.ts';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import { count, StepName } from '../fields.ts';
+import { BinWidth } from '../history/bin-width.ts';
+import { previewView, type ReadinessPreview, type ReadinessReport, readinessView } from '../views/readiness.ts';
+import type { Preview, PreviewRequest } from './preview.ts';
+import type { AskedBins } from './readiness.ts';
+
+export const BinsQuery = z.strictObject({ bin_width: BinWidth.optional(), n_min: count(1, 100_000).optional() });
+
+const MAX_NAMES = 1_000;
+export const WhatIf = z.strictObject({
+  readiness: Readiness,
+  /** Names of steps; null for the pipeline. */
+  apply_to: z.array(StepName).min(1).max(MAX_NAMES).nullable().default(null),
+});
+
+export interface EvaluationsDeps {
+  /** Throws `not_found`. */
+  pipeline(name: string): LoadedPipeline;
+  /** With evidence gathered now. */
+  evaluate(pipeline: Pipeline, asked: AskedBins): Promise<Report>;
+  preview(request: PreviewRequest): Promise<Preview>;
+}
+
+/** Whether a pipeline may leave `testing`, and what if more were asked of it (Orchestration 4.4). Both throw `not_found`. */
+export interface Evaluations {
+  evaluate(name: string, asked: z.output<typeof BinsQuery>): Promise<ReadinessReport>;
+  /** `written` is the criteria as they were sent, without defaults. Throws `validation` for a step that is not there. */
+  preview(name: string, asked: z.output<typeof WhatIf>, written: object): Promise<ReadinessPreview>;
+}
+
+export const createEvaluations = ({ pipeline, evaluate, preview }: EvaluationsDeps): Evaluations => ({
+  evaluate: async (name, { bin_width: binWidth, n_min: nMin }) =>
+    readinessView(await evaluate(pipeline(name).config, { binWidth, nMin })),
+  preview: async (name, { readiness, apply_to: applyTo }, written) => {
+    const tried = await preview({ pipeline: pipeline(name), readiness, written, applyTo });
+    if (tried.kind === 'missing') throw noStep(name, tried.steps);
+    return previewView(tried, applyTo);
+  },
+});
+
+const noStep = (pipeline: string, steps: readonly string[]) =>
+  new AppError(
+    'validation',
+    `apply_to: pipeline "${pipeline}" has no step ${steps.map((name) => `"${name}"`).join(', ')}`,
+    { extra: { errors: steps.map((name) => ({ loc: ['body', 'apply_to'], msg: `there is no step "${name}"` })) } },
+  );

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
+import { count, Instant, line, RunId } from '../fields.ts';
+
+/** One status, several separated by commas, or the parameter repeated. */
+const StatusFilter = z.preprocess(
+  (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
+  z.array(z.enum(RUN_STATUSES)).max(RUN_STATUSES.length),
+);
+
+const LabelFilter = line(512).transform((text, context) => {
+  const at = text.search(/[:=]/);
+  if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
+  context.addIssue({ code: 'custom', message: 'must be key:value' });
+  return z.NEVER;
+});
+
+const Cursor = z
+  .string()
+  .regex(/^r\d{1,15}$/, 'is not a cursor of this list')
+  .transform((text) => Number(text.slice(1)));
+
+/** What `GET /runs`, the page of runs and every other list of runs may ask for (Orchestration 4.2). */
+export const RunsQuery = z
+  .strictObject({
+    status: StatusFilter.optional(),
+    pipeline: line().optional(),
+    team: line().optional(),
+    stage: z.enum(STAGES).optional(),
+    severity: line().optional(),
+    q: line().optional(),
+    source: line().optional(),
+    fingerprint: line(1024).optional(),
+    label: z
+      .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(LabelFilter).max(10))
+      .optional(),
+    since: Instant.optional(),
+    until: Instant.optional(),
+    agent: line().optional(),
+    model: line().optional(),
+    parent: RunId.optional(),
+    limit: count(1, 200).default(50),
+    offset: count(0, 1_000_000_000).default(0),
+    cursor: Cursor.optional(),
+  })
+  .refine((query) => query.cursor === undefined || query.offset === 0, {
+    path: ['cursor'],
+    message: 'cannot go with offset',
+  });
+export type RunsQuery = z.output<typeof RunsQuery>;

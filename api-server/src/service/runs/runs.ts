@@ -1,0 +1,92 @@
+import { AppError } from '@signalbox/crds';
+import type { ArtifactStore } from '../../store/artifacts/keep.ts';
+import type { RunEvent, RunStatus, TerminalRunStatus } from '../../runs/state/model.ts';
+import type { Database } from '../../store/db/database.ts';
+import { runDefinition } from '../../store/tables/definitions.ts';
+import { listRuns } from '../../store/tables/list-runs.ts';
+import { findRun, runDetail } from '../../store/tables/run-detail.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import { unknownId } from '../fields.ts';
+import {
+  type Cancelled,
+  type RerunStarted,
+  type RunDetail,
+  runDetailView,
+  type RunsPage,
+  runsPageView,
+} from '../views/run.ts';
+import { rerun, type RerunDeps } from './rerun.ts';
+import type { RunsQuery } from './runs-query.ts';
+
+/** What a live stream carries: events, and at last how the run ended (Orchestration 6). */
+export type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
+
+export interface RunsDeps extends Omit<RerunDeps, 'database' | 'record'> {
+  database: Pick<Database, 'db'>;
+  record: RecordAction;
+  /** Ends a run wherever it executes; resolves when its end is stored. */
+  cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
+  /** Null where no artifacts are kept. */
+  artifacts: Pick<ArtifactStore, 'read'> | null;
+  /** Events of a run after a sequence, oldest first, stored or not yet. */
+  history(runId: string, afterSeq: number): Promise<RunEvent[]>;
+  /** Calls with every new frame, whichever process has the run; answers what ends that. */
+  subscribe(runId: string, listener: (frame: Frame) => void): () => void;
+}
+
+/** What is asked of runs and done with them (Orchestration 4.1, 4.2). */
+export interface Runs {
+  list(query: RunsQuery): Promise<RunsPage>;
+  /** `raw`: with the delivery as it came. Throws `not_found`. */
+  get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
+  /** Throws `not_found`. */
+  status(id: string): Promise<RunStatus>;
+  log(id: string, afterSeq: number): Promise<RunEvent[]>;
+  subscribe: RunsDeps['subscribe'];
+  /** The definition that the run began with; null when it is not stored any more. */
+  definition(id: string): Promise<Record<string, unknown> | null>;
+  /** Throws `not_found`, and `conflict` where the run has ended. */
+  cancel(id: string, actor: Actor): Promise<Cancelled>;
+  /** From the start where `fromStep` is null. Throws `not_found`, `conflict`, `validation`, `at_capacity`. */
+  rerun(id: string, fromStep: string | null, actor: Actor): Promise<RerunStarted>;
+  /** The text of one artifact. Throws `not_found`. */
+  artifact(id: string, stepName: string, name: string): Promise<Buffer>;
+}
+
+export function createRuns(deps: RunsDeps): Runs {
+  const { db } = deps.database;
+  return {
+    list: async ({ limit, offset, cursor, label, ...filter }) =>
+      runsPageView(await listRuns(db, { ...filter, labels: label }, { limit, offset, before: cursor }), {
+        limit,
+        offset,
+      }),
+    get: async (id, include = { raw: false }) => {
+      const found = await runDetail(db, id, include);
+      if (!found) throw unknownId('run');
+      return runDetailView(found);
+    },
+    status: async (id) => {
+      const found = await findRun(db, id);
+      if (!found) throw unknownId('run');
+      return found.status;
+    },
+    log: deps.history,
+    subscribe: deps.subscribe,
+    definition: (id) => runDefinition(db, id),
+    cancel: async (id, actor) => {
+      const result = await deps.cancel(id, actor.name);
+      if (result === 'not_found') throw unknownId('run');
+      if (result === 'ended') throw new AppError('conflict', 'the run has ended');
+      await deps.record(actor, { action: 'cancel', targetType: 'run', target: id, runId: id, outcome: 'cancelled' });
+      return { status: 'cancelled', run_id: id };
+    },
+    rerun: (id, fromStep, actor) => rerun(deps, { id, fromStep, actor }),
+    artifact: async (id, stepName, name) => {
+      const found = await deps.artifacts?.read(id, stepName, name);
+      if (!found) throw new AppError('not_found', 'there is no such artifact, or its retention time is over');
+      return found;
+    },
+  };
+}

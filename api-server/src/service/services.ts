@@ -1,0 +1,74 @@
+import type { Approvals } from './approvals/approvals.ts';
+import { createDecisions, type Decisions } from './approvals/decisions.ts';
+import { type AuditLog, createAuditLog } from './audit/audit.ts';
+import { createRecord } from './audit/record.ts';
+import { type Cluster, type ClusterDeps, createCluster } from './cluster/cluster.ts';
+import { createDefinitions, type Definitions, type DefinitionsDeps } from './definitions/definitions.ts';
+import { createDefinitionWrites, type DefinitionWrites, type DefinitionWritesDeps } from './definitions/writes.ts';
+import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries/deliveries.ts';
+import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/feedback.ts';
+import { createHistory, type History, type HistoryDeps } from './history/history.ts';
+import { createEvaluations, type Evaluations, type EvaluationsDeps } from './readiness/evaluations.ts';
+import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
+import { createStatistics, type Statistics, type StatisticsDeps } from './statistics/statistics.ts';
+import { createStatus, type Status, type StatusDeps } from './status/status.ts';
+import type { ScheduleLine } from './views/schedule.ts';
+import type { Database } from '../store/db/database.ts';
+import { type AuditEntry, insertAudit } from '../store/tables/audit.ts';
+
+/** Every operation of the service. Routes, pages and the command line call these and nothing below. */
+export interface Services {
+  deliveries: Deliveries;
+  runs: Runs;
+  approvals: Decisions;
+  feedback: Feedback;
+  definitions: Definitions;
+  definitionWrites: DefinitionWrites;
+  schedules(): ScheduleLine[];
+  statistics: Statistics;
+  history: History;
+  readiness: Evaluations;
+  audit: AuditLog;
+  cluster: Cluster;
+  status: Status;
+}
+
+/** What the operations are made of. */
+export interface ServiceParts
+  extends
+    Omit<DeliveriesDeps, 'record'>,
+    Omit<RunsDeps, 'record'>,
+    FeedbackDeps,
+    Omit<DefinitionsDeps, 'record'>,
+    Omit<DefinitionWritesDeps, 'record'>,
+    Omit<StatisticsDeps, 'database' | 'definitions'>,
+    Omit<HistoryDeps, 'database'>,
+    Omit<EvaluationsDeps, 'pipeline'>,
+    StatusDeps,
+    ClusterDeps {
+  database: Database;
+  approvals: Pick<Approvals, 'list' | 'find' | 'decide'>;
+  schedules(): ScheduleLine[];
+}
+
+export function createServices(parts: ServiceParts): Services {
+  const { database, now } = parts;
+  const audit = (entry: AuditEntry) => database.write((tx) => insertAudit(tx, entry));
+  const deps = { ...parts, record: createRecord({ audit, now }) };
+  const definitions = createDefinitions(deps);
+  return {
+    deliveries: createDeliveries(deps),
+    runs: createRuns(deps),
+    approvals: createDecisions(parts.approvals),
+    feedback: createFeedback(deps),
+    definitions,
+    definitionWrites: createDefinitionWrites(deps),
+    schedules: parts.schedules,
+    statistics: createStatistics(deps),
+    history: createHistory(deps),
+    readiness: createEvaluations({ ...deps, pipeline: definitions.pipeline }),
+    audit: createAuditLog(database),
+    cluster: createCluster(parts),
+    status: createStatus(deps),
+  };
+}

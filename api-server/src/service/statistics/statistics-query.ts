@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { TIME_RANGES } from '../../analytics/window.ts';
+import { STAGES } from '../../runs/state/model.ts';
+
+/** What statistics look at; pages read their address with the same schema. */
+export const StatisticsParams = z
+  .strictObject({
+    time_range: z.enum(TIME_RANGES).default('7d'),
+    stage: z.enum([...STAGES, 'all']).default('production'),
+  })
+  .transform(({ time_range, stage }) => ({ timeRange: time_range, stage }));

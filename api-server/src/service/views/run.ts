@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
+import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
+import type { RunList } from '../../store/tables/list-runs.ts';
+import { AnyObject, component, iso, isoOrNull, NullableNumber, NullableText, secondsBetween, Time } from './answer.ts';
+import { RunFeedback, runFeedbackView } from './feedback.ts';
+import { StepDetail, stepView } from './step.ts';
+
+const LINE = {
+  id: '01a1febd-87d9-73c1-984a-8e11a3329cb6',
+  pipeline_name: 'checkout-errors',
+  source: 'alert_router',
+  status: 'completed',
+  team: 'payments',
+  stage: 'production',
+  triggered_at: '2026-11-02T09:14:00.000Z',
+  completed_at: '2026-11-02T09:14:21.400Z',
+  severity: 'critical',
+  summary: 'Checkout answers 5xx',
+  trust: 0.86,
+  threshold: 0.75,
+  duration_seconds: 21.4,
+  cost: 0.0132,
+  unpriced_steps: 0,
+  input_tokens: 4211,
+  output_tokens: 388,
+  current_step: null,
+  waiting_on: null,
+  feedback_outcome: null,
+} as const;
+
+/** One entry of `GET /runs`: the fields of Orchestration 4.2, and what a dense list shows beside them. */
+export const RunLine = component(
+  'RunLine',
+  z.strictObject({
+    id: z.string(),
+    pipeline_name: z.string(),
+    source: z.string(),
+    status: z.enum(RUN_STATUSES),
+    team: NullableText,
+    stage: z.enum(STAGES),
+    triggered_at: Time,
+    completed_at: Time.nullable(),
+    severity: NullableText,
+    summary: NullableText,
+    /** Of the last gated step, with the threshold that it met. */
+    trust: NullableNumber,
+    threshold: NullableNumber,
+    duration_seconds: NullableNumber,
+    /** Null when unpriced. */
+    cost: NullableNumber,
+    unpriced_steps: z.number(),
+    input_tokens: z.number(),
+    output_tokens: z.number(),
+    current_step: NullableText,
+    /** `human`, or `run:<id>` of the sub-run that waits. */
+    waiting_on: NullableText,
+    feedback_outcome: z.enum(OUTCOMES).nullable(),
+  }),
+  LINE,
+);
+export type RunLine = z.infer<typeof RunLine>;
+
+export const RunsPage = component(
+  'RunsPage',
+  z.strictObject({
+    runs: z.array(RunLine),
+    limit: z.number(),
+    offset: z.number(),
+    total: z.number(),
+    /** Set where counting stopped: there are at least this many. */
+    total_is_lower_bound: z.literal(true).optional(),
+    /** For `cursor` of the next page; null on the last one. */
+    next_cursor: NullableText,
+  }),
+  { runs: [LINE], limit: 50, offset: 0, total: 1, next_cursor: null },
+);
+export type RunsPage = z.infer<typeof RunsPage>;
+
+const { cost: _cost, unpriced_steps: _unpriced, ...HEAD } = LINE;
+
+/** `GET /runs/{id}` (Orchestration 2.1, 2.2). */
+export const RunDetail = component(
+  'RunDetail',
+  RunLine.extend({
+    fingerprint: NullableText,
+    parent_run_id: NullableText,
+    rerun_of: NullableText,
+    definition_hash: z.string(),
+    error: z.strictObject({ step: NullableText, message: z.string() }).nullable(),
+    /** The normalised context (Orchestration 2.4); `raw` only with `?include=raw`. */
+    context: AnyObject,
+    totals: z.strictObject({
+      input_tokens: z.number(),
+      output_tokens: z.number(),
+      cost: NullableNumber,
+      unpriced_steps: z.number(),
+      duration_seconds: NullableNumber,
+    }),
+    feedback: RunFeedback.nullable(),
+    /** Runs that steps of this one started. */
+    children: z.array(RunLine),
+    /** Runs that repeat this one, the newest first. */
+    reruns: z.array(RunLine),
+    steps: z.array(StepDetail),
+  }),
+  {
+    ...LINE,
+    fingerprint: 'a1b2c3d4e5f60718:firing',
+    parent_run_id: null,
+    rerun_of: null,
+    definition_hash: '9f86d081884c',
+    error: null,
+    context: { source: 'alert_router', severity: 'critical', labels: { service: 'checkout' } },
+    totals: { input_tokens: 4211, output_tokens: 388, cost: 0.0132, unpriced_steps: 0, duration_seconds: 21.4 },
+    feedback: null,
+    children: [],
+    reruns: [],
+    steps: [],
+  },
+);
+export type RunDetail = z.infer<typeof RunDetail>;
+
+export const Cancelled = component(
+  'Cancelled',
+  z.strictObject({ status: z.literal('cancelled'), run_id: z.string() }),
+  { status: 'cancelled', run_id: HEAD.id },
+);
+export type Cancelled = z.infer<typeof Cancelled>;
+
+export const RerunStarted = component(
+  'RerunStarted',
+  z.strictObject({
+    status: z.enum(['accepted', 'queued']),
+    run_id: z.string(),
+    original_run_id: z.string(),
+    from_step: NullableText,
+    /** How many results of earlier steps the new run begins with. */
+    prior_steps_loaded: z.number(),
+  }),
+  {
+    status: 'accepted',
+    run_id: '01a1febe-0d12-7a30-bd62-26d4a1f0c7aa',
+    original_run_id: HEAD.id,
+    from_step: 'investigate',
+    prior_steps_loaded: 1,
+  },
+);
+export type RerunStarted = z.infer<typeof RerunStarted>;
+
+/** One line of a run's log, as in the live stream (Orchestration 6). */
+export const LogLine = z
+  .looseObject({
+    seq: z.number().optional(),
+    ts: Time,
+    level: z.string(),
+    event: z.string(),
+    msg: z.string(),
+    step_name: z.string().optional(),
+  })
+  .meta({ id: 'LogLine' });
+export type LogLine = z.infer<typeof LogLine>;
+
+export const runLine = (run: Run): RunLine => ({
+  id: run.id,
+  pipeline_name: run.pipelineName,
+  source: run.source,
+  status: run.status,
+  team: run.team,
+  stage: run.stage,
+  triggered_at: iso(run.triggeredAt),
+  completed_at: isoOrNull(run.completedAt),
+  severity: run.severity,
+  summary: run.summary,
+  trust: run.trust,
+  threshold: run.threshold,
+  duration_seconds: secondsBetween(run.triggeredAt, run.completedAt),
+  cost: run.cost,
+  unpriced_steps: run.unpricedSteps,
+  input_tokens: run.inputTokens,
+  output_tokens: run.outputTokens,
+  current_step: run.currentStep,
+  waiting_on: run.waitingOn,
+  feedback_outcome: run.feedbackOutcome,
+});
+
+export const runsPageView = (list: RunList, { limit, offset }: { limit: number; offset: number }): RunsPage => ({
+  runs: list.runs.map(runLine),
+  limit,
+  offset,
+  total: list.total,
+  ...(list.totalIsLowerBound ? { total_is_lower_bound: true as const } : {}),
+  next_cursor: list.next === null ? null : `r${list.next}`,
+});
+
+export const runDetailView = (found: StoredRun): RunDetail => ({
+  ...runLine(found.run),
+  fingerprint: found.run.fingerprint,
+  parent_run_id: found.run.parentRunId,
+  rerun_of: found.run.rerunOf,
+  definition_hash: found.run.definitionHash,
+  error: found.run.error,
+  context: contextView(found.context, found.raw),
+  totals: {
+    input_tokens: found.run.inputTokens,
+    output_tokens: found.run.outputTokens,
+    cost: found.run.cost,
+    unpriced_steps: found.run.unpricedSteps,
+    duration_seconds: secondsBetween(found.run.triggeredAt, found.run.completedAt),
+  },
+  feedback: found.feedback && runFeedbackView(found.feedback),
+  children: found.children.map(runLine),
+  reruns: found.reruns.map(runLine),
+  steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
+});
+
+/** The stored context has the words of the domain; `raw` only where it was asked for. */
+export function contextView({ receivedAt, ...context }: Record<string, unknown>, raw?: unknown) {
+  const received = typeof receivedAt === 'number' ? { received_at: iso(receivedAt) } : {};
+  return { ...context, ...received, ...(raw === undefined ? {} : { raw }) };
+}

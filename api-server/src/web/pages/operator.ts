@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../service/actor.ts';
+import { mayOperate, type PageContext, sendProblem } from './page.ts';
+import { STALE_FORM } from './session/route.ts';
+
+const NOT_ALLOWED = {
+  status: 403,
+  title: 'Your token may only look',
+  text: 'This needs a token with the role operator or admin. Log out and log in with one.',
+};
+
+/** The operator behind a posted form, as use cases and the audit log know it; null after the refusal was sent. */
+export async function operatorOf(
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Actor | null> {
+  const { auth } = context.deps;
+  if (!auth.mayPost(request)) {
+    await sendProblem(context, request, reply, STALE_FORM);
+    return null;
+  }
+  const viewer = auth.viewer(request);
+  if (viewer !== null && mayOperate(viewer))
+    return { name: viewer.name, role: viewer.role, kind: 'token', requestId: request.id };
+  await sendProblem(context, request, reply, NOT_ALLOWED);
+  return null;
+}

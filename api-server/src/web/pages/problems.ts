@@ -1,0 +1,27 @@
+import { AppError, ERROR_STATUS, type ErrorType } from '@signalbox/crds';
+
+/** Null where there is no such thing, for pages that can say more than that. */
+export function unlessUnknown(error: unknown): null {
+  if (error instanceof AppError && error.type === 'not_found') return null;
+  throw error;
+}
+
+/** Nothing to do where the state is already another one. */
+export function unlessConflict(error: unknown): void {
+  if (!(error instanceof AppError) || error.type !== 'conflict') throw error;
+}
+
+const TITLES: Partial<Record<ErrorType, string>> = {
+  not_found: 'There is no such thing',
+  conflict: 'This is not possible now',
+  validation: 'This cannot be done so',
+  at_capacity: 'There is no room for this run now',
+  unavailable: 'Not now',
+};
+
+/** What an operation refused, as a page says it. */
+export const problemOf = ({ type, message }: AppError) => ({
+  status: ERROR_STATUS[type],
+  title: TITLES[type] ?? 'This request cannot be answered',
+  text: `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`,
+});

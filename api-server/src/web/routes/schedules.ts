@@ -1,0 +1,17 @@
+import type { Services } from '../../service/services.ts';
+import { ScheduleList } from '../../service/views/schedule.ts';
+import { route, type Route } from '../route.ts';
+
+/** Pipelines that run by the clock (Orchestration 4.2). */
+export const scheduleRoutes = ({ schedules }: Pick<Services, 'schedules'>): Route[] => [
+  route({
+    method: 'GET',
+    url: '/schedules',
+    role: 'viewer',
+    id: 'listSchedules',
+    tag: 'definitions',
+    summary: 'Pipelines that run by the clock, with their next run',
+    answers: { 200: ScheduleList },
+    handler: () => ({ schedules: schedules() }),
+  }),
+];
