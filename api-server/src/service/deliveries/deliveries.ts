@@ -1,21 +1,28 @@
 import { AppError, errorBody } from '@signalbox/crds';
-import type { z } from 'zod';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
-import { type DeliveryAnswer, type DeliveryRefusal, type DryRun, outcomeView, previewView } from '../views/delivery.ts';
+import {
+  type CapacityRefusal,
+  type DeliveryAnswer,
+  type DeliveryRefusal,
+  type DryRun,
+  outcomeView,
+  previewView,
+  takenView,
+} from '../views/delivery.ts';
 
 /** A delivery as it came; `strategy` and `allowTesting` are of its query. */
 export type Incoming = Pick<Delivery, 'source' | 'body' | 'strategy' | 'allowTesting'>;
 
 /** What is answered; `refused` carries the type of the refusal, whose status is that of every error of the type. */
 export type DeliveryResult =
-  | { kind: 'taken'; body: z.infer<typeof DeliveryAnswer> }
-  | { kind: 'previewed'; body: z.infer<typeof DryRun> }
+  | { kind: 'taken'; body: DeliveryAnswer }
+  | { kind: 'previewed'; body: DryRun }
   | {
       kind: 'refused';
       type: 'no_pipeline' | 'unavailable' | 'at_capacity';
-      body: z.infer<typeof DeliveryRefusal>;
+      body: DeliveryRefusal | CapacityRefusal;
       retryAfterSeconds: number | null;
     };
 
@@ -86,7 +93,7 @@ function resultOf(receipt: Receipt): DeliveryResult {
   }
 }
 
-type Runs = Pick<z.infer<typeof DeliveryAnswer>, 'runs'>;
+type Runs = Pick<DeliveryAnswer, 'runs'>;
 
 function answerOf(verdict: Verdict, runs: Runs = {}): DeliveryResult {
   switch (verdict.status) {
@@ -102,7 +109,7 @@ function answerOf(verdict: Verdict, runs: Runs = {}): DeliveryResult {
       return { kind: 'refused', type: 'at_capacity', body, retryAfterSeconds };
     }
     default:
-      return { kind: 'taken', body: { ...outcomeView(verdict), ...runs } };
+      return { kind: 'taken', body: { ...takenView(verdict), ...runs } };
   }
 }
 

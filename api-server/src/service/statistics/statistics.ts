@@ -2,20 +2,15 @@ import { AppError } from '@signalbox/crds';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
-import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
+import { bucketsOf, bucketWidth, type TimeRange, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { STAGES } from '../../runs/state/model.ts';
+import { type Stage, STAGES } from '../../runs/state/model.ts';
 import { overallFacts } from '../../store/aggregates/overall-facts.ts';
 import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
 import type { Database } from '../../store/db/database.ts';
-
-import type { Insights } from '../../analytics/insights.ts';
-import type { PipelineStats } from '../../analytics/pipeline-stats.ts';
-import type { ModelStats, StepStats } from '../../analytics/step-stats.ts';
-import type { TimeRange } from '../../analytics/window.ts';
-import type { Stage } from '../../runs/state/model.ts';
+import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/statistics.ts';
 
 /** What to look at (Orchestration 4.4). */
 export interface StatisticsQuery {
@@ -26,12 +21,12 @@ export interface StatisticsQuery {
 /** The statistics that routes and pages share, so that both show the same numbers; `unavailable` where they take too long. */
 export interface Statistics {
   /** Rejects with `not_found` for a pipeline that is neither loaded nor ever had a run. */
-  pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats>;
+  pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStatistics>;
   /** Every pipeline with a run in the window. */
-  pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStats[]>;
+  pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStatistics[]>;
   /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
-  step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStats>;
-  stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStats[]>;
+  step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
+  stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
   /** All pipelines together, over time and against the window before. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }

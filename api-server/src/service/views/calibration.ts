@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { Bin, Bucket } from '../../analytics/calibration.ts';
 import { component, NullableNumber, NullableText } from './answer.ts';
 
+export type { CalibrationRule } from '../../analytics/calibration.ts';
+
 /** What marks say of one range of confidences; `hi` belongs to the next bin, but for the last one. */
 export const BinView = z
   .strictObject({

@@ -14,23 +14,29 @@ const Named = z.strictObject({
 });
 const Refused = z.strictObject({ pipeline: z.string(), reason: z.string() });
 
+const Accepted = Named.extend({ status: z.literal('accepted') });
+const Queued = Named.extend({ status: z.literal('queued'), position: z.number() });
+const Deduplicated = Named.extend({ status: z.literal('deduplicated'), reason: z.string() });
+const SkippedTesting = Refused.extend({ status: z.literal('skipped_testing') });
+const Suspended = Refused.extend({ status: z.literal('suspended') });
+const Load = { active_runs: z.number(), max_concurrent_runs: z.number() };
+
 /** What became of one context (Orchestration 4.1). */
-const Outcome = z.discriminatedUnion('status', [
-  Named.extend({ status: z.literal('accepted') }),
-  Named.extend({ status: z.literal('queued'), position: z.number() }),
-  Named.extend({ status: z.literal('deduplicated'), reason: z.string() }),
-  Refused.extend({ status: z.literal('skipped_testing') }),
-  Refused.extend({ status: z.literal('suspended') }),
-  z.strictObject({
-    status: z.literal('at_capacity'),
-    message: z.string(),
-    active_runs: z.number(),
-    max_concurrent_runs: z.number(),
-  }),
-  z.strictObject({ status: z.literal('no_pipeline'), message: z.string() }),
-  z.strictObject({ status: z.literal('unavailable'), message: z.string() }),
-]);
+const Outcome = z
+  .discriminatedUnion('status', [
+    Accepted,
+    Queued,
+    Deduplicated,
+    SkippedTesting,
+    Suspended,
+    z.strictObject({ status: z.literal('at_capacity'), message: z.string(), ...Load }),
+    z.strictObject({ status: z.literal('no_pipeline'), message: z.string() }),
+    z.strictObject({ status: z.literal('unavailable'), message: z.string() }),
+  ])
+  .meta({ id: 'DeliveryOutcome' });
 export type Outcome = z.infer<typeof Outcome>;
+/** What became of each alert (`strategy=per_alert`). */
+const Runs = { runs: z.array(Outcome).optional() };
 
 const ACCEPTED = {
   status: 'accepted',
@@ -44,45 +50,60 @@ const ACCEPTED = {
 /** The answer to a delivery: of its one context, or the best of several, which `runs` lists (`strategy=per_alert`). */
 export const DeliveryAnswer = component(
   'DeliveryAnswer',
-  z.intersection(
-    z.looseObject({ status: z.string(), runs: z.array(Outcome).optional() }),
-    z.looseObject({ run_id: z.string().optional(), reason: z.string().optional() }),
-  ),
+  z.discriminatedUnion('status', [
+    Accepted.extend(Runs),
+    Queued.extend(Runs),
+    Deduplicated.extend(Runs),
+    SkippedTesting.extend(Runs),
+    Suspended.extend(Runs),
+  ]),
   ACCEPTED,
 );
+export type DeliveryAnswer = z.infer<typeof DeliveryAnswer>;
 
-/** 422, 429 and 503 of a delivery: the envelope, the load where there is no room, and the outcome of each alert. */
-export const DeliveryRefusal = component(
-  'DeliveryRefusal',
-  z.intersection(
-    ErrorAnswer,
-    z.looseObject({
-      active_runs: z.number().optional(),
-      max_concurrent_runs: z.number().optional(),
-      runs: z.array(Outcome).optional(),
-    }),
-  ),
+/** 422 and 503 of a delivery: the envelope, and the outcome of each alert. */
+export const DeliveryRefusal = component('DeliveryRefusal', z.strictObject({ ...ErrorAnswer.shape, ...Runs }), {
+  detail: { type: 'no_pipeline', message: 'no pipeline matches the labels of the alert' },
+});
+export type DeliveryRefusal = z.infer<typeof DeliveryRefusal>;
+
+/** 429 where all slots and places in the queue are taken. */
+export const CapacityRefusal = component(
+  'CapacityRefusal',
+  z.strictObject({ ...ErrorAnswer.shape, ...Load, ...Runs }),
   {
     detail: { type: 'at_capacity', message: '10 of 10 runs are active' },
     active_runs: 10,
     max_concurrent_runs: 10,
   },
 );
+export type CapacityRefusal = z.infer<typeof CapacityRefusal>;
+
+/** The prompt of the first step that has one; `error` where it cannot be rendered. */
+const FirstPrompt = z.strictObject({
+  step: z.string(),
+  text: NullableText,
+  missing: z.array(z.string()),
+  error: NullableText,
+});
 
 /** What a delivery would start (`dry_run`). */
-const Preview = z.strictObject({
-  status: z.literal('dry_run'),
-  pipeline: NullableText,
-  stage: z.enum(STAGES).nullable(),
-  fingerprint: NullableText,
-  would: z.string(),
-  /** Why no run would start; null where one would, or where `would` says all. */
-  reason: NullableText,
-  dedup: z.strictObject({ duplicate: z.boolean(), run_id: NullableText }),
-  context: AnyObject,
-  /** Only where it was asked for; null where no step has a prompt or no pipeline was found. */
-  prompt: z.unknown().optional(),
-});
+const Preview = z
+  .strictObject({
+    status: z.literal('dry_run'),
+    pipeline: NullableText,
+    stage: z.enum(STAGES).nullable(),
+    fingerprint: NullableText,
+    would: z.enum(Outcome.options.map(({ shape }) => shape.status.value)),
+    /** Why no run would start; null where one would, or where `would` says all. */
+    reason: NullableText,
+    dedup: z.strictObject({ duplicate: z.boolean(), run_id: NullableText }),
+    context: AnyObject,
+    /** Only where it was asked for; null where no step has a prompt or no pipeline was found. */
+    prompt: FirstPrompt.nullable().optional(),
+  })
+  .meta({ id: 'DeliveryPreview' });
+type Preview = z.infer<typeof Preview>;
 
 const PREVIEW = {
   status: 'dry_run',
@@ -101,15 +122,19 @@ export const DryRun = component(
   z.union([Preview, z.strictObject({ status: z.literal('dry_run'), runs: z.array(Preview) })]),
   PREVIEW,
 );
+export type DryRun = z.infer<typeof DryRun>;
+
+type Taken = Extract<Verdict, { status: DeliveryAnswer['status'] }>;
+
+/** Of a delivery that was read and has room. */
+export function takenView(verdict: Taken): DeliveryAnswer {
+  if (verdict.status === 'skipped_testing' || verdict.status === 'suspended') return verdict;
+  const { runId, ...rest } = verdict;
+  return { ...rest, run_id: runId };
+}
 
 export function outcomeView(verdict: Verdict): Outcome {
   switch (verdict.status) {
-    case 'accepted':
-    case 'queued':
-    case 'deduplicated': {
-      const { runId, ...rest } = verdict;
-      return { ...rest, run_id: runId };
-    }
     case 'at_capacity':
       return {
         status: verdict.status,
@@ -117,17 +142,15 @@ export function outcomeView(verdict: Verdict): Outcome {
         active_runs: verdict.activeRuns,
         max_concurrent_runs: verdict.maxConcurrentRuns,
       };
-    case 'skipped_testing':
-    case 'suspended':
     case 'no_pipeline':
     case 'unavailable':
       return verdict;
     default:
-      return verdict satisfies never;
+      return takenView(verdict);
   }
 }
 
-export const previewView = ({ dedup, context, ...rest }: Previewed): z.infer<typeof Preview> => ({
+export const previewView = ({ dedup, context, ...rest }: Previewed): Preview => ({
   ...rest,
   dedup: { duplicate: dedup.duplicate, run_id: dedup.runId },
   context: contextView({ ...context }),

@@ -215,7 +215,7 @@ const HOSTILE_WORLD = {
   tried: {
     ...hostileReadiness,
     applied_to: [HOSTILE],
-    scope: 'step',
+    scope: 'step' as const,
     yaml_snippet: HOSTILE,
     yaml_snippet_indented: HOSTILE,
     yaml_target_hint: HOSTILE,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf, line } from '../../service/fields.ts';
 import { RunsQuery } from '../../service/runs/runs-query.ts';
 import type { Services } from '../../service/services.ts';
+import { CapacityRefusal } from '../../service/views/delivery.ts';
 import { Cancelled, RerunStarted, RunDetail, RunsPage } from '../../service/views/run.ts';
 import { route, type Route } from '../route.ts';
 
@@ -54,8 +55,8 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     summary: 'Run again with the current definition, from the start or from a top-level step',
     params: ById,
     body: z.strictObject({ from_step: line().nullish() }).nullish(),
-    answers: { 202: RerunStarted },
-    refusals: ['not_found', 'conflict', 'at_capacity', 'unavailable'],
+    answers: { 202: RerunStarted, 429: CapacityRefusal },
+    refusals: ['not_found', 'conflict', 'unavailable'],
     handler: ({ params, body, actor }) => runs.rerun(params.id, body?.from_step ?? null, actor),
   }),
   route({

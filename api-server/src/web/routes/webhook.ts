@@ -5,7 +5,7 @@ import type { DeliveryResult, Incoming } from '../../service/deliveries/deliveri
 import { payloads } from '../../service/deliveries/payloads.ts';
 import { DefinitionName } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
-import { DeliveryAnswer, DeliveryRefusal, DryRun } from '../../service/views/delivery.ts';
+import { CapacityRefusal, DeliveryAnswer, DeliveryRefusal, DryRun } from '../../service/views/delivery.ts';
 import { Anything, route, type Route } from '../route.ts';
 
 /** What is read of a delivery's query; whatever else stands there is ignored. */
@@ -21,7 +21,7 @@ const Described = z.strictObject({
   allow_testing: z.enum(['true', 'false']).optional(),
 });
 
-const STARTED = { 202: DeliveryAnswer, 422: DeliveryRefusal, 429: DeliveryRefusal, 503: DeliveryRefusal };
+const STARTED = { 202: DeliveryAnswer, 422: DeliveryRefusal, 429: CapacityRefusal, 503: DeliveryRefusal };
 
 /** The ways in (Orchestration 4.1). Deliveries may carry any other key, in the body and in the query. */
 export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Route[] => [

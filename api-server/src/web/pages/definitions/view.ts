@@ -2,7 +2,7 @@ import { age, exactTime } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
 import type { DefinitionEntry } from '../page-deps.ts';
 import type { Snapshot } from '../../../definitions/snapshot.ts';
-import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import type { PipelineStatistics } from '../../../service/views/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
@@ -110,7 +110,7 @@ interface Around {
   rows: RunRow[];
   currency: string;
   /** Null while they take too long. */
-  stats: PipelineStats | null;
+  stats: PipelineStatistics | null;
 }
 
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */

@@ -1,4 +1,4 @@
-import type { Point } from '../../../analytics/insights.ts';
+import type { Point } from '../../../service/views/statistics.ts';
 
 export interface Segment {
   /** What stands in the legend and in the table. */

@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
-import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import type { PipelineStatistics } from '../../../service/views/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
+import type { ModelStatistics, StepStatistics } from '../../../service/views/statistics.ts';
 import { count, duration } from '../format.ts';
 import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';
@@ -19,7 +19,7 @@ export const unlessBusy = <T>(statistics: Promise<T>): Promise<T | null> =>
 const BUSY = 'The statistics take too long at the moment. Load the page again in a while.';
 
 /** Figures of a pipeline or step; `none` says that nothing ran, or why there are no figures. */
-export function summaryOf(stats: PipelineStats | StepStats | null, noun: 'runs' | 'executions') {
+export function summaryOf(stats: PipelineStatistics | StepStatistics | null, noun: 'runs' | 'executions') {
   const head = { title: 'Last 30 days, both stages', more: insightsPath(SUMMARY) };
   if (stats === null) return { ...head, none: BUSY, facts: [] };
   if (stats.runs_total === 0) return { ...head, none: `No ${noun} ${rangeText(SUMMARY)}.`, facts: [] };
@@ -42,16 +42,16 @@ export function summaryOf(stats: PipelineStats | StepStats | null, noun: 'runs' 
   };
 }
 
-const countsText = ({ status_counts: counts }: PipelineStats | StepStats): string =>
+const countsText = ({ status_counts: counts }: PipelineStatistics | StepStatistics): string =>
   Object.entries(counts)
     .map(([status, n]) => `${count(n)} ${status}`)
     .join(', ');
 
-const tokensText = ({ tokens }: PipelineStats | StepStats): string =>
+const tokensText = ({ tokens }: PipelineStatistics | StepStatistics): string =>
   `${amount(tokens.input)} input, ${amount(tokens.output)} output`;
 
 /** The step model breakdown as a table; null while the statistics take too long. */
-export const modelRows = (breakdown: readonly ModelStats[] | null) =>
+export const modelRows = (breakdown: readonly ModelStatistics[] | null) =>
   (breakdown ?? []).map((row) => ({
     who: row.model ?? 'no model',
     note: [row.agent, row.provider].filter((name) => name !== null).join(' · '),
@@ -63,5 +63,5 @@ export const modelRows = (breakdown: readonly ModelStats[] | null) =>
     labelled: `${count(row.accuracy.total)} labelled`,
   }));
 
-const tokensEach = ({ avg_input_tokens: input, avg_output_tokens: output }: ModelStats): string =>
+const tokensEach = ({ avg_input_tokens: input, avg_output_tokens: output }: ModelStatistics): string =>
   `${amount(input ?? 0)} / ${amount(output ?? 0)}`;

@@ -1,5 +1,4 @@
-import type { Insights } from '../../../analytics/insights.ts';
-import type { PipelineStats } from '../../../analytics/pipeline-stats.ts';
+import type { Insights, PipelineStatistics } from '../../../service/views/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { count, duration } from '../format.ts';
 import { paths } from '../paths.ts';
@@ -58,7 +57,7 @@ interface RowContext {
   loaded: ReadonlySet<string>;
 }
 
-function pipelineRow(stats: PipelineStats, { scope, loaded }: RowContext) {
+function pipelineRow(stats: PipelineStatistics, { scope, loaded }: RowContext) {
   const runs = paths.runs({ ...scope, pipeline: stats.pipeline_name });
   return {
     name: stats.pipeline_name,

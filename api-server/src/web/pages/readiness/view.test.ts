@@ -90,7 +90,7 @@ test('a preview shows its own matrix, what would change and the text to paste', 
   const tried = {
     ...readinessReport([readinessStep()]),
     applied_to: ['look'],
-    scope: 'step',
+    scope: 'step' as const,
     evidence_gathered_at: '2026-11-21T12:00:00.000Z',
     evidence_cache_hit: false,
     yaml_snippet: 'readiness:\n  accuracy:\n    min_marked: 7\n',

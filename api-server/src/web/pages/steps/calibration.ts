@@ -1,4 +1,4 @@
-import type { CalibrationRule } from '../../../analytics/calibration.ts';
+import type { CalibrationRule } from '../../../service/views/calibration.ts';
 import type { BucketView } from '../../../service/views/calibration.ts';
 import { count } from '../format.ts';
 import { paths } from '../paths.ts';

@@ -1,7 +1,7 @@
-import type { CalibrationRule } from '../../../analytics/calibration.ts';
+import type { CalibrationRule } from '../../../service/views/calibration.ts';
 import type { BucketView } from '../../../service/views/calibration.ts';
 import type { PromptVersionView } from '../../../service/views/versions.ts';
-import type { ModelStats, StepStats } from '../../../analytics/step-stats.ts';
+import type { ModelStatistics, StepStatistics } from '../../../service/views/statistics.ts';
 import { text } from '../definitions/config.ts';
 import { stepView } from '../definitions/view.ts';
 import { modelRows, summaryOf } from '../insights/summary.ts';
@@ -16,8 +16,8 @@ export interface StepPast {
   /** Null where nothing ever ran under this name. */
   versions: readonly PromptVersionView[] | null;
   /** Null while they take too long. */
-  stats: StepStats | null;
-  models: ModelStats[] | null;
+  stats: StepStatistics | null;
+  models: ModelStatistics[] | null;
 }
 
 interface Around {
