@@ -325,6 +325,25 @@ test('a token Secret of one’s own is used throughout, and nobody makes another
   }
 });
 
+test.each([
+  [{}, 'gateway-approve-token'],
+  [{ 'auth.existingSecret': 'mine' }, 'gateway-invoke-token'],
+  [{ 'auth.existingSecret': 'mine', 'auth.existingApproveToken': true }, 'gateway-approve-token'],
+])('with %j the api-server calls the gateway with the %s, which the gateway knows', async (values, key) => {
+  const manifests = await render(values);
+  const keysOf = (part: string) => {
+    const env = container(pick(manifests, 'Deployment', `sb-${part}`), part).env as {
+      name: string;
+      valueFrom?: { secretKeyRef: { key: string } };
+    }[];
+    return new Map(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef.key]));
+  };
+  const { executors } = configFile(manifests, 'api-server.yaml') as { executors: { gateway: { token: string } } };
+  const name = executors.gateway.token.slice(2, -1);
+  expect(keysOf('api-server').get(name)).toBe(key);
+  expect(keysOf('gateway').get(name)).toBe(key);
+});
+
 test('the gateway is entered by Signalbox and the monitoring only; without policies there are none', async () => {
   const manifests = await render();
   const { ingress } = pick(manifests, 'NetworkPolicy', 'sb-gateway').spec;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOT } from '../support/start-service.ts';
 
-const TOKENS = ['admin', 'operator', 'viewer', 'webhook', 'gateway-admin', 'gateway-invoke'].map(
+const TOKENS = ['admin', 'operator', 'viewer', 'webhook', 'gateway-admin', 'gateway-invoke', 'gateway-approve'].map(
   (name) => `${name}-token`,
 );
 const ALL = [...TOKENS, 'session-secret'].toSorted();

@@ -61,7 +61,7 @@ export const Values = z.strictObject({
   controller: z.strictObject(Pods),
   sync: z.strictObject({ resources: Resources }),
   database: z.strictObject({ existingSecret: z.string(), key: z.string().min(1) }),
-  auth: z.strictObject({ existingSecret: z.string() }),
+  auth: z.strictObject({ existingSecret: z.string(), existingApproveToken: z.boolean() }),
   networkPolicy: z.strictObject({ enabled: z.boolean(), apiServerFrom: Objects, metricsFrom: Objects }),
   monitoring: z.strictObject({
     serviceMonitor: z.strictObject({ ...Switch, interval: z.string().regex(/^\d+(ms|s|m|h)$/) }),

@@ -34,7 +34,8 @@ providers:
 tool_policy: { default: deny }
 \`\`\`
 
-\`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway generates at its first start. A model name is
+\`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway generates at its first start.
+\`GATEWAY_APPROVE_TOKEN\` adds the token that may also answer tool approvals: give it to the api-server as \`executors.gateway.token\`. A model name is
 \`PROVIDER/MODEL\`; without a provider the default one is used. SIGTERM drains and stops, SIGHUP reloads definitions or agents.
 `;
 

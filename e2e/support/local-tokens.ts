@@ -13,20 +13,23 @@ export const LocalTokens = z.object({
   webhook: Token,
   gateway_admin: Token,
   gateway_invoke: Token,
+  gateway_approve: Token,
   session_secret: Token,
 });
 export type LocalTokens = z.infer<typeof LocalTokens>;
 
-/** Reads `tokens.json` of the data directory; makes it, readable for its owner only, where there is none. */
+/** Reads `tokens.json` of the data directory; makes it, readable for its owner only, and adds the tokens that it lacks. */
 export function localTokens(dataDir: string): LocalTokens {
   const path = join(dataDir, 'tokens.json');
-  const known = readIfPresent(path);
-  if (known !== null) return parseTokens(path, known);
+  const text = readIfPresent(path);
+  const known: Partial<LocalTokens> = text === null ? {} : parseTokens(path, text);
   const names = Object.keys(LocalTokens.shape);
-  const made = LocalTokens.parse(Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('hex')])));
+  const made = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('hex')]));
+  const tokens = LocalTokens.parse({ ...made, ...known });
   mkdirSync(dataDir, { recursive: true });
-  writeFileSync(path, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  return made;
+  if (names.some((name) => !(name in known)))
+    writeFileSync(path, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
+  return tokens;
 }
 
 /** The variables that config/local/*.yaml and the gateway read. */
@@ -39,6 +42,7 @@ export function tokenEnvironment(tokens: LocalTokens): Record<string, string> {
     SIGNALBOX_SESSION_SECRET: tokens.session_secret,
     GATEWAY_ADMIN_TOKEN: tokens.gateway_admin,
     GATEWAY_INVOKE_TOKEN: tokens.gateway_invoke,
+    GATEWAY_APPROVE_TOKEN: tokens.gateway_approve,
   };
 }
 
@@ -51,9 +55,9 @@ function readIfPresent(path: string): string | null {
   }
 }
 
-function parseTokens(path: string, text: string): LocalTokens {
+function parseTokens(path: string, text: string): Partial<LocalTokens> {
   try {
-    return LocalTokens.parse(JSON.parse(text));
+    return LocalTokens.partial().parse(JSON.parse(text));
   } catch (cause) {
     throw new Error(`${path} is damaged; delete it to make new tokens`, { cause });
   }

@@ -121,6 +121,18 @@ test('tokens of the environment are used and neither written nor printed', async
   expect(() => statSync(join(directory, 'id'))).toThrow('ENOENT');
 });
 
+test('the approve token comes from the environment or the configuration, and is no other token', async () => {
+  const env = { GATEWAY_ADMIN_TOKEN: 'admin-of-the-environment', GATEWAY_INVOKE_TOKEN: 'invoke-of-the-environment' };
+  const path = configure('server: {port: 0}\nidentity: {approve_token: approve-of-the-file}\n');
+  const accepts = async (url: string, token: string) =>
+    (await fetch(`${url}/agents`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const { url } = (await gateway(['--config', path], env).line('listening')) as { url: string };
+  expect(await accepts(url, 'approve-of-the-file')).toBe(200);
+  const twice = gateway(['--config', path], { ...env, GATEWAY_APPROVE_TOKEN: env.GATEWAY_INVOKE_TOKEN });
+  expect(await twice.exit()).toBe(2);
+  expect(twice.output.stderr).toContain('GATEWAY_APPROVE_TOKEN: must differ from the other tokens');
+});
+
 test('SIGHUP reads the agents again', async () => {
   const run = gateway(['--config', configure('server: {port: 0}\n')]);
   await run.line('listening');

@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { HELP, readCommand } from './boot/command-line.ts';
 import { baseEnvironment } from './config/base-environment.ts';
 import { loadConfig } from './config/load.ts';
+import type { GatewayConfig } from './config/schema.ts';
 import { startGateway } from './boot/start-gateway.ts';
 import { loadTokens } from './identity/device-auth.ts';
 import { loadSigningKey } from './identity/signing-key.ts';
@@ -34,12 +35,7 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   const loaded = loadConfig(configPath, env);
   if (!loaded.ok) return refuse(loaded.message);
   const { config } = loaded;
-  const loadedTokens = loadTokens({
-    identityDir: config.identity_dir,
-    adminToken: env['GATEWAY_ADMIN_TOKEN'],
-    invokeToken: env['GATEWAY_INVOKE_TOKEN'],
-    mint: () => randomBytes(32).toString('base64url'),
-  });
+  const loadedTokens = tokensOf(config, env);
   if (!loadedTokens.ok) return refuse(loadedTokens.message);
   const { tokens } = loadedTokens;
   const log = createLog(config.log.level);
@@ -75,6 +71,15 @@ async function run(configPath: string, env: NodeJS.ProcessEnv): Promise<number |
   log.info({ url: gateway.url }, 'listening');
   return null;
 }
+
+const tokensOf = (config: GatewayConfig, env: NodeJS.ProcessEnv) =>
+  loadTokens({
+    identityDir: config.identity_dir,
+    adminToken: env['GATEWAY_ADMIN_TOKEN'],
+    invokeToken: env['GATEWAY_INVOKE_TOKEN'],
+    approveToken: env['GATEWAY_APPROVE_TOKEN'] || config.identity.approve_token,
+    mint: () => randomBytes(32).toString('base64url'),
+  });
 
 function refuse(message: string): number {
   process.stderr.write(`gateway: ${message.replace(/\s+/g, ' ')}\n`);

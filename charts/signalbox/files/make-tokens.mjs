@@ -15,6 +15,7 @@ const TOKENS = [
   'webhook-token',
   'gateway-admin-token',
   'gateway-invoke-token',
+  'gateway-approve-token',
   'session-secret',
 ];
 

@@ -35,7 +35,7 @@ executors:
   gateway:
     url: ws://{{ .Release.Name }}-gateway:18780/rpc
     rest_url: http://{{ .Release.Name }}-gateway:18780
-    token: ${GATEWAY_INVOKE_TOKEN}
+    token: {{ printf "${%s}" (include "signalbox.gatewayTokenName" .) }}
 dedup: { enabled: true }
 # Alertmanager does not retry after a 429, so runs queue instead.
 concurrency: { on_full: queue }

@@ -33,6 +33,11 @@ affinity: {{- toYaml . | nindent 2 }}
   valueFrom: { secretKeyRef: { name: {{ include "signalbox.tokensSecret" (index . 0) }}, key: {{ index . 2 }} } }
 {{- end }}
 
+{{/* The variable with the gateway's token for the api-server: the approve token, where the Secret has one. */}}
+{{- define "signalbox.gatewayTokenName" -}}
+{{- if or (not .Values.auth.existingSecret) .Values.auth.existingApproveToken -}}GATEWAY_APPROVE_TOKEN{{- else -}}GATEWAY_INVOKE_TOKEN{{- end -}}
+{{- end }}
+
 {{/* The service account token, for the one container that mounts it: the services never talk to Kubernetes. */}}
 {{- define "signalbox.accountVolume" -}}
 - name: account

@@ -212,6 +212,17 @@ export const GatewayConfig = z.strictObject({
     .prefault({})
     .describe('The log: one JSON object a line'),
   identity_dir: z.string().min(1).default('identity').describe('Folder of minted tokens'),
+  identity: z
+    .strictObject({
+      approve_token: z
+        .string()
+        .optional()
+        .describe(
+          'Token that may do what the `invoke` token may, and answer tool approvals; `GATEWAY_APPROVE_TOKEN` has precedence. Without one only the connection that started a run answers for it',
+        ),
+    })
+    .prefault({})
+    .describe('Tokens in addition to the two that the gateway generates'),
   agents_dir: z
     .string()
     .min(1)

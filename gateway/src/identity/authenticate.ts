@@ -1,28 +1,37 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export type Scope = 'admin' | 'invoke';
+type TokenName = Scope | 'approve';
+
+/** Of which runs a connection answers the tool approvals: of all, of those that it started, or of none. */
+export type ApprovalRight = 'all' | 'own' | 'none';
 
 /** The caller's token, or which of the two 401 messages applies (Gateway 7). */
-export type Authentication = { ok: true; token: Scope } | { ok: false; reason: 'missing' | 'invalid' };
+export type Authentication =
+  | { ok: true; token: TokenName; approves: ApprovalRight }
+  | { ok: false; reason: 'missing' | 'invalid' };
 export type Authenticate = (authorization: string | undefined) => Authentication;
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 const MAX_TOKEN_CHARS = 4096;
 
-/** Compares digests in constant time, always against both tokens. */
-export function createAuthenticate(tokens: { admin: string; invoke: string }): Authenticate {
-  const known: [Scope, Buffer][] = [
+/** Compares digests in constant time, always against every token. */
+export function createAuthenticate(tokens: { admin: string; invoke: string; approve: string | null }): Authenticate {
+  const known: [TokenName, Buffer][] = [
     ['admin', digest(tokens.admin)],
     ['invoke', digest(tokens.invoke)],
   ];
+  if (tokens.approve !== null) known.push(['approve', digest(tokens.approve)]);
+  const others: ApprovalRight = tokens.approve === null ? 'own' : 'none';
   return (authorization) => {
     if (!authorization) return { ok: false, reason: 'missing' };
     const token = authorization.length > MAX_TOKEN_CHARS ? undefined : BEARER.exec(authorization)?.[1];
     if (token === undefined) return { ok: false, reason: /^Bearer\b/i.test(authorization) ? 'invalid' : 'missing' };
     const presented = digest(token);
-    let found: Scope | null = null;
+    let found: TokenName | null = null;
     for (const [scope, expected] of known) if (timingSafeEqual(presented, expected)) found = scope;
-    return found === null ? { ok: false, reason: 'invalid' } : { ok: true, token: found };
+    if (found === null) return { ok: false, reason: 'invalid' };
+    return { ok: true, token: found, approves: found === 'approve' ? 'all' : others };
   };
 }
 
@@ -30,7 +39,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** `admin` grants everything, `invoke` only the scope `invoke` (Gateway 5). */
-export function grants(token: Scope, needed: Scope): boolean {
-  return token === 'admin' || token === needed;
+/** `admin` grants every scope, the others only `invoke` (Gateway 5). */
+export function grants(token: TokenName, needed: Scope): boolean {
+  return token === 'admin' || needed === 'invoke';
 }

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readIfPresent, writePrivate } from './private-file.ts';
 
-const DeviceAuth = z.object({ admin_token: z.string().min(16), invoke_token: z.string().min(16) });
+const MIN_CHARS = 16;
+const DeviceAuth = z.object({ admin_token: z.string().min(MIN_CHARS), invoke_token: z.string().min(MIN_CHARS) });
 
-/** The two tokens of the service, and whether this start minted them; only then they are printed. */
+/** The tokens of the service, and whether this start minted admin and invoke; only then they are printed. */
 export interface Tokens {
   admin: string;
   invoke: string;
+  /** Never minted; null where none is configured. */
+  approve: string | null;
   minted: boolean;
 }
 
@@ -17,13 +20,28 @@ interface TokenSources {
   /** Where both are set they are used, and nothing is written. */
   adminToken: string | undefined;
   invokeToken: string | undefined;
+  approveToken: string | undefined;
   mint: () => string;
 }
 
 export type TokensResult = { ok: true; tokens: Tokens } | { ok: false; message: string };
+type Minted = { ok: true; tokens: Omit<Tokens, 'approve'> } | { ok: false; message: string };
+
+/** Admin and invoke token by their sources, and the approve token where one is configured. */
+export function loadTokens(sources: TokenSources): TokensResult {
+  const loaded = adminAndInvoke(sources);
+  if (!loaded.ok) return loaded;
+  const approve = sources.approveToken || null;
+  const { admin, invoke } = loaded.tokens;
+  if (approve !== null && approve.length < MIN_CHARS)
+    return { ok: false, message: `GATEWAY_APPROVE_TOKEN: has fewer than ${MIN_CHARS} characters` };
+  if (approve === admin || approve === invoke)
+    return { ok: false, message: 'GATEWAY_APPROVE_TOKEN: must differ from the other tokens' };
+  return { ok: true, tokens: { ...loaded.tokens, approve } };
+}
 
 /** Tokens from the environment, else from `device-auth.json`, else minted into it with mode 0600 (Gateway 5). */
-export function loadTokens(sources: TokenSources): TokensResult {
+function adminAndInvoke(sources: TokenSources): Minted {
   const { adminToken: admin, invokeToken: invoke } = sources;
   if (admin && invoke) {
     if (admin === invoke) return { ok: false, message: 'GATEWAY_INVOKE_TOKEN: must differ from GATEWAY_ADMIN_TOKEN' };
@@ -39,7 +57,7 @@ export function loadTokens(sources: TokenSources): TokensResult {
   }
 }
 
-function readOrMint({ identityDir, mint }: TokenSources): TokensResult {
+function readOrMint({ identityDir, mint }: TokenSources): Minted {
   mkdirSync(identityDir, { recursive: true, mode: 0o700 });
   const path = join(identityDir, 'device-auth.json');
   const text = readIfPresent(path);

@@ -31,7 +31,7 @@ const header = { alg: 'EdDSA', typ: 'JWT' };
 
 test('a token for this agent lets in, once', () => {
   const accepts = authenticate();
-  expect(accepts(token())).toEqual({ ok: true, token: 'invoke' });
+  expect(accepts(token())).toEqual({ ok: true, token: 'invoke', approves: 'all' });
   expect(accepts(token())).toEqual({ ok: false, reason: 'invalid' });
 });
 

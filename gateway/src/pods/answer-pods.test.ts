@@ -52,14 +52,18 @@ async function withRun(work: (world: World) => Promise<void>, approved = true): 
     },
   });
   const config = Agent.parse({ name: 'far', model: 'm', tools: ['k8s', 'beside'] });
-  const run = new Run('run-1', { agent: 'far', input: '' });
-  run.watch({
-    event: () => {},
-    requestApproval: () => {
-      askedPeople += 1;
-      return Promise.resolve({ approved });
+  const run = new Run(
+    'run-1',
+    { agent: 'far', input: '' },
+    {
+      approves: 'own',
+      event: () => {},
+      requestApproval: () => {
+        askedPeople += 1;
+        return Promise.resolve({ approved });
+      },
     },
-  });
+  );
   const job: RunJob = {
     runId: 'run-1',
     agent: { name: 'far', version: '1', config, agentYaml: '', soul: '', managedBy: null },

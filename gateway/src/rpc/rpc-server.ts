@@ -70,6 +70,12 @@ export class RpcServer {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
+    const who = this.deps.authenticate(request.headers.authorization);
+    if (!who.ok) {
+      this.deps.onAuthFailure(who.reason);
+      const message = who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid';
+      return refuse(socket, 'unauthorized', message);
+    }
     const refused = this.refusal(request);
     if (refused) return refuse(socket, refused.type, refused.message);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
@@ -83,21 +89,13 @@ export class RpcServer {
         maxFrameBytes: this.deps.maxFrameBytes,
         stream: socket,
       });
-      const watcher = watcherOf(connection);
+      const watcher = watcherOf(connection, who.approves);
       this.connections.add(connection);
     });
   }
 
   private refusal(request: IncomingMessage): { type: ErrorType; message: string } | null {
     const path = (request.url ?? '').split('?', 1)[0];
-    const who = this.deps.authenticate(request.headers.authorization);
-    if (!who.ok) {
-      this.deps.onAuthFailure(who.reason);
-      return {
-        type: 'unauthorized',
-        message: who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid',
-      };
-    }
     if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are accepted at /rpc only' };
     const { origin } = request.headers;
     if (origin !== undefined && !this.deps.allowedOrigins.includes(origin)) {

@@ -1,4 +1,5 @@
 import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
+import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
@@ -8,8 +9,9 @@ import { eventParts } from './event-parts.ts';
 const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
-export function watcherOf(connection: Connection): RunWatcher {
+export function watcherOf(connection: Connection, approves: ApprovalRight): RunWatcher {
   return {
+    approves,
     event(run, event) {
       const { id, params } = run;
       const now = Date.now();

@@ -1,6 +1,6 @@
 import { rpcError } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { Run } from '../runs/run.ts';
+import { Run, type RunWatcher } from '../runs/run.ts';
 import { gatewayOf } from './ask-gateway.ts';
 
 const CALL = { server: 'beside', tool: 'get', input: '{}', callId: 'c1' };
@@ -9,12 +9,13 @@ const OPTIONS = { signal: new AbortController().signal, onRetry: () => {}, onFal
 
 /** A gateway that answers every question with an error. */
 function refusing(type: Parameters<typeof rpcError>[0]) {
-  const run = new Run('run-1', { agent: 'far', input: '' });
-  run.watch({
+  const gateway: RunWatcher = {
+    approves: 'all',
     event: () => {},
     requestApproval: () => Promise.reject(new Error('not asked here')),
     ask: () => Promise.resolve({ jsonrpc: '2.0', id: 's1', error: rpcError(type, 'not now') }),
-  });
+  };
+  const run = new Run('run-1', { agent: 'far', input: '' }, gateway);
   return gatewayOf(run, run.signal());
 }
 

@@ -14,7 +14,11 @@ const AGENT: AgentRecord = {
   soul: '',
   managedBy: null,
 };
-const WATCHER: RunWatcher = { event: () => {}, requestApproval: () => Promise.reject(new Error('nobody there')) };
+const WATCHER: RunWatcher = {
+  approves: 'own',
+  event: () => {},
+  requestApproval: () => Promise.reject(new Error('nobody there')),
+};
 
 const answerHi: RunAgentDeps['generate'] = () =>
   Promise.resolve({

@@ -98,12 +98,11 @@ export class RunService {
     }
     const prepared = this.prepare(params);
     if (!prepared.ok) return prepared;
-    const run = new Run(this.deps.newId(params), params);
+    const run = new Run(this.deps.newId(params), params, watcher);
     const ticket = this.enter(run, prepared.agent);
     if (!ticket) return atCapacity('all run slots are in use and the queue is full');
     if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
     this.live.set(run.id, run);
-    run.watch(watcher);
     void this.execute(run, prepared, ticket);
     return { ok: true, run };
   }

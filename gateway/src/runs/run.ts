@@ -1,4 +1,5 @@
 import type { AgentRunParams, RpcResponse, ToolApprovalResult } from '@signalbox/crds';
+import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
@@ -6,12 +7,18 @@ import type { RunSlot } from './run-slot.ts';
 
 /** A connection that started a run or attached to it later. */
 export interface RunWatcher {
+  approves: ApprovalRight;
   /** One event, with the run it belongs to. */
   event(run: Run, event: RunEvent): void;
   /** Requests an approval over the connection; rejects where the connection cannot answer. */
   requestApproval(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
   /** Sends another request; rejects when the connection ends first. Only the gateway of a runner answers. */
   ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
+}
+
+interface AskOptions<Answer> {
+  may?: (watcher: RunWatcher, isStarter: boolean) => boolean;
+  otherwise?: Answer | null;
 }
 
 /** How a run ended. Thousands are kept for an hour, so a result is one string, as it is sent, and a failure keeps no trace. */
@@ -21,6 +28,9 @@ export function finishedRun(outcome: RunOutcome): FinishedRun {
   if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.result) };
   return { ...outcome, partial: { ...outcome.partial, trace: [] } };
 }
+
+const STARTER_GONE = 'the connection that started the run is gone, and the gateway has no approve token';
+const NO_RIGHT = "only a connection with the gateway's approve token may answer, and the run was started without it";
 
 /** One run from acceptance to its answer; its watchers may change. */
 export class Run {
@@ -32,11 +42,14 @@ export class Run {
   slot: RunSlot | null = null;
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
+  private starter: RunWatcher | null;
   private readonly awaitingWatcher = new Set<() => void>();
 
-  constructor(id: string, params: AgentRunParams) {
+  constructor(id: string, params: AgentRunParams, starter: RunWatcher) {
     this.id = id;
     this.params = params;
+    this.starter = starter;
+    this.watchers.add(starter);
     this.finished = new Promise((resolve) => {
       this.resolveFinished = resolve;
     });
@@ -69,21 +82,41 @@ export class Run {
     this.slot = null;
     this.params = { agent: this.params.agent, idempotency_key: this.params.idempotency_key, input: '' };
     this.watchers.clear();
+    this.starter = null;
     this.resolveFinished(outcome);
   }
 
   /** Without a slot while it waits. */
   requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
-    const decide = () => this.ask((watcher) => watcher.requestApproval(this, request, signal), signal);
+    const decide = () =>
+      this.ask((watcher) => watcher.requestApproval(this, request, signal), signal, {
+        may: ({ approves }, isStarter) => approves === 'all' || (approves === 'own' && isStarter),
+        otherwise: this.undecidable(),
+      });
     return this.slot ? this.slot.duringApproval(decide) : decide();
   }
 
-  /** Asks the newest watcher; when it disconnects, the next one, or one that attaches later. Rejects when `signal` aborts. */
-  async ask<Answer>(question: (watcher: RunWatcher) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  /** The answer where no connection that attaches later could have the right; null where one could. */
+  private undecidable(): ToolApprovalResult | null {
+    const approves = this.starter?.approves;
+    return approves === 'all' ? null : { approved: false, comment: approves === 'own' ? STARTER_GONE : NO_RIGHT };
+  }
+
+  /**
+   * Asks the newest watcher that `may` answer; when it disconnects, the next one, or one that attaches later unless there is
+   * another answer. Rejects when `signal` aborts.
+   */
+  async ask<Answer>(
+    question: (watcher: RunWatcher) => Promise<Answer>,
+    signal: AbortSignal,
+    { may = () => true, otherwise = null }: AskOptions<Answer> = {},
+  ): Promise<Answer> {
     const asked = new Set<RunWatcher>();
     for (;;) {
       signal.throwIfAborted();
-      const watcher = [...this.watchers].findLast((candidate) => !asked.has(candidate));
+      const candidates = [...this.watchers].filter((one) => !asked.has(one) && may(one, one === this.starter));
+      const watcher = candidates.at(-1);
+      if (!watcher && otherwise !== null) return otherwise;
       if (!watcher) {
         await this.nextWatcher(signal);
         continue;

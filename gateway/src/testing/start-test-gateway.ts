@@ -12,18 +12,26 @@ import { until } from './until.ts';
 
 export const ADMIN_TOKEN = 'test-admin-token-000';
 export const INVOKE_TOKEN = 'test-invoke-token-00';
+export const APPROVE_TOKEN = 'test-approve-token-0';
 
 interface TestGatewayOptions {
   /** agent.yaml without `name`, and the soul, by agent name. */
   agents?: Record<string, { config?: Record<string, unknown>; soul?: string }>;
   config?: Record<string, unknown>;
   signingKey?: SigningKey | null;
+  /** Without an approve token a run's own connection answers its approvals. */
+  tokens?: { approve: string | null };
 }
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A gateway in this process on a free port, with its own directory. `close` ends and deletes everything. */
-export async function startTestGateway({ agents = {}, config = {}, signingKey = null }: TestGatewayOptions = {}) {
+export async function startTestGateway({
+  agents = {},
+  config = {},
+  signingKey = null,
+  tokens,
+}: TestGatewayOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   for (const [name, agent] of Object.entries(agents)) {
     mkdirSync(join(directory, 'agents', name), { recursive: true });
@@ -44,7 +52,7 @@ export async function startTestGateway({ agents = {}, config = {}, signingKey = 
   const warnings: unknown[] = [];
   const started = await startGateway({
     config: loaded.config,
-    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, minted: false },
+    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, approve: null, minted: false, ...tokens },
     signingKey,
     version: '0.0.0-test',
     log: {

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { APPROVE_TOKEN, INVOKE_TOKEN, startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+import { until } from '../testing/until.ts';
+
+const TOOL_SERVER = join(import.meta.dirname, '../testing/misbehaving-server.ts');
+const CAREFUL = {
+  config: { tools: ['host'], require_approval: ['host/ok'] },
+  soul: '```demo\ncalls: [{tool: host/ok, input: {a: 1}}]\nanswer: {confidence: 1, summary: "{{results.0}} {{results.0.error}}"}\n```\n',
+};
+const RUN = { agent: 'careful', input: '', idempotency_key: 'run-1/step/1' };
+
+let gateway: TestGateway;
+afterEach(() => gateway.close());
+
+async function open(approveToken: string | null): Promise<void> {
+  gateway = await startTestGateway({
+    tokens: { approve: approveToken },
+    agents: { careful: CAREFUL },
+    config: { mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } } },
+  });
+}
+
+async function client(token: string, approves: boolean) {
+  const opened = await gateway.rpc(token);
+  if (approves) opened.onRequest = ({ params }) => ({ approved: true, input_sha256: params?.['input_sha256'] });
+  return opened;
+}
+type Client = Awaited<ReturnType<typeof client>>;
+const wasAsked = ({ messages }: Client) => messages.some(({ method }) => method === 'tool.request_approval');
+const attach = (to: Client) => to.call('agent.attach', { idempotency_key: RUN.idempotency_key });
+
+/** Starts the run and waits until its starter is asked. */
+async function started(token: string) {
+  const starter = await client(token, false);
+  const answer = starter.call('agent.run', RUN);
+  await until(() => wasAsked(starter));
+  return { starter, answer };
+}
+
+describe('without an approve token', () => {
+  test('a connection that attaches never answers, and the call is denied once its starter is gone', async () => {
+    await open(null);
+    const { starter } = await started(INVOKE_TOKEN);
+    const attacker = await client(INVOKE_TOKEN, true);
+    const seen = attach(attacker);
+    starter.close();
+    expect((await seen).result?.['text']).toContain('the connection that started the run is gone');
+    expect(wasAsked(attacker)).toBe(false);
+    expect(attacker.events().some(({ event }) => event === 'tool_call')).toBe(false);
+  });
+
+  test('the same run requested from another connection gives no right either', async () => {
+    await open(null);
+    const { starter } = await started(INVOKE_TOKEN);
+    const attacker = await client(INVOKE_TOKEN, true);
+    const seen = attacker.call('agent.run', RUN);
+    starter.close();
+    expect((await seen).result?.['text']).toContain('not allowed');
+    expect(wasAsked(attacker)).toBe(false);
+  });
+
+  test('the connection that started the run answers', async () => {
+    await open(null);
+    const starter = await client(INVOKE_TOKEN, true);
+    expect((await starter.call('agent.run', RUN)).result?.['text']).toContain('got');
+  });
+});
+
+describe('with an approve token', () => {
+  test('an invoke connection is not asked about a run that it started', async () => {
+    await open(APPROVE_TOKEN);
+    const starter = await client(INVOKE_TOKEN, true);
+    expect((await starter.call('agent.run', RUN)).result?.['text']).toContain('approve token');
+    expect(wasAsked(starter)).toBe(false);
+  });
+
+  test('an invoke connection that attaches is passed over, and a new approve connection answers', async () => {
+    await open(APPROVE_TOKEN);
+    const { starter } = await started(APPROVE_TOKEN);
+    const attacker = await client(INVOKE_TOKEN, true);
+    const seen = attach(attacker);
+    starter.close();
+    const restarted = await client(APPROVE_TOKEN, true);
+    expect((await attach(restarted)).result?.['text']).toContain('got');
+    await seen;
+    expect(wasAsked(attacker)).toBe(false);
+  });
+
+  test('it opens what the invoke token opens, and nothing of an admin', async () => {
+    await open(APPROVE_TOKEN);
+    expect((await gateway.http('GET', '/agents', { token: APPROVE_TOKEN })).status).toBe(200);
+    expect(await gateway.http('DELETE', '/agents/careful', { token: APPROVE_TOKEN })).toMatchObject({
+      status: 403,
+      body: { detail: { message: 'the approve token lacks the scope admin' } },
+    });
+  });
+});
