@@ -17,7 +17,12 @@ interface Operation {
   requestBody?: { content: Content };
   responses: Record<string, { content: Content }>;
 }
-type Content = Record<string, { schema: { $ref?: string } }>;
+interface Media {
+  schema: { $ref?: string };
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+type Content = Record<string, Media>;
 
 export interface OpenApiDocument {
   openapi: string;
@@ -51,14 +56,15 @@ export function operationProblems(document: OpenApiDocument): string[] {
   const check = schemaCheck(document);
   const ids = operations.map(({ operation }) => operation.operationId);
   const isUnique = (id = '') => id !== '' && ids.indexOf(id) === ids.lastIndexOf(id);
-  return operations.flatMap(({ path, method, operation }) => {
+  return operations.flatMap((place) => {
+    const { path, method, operation } = place;
     const { operationId, summary, tags = [], responses } = operation;
     const lacks = [
       ...(isUnique(operationId) ? [] : ['an operationId of its own']),
       ...(summary && tags.length > 0 ? [] : ['summary and tag']),
       ...(hasParameters(path, operation) ? [] : ['parameters']),
       ...(Object.keys(responses).some((status) => status >= '400') ? [] : ['error statuses']),
-      ...exampleProblems(document, operation, check),
+      ...exampleProblems(document, place, check),
     ];
     return lacks.map((lack) => `${method} ${path}: ${lack}`);
   });
@@ -68,18 +74,36 @@ function hasParameters(path: string, { parameters = [] }: Operation): boolean {
   return [...path.matchAll(/\{(\w+)\}/g)].every(([, name]) => parameters.some((given) => given.name === name));
 }
 
-function exampleProblems(document: OpenApiDocument, operation: Operation, check: SchemaCheck): string[] {
+/** Each body and each answer needs an example, of its own or of the component that it refers to. */
+function exampleProblems(document: OpenApiDocument, { path, method, operation }: Place, check: SchemaCheck): string[] {
   const { requestBody, responses } = operation;
-  const contents = [requestBody?.content, responses['200']?.content].flatMap((content) => Object.values(content ?? {}));
-  const found = contents.flatMap(({ schema: { $ref = '' } }) => {
-    const pointer = $ref.split('/').slice(1);
-    const examples = document.components.schemas[pointer.at(-1) ?? '']?.examples ?? [];
-    return examples.map((example) => check(pointer, example));
-  });
-  return found.length === 0 ? ['an example'] : found.filter((problem) => problem !== null);
+  const bodies: [place: string[], content: Content | undefined][] = [
+    [['requestBody'], requestBody?.content],
+    ...Object.entries(responses).map(([status, { content }]): [string[], Content] => [['responses', status], content]),
+  ];
+  return bodies.flatMap(([place, content = {}]) =>
+    Object.entries(content).flatMap(([type, media]) => {
+      const examples = examplesOf(document, media);
+      if (examples.length === 0) return [`an example at ${place.join(' ')}`];
+      const pointer = ['paths', path, method, ...place, 'content', type, 'schema'];
+      return examples.map((example) => check(pointer, example)).filter((problem) => problem !== null);
+    }),
+  );
 }
 
-function operationsOf({ paths }: OpenApiDocument) {
+function examplesOf({ components }: OpenApiDocument, { example, examples, schema }: Media): unknown[] {
+  if (example !== undefined) return [example];
+  if (examples) return Object.values(examples).map(({ value }) => value);
+  return components.schemas[schema.$ref?.split('/').at(-1) ?? '']?.examples ?? [];
+}
+
+interface Place {
+  path: string;
+  method: string;
+  operation: Operation;
+}
+
+function operationsOf({ paths }: OpenApiDocument): Place[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

@@ -1,9 +1,11 @@
+import { ERROR_STATUS, type ErrorType } from '@signalbox/crds';
 import fastifySwagger from '@fastify/swagger';
 import fastify from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Route, TAGS, type Text } from './route.ts';
-import { readPart, schemaOf, writeAnswer } from './schemas.ts';
+import { ERROR_EXAMPLES } from '../service/views/error.ts';
+import { NoBody, type Route, TAGS } from './route.ts';
+import { readPart, refusalsOf, schemaOf, writeAnswer } from './schemas.ts';
 
 type JsonObject = Record<string, unknown>;
 interface Body {
@@ -48,14 +50,13 @@ export async function describeApi(routes: readonly Route[], version: string): Pr
 function documented(route: Route) {
   const { described, method, id, tag, summary, role } = route;
   const { body, ...schema } = schemaOf({ ...route, ...described });
-  const bodyKeys = described.body === null ? [] : keysOf(described.body);
   return {
     method,
     url: described.url,
     exposeHeadRoute: false,
     schema: {
       ...schema,
-      ...(body !== undefined && bodyKeys.length > 0 ? { body: described.body } : {}),
+      ...(body === undefined || body === NoBody ? {} : { body }),
       operationId: id,
       tags: [tag],
       summary,
@@ -65,35 +66,52 @@ function documented(route: Route) {
   };
 }
 
-/** The keys that a body may have; a body that takes none is not described. */
-function keysOf(body: z.ZodType): string[] {
-  const { properties = {}, anyOf = [] } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as {
-    properties?: object;
-    anyOf?: { properties?: object }[];
-  };
-  return [properties, ...anyOf.map((each) => each.properties ?? {})].flatMap((each) => Object.keys(each));
-}
-
 /** What the generator leaves out: words for every status, examples beside their schemas, the role. */
-function finish(description: ApiDescription, { described, method, answers, role }: Route): void {
+function finish(description: ApiDescription, route: Route): void {
+  const { described, method, role } = route;
   const path = description.paths[described.url.replaceAll(/:(\w+)/g, '{$1}')] ?? {};
   const operation = path[method.toLowerCase()];
   if (!operation) return;
   operation['x-role'] = role;
-  if (operation.requestBody) mayBeLeftOut(operation.requestBody);
+  if (operation.requestBody && described.body) {
+    mayBeLeftOut(operation.requestBody);
+    Object.assign(operation.requestBody.content['application/json'], { example: exampleOf(described.body) });
+  }
   for (const [status, response] of Object.entries(operation.responses)) {
     response.description = STATUS_WORDS[status] ?? 'OK';
-    for (const media of Object.values(response.content ?? {}))
-      media['example'] = exampleOf(description, answers[Number(status)], media);
+    const examples = examplesOf(route, status);
+    for (const media of Object.values(response.content ?? {})) Object.assign(media, examples);
   }
 }
 
-/** Of a text the declared example, else the first one of the component that the media type refers to. */
-function exampleOf({ components }: ApiDescription, answer: z.ZodType | Text | undefined, { schema }: JsonObject) {
-  if (answer && 'mediaType' in answer) return answer.example;
-  const { $ref = '' } = schema as { $ref?: string };
-  const examples = components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)]?.['examples'];
+function examplesOf(route: Route, status: string) {
+  const answer = route.answers[Number(status)];
+  if (answer === undefined) return errorExamples(route, status);
+  const example = answer instanceof z.ZodType ? exampleOf(answer) : answer.example;
+  return fits(example, status) ? { example } : errorExamples(route, status);
+}
+
+/** The generator drops the examples of a schema that transforms what it reads, so they are read from the schema. */
+function exampleOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return exampleOf(schema.unwrap() as z.ZodType);
+  const { examples } = schema.meta() ?? {};
   return Array.isArray(examples) ? (examples[0] as unknown) : undefined;
+}
+
+/** Several statuses may share the schema of a refusal, but not its example. */
+function fits(example: unknown, status: string): boolean {
+  const { detail } = example as { detail?: { type: ErrorType } };
+  return detail === undefined || ERROR_STATUS[detail.type] === Number(status);
+}
+
+/** One of each type that the route refuses with this status; a status that it declares itself has one type of refusal. */
+function errorExamples(route: Route, status: string) {
+  const has = (type: ErrorType) => ERROR_STATUS[type] === Number(status);
+  const types = refusalsOf(route).filter(has);
+  const [first = 'unavailable', ...others] = types;
+  if (others.length === 0) return { example: { detail: ERROR_EXAMPLES[first] } };
+  return { examples: Object.fromEntries(types.map((type) => [type, { value: { detail: ERROR_EXAMPLES[type] } }])) };
 }
 
 /** A body that may be null may be left out. */

@@ -77,7 +77,8 @@ export interface Route extends Omit<
 /** Accepts what comes, for deliveries. */
 export const Anything = z.unknown();
 const Nothing = z.strictObject({});
-const NoBody = z.strictObject({}).nullish();
+/** Of a method that could take one. */
+export const NoBody = z.strictObject({}).nullish();
 
 export function route<
   P extends z.ZodType = typeof Nothing,

@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '@signalbox/crds';
+import { ERROR_STATUS, type ErrorType } from '@signalbox/crds';
 import type { FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 import { ErrorAnswer } from '../service/views/error.ts';
@@ -28,7 +28,10 @@ export const schemaOf = ({ params, query, body, answers, refusals, role }: Route
   params,
   querystring: query,
   ...(body === null ? {} : { body }),
-  response: { ...errorsOf({ refusals, role }), ...answersOf(answers) },
+  response: {
+    ...Object.fromEntries(refusalsOf({ refusals, role }).map((type) => [ERROR_STATUS[type], ErrorAnswer])),
+    ...answersOf(answers),
+  },
 });
 
 const answersOf = (answers: Route['answers']) =>
@@ -42,8 +45,7 @@ const answersOf = (answers: Route['answers']) =>
   );
 
 /** Every route may refuse what it cannot read and may fail; one with a role may ask for another token. */
-function errorsOf({ refusals, role }: Pick<Route, 'refusals' | 'role'>) {
+export function refusalsOf({ refusals, role }: Pick<Route, 'refusals' | 'role'>): ErrorType[] {
   const guarded = role === 'none' ? [] : (['unauthorized', 'forbidden'] as const);
-  const types = ['validation', 'internal', ...guarded, ...refusals] as const;
-  return Object.fromEntries(types.map((type) => [ERROR_STATUS[type], ErrorAnswer]));
+  return ['validation', 'internal', ...guarded, ...refusals];
 }

@@ -80,12 +80,13 @@ test('the document is valid OpenAPI 3.1, and each operation is complete', async 
 
 test('a document with a mistake and an operation that lacks something are found', async () => {
   const { get } = document.paths['/health'] as { get: object };
-  const broken = { ...document, paths: { '/health': { get: { ...get, operationId: undefined, responses: {} } } } };
+  const responses = { 200: { description: 'OK', content: { 'application/json': { schema: {} } } } };
+  const broken = { ...document, paths: { '/health': { get: { ...get, operationId: undefined, responses } } } };
   expect(await documentProblems({ ...broken, paths: { health: {} } })).not.toEqual([]);
   expect(operationProblems(broken)).toEqual([
     'get /health: an operationId of its own',
     'get /health: error statuses',
-    'get /health: an example',
+    'get /health: an example at responses 200',
   ]);
 });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES, type Decided, type Verdict } from '../../runs/human/approval.ts';
 import type { Actor } from '../actor.ts';
 import { count, RunId, unknownId } from '../fields.ts';
+import { component } from '../views/answer.ts';
 import { type ApprovalLine, type ApprovalsPage, approvalView } from '../views/approval.ts';
 import type { Approvals } from './approvals.ts';
 import { tooLate } from './decide.ts';
@@ -15,16 +16,20 @@ export const ApprovalsQuery = z.strictObject({
 });
 export type ApprovalsQuery = z.output<typeof ApprovalsQuery>;
 
-export const Decision = z.strictObject({
-  decision: z.enum(['approve', 'reject']),
-  fields: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
-  comment: z
-    .string()
-    .max(4_000)
-    .refine((text) => !text.includes('\0'), 'must not have NUL characters')
-    .nullish()
-    .transform((text) => text?.trim() || null),
-});
+export const Decision = component(
+  'Decision',
+  z.strictObject({
+    decision: z.enum(['approve', 'reject']),
+    fields: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
+    comment: z
+      .string()
+      .max(4_000)
+      .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+      .nullish()
+      .transform((text) => text?.trim() || null),
+  }),
+  { decision: 'approve', fields: { ticket: 'OPS-412' }, comment: 'Restart it.' },
+);
 
 /** Questions to people and their answers (Orchestration 3, 5); the first decision holds. */
 export interface Decisions {

@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { GenericPayload } from '../../triggers/sources/generic.ts';
 import { sources } from '../../triggers/sources/index.ts';
+import { component } from '../views/answer.ts';
+
+const EVENT = { event: 'nightly', summary: 'Look at the backups', data: { host: 'db-1' } };
 
 /** The bodies that sources read, for the API description. */
 export const payloads = {
-  any: z.union([...sources].map(([title, { payload }]) => payload.meta({ title }))),
+  any: component('Delivery', z.union([...sources].map(([title, { payload }]) => payload.meta({ title }))), {
+    pipeline: 'host-load',
+    ...EVENT,
+  }),
   /** The pipeline is that of the address. */
-  manual: GenericPayload.omit({ pipeline: true }).nullish(),
+  manual: component('ManualRun', GenericPayload.omit({ pipeline: true }), EVENT).nullish(),
 };

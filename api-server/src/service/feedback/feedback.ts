@@ -12,19 +12,24 @@ import {
   stepFeedback,
 } from '../../store/tables/feedback.ts';
 import type { Actor } from '../actor.ts';
+import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
 import { type MarkingQueue, markingQueueView } from '../views/marking.ts';
 
 /** A mark as people send it (Orchestration 2.3). */
-export const Mark = z.strictObject({
-  outcome: z.enum(OUTCOMES),
-  notes: z
-    .string()
-    .max(10_000)
-    .refine((text) => !text.includes('\0'), 'must not have NUL characters')
-    .nullish()
-    .transform((text) => text || null),
-});
+export const Mark = component(
+  'Mark',
+  z.strictObject({
+    outcome: z.enum(OUTCOMES),
+    notes: z
+      .string()
+      .max(10_000)
+      .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+      .nullish()
+      .transform((text) => text || null),
+  }),
+  { outcome: 'partial', notes: 'The cause is right, the fix is not.' },
+);
 export type Mark = z.output<typeof Mark>;
 
 export interface FeedbackDeps {

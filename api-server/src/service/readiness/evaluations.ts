@@ -4,6 +4,7 @@ import type { ReadinessReport as Report } from '../../analytics/readiness/readin
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { count, StepName } from '../fields.ts';
 import { BinWidth } from '../history/bin-width.ts';
+import { component } from '../views/answer.ts';
 import { previewView, type ReadinessPreview, type ReadinessReport, readinessView } from '../views/readiness.ts';
 import type { Preview, PreviewRequest } from './preview.ts';
 import type { AskedBins } from './readiness.ts';
@@ -11,11 +12,15 @@ import type { AskedBins } from './readiness.ts';
 export const BinsQuery = z.strictObject({ bin_width: BinWidth.optional(), n_min: count(1, 100_000).optional() });
 
 const MAX_NAMES = 1_000;
-export const WhatIf = z.strictObject({
-  readiness: Readiness,
-  /** Names of steps; null for the pipeline. */
-  apply_to: z.array(StepName).min(1).max(MAX_NAMES).nullable().default(null),
-});
+export const WhatIf = component(
+  'WhatIf',
+  z.strictObject({
+    readiness: Readiness,
+    /** Names of steps; null for the pipeline. */
+    apply_to: z.array(StepName).min(1).max(MAX_NAMES).nullable().default(null),
+  }),
+  { readiness: { accuracy: { min_marked: 20 } }, apply_to: ['investigate'] },
+);
 
 export interface EvaluationsDeps {
   /** Throws `not_found`. */

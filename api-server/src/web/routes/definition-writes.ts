@@ -2,12 +2,16 @@ import { z } from 'zod';
 import type { WriteKind } from '../../definitions/candidate.ts';
 import { DefinitionName } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
+import { component } from '../../service/views/answer.ts';
 import { Deleted, Suspended, Validation, Written } from '../../service/views/definition-write.ts';
 import { route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });
-const Yaml = z.strictObject({ yaml: z.string() });
-const Creation = Yaml.extend({ overwrite: z.boolean().default(false) });
+const YAML = {
+  yaml: 'name: host-load\nsteps:\n  - {name: look, executor: gateway, agent: sre, prompt_template: "{{summary}}"}\n',
+};
+const Yaml = component('DefinitionText', z.strictObject({ yaml: z.string() }), YAML);
+const Creation = component('NewDefinition', Yaml.extend({ overwrite: z.boolean().default(false) }), YAML);
 
 type Deps = Pick<Services, 'definitionWrites'>;
 

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { idOf, line } from '../../service/fields.ts';
 import { RunsQuery } from '../../service/runs/runs-query.ts';
 import type { Services } from '../../service/services.ts';
+import { component } from '../../service/views/answer.ts';
 import { CapacityRefusal } from '../../service/views/delivery.ts';
 import { Cancelled, RerunStarted, RunDetail, RunsPage } from '../../service/views/run.ts';
 import { route, type Route } from '../route.ts';
 
+const RerunFrom = component('RerunFrom', z.strictObject({ from_step: line().nullish() }), { from_step: 'investigate' });
 const ById = z.strictObject({ id: idOf('run') });
 
 /** Runs as they are stored, and what people do with them (Orchestration 4.1, 4.2). */
@@ -54,7 +56,7 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     tag: 'runs',
     summary: 'Run again with the current definition, from the start or from a top-level step',
     params: ById,
-    body: z.strictObject({ from_step: line().nullish() }).nullish(),
+    body: RerunFrom.nullish(),
     answers: { 202: RerunStarted, 429: CapacityRefusal },
     refusals: ['not_found', 'conflict', 'unavailable'],
     handler: ({ params, body, actor }) => runs.rerun(params.id, body?.from_step ?? null, actor),
