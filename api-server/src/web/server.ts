@@ -91,6 +91,10 @@ function createApp(
     childLoggerFactory: () => quiet,
     logController: new LogController({ disableRequestLogging: true }),
     clientErrorHandler: answerClientError,
+    // Fastify's own compilers are not needed, so they are not loaded.
+    schemaController: {
+      compilersFactory: { buildValidator: () => readPart as never, buildSerializer: () => writeAnswer as never },
+    },
     frameworkErrors: (error, request, reply) => {
       void sendError(error, request, reply);
     },
@@ -104,8 +108,6 @@ function createApp(
       done(error as Error);
     }
   });
-  app.setValidatorCompiler(readPart);
-  app.setSerializerCompiler(writeAnswer);
   app.decorateRequest('caller');
   app.setErrorHandler(sendError);
   if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
