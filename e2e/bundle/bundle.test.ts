@@ -49,9 +49,9 @@ const OPTIONAL = ['bufferutil', 'pg-native', 'supports-color', 'utf-8-validate']
 test('a bundle loads nothing but itself and what Node brings', () => {
   const asked = globSync(`${dist}/*/*.mjs`).flatMap((file) => {
     const calls = readFileSync(file, 'utf8').matchAll(
-      /^import .*?"([^"]+)";$|^} from "([^"]+)";$|__require\("([^"]+)"\)/gm,
+      /(?<=^|[;\n])import(?:[\w{},*$\s]+from)?\s*"([^"]+)"|__require\(["`]([^"`]+)["`]\)/g,
     );
-    return [...calls].map(([, plain, long, required]) => plain ?? long ?? required ?? '');
+    return [...calls].map(([, imported, required]) => imported ?? required ?? '');
   });
   const known = new Set([...builtinModules, ...OPTIONAL]);
   expect(asked).toContain('node:sqlite');

@@ -52,6 +52,9 @@ async function bundlePart(out: string, name: string, entry: string): Promise<str
     chunkFileNames: '[name]-[hash].mjs',
     sourcemap: true,
     sourcemapExcludeSources: true,
+    // V8 keeps the text of what it runs in memory. Names at the top of a module stay, and those that programs read.
+    minify: { mangle: { toplevel: false } },
+    keepNames: true,
   });
   await build.close();
   for (const file of beside.files()) copyInto(dir, dirname(join(ROOT, entry)), file);
