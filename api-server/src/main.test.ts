@@ -19,7 +19,7 @@ test('an error that nobody expected is a line of the log before the service ends
   expect(await ended.promise).toBe(1);
   expect(lines).toEqual([
     { err: error },
-    'unexpected error: the service ends, its runs go on after the next start',
+    'unexpected error: the service exits; the next start resumes its runs',
     'closed',
   ]);
 });

@@ -6,7 +6,7 @@ import { readFailpoints } from './boot/failpoints.ts';
 import { createLogs, type Logs } from './observability/logger.ts';
 import { createService, type Service } from './boot/service.ts';
 
-const USAGE = `signalbox api-server: takes webhooks, runs pipelines, keeps the evidence
+const USAGE = `signalbox api-server: takes webhooks, runs pipelines, stores the evidence
 
 usage: npm run api-server -- --config FILE
 
@@ -14,12 +14,12 @@ usage: npm run api-server -- --config FILE
   --version       print the version
   --help          print this
 
-SIGHUP reloads pipelines and steps, SIGTERM lets runs end and stops.
+SIGHUP reloads pipelines and library steps. SIGTERM waits for active runs, then stops.
 `;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the service in the foreground until it is told to stop. */
+/** Runs the service in the foreground until SIGTERM or SIGINT. */
 export async function main(args: string[], env: Environment): Promise<void> {
   const asked = readArguments(args);
   if (!asked.ok) return fail(asked.message);
@@ -56,7 +56,7 @@ function readArguments(args: string[]): Asked {
     });
     if (values.help) return { ok: true, config: '', print: USAGE };
     if (values.version) return { ok: true, config: '', print: `${packageJson.version}\n` };
-    if (values.config === undefined) return { ok: false, message: '--config FILE is needed; --help tells more' };
+    if (values.config === undefined) return { ok: false, message: '--config FILE is required; see --help' };
     return { ok: true, config: values.config };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
@@ -66,18 +66,18 @@ function readArguments(args: string[]): Asked {
 function fail(message: string): void {
   process.stderr.write(`api-server: ${message}\n`);
   process.exitCode = 1;
-  // Nothing may keep a service alive that did not start.
+  // A failed start must not leave the process running.
   setImmediate(() => process.exit());
 }
 
-/** A rejection that nobody handled arrives here too. What is stored is whole, so a new start is safer than going on. */
+/** Also receives unhandled rejections. The stored state is consistent, so a restart is safer than to continue. */
 export function endOnSurprise(
   source: Pick<NodeJS.EventEmitter, 'once'>,
   { log, close }: { log: { error(fields: object, message: string): void }; close: Logs['close'] },
   exit: (code: number) => void,
 ): void {
   const end = async (surprise: unknown) => {
-    log.error({ err: surprise }, 'unexpected error: the service ends, its runs go on after the next start');
+    log.error({ err: surprise }, 'unexpected error: the service exits; the next start resumes its runs');
     await close().catch(() => undefined);
     exit(1);
   };
@@ -92,7 +92,7 @@ function handleSignals(
   const stop = (signal: string) => {
     if (stopping) return process.exit(1);
     stopping = true;
-    log.info(`${signal}: no new runs, waiting for those that run`);
+    log.info(`${signal}: no new runs; waiting for running ones`);
     service.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -104,6 +104,8 @@ function handleSignals(
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGHUP', () => {
-    service.reload().catch((error: unknown) => log.error({ err: error }, 'the reload failed; what was loaded stays'));
+    service
+      .reload()
+      .catch((error: unknown) => log.error({ err: error }, 'the reload failed; the loaded definitions stay in use'));
   });
 }

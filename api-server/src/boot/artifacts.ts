@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { databaseArtifacts } from '../store/tables/artifacts.ts';
 import type { Database } from '../store/db/database.ts';
 
-/** Where artifacts are kept: nowhere without the block, else in its folder, else in a database that processes share. */
+/** The artifact store: null without the block, a folder where one is configured, otherwise the shared database. */
 export function wireArtifacts({ artifacts }: Pick<Config, 'artifacts'>, database: Database): ArtifactStore | null {
   if (artifacts === null) return null;
   if (artifacts.dir !== null) return artifactStore(artifacts.dir);

@@ -3,10 +3,10 @@ import { type Calibration, createCalibration } from '../analytics/calibrated-mea
 import { labelledExecutions } from '../store/aggregates/calibration.ts';
 import type { Database } from '../store/db/database.ts';
 
-/** How long a gate waits behind what people look at, before it holds the event loop up instead. */
+/** How long a gate waits for a free database reader before it reads on the main thread, which blocks the event loop. */
 const GATE_WAITS_MS = 5_000;
 
-/** What people's marks say of confidences, for the gate, the routes and the pages. */
+/** Calibration from the marks of people, for the gate, the routes and the pages. */
 export function wireCalibration({ calibration }: Pick<Config, 'calibration'>, database: Database): Calibration {
   const read = (from: Database['db'], stepName: string) => labelledExecutions(from, { stepName, stage: 'production' });
   const forGate = (stepName: string) =>

@@ -14,10 +14,10 @@ export interface ChatParts {
   approvals: Approvals;
 }
 
-/** The operator answers for the addresses in the service's own configuration. */
+/** Addresses in the service configuration are trusted, because the operator sets them. */
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
-/** Chats that decide as the JSON routes do. */
+/** Chat channels take decisions through the same use cases as the JSON routes. */
 export const wireChats = ({ config, logs, database, approvals }: ChatParts) =>
   createChats({
     settings: config.notifications,

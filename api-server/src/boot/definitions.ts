@@ -10,7 +10,7 @@ export const definitionFolders = (config: Config) => ({
   managedDir: config.managedDir,
 });
 
-/** Where definitions are, and what of the configuration decides whether they are sound. */
+/** The definition folders, and the settings that decide whether a definition is valid. */
 export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> => ({
   ...definitionFolders(config),
   operator: {
@@ -22,7 +22,7 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
   notifications: config.notifications,
 });
 
-/** Logs what came of the definitions now and after each reload; answers the reload that does. */
+/** Logs the loaded definitions now and after each reload; returns the reload that logs. */
 export function reportLoads(registry: Registry, config: Config, log: Logs['log']): Registry['reload'] {
   report(registry.current(), config, log);
   return async () => {
@@ -41,6 +41,6 @@ function report({ problems, pipelines }: Snapshot, config: Config, log: Logs['lo
   const { pipelineConfigDir, managedDir } = config;
   log.warn(
     { pipeline_config_dir: pipelineConfigDir, managed_dir: managedDir },
-    'no pipeline is loaded: no run can begin',
+    'no pipeline is loaded: no run can start',
   );
 }

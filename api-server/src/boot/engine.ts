@@ -51,14 +51,14 @@ export interface EngineParts {
   backends: AgentBackend[];
   registry: Registry;
   approvals: Approvals;
-  /** Null where none are kept. */
+  /** Null where artifacts are not stored. */
   artifacts: ArtifactStore | null;
   calibration: Pick<Calibration, 'meanOf'>;
   uses: Pick<Uses, 'note'>;
-  /** False where others may have taken over what this process has; absent where there are none. */
+  /** False where other replicas may own the runs of this process; absent without other replicas. */
   holds?: (() => boolean) | undefined;
   priceOf: PriceOf;
-  /** Further writes of the transaction that ends a run. */
+  /** Additional writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
   traceRun?: EngineDeps['traceRun'];
 }
@@ -78,7 +78,7 @@ export function wireEngine(parts: EngineParts): Engine {
     });
   const whileHeld = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
     await store(run, writes);
-    // What was stored may have been stored long ago.
+    // The process may have been paused after the commit: the lease can be over by now.
     if (parts.holds?.() === false) throw new TakenOver();
   };
   const persist = parts.holds ? whileHeld : store;
@@ -112,7 +112,7 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-/** Looks at the lease before something leaves the process: without it the signal of the call has fired by then. */
+/** Checks the lease before a call leaves the process. When the lease is lost, the signal of the call is already aborted. */
 function asked<A extends unknown[], R>(
   holds: EngineParts['holds'],
   call: (...args: A) => Promise<R>,
@@ -159,7 +159,7 @@ function stepDeps(
     noteUse: uses.note,
     keepArtifacts: async (run, stepName, kept) => {
       const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
-      // A folder that takes no files costs the files and not the run.
+      // A folder that cannot be written to loses the files, not the run.
       const result = await artifacts?.keep(run.id, stepName, kept).catch((error: unknown) => {
         logs.log.error({ run_id: run.id, err: error }, 'artifacts could not be stored');
         note('artifacts could not be stored; the service log says why');
@@ -175,7 +175,7 @@ function stepDeps(
   };
 }
 
-/** The backends that the configuration names. */
+/** The configured backends. */
 export function createBackends({ executors }: Config): AgentBackend[] {
   const backend = (name: 'gateway' | 'external') => {
     const settings = executors[name];
@@ -186,7 +186,7 @@ export function createBackends({ executors }: Config): AgentBackend[] {
   return [...backend('gateway'), ...backend('external')];
 }
 
-/** The route of the protocol is `/rpc`; the configuration may name the server alone. */
+/** Adds `/rpc`, the route of the protocol, where the configured URL has no path. */
 function rpcUrl(text: string): string {
   const url = new URL(text);
   if (url.pathname === '/' || url.pathname === '') url.pathname = '/rpc';

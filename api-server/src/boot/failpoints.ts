@@ -1,19 +1,19 @@
 /**
- * Faults that tests ask for through `SIGNALBOX_FAILPOINT`, comma-separated; none in production.
- * `step_row_late`, `synchronous_normal` and `unfenced` break a promise on purpose; `short_lease` makes replicas impatient. `trace` names every point on stderr as it is
- * reached. Anything else is a point, with `:n` for the n-th time it is reached, where the process dies as with `kill -9`;
- * `any:n` is the n-th point of whatever name.
+ * Faults that tests inject through `SIGNALBOX_FAILPOINT`, comma-separated; none in production.
+ * `step_row_late`, `synchronous_normal` and `unfenced` break a guarantee on purpose; `short_lease` shortens the leases.
+ * `trace` writes the name of every point to stderr when it is reached. Any other value is a point at which the process
+ * dies as with `kill -9`; `:n` selects the n-th time that it is reached, and `any:n` the n-th point of any name.
  */
 export interface Failpoints {
-  /** The engine goes on before its rows are stored. */
+  /** The engine continues before its rows are stored. */
   stepRowLate: boolean;
   /** The database acknowledges before the fsync. */
   synchronousNormal: boolean;
-  /** A replica that was taken for dead goes on and writes. */
+  /** A replica that lost its lease continues to write. */
   unfenced: boolean;
   /** Leases of two seconds. */
   shortLease: boolean;
-  /** Called at every point; null where nobody asked, and then nothing is wrapped for it. */
+  /** Called at every point; null without failpoints, and then no call is wrapped. */
   reach: ((point: string) => void) | null;
 }
 
@@ -58,7 +58,7 @@ function counter(asked: readonly string[], { die, say }: Deadly): (point: string
   };
 }
 
-/** Surrounds a call that leaves the process with `<name>.before` and `<name>.after`. */
+/** Adds the points `<name>.before` and `<name>.after` around a call that leaves the process. */
 export function surround<A extends unknown[], R>(
   { reach }: Pick<Failpoints, 'reach'>,
   name: string,

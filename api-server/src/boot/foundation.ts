@@ -20,11 +20,11 @@ import { createPricing, type Pricing } from './pricing.ts';
 import { startTracing } from './tracing.ts';
 import { wireVersions } from './versions.ts';
 
-/** What the stages after it stand on: the database, the loaded definitions, the backends, and what runs share. */
+/** What the later stages of the start need: the database, the loaded definitions, the backends, and what runs share. */
 export interface Foundation {
   now(): number;
   database: Database;
-  /** Its own edition is read again without telling the other replicas. */
+  /** The registry of this replica; a reload of it is not announced to the other replicas. */
   own: Registry;
   registry: Registry;
   reload: Registry['reload'];
@@ -37,7 +37,7 @@ export interface Foundation {
   pricing: Pricing;
   calibration: Calibration;
   versions: ReturnType<typeof wireVersions>;
-  /** `leads`: this process is the one that does what only one may do. */
+  /** `leads`: this process is the leader, which does the jobs that only one replica may do. */
   state: { accepting: boolean; leads: boolean };
 }
 

@@ -16,17 +16,17 @@ import { sharedRoomFor } from '../triggers/shared-queue.ts';
 
 const now = () => Date.now();
 
-/** What waits, and who is in a concurrency group, where several processes share the database. */
+/** The queue and the concurrency groups as rows of the database, for replicas that share it. */
 export const SHARED = { waiting: countWaiting, groupHasRoom, place: joinGroup, makeRoom };
 
-/** A run that waits is nobody's: it begins where it is claimed. Places in concurrency groups are the store's. */
+/** A queued run has no owner: the replica that claims it starts it. The store keeps the places in concurrency groups. */
 export const beginOwn =
   (engine: Engine): Engine['begin'] =>
   (run, state) => {
     if (state === 'running') engine.begin({ ...run, concurrencyGroup: null }, state);
   };
 
-/** What a dry run is told about room. */
+/** The free capacity that a dry run reports. */
 export const roomIn =
   (deps: IntakeDeps<Tx>): ReceiveDeps['roomFor'] =>
   (request) =>
@@ -40,7 +40,7 @@ export interface IntakeParts {
   engine: Engine;
 }
 
-/** Gives intake its transaction, its places and the engine that runs begin in. */
+/** Connects intake to its transaction, its capacity limits and the engine that starts the runs. */
 export async function takeIn(
   { dedup, concurrency }: Config,
   { database, capacity, concurrencyGroups, templates, engine }: IntakeParts,

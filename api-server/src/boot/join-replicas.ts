@@ -22,23 +22,23 @@ export interface ReplicaParts {
   database: Database;
   engine: Engine;
   capacity: Capacity;
-  /** Hears what other processes say to all. */
+  /** Receives a broadcast of another replica. */
   heard(word: string): void;
   lead(leads: boolean): void;
-  /** Reads the definitions again, because another process changed them. */
+  /** Reloads the definitions, because another replica changed them. */
   reload(): Promise<unknown>;
 }
 
-/** How long an api-server of a version that shares its database with nobody may take to let go of it. */
+/** How long to wait for an api-server of an older version, which uses its database alone, to release it. */
 const OWNER_PATIENCE_MS = 30_000;
-/** For tests that wait for the end of leases. */
+/** For tests that wait for a lease to expire. */
 const SHORT_LEASE_MS = 2_000;
 
-/** Gives a replica its lease, its store and its engine; null where the database is embedded and belongs to this process. */
+/** Connects a replica to its lease, its store and its engine; null for the embedded database, which has one process. */
 export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> {
   const { config, logs, failpoints, database, engine, capacity } = parts;
   if ('file' in config.database) return null;
-  // With the client of Postgres, which is loaded only where it is used.
+  // Imports the Postgres client, which is loaded only where it is used.
   const { openMembership } = await import('../store/db/membership.ts');
   const leaseMs = failpoints.shortLease ? SHORT_LEASE_MS : LEASE_MS;
   const membership = await openMembership(config.database.url, {
@@ -66,7 +66,7 @@ export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> 
     room: () => capacity.max - capacity.active() - capacity.waiting() - capacity.announced(),
     cancelAsked: async (epoch) => {
       const asked = await askedToCancel(database.db, epoch);
-      // Their ends may take a while; who asked looks for them in the store.
+      // A cancelled run may take a while to end; the replica that asked polls the store for its end.
       for (const { runId, by } of asked) engine.cancel(runId, by).catch(() => undefined);
     },
     lead: parts.lead,
@@ -79,7 +79,7 @@ export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> 
   return replica;
 }
 
-/** Acts when a mark is another one than at the last look; the first look is the beginning. */
+/** Calls `act` when the mark differs from the last one; the first mark only sets the start. */
 function onceMoved(act: () => void): (mark: number | null) => void {
   let known: number | null | undefined;
   return (mark) => {
@@ -89,22 +89,22 @@ function onceMoved(act: () => void): (mark: number | null) => void {
 }
 
 const reloadFailed = (log: Logs['log']) => (error: unknown) =>
-  log.error({ err: error }, 'definitions that another process changed cannot be read');
+  log.error({ err: error }, 'the definitions that another replica changed cannot be read');
 
-/** A registry whose changes reach the other processes; where the database takes no writes now, they wait for the next change. */
+/** A registry that announces its changes to the other replicas; if that write fails, they reload with the next change. */
 export const shareRegistry = (registry: Registry, database: Database, log: Logs['log']): Registry =>
   database.writeAs === undefined
     ? registry
     : spreadChanges(registry, () =>
         database
           .write(spreadDefinitions)
-          .catch((error: unknown) => log.warn({ err: error }, 'other processes were not told to reload')),
+          .catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not notified of the reload')),
       );
 
-/** How soon a stream shows what another process stored. */
+/** How often a stream reads what another replica stored. */
 const LOOK_MS = 1_000;
 
-/** The live log of a run, whichever process has it. */
+/** The live log of a run, also of one that another replica owns. */
 export const subscribeTo = (hub: EventHub, { db, writeAs }: Database): EventHub['subscribe'] =>
   writeAs === undefined
     ? hub.subscribe

@@ -16,10 +16,10 @@ export interface NotificationParts {
   templates: Templates;
 }
 
-/** The operator answers for the addresses in the service's own configuration. */
+/** Addresses in the service configuration are trusted, because the operator sets them. */
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
-/** Gives notifications their outbox, their two ways out and their clock. */
+/** Connects notifications to their outbox, their HTTP and SMTP clients and the clock. */
 export function wireNotifications({
   config,
   logs,

@@ -3,7 +3,7 @@ import type { Logs } from '../observability/logger.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { Failpoints } from './failpoints.ts';
 
-/** What a service is started with. */
+/** Start options of the service. */
 export interface ServiceOptions {
   config: Config;
   version: string;

@@ -6,7 +6,7 @@ import type { Foundation } from './foundation.ts';
 import { wireNotifications } from './notifications.ts';
 import type { ServiceOptions } from './options.ts';
 
-/** How runs reach people, and people runs. */
+/** Approvals, notifications and chats. */
 export interface People {
   notifications: Notifications;
   approvals: Approvals;

@@ -51,7 +51,7 @@ test('what has no price by hand has that of the catalog, once it was read', asyn
   const { priceOf, start } = make([byHand]);
   expect(priceOf(USE)).toBeNull();
   await start();
-  expect(logged).toEqual(['prices were read from the catalog']);
+  expect(logged).toEqual(['read the prices from the catalog']);
   expect(priceOf(USE)).toEqual({ cost: 18, source: 'live_exact' });
   expect(priceOf({ ...USE, model: 'claude-y' })).toEqual({ cost: 2, source: 'manual' });
   expect(priceOf({ ...USE, provider: 'auto', model: 'router' })).toBeNull();
@@ -72,7 +72,7 @@ test.each([
   await start();
   answer = { status, body };
   await start();
-  expect(logged.at(-1)).toBe('prices cannot be read from the catalog; the last ones stay');
+  expect(logged.at(-1)).toBe('prices cannot be read from the catalog; the last prices stay in use');
   expect(priceOf(USE)?.cost).toBe(18);
 });
 

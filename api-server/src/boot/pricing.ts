@@ -5,20 +5,20 @@ import { catalogPrices } from '../runs/state/catalog-prices.ts';
 import { NO_PRICES, type PriceOf, priceList } from '../runs/state/cost.ts';
 
 export interface Pricing {
-  /** By hand first, then from the catalog. */
+  /** The configured price first, then the one of the catalog. */
   priceOf: PriceOf;
-  /** Reads the catalog now and then; resolves when the first try is over. */
+  /** Reads the catalog at intervals; resolves after the first attempt. */
   start(): Promise<void>;
   stop(): void;
 }
 
-/** Whether anything may have a price, so that budgets of money mean something. */
+/** Whether any model can have a price; without prices `max_cost` has no effect. */
 export const isPriced = (config: PricingConfig | null): boolean =>
   config !== null && (config.models.length > 0 || config.live !== null);
 
 const TRY_MS = 30_000;
 
-/** Prices of the configuration, and of the catalog where it names one; a catalog that fails leaves the last one in force. */
+/** Prices of the configuration and of the catalog; when the catalog cannot be read, its last prices stay in use. */
 export function createPricing(config: PricingConfig | null, log: Logs['log']): Pricing {
   const byHand = config ? priceList(config.models) : NO_PRICES;
   const live = config?.live ?? null;
@@ -30,10 +30,10 @@ export function createPricing(config: PricingConfig | null, log: Logs['log']): P
     try {
       const catalog = await readCatalog(url, AbortSignal.any([stopped.signal, AbortSignal.timeout(TRY_MS)]));
       fromCatalog = catalogPrices(catalog, { crossProvider });
-      log.info({ models: catalog.length }, 'prices were read from the catalog');
+      log.info({ models: catalog.length }, 'read the prices from the catalog');
     } catch (error) {
       if (!stopped.signal.aborted)
-        log.warn({ err: error }, 'prices cannot be read from the catalog; the last ones stay');
+        log.warn({ err: error }, 'prices cannot be read from the catalog; the last prices stay in use');
     }
   };
 

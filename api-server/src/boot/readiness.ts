@@ -24,7 +24,7 @@ export interface WiredReadiness {
   verdicts: Pick<Verdicts, 'start' | 'stop'>;
 }
 
-/** Gives readiness its evidence, the agents' versions and the clock. */
+/** Connects readiness to its evidence, the versions of the agents and the clock. */
 export function wireReadiness({ config, database, registry, backends, logs }: ReadinessParts): WiredReadiness {
   const { managedDir } = config;
   const deps = {

@@ -1,65 +1,65 @@
 import type { Membership, Renewal } from '../store/db/membership.ts';
 
-/** After so long without a word from a replica its runs go to others (Design 8). */
+/** Lease of a replica: when it is not renewed for this long, other replicas take over its runs. */
 export const LEASE_MS = 10_000;
 
 export interface ReplicaDeps {
   membership: Membership;
   leaseMs: number;
-  /** From now on the store writes under this epoch, or not at all. */
+  /** Sets the epoch of all further writes; `'none'` refuses them. */
   writeAs(epoch: number | 'none'): void;
-  /** Takes runs of nobody, at most so many; answers their ids. */
+  /** Claims at most `limit` runs without an owner; returns their ids. */
   claim(limit: number): Promise<string[]>;
   takeUp(runIds: string[]): Promise<void>;
-  /** Makes all runs of this process nobody's. */
+  /** Releases the ownership of all runs of this process. */
   release(): Promise<void>;
-  /** Stops all runs of this process where they are. */
+  /** Stops all runs of this process; another replica continues them. */
   letGo(): Promise<void>;
-  /** Runs that could begin at once. */
+  /** Free slots for runs. */
   room(): number;
-  /** Cancels the runs of this process that others were asked to cancel. */
+  /** Cancels the runs of this process whose cancellation another replica was asked for. */
   cancelAsked(epoch: number): Promise<void>;
-  /** Whether this process is the one that does what must be done once. */
+  /** Whether this process is the leader. */
   lead(leads: boolean): void;
-  /** Another process changed definitions. */
+  /** Reports the change mark of the definitions; a new one means that another replica changed them. */
   definitionsChanged(mark: number | null): void;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number;
   log: { info(fields: object, msg: string): void; warn(fields: object, msg: string): void };
-  /** False in the test that shows what leases are for. */
+  /** False in the test that proves that the lease is needed. */
   fenced: boolean;
 }
 
 export interface Replica {
-  /** Enters and begins to renew its lease; resolves when the runs that were nobody's are on their way. */
+  /** Takes a lease and starts to renew it; resolves when the first runs without an owner are claimed. */
   start(): Promise<void>;
-  /** Something is to do: looks at once instead of at the next round. */
+  /** Renews and checks at once instead of at the next interval. */
   soon(): void;
-  /** A run is nobody's. */
+  /** A run without an owner was announced. */
   work(): void;
-  /** Here is room for a run. */
+  /** A slot became free. */
   room(): void;
   /**
-   * False once the lease may be over; its runs are let go then. A process that stood still asks this before its timer can
-   * say so.
+   * False once the lease may have expired; the runs are then released. A process that was paused must call this, because
+   * its timer has not fired yet.
    */
   holds(): boolean;
-  /** Takes no more runs; resolves when those that it just took are on their way. */
+  /** Claims no more runs; resolves when the runs that were just claimed are started. */
   retire(): Promise<void>;
-  /** Gives the runs that this process has stopped to others, at once. */
+  /** Releases the stopped runs of this process, so that other replicas can claim them at once. */
   handOver(): Promise<void>;
-  /** Leaves; nothing is stored under its epoch any more. */
+  /** Gives the lease up; nothing is stored under its epoch after this. */
   stop(): Promise<void>;
 }
 
-/** A look at what is nobody's, this often; words of others make it sooner. */
+/** Renewals per lease. Each one also looks for runs without an owner; announcements trigger it earlier. */
 const BEATS = 5;
-/** A lease ends here before it ends for others, by this part of it: nobody takes over what still runs. */
+/** The owner treats its lease as expired this part of it earlier than the others do, so that no run has two owners. */
 const MARGIN = 0.2;
 const SOON_MS = 10;
-const HANDED_OVER_LATE = 'its runs are handed over once its lease is over';
+const HANDED_OVER_LATE = 'its runs are handed over when its lease expires';
 
-/** Runs `job` at most once at a time; a call meanwhile makes it run once more. Never rejects. */
+/** Runs `job` at most once at a time; a call during a run causes one more run. Never rejects. */
 function oneAtATime(job: () => Promise<void>, failed: (error: unknown) => void) {
   let running: Promise<void> | null = null;
   let again = false;
@@ -76,7 +76,7 @@ function oneAtATime(job: () => Promise<void>, failed: (error: unknown) => void) 
   };
 }
 
-/** Keeps this process a member of those that share a database, and gives it runs while it has room. */
+/** Renews the lease of this replica and claims runs while it has free slots. */
 export function createReplica(deps: ReplicaDeps): Replica {
   const { membership, leaseMs, log } = deps;
   let epoch: number | null = null;
@@ -85,14 +85,14 @@ export function createReplica(deps: ReplicaDeps): Replica {
   let until = Infinity;
   let retired = false;
   let stopped = false;
-  /** Runs were nobody's at the last look. */
+  /** The last check found runs without an owner. */
   let backlog = false;
   let seen: Pick<Renewal, 'work' | 'dead' | 'cancellations'> = { work: false, dead: false, cancellations: false };
   let trouble = false;
   let timer: NodeJS.Timeout | undefined;
   let end: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
-  /** Claimed and not taken up yet. */
+  /** Claimed runs that are not started yet. */
   const claimed = new Set<string>();
 
   const hold = (since: number) => {
@@ -101,10 +101,10 @@ export function createReplica(deps: ReplicaDeps): Replica {
     until = since + leaseMs * (1 - MARGIN);
     end = setTimeout(() => lose('could not renew its lease'), Math.max(0, until - deps.monotonic()));
   };
-  /** Nothing of this process is stored from here on, and nothing of it goes on. */
+  /** From here on this process stores nothing, and its runs are stopped. */
   const lose = (why: string) => {
     if (epoch === null || !deps.fenced) return;
-    log.warn({ epoch }, `this replica ${why}; its runs are let go`);
+    log.warn({ epoch }, `this replica ${why}; its runs are released`);
     clearTimeout(end);
     deps.writeAs('none');
     deps.lead(false);
@@ -121,7 +121,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
     before = null;
     hold(since);
     deps.writeAs(epoch);
-    log.info({ epoch }, 'this replica has its place among those that share the database');
+    log.info({ epoch }, 'this replica holds its lease');
   };
   const beat = async () => {
     if (stopped) return;
@@ -130,8 +130,8 @@ export function createReplica(deps: ReplicaDeps): Replica {
     if (held === null) return;
     const renewal = await membership.renew(held);
     if (epoch !== held) return;
-    if (renewal === null) return lose('was taken for dead');
-    // Some of its runs may have stopped by themselves meanwhile.
+    if (renewal === null) return lose('lost its lease to another replica');
+    // Some of its runs may have ended in the meantime.
     if (since + leaseMs * (1 - MARGIN) <= deps.monotonic() || deps.monotonic() >= until)
       return lose('renewed its lease too late');
     hold(since);
@@ -141,7 +141,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
     deps.lead(renewal.leads);
     deps.definitionsChanged(renewal.definitions);
   };
-  /** Not a part of the beat: a claim may wait for locks, a lease may not. */
+  /** Separate from the renewal: a claim may wait for locks, a renewal must not. */
   const takeRuns = async () => {
     const { work, dead, cancellations } = seen;
     if (epoch === null) return;
@@ -154,7 +154,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
     if (cancellations || work) await deps.cancelAsked(epoch);
   };
   const failed = (error: unknown) => {
-    if (!trouble) log.warn({ err: error }, 'this replica cannot look after its lease or its runs; trying again');
+    if (!trouble) log.warn({ err: error }, 'this replica cannot renew its lease or claim runs; it tries again');
     trouble = true;
   };
   const renewing = oneAtATime(beat, failed);
@@ -186,7 +186,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
       if (backlog) lookSoon();
     },
     holds: () => {
-      if (deps.monotonic() >= until) lose('stood still past its lease');
+      if (deps.monotonic() >= until) lose('was paused beyond the end of its lease');
       return epoch !== null;
     },
     retire: async () => {

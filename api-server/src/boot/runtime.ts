@@ -13,10 +13,10 @@ import type { People } from './people.ts';
 import type { Replica } from './replica.ts';
 import { startRetention, wireScheduler } from './schedules.ts';
 
-/** What executes runs: the engine, the replica that owns them where several share a database, and what starts them. */
+/** What executes runs: the engine, the replica with its lease where several share a database, intake and schedules. */
 export interface Runtime {
   engine: Engine;
-  /** Null where the database is embedded and belongs to this process. */
+  /** Null for the embedded database, which has one process. */
   replica: Replica | null;
   intakeDeps: IntakeDeps<Tx>;
   scheduler: Scheduler;
@@ -32,7 +32,7 @@ export async function wireRuntime(
   const { config } = options;
   const { tracing, pricing, versions, state, own, database } = foundation;
   const isShared = 'url' in config.database;
-  /** The engine asks for the lease before the replica that holds it is there. */
+  /** The engine needs the lease check before the replica exists. */
   const lease: { of: Replica | null } = { of: null };
   const artifacts = wireArtifacts(config, database);
   const engine = wireEngine({

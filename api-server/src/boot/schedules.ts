@@ -29,7 +29,7 @@ export interface ScheduleParts {
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
 
-/** Gives schedules their store and the engine that they start runs in. */
+/** Connects schedules to their store and to intake. */
 export function wireScheduler({
   config,
   logs,
@@ -69,11 +69,11 @@ export function wireScheduler({
 }
 
 interface RetentionParts extends Pick<ScheduleParts, 'config' | 'logs' | 'database'> {
-  /** Whether this process is the one that removes rows; files are each process's own, or gone already. */
+  /** Only the leader removes rows. Every process removes its own files. */
   leads(): boolean;
 }
 
-/** What is removed every day. */
+/** The daily removal of expired rows and files. */
 export function startRetention({ config, logs, database, leads }: RetentionParts): {
   stop(): void;
 } {

@@ -68,7 +68,7 @@ test('a shell check on disk that may not run is a warning at the start, with its
 test('a budget of money without prices is a warning at the start, with prices it is none', async () => {
   const pipeline = { 'p.yaml': asking('', 'budget: {max_cost: 2}\n') };
   expect(warnings((await start('', pipeline)).lines)).toEqual([
-    'definition: max_cost stops nothing: the service has no pricing.models',
+    'definition: max_cost has no effect: the service has no pricing.models',
   ]);
   const models = 'models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2}]';
   expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);

@@ -12,14 +12,14 @@ import { start } from './start.ts';
 import { stop } from './stop.ts';
 
 export interface Service {
-  /** Listens and answers the base address. */
+  /** Listens; resolves to the base address. */
   listen(): Promise<string>;
   reload(): Promise<void>;
-  /** Takes nothing new, lets runs end for a while, closes. */
+  /** Refuses new runs, waits for running ones up to the drain timeout, closes. */
   close(): Promise<void>;
 }
 
-/** Everything that a service is made of, for its start and its stop. */
+/** All parts of the service, for its start and its stop. */
 export interface Stages {
   options: ServiceOptions;
   foundation: Foundation;
@@ -29,7 +29,7 @@ export interface Stages {
   app: WebApp;
 }
 
-/** Puts the service together, stage by stage: each stands on those before it. */
+/** Builds the service in stages; each uses those before it. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const foundation = await layFoundation(options);
   const people = reachPeople(options, foundation);
@@ -50,7 +50,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** JSON routes and pages, which do not listen yet. */
+/** The HTTP server with JSON routes and pages; it does not listen yet. */
 function openWeb(
   { config, version, logs }: ServiceOptions,
   { database, now }: Foundation,

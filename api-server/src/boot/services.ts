@@ -28,7 +28,7 @@ export interface Operating {
   verdicts: Pick<Verdicts, 'start' | 'stop'>;
 }
 
-/** The operations over everything that was put up before. */
+/** Builds the use cases on the foundation and the runtime. */
 export function operate(
   options: ServiceOptions,
   { foundation, people, runtime }: { foundation: Foundation; people: People; runtime: Runtime },

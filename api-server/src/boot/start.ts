@@ -4,7 +4,7 @@ import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
 import type { Runtime } from './runtime.ts';
 import type { Stages } from './service.ts';
 
-/** What begins before the address opens, in order; what may take longer goes on beside it. */
+/** The steps before the server listens, in order; longer ones continue in the background. */
 export async function start({ options, foundation, people, runtime, operating }: Stages): Promise<void> {
   const { log } = options.logs;
   const { database, pricing, versions, state, now } = foundation;
@@ -17,13 +17,13 @@ export async function start({ options, foundation, people, runtime, operating }:
   versions.texts.start();
   void reportShortfalls(database.db, log);
   void keepEarlierPrompts(database, now()).catch((error: unknown) =>
-    log.warn({ err: error }, 'prompts of earlier definitions could not be kept; the next start tries again'),
+    log.warn({ err: error }, 'prompts of earlier definitions could not be stored; the next start tries again'),
   );
 }
 
-/** A replica claims runs; the embedded database has one process, which goes on with all that were left. */
+/** A replica claims runs. With the embedded database the only process resumes all interrupted runs. */
 async function resume({ replica, engine }: Runtime, log: Logs['log']): Promise<void> {
   if (replica) return replica.start();
   const runs = await engine.resume();
-  if (runs > 0) log.info({ runs }, 'runs of the last process go on');
+  if (runs > 0) log.info({ runs }, 'resumed the interrupted runs');
 }

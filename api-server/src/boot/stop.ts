@@ -1,9 +1,9 @@
 import type { Stages } from './service.ts';
 
-/** How long runs may go on after SIGTERM; what is left goes on after the next start. */
+/** How long runs may continue after SIGTERM; the rest is resumed at the next start. */
 const DRAIN_MS = 20_000;
 
-/** Takes nothing new, lets runs end for a while, then closes what the stages opened. */
+/** Refuses new runs, waits for running ones up to the drain timeout, then closes what the stages opened. */
 export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
   const { database, pricing, backends, tracing, versions, state } = foundation;
   const { engine, replica, scheduler, retention } = runtime;

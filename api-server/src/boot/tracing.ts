@@ -8,7 +8,7 @@ interface TracingParts {
   logs: Logs;
 }
 
-/** The SDK is loaded only where the configuration asks for it. */
+/** The SDK is loaded only when tracing is enabled. */
 export async function startTracing({ config, version, logs }: TracingParts): Promise<Tracing | null> {
   if (config.otel === null) return null;
   const otel = await import('../observability/otel.ts');

@@ -8,7 +8,7 @@ export interface VersionParts extends Pick<AgentTextsDeps, 'ask' | 'log'> {
   database: Database;
 }
 
-/** Keeps which editions of prompts and agents are used, and fetches the texts of agents. */
+/** Records the versions of prompts and agents that are used, and fetches the texts of agents. */
 export function wireVersions({ database, ask, log }: VersionParts): { uses: Uses; texts: AgentTexts } {
   const texts = createAgentTexts({
     wanted: (limit) => wantedVersions(database.db, limit),

@@ -11,7 +11,7 @@ To restore, stop the service and put the copy where database.url points, without
 A Postgres database is backed up with pg_dump.
 `;
 
-/** Runs the command; answers the exit code. */
+/** Runs the command; resolves to the exit code. */
 export async function backup(args: string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const options = {
     config: { type: 'string' },
@@ -26,10 +26,10 @@ export async function backup(args: string[], env: Readonly<Record<string, string
   if (!loaded.ok) return say(`backup: ${loaded.message}\n`, 1);
   const { database } = loaded.config;
   if (!('file' in database)) return say('backup: database.url names a server; use pg_dump\n', 1);
-  if (!existsSync(database.file)) return say(`backup: ${database.file} is not there yet\n`, 1);
+  if (!existsSync(database.file)) return say(`backup: ${database.file} does not exist yet\n`, 1);
   const target = resolve(values.to);
   if (existsSync(target) && !values.overwrite)
-    return say(`backup: ${target} is there already; --overwrite replaces it\n`, 1);
+    return say(`backup: ${target} already exists; --overwrite replaces it\n`, 1);
   const unfinished = `${target}.unfinished`;
   const showEvery = 10;
   let shown = 0;
@@ -40,7 +40,7 @@ export async function backup(args: string[], env: Readonly<Record<string, string
   });
   if (problem !== null) {
     rmSync(unfinished, { force: true });
-    return say(`backup: the copy is not sound: ${problem}\n`, 1);
+    return say(`backup: the copy is damaged: ${problem}\n`, 1);
   }
   renameSync(unfinished, target);
   return say(`${target}: ${(statSync(target).size / 1024 / 1024).toFixed(1)} MiB\n`, 0);

@@ -5,10 +5,13 @@ export const TOKEN_ROLES = ['admin', 'operator', 'viewer', 'webhook'] as const;
 
 const TokenEntry = z
   .strictObject({
-    name: text().max(128).describe('Who acts with it, as logs and the audit log say'),
-    token: text().describe('The secret; write `${NAME}` to take it from the environment'),
-    role: z.enum(TOKEN_ROLES).describe('What it may do; `webhook` reaches the webhook and nothing else'),
-    team: text().max(128).optional().describe('Team of the runs that its deliveries start; on a webhook token only'),
+    name: text().max(128).describe('Name of the caller in logs and in the audit log'),
+    token: text().describe('The secret; write `${NAME}` to read it from the environment'),
+    role: z.enum(TOKEN_ROLES).describe('Role of the token; `webhook` may only call the webhook'),
+    team: text()
+      .max(128)
+      .optional()
+      .describe('Team of the runs that this token starts; only valid for the role `webhook`'),
   })
   .refine((entry) => entry.team === undefined || entry.role === 'webhook', {
     path: ['team'],
@@ -21,26 +24,28 @@ export const AuthBlock = block({
     .array(TokenEntry)
     .superRefine(noRepeats)
     .optional()
-    .describe('Everybody who may come in; names and tokens are unique'),
+    .describe('Tokens for the API and the pages; names and tokens must be unique'),
   teams: z
     .array(
       z.strictObject({
         name: text().max(128).describe('Name of the team'),
-        token: text().describe('Its webhook token'),
+        token: text().describe('Webhook token of the team'),
       }),
     )
     .optional()
-    .describe('Older form of webhook tokens; read with a warning and only without `tokens`'),
-  token: text().optional().describe('Older form of one token; read with a warning and only without `tokens`'),
+    .describe('Deprecated: webhook tokens by team; ignored when `tokens` is set'),
+  token: text().optional().describe('Deprecated: a single token; ignored when `tokens` is set'),
   allow_unauthenticated: flag()
     .default(false)
-    .describe('Start without tokens, with everything open to everybody; warns at every start'),
-  metrics_auth: flag().default(false).describe('Whether `/metrics` needs a viewer'),
-  session_secret: text().optional().describe('Signs page sessions; without it they end with the process'),
-  session_max_age_seconds: whole(60).default(28_800).describe('How long a session lasts'),
+    .describe('Serve the API and the pages without authentication; logs a warning at every start'),
+  metrics_auth: flag().default(false).describe('Whether `/metrics` requires a token with the role `viewer` or higher'),
+  session_secret: text()
+    .optional()
+    .describe('Key that signs page sessions; without it a random key is used and sessions end at a restart'),
+  session_max_age_seconds: whole(60).default(28_800).describe('How long a session lasts after a login'),
   session_max_age_remembered_seconds: whole(60)
     .default(2_592_000)
-    .describe('How long a session lasts that asked to be remembered'),
+    .describe('How long a session lasts after a login with "Remember me"'),
 });
 export type AuthBlock = z.infer<typeof AuthBlock>;
 
@@ -51,7 +56,7 @@ function noRepeats(entries: { name: string; token: string }[], context: z.Refine
     if (names.has(name))
       context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is used twice` });
     if (token !== '' && secrets.has(token))
-      context.addIssue({ code: 'custom', path: [index, 'token'], message: 'is the token of another entry too' });
+      context.addIssue({ code: 'custom', path: [index, 'token'], message: 'is also the token of another entry' });
     names.add(name);
     secrets.add(token);
   }

@@ -22,7 +22,7 @@ export interface BackendConfig {
   url: string;
   /** Empty where the backend needs none. */
   token: string;
-  /** Absolute path of a CA file. */
+  /** Absolute path of a CA certificate file. */
   ca: string | null;
 }
 
@@ -41,7 +41,7 @@ export type DatabaseConfig = ({ file: string } | { url: string }) & { autoMigrat
 /** Where traces go (Orchestration 6). */
 export interface OtelConfig {
   exporter: 'otlp' | 'console';
-  /** Base address of the collector; null takes the one that the SDK's own environment names, as for the name. */
+  /** Base address of the collector; null leaves it to the environment variables of the SDK. */
   endpoint: string | null;
   serviceName: string | null;
 }
@@ -51,7 +51,7 @@ export interface PricingConfig {
   currency: string;
   models: { provider: string; model: string; inputPerMtok: number; outputPerMtok: number }[];
   teamBudgets: Record<string, number>;
-  /** Null where prices are those of `models` alone. */
+  /** Null where only the prices of `models` apply. */
   live: { url: string; crossProvider: boolean; refreshSeconds: number } | null;
 }
 
@@ -60,27 +60,27 @@ export interface Config {
   /** Absolute path of the file it was read from. */
   file: string;
   server: { host: string; port: number; tls: TlsConfig | null; forwardedAllowIps: string[]; maxBodyBytes: number };
-  /** Where people reach the pages, for links in messages; null gives messages without links. */
+  /** Public address of the pages, for links in messages; null: messages have no links. */
   publicUrl: string | null;
   pipelineConfigDir: string | null;
   stepLibraryDir: string | null;
   managedDir: string | null;
-  /** The file of the embedded database, or the url of a Postgres server, which may hold a password. */
+  /** File of the embedded database, or URL of a Postgres server. The URL may contain a password. */
   database: DatabaseConfig;
   executors: { external: BackendConfig | null; gateway: (BackendConfig & { restUrl: string | null }) | null };
   logging: { level: 'debug' | 'info' | 'warn' | 'error'; dir: string | null };
-  /** Null keeps none; without a folder they are kept in the database. */
+  /** Null: artifacts are not stored. Without a folder they are stored in the database. */
   artifacts: { dir: string | null; retentionDays: number } | null;
   schedule: { catchUpSeconds: number };
-  /** Null keeps them for good. */
+  /** Null: never removed. */
   retention: { runsDays: number | null; auditDays: number | null };
   dedup: { enabled: boolean; windowSeconds: number };
   concurrency: { maxRuns: number; onFull: 'reject' | 'queue'; maxQueued: number };
   auth: AuthConfig;
-  /** Keys as in the file: a message's own config goes over a channel's. */
+  /** Keys as in the file. The `config` of a message overrides the settings of its channel. */
   notifications: NotificationsBlock;
   pricing: PricingConfig | null;
-  /** Null where nothing is traced. */
+  /** Null: tracing is off. */
   otel: OtelConfig | null;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };

@@ -5,7 +5,7 @@ const asNumber = (value: unknown) =>
   typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 const asBoolean = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
 
-/** Numbers and booleans also take their text form, which is what `${ENV}` leaves behind. */
+/** Numbers and booleans also accept their text form, because `${ENV}` always produces a string. */
 export const whole = (min: number, max = Number.MAX_SAFE_INTEGER) => z.preprocess(asNumber, z.int().min(min).max(max));
 export const decimal = (min: number, max = Number.MAX_VALUE) => z.preprocess(asNumber, z.number().min(min).max(max));
 export const flag = () => z.preprocess(asBoolean, z.boolean());
@@ -17,9 +17,9 @@ export const words = (word: z.ZodType<string> = text()) =>
     z.array(word),
   );
 
-/** A block that is there with its defaults even when it is left out or left empty. */
+/** A block whose defaults apply even when it is missing or empty. */
 export const block = <S extends z.ZodRawShape>(shape: S) => z.preprocess((value) => value ?? {}, z.strictObject(shape));
-/** A block that means something by being left out; left empty it counts as given. */
+/** A block whose absence has a meaning; an empty block counts as present. */
 export const optionalBlock = <S extends z.ZodRawShape>(shape: S) =>
   z.preprocess((value) => (value === null ? {} : value), z.strictObject(shape).optional());
 
@@ -29,7 +29,7 @@ export const url = (...protocols: string[]) =>
     `must be a URL of ${protocols.join(' or ')}`,
   );
 
-/** An address, a CIDR range, or `*` for everybody. */
+/** An address, a CIDR range, or `*` for every address. */
 export const addressRange = () =>
   text().refine((value) => {
     const [address = '', bits, ...rest] = value.split('/');

@@ -4,8 +4,11 @@ import { block, decimal, flag, optionalBlock, text, url, whole } from './fields.
 /** Tracing (Orchestration 6). */
 export const Observability = block({
   otel: block({
-    enabled: flag().default(false).describe('Whether traces are made'),
-    exporter: z.enum(['otlp', 'console']).default('otlp').describe('Where traces go'),
+    enabled: flag().default(false).describe('Whether spans are recorded and exported'),
+    exporter: z
+      .enum(['otlp', 'console'])
+      .default('otlp')
+      .describe('Exporter: `otlp` sends spans to a collector, `console` writes them to stdout'),
     endpoint: url('http:', 'https:')
       .optional()
       .describe(
@@ -19,44 +22,44 @@ export const Observability = block({
 
 /** Prices are currency units per 1,000,000 tokens (Orchestration 2.13). */
 export const Pricing = optionalBlock({
-  currency: text().default('USD').describe('Label beside amounts; nothing is converted'),
+  currency: text().default('USD').describe('Currency of all prices; used as a label, no conversion'),
   models: z
     .array(
       z.strictObject({
         match: z
           .strictObject({
             provider: text().describe('Name of the provider'),
-            model: text().describe('Beginning of the model’s name'),
+            model: text().describe('Prefix of the model name'),
           })
-          .describe('Models that cost this'),
+          .describe('Models that these prices apply to'),
         input_per_mtok: decimal(0).describe('Price of 1,000,000 input tokens'),
         output_per_mtok: decimal(0).describe('Price of 1,000,000 output tokens'),
       }),
     )
     .default([])
-    .describe('Prices by model: the longest beginning of its name holds, among those of its provider'),
+    .describe('Prices by model; among the entries of a provider, the longest matching prefix wins'),
   team_budgets: z
     .record(z.string(), decimal(0))
     .default({})
-    .describe('Budget of each team for a calendar month in UTC: shown in the metrics, stops nothing'),
+    .describe('Budget of each team for a calendar month in UTC; reported in the metrics, not enforced'),
   live_pricing: block({
-    enabled: flag().default(false).describe('Whether the catalog is read'),
+    enabled: flag().default(false).describe('Whether prices are read from the catalog'),
     url: url('http:', 'https:')
       .default('https://openrouter.ai/api/v1/models')
-      .describe('Address of the catalog, in the form of this one'),
+      .describe('Address of the catalog; it must answer in the format of the default one'),
     allow_cross_provider: flag()
       .default(false)
-      .describe('Whether the price of another provider of the same model may stand in'),
+      .describe('Whether the price of the same model at another provider is used when the provider has none'),
     refresh_interval_seconds: whole(60).default(3600).describe('How often the catalog is read'),
-  }).describe('Prices from a public catalog for what has none in `models`'),
+  }).describe('Prices from a public catalog, for models without an entry in `models`'),
 });
 
 const Regression = z.strictObject({
   golden_set: text().describe('Name of the golden set'),
-  cron: text().describe('When, as a cron line'),
+  cron: text().describe('Cron expression'),
   mode: z.literal('rerender', 'must be rerender').default('rerender').describe('What is replayed'),
-  alert_on_regressed: whole(1).default(1).describe('Cases that must get worse to alert'),
-  alert_on_accuracy_drop: decimal(0, 1).default(0.1).describe('Drop of accuracy that alerts'),
+  alert_on_regressed: whole(1).default(1).describe('Number of regressed cases that triggers an alert'),
+  alert_on_accuracy_drop: decimal(0, 1).default(0.1).describe('Drop of accuracy that triggers an alert'),
   notify: z
     .strictObject({
       channel: text().describe('Channel of the message'),
@@ -64,7 +67,7 @@ const Regression = z.strictObject({
       config: z.record(z.string(), z.unknown()).optional().describe('Settings of the channel'),
     })
     .optional()
-    .describe('Who is told of an alert'),
+    .describe('Channel that receives the alert'),
 });
 
 /** Replay (Orchestration 2.13, 4.6). */
@@ -72,12 +75,12 @@ export const Replay = optionalBlock({
   safe_agents: z
     .array(text().regex(/^[^:]+:[^:]+$/, 'must be <executor>:<agent>'))
     .default([])
-    .describe('Agents that may be asked again without harm, as `EXECUTOR:AGENT`'),
+    .describe('Agents that are safe to call again, as `EXECUTOR:AGENT`'),
   judge: optionalBlock({
-    agent: text().default('replay-judge').describe('Name of the judge'),
-    executor: text().default('gateway').describe('Backend that runs it'),
-    timeout_seconds: whole(1).default(120).describe('How long it may take'),
-    max_output_chars: whole(1).default(4000).describe('How much of each output it sees'),
+    agent: text().default('replay-judge').describe('Name of the judge agent'),
+    executor: text().default('gateway').describe('Backend that runs the judge'),
+    timeout_seconds: whole(1).default(120).describe('Timeout of the judge'),
+    max_output_chars: whole(1).default(4000).describe('Longer outputs are cut before the judge reads them'),
   }).describe('The agent that compares outputs'),
-  regression: z.array(Regression).default([]).describe('Golden sets that are replayed by the clock'),
+  regression: z.array(Regression).default([]).describe('Golden sets that are replayed on a schedule'),
 });

@@ -100,7 +100,7 @@ test('artifacts that could not be kept are a warning, a folder that is made late
   expect(loaded(`${TOKENS}artifacts: {dir: later/artifacts}`).warnings).toEqual([]);
   for (const file of ['server.crt', 'server.crt/below'])
     expect(loaded(`${TOKENS}artifacts: {dir: ${file}}`).warnings).toEqual([
-      `artifacts.dir: ${join(dir, file)} cannot be written to by this user, so no artifact will be kept`,
+      `artifacts.dir: ${join(dir, file)} cannot be written to by this user, so no artifact will be stored`,
     ]);
 });
 

@@ -13,8 +13,8 @@ import { startUpWarnings } from './warnings.ts';
 export type LoadedConfig = { ok: true; config: Config; warnings: string[] } | { ok: false; message: string };
 
 /**
- * Reads the configuration file: YAML, `${ENV}`, checks, defaults (Orchestration 2.13, Design 11).
- * Relative paths in it are relative to it; without `database.url` the data lies in `./data` of the working directory.
+ * Reads the configuration file: YAML, `${ENV}`, checks, defaults (Orchestration 2.13).
+ * Relative paths are resolved against the file; without `database.url` the database is `./data/signalbox.db` in the working directory.
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
   const file = resolve(path);
@@ -46,17 +46,17 @@ function readYaml(file: string): Read {
   const yaml = parseYaml(text);
   if (yaml.ok) return { ok: true, value: yaml.value ?? {} };
   const problems = yaml.problems.map(({ line, col, msg }) => `line ${line}, column ${col}: ${msg}`);
-  return { ok: false, message: problems[0] ?? 'is no YAML' };
+  return { ok: false, message: problems[0] ?? 'is not valid YAML' };
 }
 
 type Issue = z.core.$ZodIssue;
-/** The file as it is written, and the environment that was put into it. */
+/** The file as written, and the environment that its placeholders were replaced from. */
 interface Written {
   raw: unknown;
   env: Environment;
 }
 
-/** As many as fit a line that people still read. */
+/** More problems would make the line too long to read. */
 const MAX_PROBLEMS = 5;
 
 function describe(issues: readonly Issue[], read: Written): string {
@@ -84,14 +84,14 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** What the schema cannot see: files, folders, and that somebody can come in. */
+/** Checks that the schema cannot make: files, folders, and that at least one token exists. */
 function firstProblem(config: Config): string | null {
   const missing = missingPath(filesOf(config), 'isFile') ?? missingPath(foldersOf(config), 'isDirectory');
   if (missing !== null) return missing;
   if (config.artifacts?.dir === null && 'file' in config.database)
-    return 'artifacts.dir: is missing; only a Postgres database keeps artifacts without a folder';
+    return 'artifacts.dir: is missing; only a Postgres database stores artifacts without a folder';
   if (config.auth.tokens.length > 0 || config.auth.allowUnauthenticated) return null;
-  return 'auth.tokens: is empty; give a token, or set auth.allow_unauthenticated to leave everything open';
+  return 'auth.tokens: is empty; add a token, or set auth.allow_unauthenticated to serve without authentication';
 }
 
 type KeyedPath = readonly [key: string, path: string | null | undefined];

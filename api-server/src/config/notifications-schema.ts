@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { block, optionalBlock, text, url, whole, words } from './fields.ts';
 
-/** A name that chats also write as a number. */
+/** A name or id of a chat; ids may be written as a number. */
 const chatName = () => z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string());
-/** `${NAME}` of an unset variable leaves nothing: the start-up log warns, and the channel says it when it is used. */
+/** An unset `${NAME}` leaves an empty string: the start-up log warns, and the channel reports an error when it is used. */
 const secret = () => z.string();
 const webUrl = () => z.literal('').or(url('http:', 'https:'));
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 const log = { level: z.enum(['info', 'warn']).optional().describe('Level of the log line') };
 const slack = {
-  bot_token: secret().optional().describe('Token of the bot that writes'),
-  app_token: secret().optional().describe('Token of Socket Mode, which hears the buttons'),
-  channel: chatName().optional().describe('Channel to write to, by name or id'),
-  chat_id: chatName().optional().describe('The same as `channel`'),
-  api_url: webUrl().optional().describe('Another address of the API'),
+  bot_token: secret().optional().describe('Token of the bot that sends the messages'),
+  app_token: secret().optional().describe('Token of Socket Mode, which receives the button clicks'),
+  channel: chatName().optional().describe('Channel that receives the messages, by name or id'),
+  chat_id: chatName().optional().describe('Alias of `channel`'),
+  api_url: webUrl().optional().describe('Address of the API, instead of the public one'),
 };
 const telegram = {
-  bot_token: secret().optional().describe('Token of the bot that writes'),
-  chat_id: chatName().optional().describe('Chat to write to'),
-  api_url: webUrl().optional().describe('Another address of the API'),
+  bot_token: secret().optional().describe('Token of the bot that sends the messages'),
+  chat_id: chatName().optional().describe('Chat that receives the messages'),
+  api_url: webUrl().optional().describe('Address of the API, instead of the public one'),
 };
 const msteams = { url: webUrl().optional().describe('Address of the incoming webhook; a secret') };
 const webhook = {
-  url: webUrl().optional().describe('Where messages are posted'),
+  url: webUrl().optional().describe('Address that receives each message as a POST request'),
   headers: z
-    .record(z.string().regex(HEADER_NAME, 'is no header name'), z.string())
+    .record(z.string().regex(HEADER_NAME, 'is not a header name'), z.string())
     .optional()
-    .describe('Headers beside ours'),
-  secret: secret().optional().describe('Signs each message with HMAC-SHA256'),
+    .describe('Additional request headers'),
+  secret: secret().optional().describe('Key that signs each message with HMAC-SHA256'),
 };
 const email = {
   host: text().optional().describe('Mail server'),
@@ -37,7 +37,7 @@ const email = {
   user: z.string().optional().describe('User name at the mail server'),
   password: secret().optional().describe('Password at the mail server'),
   from: text().optional().describe('Sender'),
-  to: words().optional().describe('Receivers, where the definition names none'),
+  to: words().optional().describe('Recipients, when the definition names none'),
 };
 
 const shapes = { log, slack, telegram, msteams, webhook, email };
@@ -45,10 +45,10 @@ const shapes = { log, slack, telegram, msteams, webhook, email };
 const route = <N extends keyof typeof shapes>(channel: N) =>
   z.strictObject({
     channel: z.literal(channel).describe('Channel of the team'),
-    config: block(shapes[channel]).describe('What differs from the block of the channel'),
+    config: block(shapes[channel]).describe('Settings that override those of the channel'),
   });
 
-/** Where a team's approvals go; `config` may hold whatever the channel's own block may. */
+/** The channel of a team's approvals; `config` accepts the same keys as the block of the channel. */
 const Route = z.discriminatedUnion('channel', [
   route('log'),
   route('slack'),
@@ -64,14 +64,17 @@ export const NotificationsBlock = block({
   slack: optionalBlock(slack).describe('Slack'),
   telegram: optionalBlock(telegram).describe('Telegram'),
   msteams: optionalBlock(msteams).describe('Microsoft Teams'),
-  webhook: optionalBlock(webhook).describe('JSON to an address of yours'),
+  webhook: optionalBlock(webhook).describe('JSON to an HTTP address'),
   email: optionalBlock(email).describe('Mail over SMTP'),
-  routes: z.record(z.string().min(1).max(128), Route).default({}).describe('Team -> where its approvals go'),
+  routes: z
+    .record(z.string().min(1).max(128), Route)
+    .default({})
+    .describe('Team -> channel that receives its approvals'),
 });
 export type NotificationsBlock = z.infer<typeof NotificationsBlock>;
 
 type Shape<N extends keyof typeof shapes> = z.infer<z.ZodObject<(typeof shapes)[N]>>;
-/** What the operator may say of each channel, all of it optional; a message's own config goes over it. */
+/** The operator's settings of each channel, all optional. The `config` of a message overrides them. */
 export type ChannelSettings = { [N in keyof typeof shapes]: Shape<N> };
 
 const SECRETS = {
@@ -82,7 +85,7 @@ const SECRETS = {
   email: ['password'],
 } as const;
 
-/** Keys of secrets that are there and empty, for a warning at the start (Design 9). */
+/** Keys of secrets that are present but empty, for a warning at the start. */
 export function emptySecrets(notifications: NotificationsBlock): string[] {
   const own = Object.entries(SECRETS).flatMap(([channel, keys]) =>
     emptyKeys(notifications[channel as keyof typeof SECRETS], keys).map((key) => `notifications.${channel}.${key}`),

@@ -1,7 +1,7 @@
-/** Shorter values would mask half of what is logged. */
+/** Masking shorter values would make log lines unreadable. */
 const MIN_MASKED = 4;
 
-/** What `${NAME}` may mean in a pipeline's `url`, `headers` and `payload`: names on `security.pipeline_env` only (Design 3). */
+/** Values for `${NAME}` in a pipeline's `url`, `headers` and `payload`: only names listed in `security.pipeline_env`. */
 export function createPipelineEnv(names: readonly string[], env: Readonly<Record<string, string | undefined>>) {
   const values = new Map(names.map((name) => [name, env[name] ?? '']));
   const secrets = [...values.values()]

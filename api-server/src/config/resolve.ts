@@ -7,7 +7,7 @@ type ResolvePath = (path: string) => string;
 
 const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error' } as const;
 
-/** The file in the service's own words, with absolute paths. */
+/** Converts the file to the configuration of the service, with absolute paths. */
 export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
   const at: ResolvePath = (path) => resolve(dirname(file), path);
   const optional = (path: string | undefined) => (path === undefined ? null : at(path));
@@ -82,7 +82,7 @@ function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']):
   return { exporter, endpoint, serviceName };
 }
 
-/** What is kept for how long. */
+/** How long artifacts, runs and audit rows are kept. */
 function resolveKeeping(
   { artifacts, retention }: ConfigFile,
   at: ResolvePath,
@@ -127,8 +127,8 @@ function resolveExecutors({ external, gateway }: ConfigFile['executors'], at: Re
 
 /**
  * `sqlite:///absolute/path`, `sqlite:relative/path`, a plain path, or `postgres://…` (`postgresql://…`); null for any
- * other kind of database. A driver's name after a `+`, as other languages write it, is left out.
- * Nothing given: `data/signalbox.db` in the working directory.
+ * other kind of database. A driver name after a `+`, as in `postgresql+asyncpg`, is ignored.
+ * The default is `data/signalbox.db` in the working directory.
  */
 function databaseLocation(url: string | undefined, at: ResolvePath): { file: string } | { url: string } | null {
   if (url === undefined) return { file: resolve('data/signalbox.db') };

@@ -2,14 +2,14 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from './config.ts';
 
-/** A line where what agents leave could not be kept: known at the start, not when the first step has something to leave. */
+/** A warning for a folder that artifacts cannot be written to: reported at the start, not with the first artifact. */
 export function unwritableFolders({ artifacts }: Pick<Config, 'artifacts'>): string[] {
   const dir = artifacts?.dir ?? null;
   if (dir === null || mayBeWritten(dir)) return [];
-  return [`artifacts.dir: ${dir} cannot be written to by this user, so no artifact will be kept`];
+  return [`artifacts.dir: ${dir} cannot be written to by this user, so no artifact will be stored`];
 }
 
-/** What is not there yet is made in the nearest folder that is. */
+/** The folder may not exist yet; then the nearest existing parent folder counts. */
 function mayBeWritten(folder: string): boolean {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found && dirname(folder) !== folder) return mayBeWritten(dirname(folder));

@@ -12,13 +12,13 @@ export interface FieldError {
   msg: string;
 }
 
-/** What a change would break: another definition and where. */
+/** A problem that a change would cause in another definition. */
 export interface Breakage extends FieldError {
   kind: WriteKind;
   name: string;
 }
 
-/** Where a definition stands now; `text` is null where the file cannot be read. */
+/** The file of a definition; `text` is null where the file cannot be read. */
 export interface Found {
   file: string;
   text: string | null;
@@ -35,7 +35,7 @@ export interface Candidate {
 const LISTS = { Pipeline: 'pipelines', LibraryStep: 'steps' } as const;
 const served = (snapshot: Snapshot, kind: WriteKind) => (kind === 'Pipeline' ? snapshot.byName : snapshot.stepsByName);
 
-/** Finds a definition by the name it gives itself, broken ones too; a file that gives none by its file name. */
+/** Finds a definition, also an invalid one, by the name in its text; a file without a name by its file name. */
 export function findDefinition({ read, before }: Turn, kind: WriteKind, name: string): Found | null {
   const ofKind = before.problems.filter((problem) => problem.kind === kind && isError(problem));
   const file =
@@ -50,7 +50,7 @@ export function findDefinition({ read, before }: Turn, kind: WriteKind, name: st
 const fileNames = (name: string) => [`${name}.yaml`, `${name}.yml`];
 export const fileFor = (folder: string, name: string): string => join(folder, `${name}.yaml`);
 
-/** The name that a YAML text gives itself; null where it gives none that is allowed. */
+/** The `name` in a YAML text; null where it is missing or not allowed. */
 export function nameIn(yaml: string): string | null {
   const body = bodyOf(yaml);
   return isName(body?.['name']) ? body['name'] : null;
@@ -70,17 +70,17 @@ export interface Edit {
   text: string | null;
 }
 
-/** The whole set as it would be, with what is wrong in the edited file and what the edit breaks elsewhere (Orchestration 4.5). */
+/** The set of definitions with the edit applied: the problems of the edited file, and those in other definitions (Orchestration 4.5). */
 export function tryEdit(turn: Turn, edit: Edit): Candidate {
   const read = edited(turn.read, edit);
   const snapshot = turn.tryOut(read);
   const errors = snapshot.problems.filter((problem) => problem.file === edit.file && isError(problem)).map(toError);
   if (edit.text !== null && !edit.text.isWellFormed())
-    errors.unshift({ loc: [], msg: 'has a half of a surrogate pair' });
+    errors.unshift({ loc: [], msg: 'contains half of a surrogate pair' });
   return { read, snapshot, errors, breaks: breakages(turn.before, snapshot, edit) };
 }
 
-/** Text that is no YAML has no keys yet, so only its line says where the problem is. */
+/** Invalid YAML has no keys, so only the line locates the problem. */
 const toError = ({ loc, msg, reason, line, col }: Problem): FieldError => ({
   loc,
   msg: reason === 'syntax' && loc.length === 0 ? `line ${line}, column ${col}: ${msg}` : msg,
@@ -94,7 +94,7 @@ function edited(read: Read, { kind, file, text }: Edit): Read {
   return { ...read, [key]: [...others, ...source], problems: read.problems.filter((problem) => problem.file !== file) };
 }
 
-/** Errors of other files that were not there before, and definitions that are served now and would not be. */
+/** New errors in other files, and definitions that are loaded now and would not load with the edit. */
 function breakages(before: Snapshot, after: Snapshot, edit: Edit): Breakage[] {
   const known = new Set(before.problems.filter(isError).map(keyOf));
   const added = after.problems
@@ -105,14 +105,14 @@ function breakages(before: Snapshot, after: Snapshot, edit: Edit): Breakage[] {
     [...served(before, kind).keys()]
       .filter((name) => !served(after, kind).has(name) && !named.has(`${kind} ${name}`))
       .filter((name) => kind !== edit.kind || name !== edit.name)
-      .map((name): Breakage => ({ kind, name, loc: [], msg: 'would not load any more' })),
+      .map((name): Breakage => ({ kind, name, loc: [], msg: 'would no longer load' })),
   );
   return [...added, ...lost];
 }
 
 const keyOf = ({ file, reason, loc, msg }: Problem): string => JSON.stringify([file, reason, loc, msg]);
 
-/** Shell checks that the text itself declares while they are not allowed: what the loader only warns about. */
+/** Shell checks in the text while they are not allowed; the loader only warns about them. */
 export function forbiddenShell({ snapshot }: Candidate, { file, text }: Edit): FieldError[] {
   const body = text === null ? null : bodyOf(text);
   return snapshot.problems

@@ -7,13 +7,13 @@ import { type Change, type Done, type RecordChange, type Refusal, refuse, type W
 export interface Plan {
   edit: Edit & { name: string };
   outcome: Change;
-  /** The text as it is; null for what is new. */
+  /** The current text; null for a new definition. */
   prior: string | null;
 }
 
 type Tried = { candidate: Candidate; refusal: Extract<Refusal, { kind: 'invalid' | 'breaks' }> | null };
 
-/** Tries an edit out; `refusal` is what a write of it is refused for. `judgeShell`: also for shell checks that it declares. */
+/** Validates an edit without writing; `refusal` is the reason why a write is refused. `judgeShell`: also refuse its shell checks. */
 export function tried(turn: Turn, edit: Edit, judgeShell = true): Tried {
   const candidate = tryEdit(turn, edit);
   const errors = [...candidate.errors, ...(judgeShell ? forbiddenShell(candidate, edit) : [])];
@@ -22,7 +22,7 @@ export function tried(turn: Turn, edit: Edit, judgeShell = true): Tried {
   return { candidate, refusal: breaks.length > 0 ? { kind: 'breaks', errors: breaks } : null };
 }
 
-/** Tries the whole set, stages the file, records the change, puts the file in place; what is served follows (Orchestration 4.5). */
+/** Validates the set, stages the file, writes the audit row, renames the file into place, replaces the snapshot (Orchestration 4.5). */
 export async function carryOut(
   turn: Turn,
   files: DefinitionFiles,
@@ -31,7 +31,7 @@ export async function carryOut(
 ): Promise<TurnResult<WriteResult>> {
   const { edit, outcome, prior } = plan;
   const { name } = edit;
-  // Checks that stood there before are no reason to refuse that a pipeline is suspended.
+  // Existing shell checks are no reason to refuse to suspend a pipeline.
   const { candidate, refusal } = tried(turn, edit, outcome === 'created' || outcome === 'updated');
   if (refusal) return refuse(name, refusal);
   const staged = await attempt(() => stage(files, edit));

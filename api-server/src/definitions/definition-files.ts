@@ -3,21 +3,21 @@ import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A file that is written and durable beside its place, and not yet in it. */
+/** A temporary file that is written and synced, but not renamed into place yet. */
 export interface Staged {
-  /** Puts it in place, durably; where that fails everything is as before. */
+  /** Renames it into place and syncs; on failure the previous state is restored. */
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** How definition files change: whole, durable, or not at all (Orchestration 4.5). */
+/** Changes definition files atomically and durably (Orchestration 4.5). */
 export interface DefinitionFiles {
   stage(file: string, text: string): Promise<Staged>;
   remove(file: string): Promise<void>;
   exists(file: string): Promise<boolean>;
 }
 
-/** What is asked of the file system. */
+/** The file system calls that are used. */
 export interface FileSystem {
   open: typeof open;
   readFile: typeof readFile;
@@ -27,7 +27,7 @@ export interface FileSystem {
 }
 
 const SUFFIX = '.signalbox-tmp';
-/** A temporary file of another machine that shares the folder is only old enough to be a leftover after this. */
+/** A temporary file of another machine that shares the folder counts as a leftover only after this time. */
 const FOREIGN_AGE_MS = 10 * 60_000;
 const MINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const temporaryFor = (file: string) => join(dirname(file), `.${MINE}-${randomBytes(8).toString('hex')}${SUFFIX}`);
@@ -60,7 +60,7 @@ export function createDefinitionFiles(fs: FileSystem = { open, readFile, rename,
         () => syncFolder(fs, file),
         () => fs.rename(aside, file),
       );
-      // The file is gone for every reader: a leftover of this name is swept at the next start.
+      // No reader sees this file name; a leftover is removed at the next start.
       await unlinkIfThere(fs, aside).catch(() => undefined);
     },
   };
@@ -68,7 +68,7 @@ export function createDefinitionFiles(fs: FileSystem = { open, readFile, rename,
 
 export const definitionFiles = createDefinitionFiles();
 
-/** Does `job`; where it fails, `undo`, and fails. */
+/** Runs `job`; on failure runs `undo` and rethrows. */
 async function orElse(job: () => Promise<void>, undo: () => Promise<void>): Promise<void> {
   try {
     await job();
@@ -83,7 +83,7 @@ interface Prior {
   mode: number;
 }
 
-/** What stands in a place now; null for nothing. */
+/** The current content of a file; null where it does not exist. */
 async function priorOf(fs: FileSystem, file: string): Promise<Prior | null> {
   try {
     const found = await fs.stat(file);
@@ -134,7 +134,7 @@ async function unlinkIfThere(fs: Pick<FileSystem, 'unlink'>, file: string): Prom
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** Removes what a crash between writing and renaming left in a folder. */
+/** Removes temporary files that a crash between write and rename left in a folder. */
 export async function sweepTemporary(folder: string, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('.') && name.endsWith(SUFFIX));
   await Promise.all(
@@ -144,7 +144,7 @@ export async function sweepTemporary(folder: string, now: number): Promise<void>
         const mine = name.startsWith(`.${MINE}-`);
         if (mine || now - (await stat(file)).mtimeMs > FOREIGN_AGE_MS) await unlink(file);
       } catch {
-        // A folder that takes no writes is still read.
+        // A read-only folder can still be read.
       }
     }),
   );

@@ -1,8 +1,8 @@
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
 /**
- * The text of a pipeline with `suspend` set and nothing else touched: comments, order and quoting stay as they are.
- * The text is a definition that loads.
+ * The text of a pipeline with `suspend` set. Comments, order and quoting do not change.
+ * The text must be a valid definition.
  */
 export function withSuspend(text: string, suspend: boolean): string {
   const root = parseDocument(text).contents;
@@ -21,7 +21,7 @@ function replaced(text: string, { value }: Pair, suspend: boolean): string {
   return text.slice(0, value.range[0]) + String(suspend) + text.slice(value.range[1]);
 }
 
-/** A line of its own below the name; in a map in braces before the first key. */
+/** Adds a line below the name; in a flow map (`{…}`) an entry before the first key. */
 function inserted(text: string, root: YAMLMap, suspend: boolean): string {
   const first = startOf(root.items[0]?.key);
   if (first === null) return text;
@@ -39,7 +39,7 @@ function reads(text: string, suspend: boolean): boolean {
   return document.errors.length === 0 && document.get('suspend') === suspend;
 }
 
-/** For texts of another shape: the document is printed again, with its comments. */
+/** For other texts: prints the whole document again, with its comments. */
 function rewritten(text: string, suspend: boolean): string {
   const document = parseDocument(text);
   document.set('suspend', suspend);

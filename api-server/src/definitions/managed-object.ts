@@ -3,8 +3,8 @@ import { join, relative, sep } from 'node:path';
 import { type ObjectReference, type SyncedObject, syncedObjects, SyncManifest } from '@signalbox/crds';
 
 /**
- * The custom resource that a managed file was written from (Design 7); null where the manifest does not say, which
- * is no reason to let the file be changed.
+ * The custom resource that a managed file was written from. Null where the manifest does not name it; the file stays
+ * read-only then.
  */
 export async function managedObject(managedDir: string, file: string): Promise<ObjectReference | null> {
   const manifest = await readManifest(managedDir);
@@ -12,7 +12,7 @@ export async function managedObject(managedDir: string, file: string): Promise<O
   return entry ? { kind: entry.kind, namespace: entry.namespace, name: entry.name } : null;
 }
 
-/** The state of the objects that definitions come from (Design 7); null where no controller has written any. */
+/** The status of the custom resources behind the definitions; null where no controller has written one. */
 export async function readSyncedObjects(managedDir: string | null): Promise<SyncedObject[] | null> {
   const manifest = managedDir === null ? null : await readManifest(managedDir);
   return manifest && syncedObjects(manifest);

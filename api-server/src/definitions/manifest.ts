@@ -3,8 +3,8 @@ import { Document, isMap, type Pair, parseDocument, Scalar, YAMLMap } from 'yaml
 const KINDS = { pipeline: 'Pipeline', step: 'LibraryStep' } as const;
 
 /**
- * A definition as the custom resource that says the same, ready for `kubectl apply`; comments and `${ENV}` stay
- * (Design 3 and 7). `spec.name` is there only where the object cannot be called what the definition is.
+ * A definition as a custom resource for `kubectl apply`; comments and `${ENV}` are kept. `spec.name` is set only where
+ * the name of the definition is not valid as the name of an object.
  */
 export function toManifest(kind: keyof typeof KINDS, name: string, text: string): string {
   const written = parseDocument(text).contents;
@@ -23,5 +23,5 @@ export function toManifest(kind: keyof typeof KINDS, name: string, text: string)
 
 const isNamed = ({ key }: Pair): boolean => key instanceof Scalar && key.value === 'name';
 
-/** A name that Kubernetes takes: small letters, digits and `-`, not at the end. */
+/** A valid Kubernetes name: lower-case letters, digits and `-`, not at the end. */
 const objectNameFor = (name: string): string => name.toLowerCase().replaceAll('_', '-').replace(/-+$/, '');

@@ -2,7 +2,7 @@ import type { Snapshot } from './snapshot.ts';
 
 const NOUNS = { Pipeline: 'pipeline', LibraryStep: 'library step' } as const;
 
-/** What to say of a name that is not served: a definition that is there and broken is not one that nobody wrote. */
+/** The message for a name that is not loaded: distinguishes a definition with errors from one that does not exist. */
 export function notLoaded({ problems }: Pick<Snapshot, 'problems'>, kind: keyof typeof NOUNS, name: string): string {
   const broken = problems.some(
     (problem) => problem.kind === kind && problem.name === name && problem.severity === 'error',

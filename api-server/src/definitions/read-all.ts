@@ -6,11 +6,11 @@ import { type KnownTexts, readFolder } from './read-folder.ts';
 export interface Folders {
   pipelineDir: string | null;
   stepDir: string | null;
-  /** Files that `controller sync` owns; a name in both is served from here (Design 7). */
+  /** Files that `controller sync` owns; they take precedence over other files with the same name. */
   managedDir: string | null;
 }
 
-/** Everything that stands in the folders now; the lower precedence is the managed one. */
+/** The current content of all folders; a lower precedence wins, and the managed folder has the lowest. */
 export interface Read {
   pipelines: Source[];
   steps: Source[];
@@ -22,7 +22,7 @@ const EDITABLE = 1;
 
 export const isManaged = ({ precedence }: Source): boolean => precedence === MANAGED;
 
-/** Reads all definition files. Rejects where a folder cannot be listed; the managed one has only the folders that it needs. */
+/** Reads all definition files. Rejects where a folder cannot be listed; subfolders of the managed folder may be missing. */
 export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, known?: KnownTexts): Promise<Read> {
   const inManaged = managedDir === null ? [] : await readdir(managedDir);
   const managed = (folder: string) =>
@@ -44,7 +44,7 @@ export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, kno
   };
 }
 
-/** Whether two reads found the same files with the same text. */
+/** Whether two reads returned the same files with the same text. */
 export function sameRead(a: Read, b: Read): boolean {
   const same = (one: readonly Source[], other: readonly Source[]) => {
     const texts = new Map(other.map(({ file, text }) => [file, text]));

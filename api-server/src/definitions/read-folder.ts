@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DefinitionKind, Problem, Source } from '@signalbox/crds';
 
-/** Files beyond this are not even read; the contract's own bound is lower and names the place. */
+/** Larger files are not read; the contract has a lower limit, which reports the position. */
 const MAX_READ_BYTES = 1024 * 1024;
 
 export interface Folder {
@@ -10,13 +10,13 @@ export interface Folder {
   problems: Problem[];
 }
 
-/** Texts of files by what identifies an edition of them, folder by folder, so that a reload reads only what changed. */
+/** Texts of files with the stat values of their last read, by folder, so that a reload reads only changed files. */
 export type KnownTexts = Map<string, ReadonlyMap<string, { edition: string; text: string }>>;
 
-/** A file that was changed so shortly before it was read may change again without its times showing it. */
+/** A file that changed less than this before the read is read again: its timestamps may not show a further change. */
 const SURELY_SETTLED_MS = 2000;
 
-/** The definition files (`.yaml`, `.yml`) directly in a folder; dot files are passed over. Null folder: none. */
+/** The definition files (`.yaml`, `.yml`) directly in a folder, without dot files. Null folder: none. */
 export async function readFolder(
   kind: DefinitionKind,
   folder: string | null,

@@ -7,14 +7,14 @@ import type { Snapshot } from './snapshot.ts';
 
 export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {}
 
-/** What one change works on: the folders as they are now, and what would come of others. */
+/** The input of one change: the folders as they are now, and a way to resolve edited ones. */
 export interface Turn {
   read: Read;
   before: Snapshot;
   tryOut(read: Read): Snapshot;
 }
 
-/** The end of a change: `adopt` is what stands in the folders now, null where nothing was changed. */
+/** The result of a change: `adopt` is the new content of the folders, null where nothing changed. */
 export interface TurnResult<T> {
   result: T;
   adopt: { read: Read; snapshot: Snapshot } | null;
@@ -22,18 +22,18 @@ export interface TurnResult<T> {
 
 export interface Registry {
   current(): Snapshot;
-  /** Reads everything again; a definition that broke stays as it last loaded (Design 8). */
+  /** Reads all folders; a definition with errors stays as it last loaded. */
   reload(): Promise<Snapshot>;
-  /** Looks at the folders as they are now, beside whatever else goes on. */
+  /** Reads the folders as they are now, also while a change is in progress. */
   look(): Promise<Turn>;
-  /** Changes the folders and, with them, the snapshot. Changes and reloads never overlap. */
+  /** Changes the folders and the snapshot. Changes and reloads never overlap. */
   change<T>(job: (turn: Turn) => Promise<TurnResult<T>>): Promise<T>;
 }
 
-/** Changes that may wait for their turn. */
+/** Limit of changes that wait. */
 const MAX_WAITING = 256;
 
-/** Reads the definition folders and keeps the result as one snapshot that is replaced as a whole. */
+/** Reads the definition folders into one snapshot, which is replaced as a whole. */
 export async function createRegistry(given: RegistryOptions): Promise<Registry> {
   const options = { ...given, memo: createResolveMemo() };
   const lastGood = new Map<string, string>();
@@ -76,12 +76,13 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   };
 }
 
-/** One after the other, in the order in which they were asked for. */
+/** Runs jobs one after the other, in the order of the calls. */
 function createTurns(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return async (job) => {
-    if (waiting >= MAX_WAITING) throw new AppError('unavailable', 'too many changes of definitions wait; try again');
+    if (waiting >= MAX_WAITING)
+      throw new AppError('unavailable', 'too many changes of definitions are waiting; try again');
     waiting++;
     const mine = last.then(job).finally(() => waiting--);
     last = mine.catch(() => undefined);

@@ -16,18 +16,18 @@ import { notificationProblems } from '../notify/check.ts';
 
 export interface ResolveOptions {
   operator: Operator;
-  /** The same for every call, so that a reload looks only at what changed. */
+  /** Kept across calls, so that a reload resolves only what changed. */
   memo: ResolveMemo;
-  /** Whether models have prices, so that budgets of money mean something. */
+  /** Whether models can have prices; without prices `max_cost` has no effect. */
   priced?: boolean;
-  /** The service's own settings of channels. */
+  /** The channel settings of the service configuration. */
   notifications?: NotificationsBlock;
   now(): number;
 }
 
 export const isError = ({ severity }: Problem): boolean => severity === 'error';
 
-/** Resolves what is there; where a file broke, once more with its last good text (Design 8). */
+/** Resolves the definitions; where a file has errors, once more with its last valid text. */
 export function resolveRead(options: ResolveOptions, read: Read, lastGood: ReadonlyMap<string, string>): Snapshot {
   const first = checked(
     resolveSet({ pipelines: read.pipelines, steps: read.steps, operator: options.operator }, options.memo),
@@ -50,7 +50,7 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
   return toSnapshot(second, problems, options);
 }
 
-/** Adds what only this service knows to be wrong. */
+/** Adds the problems that depend on the configuration of this service. */
 function checked(set: ResolvedSet, { priced, notifications }: ResolveOptions): ResolvedSet {
   const found = set.pipelines.flatMap((pipeline) => [
     ...notificationProblems(pipeline, notifications),
@@ -61,7 +61,7 @@ function checked(set: ResolvedSet, { priced, notifications }: ResolveOptions): R
 
 function unpricedBudget({ name, file, config }: ResolvedPipeline): Problem[] {
   if (config.budget?.max_cost === undefined) return [];
-  const msg = 'max_cost stops nothing: the service has no pricing.models';
+  const msg = 'max_cost has no effect: the service has no pricing.models';
   return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
 }
 
@@ -82,7 +82,7 @@ function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: Resolv
   };
 }
 
-/** Compiled once for as long as the pipeline is the same. */
+/** Compiled once per pipeline object. */
 function matcherOf({ file, config }: ResolvedPipeline, memo: ResolveMemo): LoadedPipeline['match'] {
   const match = config.trigger?.match;
   if (match === undefined) return null;

@@ -1,11 +1,11 @@
 import type { CompiledMatch, Problem, ResolvedPipeline, ResolvedStep } from '@signalbox/crds';
 
-/** A pipeline as the service uses it; `match` is null where resolution never chooses it. */
+/** A loaded pipeline; `match` is null for a pipeline that is only started by name. */
 export interface LoadedPipeline extends ResolvedPipeline {
   readonly match: CompiledMatch | null;
 }
 
-/** All definitions of one load, replaced as a whole. Pipelines stand in load order (Design 4). */
+/** All definitions of one load, replaced as a whole. Pipelines are in load order. */
 export interface Snapshot {
   readonly pipelines: readonly LoadedPipeline[];
   readonly byName: ReadonlyMap<string, LoadedPipeline>;

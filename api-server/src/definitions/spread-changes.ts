@@ -1,6 +1,6 @@
 import type { Registry } from './registry.ts';
 
-/** The same registry, that also tells of every change of what is loaded; a change that others told of changes nothing twice. */
+/** The same registry, which also announces its changes to the other replicas. A reload that changes nothing is not announced. */
 export function spreadChanges(registry: Registry, spread: () => Promise<unknown>): Registry {
   const telling = async <T>(work: () => Promise<T>): Promise<T> => {
     const before = registry.current().hash;

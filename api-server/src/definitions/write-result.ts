@@ -5,7 +5,7 @@ import type { TurnResult } from './registry.ts';
 export type Refusal =
   | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'not_found' }
-  /** `inTheWay`: the name is free, but a file of that name holds something else. */
+  /** `inTheWay`: the name is free, but a file of that name has another definition. */
   | { kind: 'collision'; inTheWay: boolean }
   | { kind: 'managed'; object: ObjectReference | null }
   | { kind: 'breaks'; errors: Breakage[] }
@@ -17,19 +17,19 @@ export type Change = 'created' | 'updated' | 'deleted' | 'suspended' | 'resumed'
 export interface Done {
   kind: Change;
   name: string;
-  /** What is served now; null after a delete. */
+  /** The loaded definition; null after a delete. */
   config: Pipeline | LibraryStep | null;
-  /** The text as it was; null for what is new. */
+  /** The previous text; null for a new definition. */
   priorYaml: string | null;
-  /** Its file below the folder. */
+  /** Path of the file, relative to the folder. */
   file: string;
 }
 
 export type WriteResult = { ok: true; done: Done } | { ok: false; name: string | null; refusal: Refusal };
 
 /**
- * Writes down what is about to change, when it is sure to be valid and staged but before it happens, so that no change
- * is ever without its row; once more, as `failed`, where it then did not happen. Where this throws, nothing changes.
+ * Writes the audit row before the change, when it is validated and staged, so that no change lacks its row. A second
+ * row, `failed`, follows where the change then fails. Where this throws, nothing changes.
  */
 export type RecordChange = (change: {
   name: string;
@@ -37,7 +37,7 @@ export type RecordChange = (change: {
   priorYaml: string | null;
 }) => Promise<void>;
 
-/** The end of a turn in which nothing changed. */
+/** The result of a change in which nothing changed. */
 export const refuse = (name: string | null, refusal: Refusal): TurnResult<WriteResult> => ({
   result: { ok: false, name, refusal },
   adopt: null,

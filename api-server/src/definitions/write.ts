@@ -13,7 +13,7 @@ export interface Writer {
   update(kind: WriteKind, input: { name: string; yaml: string }, record: RecordChange): Promise<WriteResult>;
   remove(kind: WriteKind, name: string, record: RecordChange): Promise<WriteResult>;
   suspend(name: string, wanted: boolean, record: RecordChange): Promise<WriteResult>;
-  /** What a write of this text would be refused for. Writes nothing. */
+  /** The reason why a write of this text would be refused. Writes nothing. */
   validate(kind: WriteKind, yaml: string): Promise<FieldError[]>;
 }
 
@@ -25,13 +25,13 @@ export interface WriterDeps {
 
 type Ended = Promise<TurnResult<WriteResult>>;
 
-/** Stands for the file of a text that has no name; dot files are never read. */
+/** Placeholder file name of a text without a name; dot files are never read. */
 const NAMELESS = '.new.yaml';
 const NO_NAME: Refusal = { kind: 'invalid', errors: [{ loc: ['name'], msg: 'is required' }] };
 
 /**
- * Changes definitions one at a time: the whole set is tried out in memory, then one file changes, then what is served
- * (Orchestration 4.5, Design 8). A name is read from the text; a definition stays in the file that it stands in.
+ * Changes definitions one at a time: validates the whole set in memory, writes one file, then replaces the snapshot
+ * (Orchestration 4.5). The name is read from the text; an existing definition stays in its file.
  */
 export function createWriter(deps: WriterDeps): Writer {
   const { registry } = deps;
@@ -73,7 +73,7 @@ interface Site extends WriterDeps {
 const folderOf = ({ folders }: WriterDeps, kind: WriteKind) =>
   kind === 'Pipeline' ? folders.pipelineDir : folders.stepDir;
 
-/** Goes on with what stands in a file of ours. */
+/** Runs `next` with an existing definition that is not managed. */
 async function withEditable(site: Site, name: string, goOn: (found: Found) => Ended): Ended {
   const found = findDefinition(site.turn, site.kind, name);
   if (!found) return refuse(name, { kind: 'not_found' });
@@ -101,7 +101,7 @@ async function mayReplace(site: Site, found: Found, overwrite: boolean): Promise
   return overwrite ? found.file : { kind: 'collision', inTheWay: false };
 }
 
-/** The file for a new name; something else may stand in it. */
+/** The file for a new name; it may contain another definition. */
 async function freePlace(site: Site, name: string): Promise<string | Refusal> {
   const folder = folderOf(site, site.kind);
   if (folder === null) return { kind: 'no_folder' };

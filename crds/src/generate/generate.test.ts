@@ -152,9 +152,9 @@ test('the reference has every shape, needed keys and defaults, and says shared k
     '`fan_out`',
   ])
     expect(text).toContain(`### ${heading}`);
-  expect(text).toContain('| `agent` | text | **needed** |');
+  expect(text).toContain('| `agent` | string | **required** |');
   expect(text).toContain('| `fan_out.max_parallel` | integer 1 to');
-  expect(text).toContain('| `deterministic_checks[].type` | `shell` `webhook` | **needed** |');
+  expect(text).toContain('| `deterministic_checks[].type` | `shell` `webhook` | **required** |');
   expect(text.match(/^\| `when` /gm)).toHaveLength(1);
 });
 

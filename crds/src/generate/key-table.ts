@@ -101,11 +101,9 @@ function plainType(schema: Schema): string {
     case 'number':
       return `${schema.type}${range(schema)}`;
     default:
-      return [schema.type].flat().map(word).join(' or ');
+      return [schema.type].flat().join(' or ');
   }
 }
-
-const word = (type: string): string => (type === 'string' ? 'text' : type);
 
 function listType({ items, minItems, maxItems }: Schema): string {
   const of = items ? variants(items) : [];
@@ -124,7 +122,7 @@ function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
 
 function fallback({ default: value }: Schema, needed: boolean): string {
   if (value !== undefined && JSON.stringify(value).length < 40) return code(value);
-  return needed && value === undefined ? '**needed**' : '';
+  return needed && value === undefined ? '**required**' : '';
 }
 
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value || '""' : JSON.stringify(value)}\``;
