@@ -73,7 +73,9 @@ export const Agent = z.strictObject({
     .default([])
     .describe('tools that the agent may call, as "server" or "server/glob"'),
   limits: AgentLimits.default({}).describe("limits of one run, in addition to the gateway's"),
-  output_schema: JsonObject.optional().describe("JSON Schema of the answer; a step's output_schema replaces it"),
+  output_schema: JsonObject.optional().describe(
+    "JSON Schema of the answer, with the bounds of a step's output_schema, which replaces it",
+  ),
   read_only: z.boolean().default(false).describe('true: only tools that declare themselves read-only'),
   require_approval: z
     .array(ToolPattern)

@@ -1,4 +1,5 @@
 import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts';
+import { measureSchema } from './json-schema-size.ts';
 
 /** The parsed answer of an agent: the named keys, and every other key under `output`. */
 export interface AgentAnswer {
@@ -40,6 +41,12 @@ export function answerSchema(outputSchema?: unknown): Record<string, unknown> {
     properties: { ...properties, ...CONTRACT },
     required: [...new Set([...REQUIRED, ...required])],
   };
+}
+
+/** What is asked for and checked is the merged schema, so that its size counts. */
+export function checkAnswerSchema(outputSchema: unknown): { ok: true } | { ok: false; msg: string } {
+  const measured = measureSchema(answerSchema(outputSchema));
+  return measured.ok ? measured : { ok: false, msg: `with the keys of every answer, JSON Schema ${measured.msg}` };
 }
 
 /** A cache: compiling costs milliseconds, and a definition's schema object lives as long as its definition. */

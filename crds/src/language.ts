@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { isExpression, type Language, type Place } from './places.ts';
+import { checkAnswerSchema } from './answer.ts';
 import { compileExpression } from './expression.ts';
 import { compileJsonSchema } from './json-schema.ts';
 import type { Finding } from './problem.ts';
@@ -31,7 +32,10 @@ const CHECKS: Record<Exclude<Language, 'cel'>, (place: Place, options: LanguageO
     ...environment(String(value), loc, options),
   ],
   env: ({ value, loc }, options) => environment(String(value), loc, options),
-  json_schema: ({ value, loc }) => problem(compileJsonSchema(value), loc),
+  json_schema: ({ value, loc }) => {
+    const compiled = compileJsonSchema(value);
+    return problem(compiled.ok ? checkAnswerSchema(value) : compiled, loc);
+  },
   shell: ({ loc }, { allowShell }) =>
     allowShell === false
       ? [

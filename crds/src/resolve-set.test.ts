@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkAgent } from './agent-rules.ts';
+import { Agent } from './agent.ts';
+import { HOSTILE_SCHEMA } from './json-schema.fixture.ts';
 import { pipelineWith, RESTART_PIPELINE, TRIAGE_STEP, WHOLE_LANGUAGE } from './pipeline.fixture.ts';
 import { type Operator, resolveSet, type ResolvedSet } from './resolve-set.ts';
 import type { Source } from './source.ts';
@@ -12,6 +15,7 @@ function resolve(pipelines: Source[], operator?: Operator, steps: Source[] = [TR
 
 const errors = (set: ResolvedSet): string[] =>
   set.problems.filter(({ severity }) => severity === 'error').map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+const FULL_SCHEMA = JSON.stringify({ enum: Array.from({ length: 1997 }, (_, index) => index) });
 const agentStep = (keys: string): string => `{name: a, executor: gateway, agent: x, prompt_template: hi, ${keys}}`;
 
 test('a pipeline with every key of the language resolves', () => {
@@ -110,6 +114,8 @@ test.each<[string, string, RegExp]>([
   ['a bad condition', agentStep('when: "a >"'), /when: invalid expression/],
   ['a bad condition of the verifier', agentStep('verifier: {agent: v, when: "foo(1)"}'), /verifier.when/],
   ['a bad schema', agentStep('output_schema: {type: nonsense}'), /output_schema: invalid JSON Schema/],
+  ['a schema that multiplies', agentStep(`output_schema: ${HOSTILE_SCHEMA}`), /^steps\.0\.output_schema: .* multiply/],
+  ['a schema too large with the contract', agentStep(`output_schema: ${FULL_SCHEMA}`), /output_schema: with the keys/],
   [
     'a bad check',
     agentStep('deterministic_checks: [{type: webhook, name: c, url: "http://x", expect: "1 +"}]'),
@@ -230,6 +236,14 @@ test('a library step with a problem breaks the pipelines that use it and no othe
   );
   expect(set.pipelines.map(({ name }) => name)).toEqual(['other']);
   expect(set.problems.map(({ reason }) => reason)).toEqual(['invalid', 'missing_step']);
+});
+
+test('a schema that multiplies is refused where it is written: in a library step and in an agent', () => {
+  const text = `${TRIAGE_STEP.text}output_schema: ${HOSTILE_SCHEMA}\n`;
+  const set = resolve([pipelineWith('other', '')], undefined, [{ ...TRIAGE_STEP, text }]);
+  expect(set.problems).toMatchObject([{ kind: 'LibraryStep', loc: ['output_schema'] }]);
+  const agent = Agent.parse({ name: 'a', model: 'm', output_schema: JSON.parse(HOSTILE_SCHEMA) as unknown });
+  expect(checkAgent(agent, 'soul')).toMatchObject([{ loc: ['output_schema'] }]);
 });
 
 test('the later file of a name that is given twice is the error', () => {

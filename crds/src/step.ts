@@ -46,7 +46,9 @@ const agentCall = {
   agent: AgentName.describe('name of the agent'),
   prompt_template: TemplateText.min(1).describe('prompt, a Handlebars template'),
   model: Model.optional().describe("replaces the agent's own model"),
-  output_schema: JsonObject.optional().describe('JSON Schema of additional keys of the answer'),
+  output_schema: JsonObject.optional().describe(
+    'JSON Schema of additional keys of the answer: at most 64 KiB, 2,000 values and 200 $ref, which must not multiply',
+  ),
   timeout_seconds: StepSeconds.default(300).describe('seconds for all attempts and iterations together'),
   retry: Retry.optional().describe('retries after an error'),
   loop_until: LoopUntil.optional().describe('asks again until the confidence is high enough'),

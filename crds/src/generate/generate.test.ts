@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { compileJsonSchema } from '../json-schema.ts';
 import { customResourceDefinitions, KINDS } from './crd.ts';
 import { generatedFiles } from './files.ts';
 import { fold } from './fold.ts';
@@ -102,19 +102,14 @@ test('the files in the repository are what the contract generates', () => {
 });
 
 test('the schema for editors accepts use: entries and refuses typos', () => {
-  const compiled = compileJsonSchema(shareRepeats(writtenSchemas().Pipeline));
-  if (!compiled.ok) throw new Error(compiled.msg);
-  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', use: 's', confidence_threshold: 0.5 }] })).toEqual({
-    ok: true,
-  });
+  const accepts = new Ajv2020({ strict: false }).compile(shareRepeats(writtenSchemas().Pipeline));
+  expect(accepts({ name: 'a', steps: [{ name: 'x', use: 's', confidence_threshold: 0.5 }] })).toBe(true);
   expect(
-    compiled.validate({ name: 'a', steps: [{ name: 'x', parallel: { steps: [{ name: 'y', use: 's', weight: 2 }] } }] }),
-  ).toEqual({ ok: true });
-  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', fan_out: { over: 'a', step: { use: 's' } } }] })).toEqual({
-    ok: true,
-  });
-  expect(compiled.validate({ name: 'a', steps: [{ name: 'x', use: 's', promt: 'x' }] }).ok).toBe(false);
-  expect(compiled.validate({ name: 'a', stpes: [] }).ok).toBe(false);
+    accepts({ name: 'a', steps: [{ name: 'x', parallel: { steps: [{ name: 'y', use: 's', weight: 2 }] } }] }),
+  ).toBe(true);
+  expect(accepts({ name: 'a', steps: [{ name: 'x', fan_out: { over: 'a', step: { use: 's' } } }] })).toBe(true);
+  expect(accepts({ name: 'a', steps: [{ name: 'x', use: 's', promt: 'x' }] })).toBe(false);
+  expect(accepts({ name: 'a', stpes: [] })).toBe(false);
 });
 
 test('folding keeps what all branches share and widens bounds', () => {

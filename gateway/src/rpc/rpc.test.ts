@@ -8,6 +8,17 @@ import { until } from '../testing/until.ts';
 const SLOW = 'Slow.\n```demo\ndelay_ms: 60000\nanswer: {confidence: 1, summary: late}\n```\n';
 const QUICK = 'Quick.\n```demo\ndelay_ms: 100\nanswer: {confidence: 0.8, summary: "{{input}}"}\n```\n';
 
+/** Each of 40 definitions is made of two of the next, so that a check takes 2^40 steps. */
+const MULTIPLIES = {
+  $ref: '#/$defs/n0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => {
+      const next = { $ref: `#/$defs/n${index + 1}` };
+      return [`n${index}`, index === 39 ? { type: 'string' } : { anyOf: [next, next] }];
+    }),
+  ),
+};
+
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({
@@ -91,6 +102,7 @@ describe('methods', () => {
     ['a name that is none', { agent: '../x', input: '' }, -32602, 'invalid_params'],
     ['an unknown parameter', { agent: 'quick', input: '', stream: true }, -32602, 'invalid_params'],
     ['a model of no provider', { agent: 'quick', input: '', model: 'nobody/m' }, -32602, 'invalid_params'],
+    ['a schema that multiplies', { agent: 'quick', input: '', output_schema: MULTIPLIES }, -32602, 'invalid_params'],
     ['a schema that is none', { agent: 'quick', input: '', output_schema: { type: 7 } }, -32602, 'invalid_params'],
     ['no parameters', undefined, -32602, 'invalid_params'],
   ])('%s is an error with its code', async (_, params, code, type) => {

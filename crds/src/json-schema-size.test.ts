@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { cpuTimeOf } from './cpu-time.fixture.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import { measureSchema } from './json-schema-size.ts';
+
+type Schema = Record<string, unknown>;
+const ref = (name: string | number): Schema => ({ $ref: `#/$defs/${name}` });
+
+/** `n0` to `n39`, each made of two of the next. */
+const chain = (pair: (next: Schema) => Schema, last: Schema = { type: 'string' }): Schema => ({
+  $ref: '#/$defs/n0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`n${index}`, index === 39 ? last : pair(ref(`n${index + 1}`))]),
+  ),
+});
+const twice = (next: Schema): Schema => ({ anyOf: [next, next] });
+const recursive = (schema: Schema): Schema => ({ ...ref('T'), $defs: { T: schema } });
+const T = ref('T');
+
+test.each<[string, Schema, RegExp]>([
+  ['alternatives of alternatives', chain(twice), /multiply/],
+  ['all of all', chain((next) => ({ allOf: [next, next] })), /multiply/],
+  ['a condition and its branch', chain((next) => ({ if: next, then: next })), /multiply/],
+  ['a reference beside a negation', chain((next) => ({ ...next, not: next })), /multiply/],
+  ['what depends on a key', chain((next) => ({ dependentSchemas: { a: next, b: next } })), /multiply/],
+  ['two patterns of one key', chain((next) => ({ patternProperties: { a: next, 'a|b': next } })), /multiply/],
+  ['items twice', chain((next) => ({ items: next, contains: next })), /multiply/],
+  ['a chain that ends in a cycle', chain(twice, { items: ref('n0') }), /more than one way/],
+  [
+    'references in references',
+    {
+      anyOf: Array.from({ length: 190 }, () => ref('big')),
+      $defs: { big: { enum: Array.from({ length: 600 }, (_, i) => i) } },
+    },
+    /multiply/,
+  ],
+  ['itself', { $ref: '#' }, /without reading/],
+  ['itself in an alternative', recursive({ anyOf: [{ type: 'null' }, T] }), /without reading/],
+  ['each other', { ...ref('a'), $defs: { a: ref('b'), b: { not: ref('a') } } }, /without reading/],
+  [
+    'a key that is read twice',
+    recursive({ anyOf: [{ properties: { a: T } }, { properties: { a: T } }] }),
+    /more than one way/,
+  ],
+  ['a key and a pattern', recursive({ properties: { a: T }, patternProperties: { '^a': T } }), /more than one way/],
+  ['alternatives below a key', recursive({ properties: { a: { oneOf: [T, T] } } }), /more than one way/],
+  [
+    'a cycle in a cycle',
+    { ...T, $defs: { T: { items: { allOf: [T, ref('U')] } }, U: { items: ref('U') } } },
+    /more than one way/,
+  ],
+  ['a reference elsewhere', { $ref: 'http://example.com/x.json' }, /only references/],
+  ['a name', { $ref: '#a', $defs: { a: { $anchor: 'a' } } }, /only references/],
+  ['an escaped reference', { $ref: '#/%24defs/a', $defs: { a: {} } }, /only references/],
+  ['nothing', ref('none'), /can't resolve/],
+  ['another base', { ...ref('a'), $defs: { a: { $id: 'urn:a', $ref: '#/$defs/b' } } }, /\$id/],
+  ['a part of another base', { ...ref('a/not'), $defs: { a: { $id: 'urn:a', not: { $ref: '#' } } } }, /\$id/],
+  ['a dynamic reference', { $dynamicRef: '#a' }, /not available/],
+  ['many values', { enum: Array.from({ length: 2001 }, (_, index) => index) }, /2000 values/],
+  ['many references', { allOf: Array.from({ length: 201 }, () => ref('a')), $defs: { a: true } }, /200 references/],
+  ['long text', { description: 'x'.repeat(65 * 1024) }, /64 KiB/],
+  ['depth', nested(70), /64 levels/],
+])('%s is refused before it is compiled', (_, schema, reason) => {
+  let compiled: unknown;
+  const spent = cpuTimeOf(() => (compiled = compileJsonSchema(schema)));
+  expect(compiled).toMatchObject({ ok: false, msg: expect.stringMatching(reason) as string });
+  expect(spent).toBeLessThan(1000);
+});
+
+function nested(depth: number): Schema {
+  return depth === 0 ? {} : { not: nested(depth - 1) };
+}
+
+test.each<[string, Schema, unknown, unknown]>([
+  [
+    'a tree',
+    recursive({ properties: { left: T, right: T }, required: ['v'] }),
+    { v: 1, left: { v: 2 } },
+    { v: 1, left: {} },
+  ],
+  [
+    'any JSON of texts',
+    recursive({
+      anyOf: [{ type: 'string' }, { type: 'array', items: T }, { type: 'object', additionalProperties: T }],
+    }),
+    { a: ['b'] },
+    { a: [1] },
+  ],
+  [
+    'a shared definition',
+    { properties: { a: ref('n'), b: ref('n') }, $defs: { n: { type: 'number' } } },
+    { a: 1 },
+    { b: '' },
+  ],
+  ['a list in a list', recursive({ type: 'array', items: T }), [[], [[]]], [1]],
+])('%s is accepted and checks values', (_, schema, good, bad) => {
+  const compiled = compileJsonSchema(schema);
+  if (!compiled.ok) throw new Error(compiled.msg);
+  expect([compiled.validate(good).ok, compiled.validate(bad).ok]).toEqual([true, false]);
+});
+
+test('the size counts every reference with what it names', () => {
+  const one = measureSchema({ properties: { a: ref('n') }, $defs: { n: { enum: [1, 2, 3] } } });
+  const two = measureSchema({ properties: { a: ref('n'), b: ref('n') }, $defs: { n: { enum: [1, 2, 3] } } });
+  expect(one.ok && two.ok && two.expanded - one.expanded).toBeGreaterThan(4);
+});
+
+test('patterns of one schema do not share a compiled pattern', () => {
+  const compiled = compileJsonSchema({ properties: { a: { pattern: '^x' }, b: { pattern: '^y' } } });
+  expect(compiled.ok && compiled.validate({ a: 'x', b: 'y' })).toEqual({ ok: true });
+});
+
+test.each<[string, Schema, unknown, RegExp]>([
+  ['a value over 1 MiB', {}, 'x'.repeat(1024 * 1024), /1 MiB/],
+  ['a long text with a pattern', { pattern: 'a' }, 'x'.repeat(17_000), /longer than 16384/],
+  [
+    'many texts with a pattern',
+    { items: { pattern: 'a$' } },
+    Array.from({ length: 40 }, () => `${'x'.repeat(15_999)}a`),
+    /524288/,
+  ],
+  [
+    'many values for many alternatives',
+    { items: { anyOf: Array.from({ length: 400 }, (_, i) => ({ const: i })) } },
+    Array.from({ length: 20_000 }, () => -1),
+    /too large/,
+  ],
+])('%s is not checked', (_, schema, value, reason) => {
+  const compiled = compileJsonSchema(schema);
+  if (!compiled.ok) throw new Error(compiled.msg);
+  let result: unknown;
+  const spent = cpuTimeOf(() => (result = compiled.validate(value)));
+  expect(result).toMatchObject({ ok: false, errors: [{ msg: expect.stringMatching(reason) as string }] });
+  expect(spent).toBeLessThan(3000);
+});
+
+test('unique items of a long list are found in linear time, whatever the order of their keys', () => {
+  const compiled = compileJsonSchema({ uniqueItems: true });
+  if (!compiled.ok) throw new Error(compiled.msg);
+  const items = Array.from({ length: 15_000 }, (_, index) => ({ a: index, b: 1 }));
+  const spent = cpuTimeOf(() => expect(compiled.validate(items)).toEqual({ ok: true }));
+  expect(spent).toBeLessThan(3000);
+  const doubled = compiled.validate([
+    { a: 1, b: 2 },
+    { b: 2, a: 1 },
+  ]);
+  expect(doubled).toMatchObject({ ok: false, errors: [{ msg: 'must NOT have duplicate items' }] });
+});
