@@ -139,12 +139,16 @@ export const ToolApprovalParams = z.looseObject({
   server: Text,
   tool: Text,
   input: z.unknown(),
+  /** SHA-256 (hex) over the RFC 8785 JSON of `input`; the gateway always sends it. */
+  input_sha256: Text.optional(),
   reason: Text.nullable().optional(),
   metadata: RunMetadata.optional(),
 });
 export type ToolApprovalParams = z.infer<typeof ToolApprovalParams>;
 export const ToolApprovalResult = z.object({
   approved: z.boolean(),
+  /** Of the input that was approved; the gateway compares it before it calls the tool. */
+  input_sha256: Text.nullable().optional(),
   decided_by: Text.nullable().optional(),
   comment: Text.nullable().optional(),
 });

@@ -8,7 +8,7 @@ interface Approval {
   id: string;
   run_id: string;
   step_name: string;
-  tool: { agent: string; server: string; tool: string; reason: string | null } | null;
+  tool: { agent: string; server: string; tool: string; input_sha256: string; reason: string | null } | null;
 }
 interface Run {
   status: string;
@@ -92,8 +92,9 @@ test('a rejected call never happens: the agent hears no, and the run goes on wit
   const run = await ended(id);
   expect(trail(run)).toMatchObject([{ type: 'approval', is_error: true }, { type: 'tool_denied' }]);
   expect(['completed', 'escalated']).toContain(run.status);
-  const { rows } = await get<{ rows: object[] }>('/audit?action=reject');
+  const { rows } = await get<{ rows: { target: string }[] }>('/audit?action=reject');
   expect(rows).toMatchObject([{ actor: 'local-operator', outcome: 'rejected', run_id: id }]);
+  expect(rows[0]?.target).toContain(`sha256:${question.tool?.input_sha256}`);
 });
 
 test('cancelling the run takes the question back', async () => {

@@ -59,7 +59,12 @@ function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): P
   const { metadata, run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = parsed.data;
   if (metadata?.run_id !== runId || metadata.step_name !== stepName) return null;
   const asked = onApproval({ backendRunId, callId, agent, server, tool, input, reason: reason ?? null });
-  return asked.then(({ approved, decidedBy, comment }) => ({ approved, decided_by: decidedBy, comment }));
+  return asked.then(({ approved, inputSha256, decidedBy, comment }) => ({
+    approved,
+    input_sha256: inputSha256,
+    decided_by: decidedBy,
+    comment,
+  }));
 }
 
 function shown({ run_id: _run, ts: _ts, ...fields }: Record<string, unknown>): Record<string, unknown> {

@@ -58,9 +58,9 @@ async function withRun(work: (world: World) => Promise<void>, approved = true): 
     {
       approves: 'own',
       event: () => {},
-      requestApproval: () => {
+      requestApproval: (_, { input_sha256 }) => {
         askedPeople += 1;
-        return Promise.resolve({ approved });
+        return Promise.resolve({ approved, input_sha256 });
       },
     },
   );

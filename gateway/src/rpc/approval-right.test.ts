@@ -96,3 +96,14 @@ describe('with an approve token', () => {
     });
   });
 });
+
+test.each([
+  ['no hash', undefined],
+  ['the hash of another input', '015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f863'],
+])('an approval with %s calls no tool', async (_, input_sha256) => {
+  await open(null);
+  const starter = await client(INVOKE_TOKEN, false);
+  starter.onRequest = () => ({ approved: true, input_sha256 });
+  expect((await starter.call('agent.run', RUN)).result?.['text']).toContain('the approval is not for this input');
+  expect(starter.events().some(({ event }) => event === 'tool_call')).toBe(false);
+});

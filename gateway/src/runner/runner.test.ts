@@ -230,7 +230,7 @@ describe('an agent in a pod', () => {
     client.onRequest = ({ params }) => {
       asked.push(params?.['tool']);
       return params?.['tool'] === 'get-sum'
-        ? { approved: true, decided_by: 'eve' }
+        ? { approved: true, decided_by: 'eve', input_sha256: params['input_sha256'] }
         : { approved: false, comment: 'not today' };
     };
     const answer = await client.call('agent.run', { agent: 'far', input: '', output_schema: { type: 'object' } });

@@ -360,7 +360,11 @@ describe('approval', () => {
 
   test('the client is asked, and yes lets the call through', async () => {
     const client = await gateway.rpc();
-    client.onRequest = () => ({ approved: true, decided_by: 'ann' });
+    client.onRequest = ({ params }) => ({
+      approved: true,
+      decided_by: 'ann',
+      input_sha256: params?.['input_sha256'],
+    });
     const { result } = await client.call('agent.run', {
       agent: 'careful',
       input: '',
@@ -373,6 +377,7 @@ describe('approval', () => {
       server: 'host',
       tool: 'ok',
       input: { a: 1 },
+      input_sha256: '015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862',
       metadata: { run_id: 'r' },
     });
     expect(await client.event('approval_decided')).toMatchObject({ approved: true, decided_by: 'ann' });
@@ -389,7 +394,10 @@ describe('approval', () => {
   test('a run that waits for an approval leaves its slot to others, and takes it again before the tool is called', async () => {
     const asker = await gateway.rpc();
     let approve = () => {};
-    asker.onRequest = () => new Promise((resolve) => (approve = () => resolve({ approved: true })));
+    asker.onRequest = ({ params }) =>
+      new Promise((resolve) => {
+        approve = () => resolve({ approved: true, input_sha256: params?.['input_sha256'] });
+      });
     const waiting = asker.call('agent.run', { agent: 'careful', input: '' });
     await asker.event('approval_requested');
     const counts = async () => (await gateway.http('GET', '/health')).body;

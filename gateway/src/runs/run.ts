@@ -1,9 +1,12 @@
-import type { AgentRunParams, RpcResponse, ToolApprovalResult } from '@signalbox/crds';
+import { type AgentRunParams, inputSha256, type RpcResponse, type ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
 import type { RunSlot } from './run-slot.ts';
+
+/** A request as the approver gets it. */
+export type ShownRequest = ApprovalRequest & { input_sha256: string };
 
 /** A connection that started a run or attached to it later. */
 export interface RunWatcher {
@@ -11,7 +14,7 @@ export interface RunWatcher {
   /** One event, with the run it belongs to. */
   event(run: Run, event: RunEvent): void;
   /** Requests an approval over the connection; rejects where the connection cannot answer. */
-  requestApproval(run: Run, request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
+  requestApproval(run: Run, request: ShownRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
   /** Sends another request; rejects when the connection ends first. Only the gateway of a runner answers. */
   ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
 }
@@ -31,6 +34,8 @@ export function finishedRun(outcome: RunOutcome): FinishedRun {
 
 const STARTER_GONE = 'the connection that started the run is gone, and the gateway has no approve token';
 const NO_RIGHT = "only a connection with the gateway's approve token may answer, and the run was started without it";
+
+const OTHER_INPUT = 'the approval is not for this input: its input_sha256 is missing or different';
 
 /** One run from acceptance to its answer; its watchers may change. */
 export class Run {
@@ -86,14 +91,17 @@ export class Run {
     this.resolveFinished(outcome);
   }
 
-  /** Without a slot while it waits. */
-  requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
+  /** Without a slot while it waits. An approval holds for the input that its answer names. */
+  async requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
+    const shown = { ...request, input_sha256: inputSha256(request.input) };
     const decide = () =>
-      this.ask((watcher) => watcher.requestApproval(this, request, signal), signal, {
+      this.ask((watcher) => watcher.requestApproval(this, shown, signal), signal, {
         may: ({ approves }, isStarter) => approves === 'all' || (approves === 'own' && isStarter),
         otherwise: this.undecidable(),
       });
-    return this.slot ? this.slot.duringApproval(decide) : decide();
+    const decision = await (this.slot ? this.slot.duringApproval(decide) : decide());
+    if (!decision.approved || decision.input_sha256 === shown.input_sha256) return decision;
+    return { ...decision, approved: false, comment: OTHER_INPUT };
   }
 
   /** The answer where no connection that attaches later could have the right; null where one could. */

@@ -18,6 +18,8 @@ const REQUEST: ToolRequest = {
   input: { name: 'checkout' },
   reason: 'touches production',
 };
+/** printf '{"name":"checkout"}' | sha256sum */
+const HASH = 'f8d142e63ca6302fa4e3c5b81c60d0c8c7529b70a98646e03c83a7a1e5b80801';
 const asks: Script = async ({ onApproval }) => sure(0.9, { decision: await onApproval?.(REQUEST) });
 
 const pending = async () => (await world.approvals.list({ status: 'pending' }, { limit: 9, offset: 0 })).approvals;
@@ -44,13 +46,16 @@ test.each([
       server: 'cluster',
       tool: 'restart',
       input: { name: 'checkout' },
+      inputSha256: HASH,
       reason: 'touches production',
     },
   });
   await decide(question.id, decision);
   const run = await world.ended(id);
   expect(run.run).toMatchObject({ status: 'completed', waitingOn: null });
-  expect(run.step('fix').output).toEqual({ decision: { approved, decidedBy: 'ada', comment: null } });
+  expect(run.step('fix').output).toEqual({
+    decision: { approved, inputSha256: HASH, decidedBy: 'ada', comment: null },
+  });
   expect(run.events).toEqual([
     'run_started',
     'step_started',
@@ -72,6 +77,20 @@ test('the same question asked again is the same approval, and a decided one is n
   const run = await world.ended(id);
   expect(run.step('fix').output).toEqual({ decisions: [true, true, true] });
   expect((await world.approvals.list({}, { limit: 9, offset: 0 })).total).toBe(1);
+});
+
+test('the same call with another input is another question', async () => {
+  const other = { ...REQUEST, input: { name: 'payments' } };
+  const twice: Script = async ({ onApproval }) => {
+    const [first, second] = [await onApproval?.(REQUEST), await onApproval?.(other)];
+    return sure(0.9, { decisions: [first?.approved, second?.approved] });
+  };
+  await make({ pipelines: [PIPELINE], agents: { fixer: twice } });
+  const id = await world.start('p');
+  await decide((await waiting()).id, 'approve');
+  await expect.poll(async () => (await pending())[0]?.tool?.input).toEqual(other.input);
+  await decide((await pending())[0]!.id, 'reject');
+  expect((await world.ended(id)).step('fix').output).toEqual({ decisions: [true, false] });
 });
 
 test('nobody decides before the step is over: denied', async () => {

@@ -1,3 +1,4 @@
+import { inputSha256 } from '@signalbox/crds';
 import { derivedId } from '../state/ids.ts';
 import { pendingApproval, type Approval, type ApprovalsOfRun } from '../human/approval.ts';
 import type { ToolDecision, ToolRequest } from '../state/executor.ts';
@@ -43,9 +44,9 @@ export async function askForTool(
   return decision;
 }
 
-/** A UUID that is made of what makes the question: the run, the step, the backend's run and its call. */
-const questionId = (runId: string, stepName: string, { backendRunId, callId }: ToolRequest): string =>
-  derivedId(runId, JSON.stringify([runId, stepName, backendRunId, callId]));
+/** A UUID that is made of what makes the question: the run, the step, the backend's run, its call and the input. */
+const questionId = (runId: string, stepName: string, { backendRunId, callId, input }: ToolRequest): string =>
+  derivedId(runId, JSON.stringify([runId, stepName, backendRunId, callId, inputSha256(input)]));
 
 function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
   const { agent, server, tool, input, reason } = request;
@@ -54,22 +55,23 @@ function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolReq
     kind: 'tool',
     question: `May ${agent} call ${server}/${tool}?\n${JSON.stringify(input)}${reason === null ? '' : `\n${reason}`}`,
     fields: [],
-    tool: { agent, server, tool, input, reason },
+    tool: { agent, server, tool, input, inputSha256: inputSha256(input), reason },
     requestedAt: now,
     expiresAt: deadline,
   });
 }
 
-function decisionOf({ status, decidedBy, comment }: Approval): ToolDecision {
+function decisionOf({ status, decidedBy, comment, tool }: Approval): ToolDecision {
+  const hash = { inputSha256: tool?.inputSha256 ?? '' };
   switch (status) {
     case 'approved':
     case 'rejected':
-      return { approved: status === 'approved', decidedBy, comment };
+      return { ...hash, approved: status === 'approved', decidedBy, comment };
     case 'timed_out':
-      return { approved: false, decidedBy: null, comment: 'the approval expired without a decision' };
+      return { ...hash, approved: false, decidedBy: null, comment: 'the approval expired without a decision' };
     case 'pending':
     case 'cancelled':
-      return { approved: false, decidedBy: null, comment: 'the approval was cancelled' };
+      return { ...hash, approved: false, decidedBy: null, comment: 'the approval was cancelled' };
     default:
       return status satisfies never;
   }

@@ -16,6 +16,8 @@ export interface ToolCall {
   tool: string;
   /** JSON, as the model wrote it. */
   input: unknown;
+  /** What a decision is about: of the canonical JSON of `input`. */
+  inputSha256: string;
   reason: string | null;
 }
 

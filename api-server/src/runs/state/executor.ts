@@ -49,6 +49,8 @@ export interface ToolRequest {
 
 export interface ToolDecision {
   approved: boolean;
+  /** Of the input that was decided about. */
+  inputSha256: string;
   decidedBy: string | null;
   comment: string | null;
 }

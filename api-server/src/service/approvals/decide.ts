@@ -41,14 +41,14 @@ function closed(approval: Approval, at: number): Decided | null {
   return approval.expiresAt <= at ? { kind: 'expired', approval } : null;
 }
 
-const auditOf = ({ id, runId, stepName }: Approval, by: Decider, { status, at }: Decision): AuditEntry => ({
+const auditOf = ({ id, runId, stepName, tool }: Approval, by: Decider, { status, at }: Decision): AuditEntry => ({
   ts: at,
   actor: by.name,
   actorKind: by.kind,
   role: by.role,
   action: status === 'approved' ? 'approve' : 'reject',
   targetType: 'approval',
-  target: `${id} ${stepName}`,
+  target: `${id} ${stepName}${tool === null ? '' : ` sha256:${tool.inputSha256}`}`,
   runId,
   outcome: status,
   priorYaml: null,

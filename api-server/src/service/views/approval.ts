@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APPROVAL_STATUSES, type Approval as StoredApproval } from '../../runs/human/approval.ts';
+import { APPROVAL_STATUSES, type Approval as StoredApproval, type ToolCall } from '../../runs/human/approval.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import { component, iso, isoOrNull, NullableText, Time } from './answer.ts';
 
@@ -56,6 +56,8 @@ export const ApprovalLine = component(
         server: z.string(),
         tool: z.string(),
         input: z.unknown(),
+        /** SHA-256 (hex) over the RFC 8785 JSON of `input`: what a decision is about. */
+        input_sha256: z.string(),
         reason: NullableText,
       })
       .nullable(),
@@ -79,6 +81,8 @@ export const ApprovalsPage = component(
 );
 export type ApprovalsPage = z.infer<typeof ApprovalsPage>;
 
+const toolView = ({ inputSha256: input_sha256, ...tool }: ToolCall) => ({ ...tool, input_sha256 });
+
 export const approvalView = (approval: StoredApproval): ApprovalLine => ({
   id: approval.id,
   run_id: approval.runId,
@@ -89,7 +93,7 @@ export const approvalView = (approval: StoredApproval): ApprovalLine => ({
   kind: approval.kind,
   question: approval.question,
   fields: approval.fields,
-  tool: approval.tool,
+  tool: approval.tool && toolView(approval.tool),
   requested_at: iso(approval.requestedAt),
   expires_at: iso(approval.expiresAt),
   status: approval.status,

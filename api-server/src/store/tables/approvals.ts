@@ -1,4 +1,4 @@
-import type { HumanField } from '@signalbox/crds';
+import { type HumanField, inputSha256 } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { Approval, ApprovalStatus, FieldValues, ToolCall } from '../../runs/human/approval.ts';
 import type { ConfigSource, Message } from '../../notify/message.ts';
@@ -43,12 +43,22 @@ export async function insertApproval(tx: Tx, approval: Approval): Promise<void> 
     stage: approval.stage,
     question: approval.question,
     fields: JSON.stringify(approval.fields),
-    tool: approval.tool === null ? null : JSON.stringify(approval.tool),
+    tool: approval.tool === null ? null : JSON.stringify(toolRow(approval.tool)),
     status: 'pending',
     requested_at: approval.requestedAt,
     expires_at: approval.expiresAt,
   });
 }
+
+type ToolRow = Omit<ToolCall, 'inputSha256'> & { input_sha256?: string };
+
+const toolRow = ({ inputSha256: input_sha256, ...tool }: ToolCall): ToolRow => ({ ...tool, input_sha256 });
+
+/** Rows of earlier versions have no hash. */
+const toTool = ({ input_sha256, ...tool }: ToolRow): ToolCall => ({
+  ...tool,
+  inputSha256: input_sha256 ?? inputSha256(tool.input),
+});
 
 type Closing = Pick<ApprovalRow, 'id' | 'status' | 'decided_at' | 'decided_by' | 'comment' | 'answers'>;
 
@@ -180,7 +190,7 @@ const toApproval = (row: ApprovalRow): Approval => ({
   stage: row.stage as Stage,
   question: row.question,
   fields: JSON.parse(row.fields) as HumanField[],
-  tool: row.tool === null ? null : (JSON.parse(row.tool) as ToolCall),
+  tool: row.tool === null ? null : toTool(JSON.parse(row.tool) as ToolRow),
   status: row.status as ApprovalStatus,
   requestedAt: row.requested_at,
   expiresAt: row.expires_at,

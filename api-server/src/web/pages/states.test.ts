@@ -140,7 +140,7 @@ const APPROVALS = [
   approval('approved', { decided_by: 'ada', answers: { size: 'large' }, comment: 'go' }),
   approval('timed_out'),
   approval('cancelled', {
-    tool: { agent: 'a', server: 's', tool: 't', input: { pod: 'x' }, reason: null },
+    tool: { agent: 'a', server: 's', tool: 't', input: { pod: 'x' }, input_sha256: 'a1b2', reason: null },
     decided_at: null,
   }),
 ];

@@ -153,7 +153,14 @@ test('the run page opens the step that asks, with the form in it', async () => {
 });
 
 test('nothing that an alert or an agent said becomes markup', async () => {
-  const tool = { agent: HOSTILE, server: HOSTILE, tool: HOSTILE, input: { [HOSTILE]: HOSTILE }, reason: HOSTILE };
+  const tool = {
+    agent: HOSTILE,
+    server: HOSTILE,
+    tool: HOSTILE,
+    input: { [HOSTILE]: HOSTILE },
+    input_sha256: HOSTILE,
+    reason: HOSTILE,
+  };
   const hostile = { pipeline: HOSTILE, step_name: HOSTILE, team: HOSTILE, question: HOSTILE, comment: HOSTILE };
   const field = {
     name: HOSTILE,

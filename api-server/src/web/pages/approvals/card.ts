@@ -1,5 +1,4 @@
 import { duration, exactTime } from '../format.ts';
-import { jsonTree } from '../run/json-tree.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
 import type { ApprovalField, ApprovalLine } from '../../../service/views/approval.ts';
@@ -55,11 +54,13 @@ function shortOf({ tool, question }: ApprovalLine): string {
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
 
-const toolView = ({ agent, server, tool, input, reason }: NonNullable<ApprovalLine['tool']>) => ({
+const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNullable<ApprovalLine['tool']>) => ({
   agent,
   name: `${server}/${tool}`,
   reason,
-  input: jsonTree(input),
+  // Whole: a decision is about all of it.
+  input: JSON.stringify(input, null, 2),
+  sha256: input_sha256,
 });
 
 /** `14 m 05 s left`, or that it is over. */
