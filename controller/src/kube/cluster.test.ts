@@ -61,6 +61,22 @@ test('a kubeconfig with a token', async () => {
   expect(api.caller().authorization).toBe('Bearer abc');
 });
 
+test('a kubeconfig with a token file beside it, whose token changes', async () => {
+  const file = join(root, 'rotating');
+  writeFileSync(file, 'first\n');
+  const user = { token: 'stale', tokenFile: 'rotating' };
+  const cluster = clusterOf(kubeconfig('token-file', { user }));
+  const list = () =>
+    listAll(collectionOf(cluster, { kind: 'Pipeline', namespace: null }), new AbortController().signal);
+  expect(await list()).toEqual(listed);
+  expect(api.caller().authorization).toBe('Bearer first');
+  writeFileSync(file, 'second\n');
+  expect(await list()).toEqual(listed);
+  expect(api.caller().authorization).toBe('Bearer second');
+  rmSync(file);
+  expect(await list()).toMatchObject({ ok: false, message: expect.stringContaining('rotating') });
+});
+
 test('a kubeconfig with a client certificate in files beside it, and one that carries the certificate', async () => {
   const { certFile, keyFile } = makeCertificate(root, 'ops');
   const files = { 'client-certificate': 'ops.crt', 'client-key': 'ops.key' };

@@ -1,5 +1,8 @@
+import { homedir } from 'node:os';
+import { delimiter } from 'node:path';
 import { KubeConfig, type RequestContext } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
+import { useTokenFiles } from './token-file.ts';
 
 /** After this time certificates are read again, and a connection whose peer is gone is given up. */
 const POOL_MS = 60_000;
@@ -43,7 +46,7 @@ export interface KubeConfigOptions {
   now(): number;
   /** A kubeconfig file; without it KUBECONFIG, `~/.kube/config` or the account of the pod, in this order. */
   file?: string | undefined;
-  /** How messages name the kubeconfig where no file is given. */
+  /** The kubeconfig files where no file is given, as KUBECONFIG names them. */
   source?: string | undefined;
   /** How long the API server may be silent. */
   silenceMs?: number | undefined;
@@ -64,11 +67,15 @@ export function loadKubeConfig({ file, source = '~/.kube/config', ...rest }: Kub
   const problem = problemOf(config);
   if (problem) throw new Error(`${name}: ${problem}`);
   allowPlainHttp(config);
+  useTokenFiles(config, file === undefined ? pathsIn(source) : [file]);
   return config;
 }
 
 /** The context that KubeConfig makes up where it finds nothing. */
 const NO_CLUSTER = 'loaded-context';
+
+const pathsIn = (source: string): string[] =>
+  source.split(delimiter).map((path) => path.replace(/^~(?=\/)/, homedir()));
 
 function load(config: KubeConfig, file: string | undefined): void {
   if (file !== undefined) return config.loadFromFile(file);
