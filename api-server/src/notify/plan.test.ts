@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createTemplates } from '../runs/prompt/templates.ts';
 import { plainText } from './fit.ts';
 import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
@@ -177,5 +177,33 @@ test('a question carries its prompt, its page and its buttons, and asks once how
     reason: 'Restart?',
     url: 'https://signalbox.example/ui/approvals/7',
     buttons,
+  });
+});
+
+describe('a chat offers Approve only where it shows the whole input', () => {
+  const buttons = [
+    { label: 'Approve', value: 'approve:7', style: 'primary' as const },
+    { label: 'Reject', value: 'reject:7', style: 'danger' as const },
+  ];
+  const messageOf = (channel: 'slack' | 'telegram', input: string) => {
+    const routed = deps({ routeOf: () => ({ team: 'payments', channel }) });
+    const request = { ...QUESTION, prompt: `May fixer call shell/run?\n${input}`, input, buttons };
+    return planApproval(routed, runOf(), request).notifications[0]!.message;
+  };
+
+  test.each(['slack', 'telegram'] as const)('%s: a short one has both buttons', (channel) => {
+    expect(messageOf(channel, '{"command":"echo a && b"}').buttons).toEqual(buttons);
+  });
+
+  test.each([
+    ['slack', 'is cut', `{"command":"echo ${'a'.repeat(2_400)}; rm -rf /"}`],
+    ['telegram', 'is cut', `{"command":"echo ${'a'.repeat(2_400)}; rm -rf /"}`],
+    ['slack', 'grows beyond the limit by its escapes', `{"command":"${'&'.repeat(1_000)}; rm -rf /"}`],
+    ['slack', 'has characters that the chat leaves out', '{"command":"echo \u007f"}'],
+  ] as const)('%s: one that %s has a link and the reason instead', (channel, _, input) => {
+    const { buttons: offered, link, text } = messageOf(channel, input);
+    expect(offered.map(({ label }) => label)).toEqual(['Reject']);
+    expect(link).toContain('/ui/approvals/7');
+    expect(text[0]?.text).toContain('Approve on the page');
   });
 });

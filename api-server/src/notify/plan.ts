@@ -3,6 +3,7 @@ import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
+import { offerApprove } from './offer-approve.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
 import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
 
@@ -32,6 +33,8 @@ export interface ApprovalRequest {
   /** The page that takes the answer, below `server.public_url`; the run's page where absent. */
   path?: string;
   buttons: Button[];
+  /** The input of a tool call as it stands in the prompt; null for a step. */
+  input?: string | null;
 }
 
 /** `notes` are lines for the run's log: what of a template could not be rendered. */
@@ -74,6 +77,7 @@ export function planApproval(deps: PlanDeps, run: ActiveRun, request: ApprovalRe
     targets: written.length > 0 ? written : [routeTarget(deps, run.team)],
     at: request.askedAt,
     buttons: request.buttons,
+    asked: request,
   });
 }
 
@@ -102,13 +106,21 @@ interface Planning {
   targets: readonly Target[];
   at: number;
   buttons: Button[];
+  asked?: Pick<ApprovalRequest, 'prompt' | 'input'>;
 }
 
-function planMessages(deps: PlanDeps, run: ActiveRun, { idBase, facts: known, targets, at, buttons }: Planning): Plan {
+function planMessages(
+  deps: PlanDeps,
+  run: ActiveRun,
+  { idBase, facts: known, targets, at, buttons, asked }: Planning,
+): Plan {
   const facts = masked(deps, known);
   const notes: Plan['notes'] = [];
   const notifications = targets.map((target, index): Notification => {
     const testing = run.stage === 'testing';
+    // An author's own words may ask for a step in another way, but never leave out the input of a tool.
+    const whole = asked?.input ?? (target.template === undefined ? asked?.prompt : null) ?? null;
+    const message = { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons };
     return {
       id: `${idBase}/${index}`,
       runId: run.id,
@@ -118,7 +130,7 @@ function planMessages(deps: PlanDeps, run: ActiveRun, { idBase, facts: known, ta
       channel: testing ? 'log' : target.channel,
       insteadOf: testing && target.channel !== 'log' ? target.channel : null,
       source: target.source,
-      message: { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons },
+      message: offerApprove(message, target.channel, whole),
       createdAt: at,
     };
   });

@@ -29,6 +29,8 @@ export interface Asking {
   prompt: string;
   askedAt: number;
   path: string;
+  /** The input of a tool call as it stands in the prompt; null for a step. */
+  input: string | null;
   buttons: { label: string; value: string; style: 'primary' | 'danger' }[];
 }
 
@@ -156,13 +158,14 @@ function logOf(run: ActiveRun): Write {
   return toWrite((tx) => appendEvents(tx, run.id, events));
 }
 
-function askingOf({ id, runId, stepName, question, requestedAt, fields }: Approval): Asking {
+function askingOf({ id, runId, stepName, question, requestedAt, fields, tool }: Approval): Asking {
   const yes = { label: 'Approve', value: `approve:${id}`, style: 'primary' } as const;
   const no = { label: 'Reject', value: `reject:${id}`, style: 'danger' } as const;
   return {
     id,
     step: stepName,
     prompt: question,
+    input: tool && JSON.stringify(tool.input),
     askedAt: requestedAt,
     path: `/ui/runs/${runId}?step=${encodeURIComponent(stepName)}`,
     // What only a person can fill in is filled in on the page.
