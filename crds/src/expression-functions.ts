@@ -1,6 +1,7 @@
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
 import { spendLength } from './expression-operators.ts';
-import { compileRegex } from './regex.ts';
+import { findText, splitText } from './find-text.ts';
+import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 type Call = (args: readonly unknown[], budget: Budget) => unknown;
 interface Known {
@@ -27,11 +28,11 @@ const FUNCTIONS = new Map<string, Known>([
 /** Methods; the receiver is the first argument. */
 const METHODS = new Map<string, Known>([
   ['size', { arity: [0], call: ([value], budget) => size(value, budget) }],
-  ['contains', { arity: [1], call: onText((a, b) => a.includes(b)) }],
+  ['contains', { arity: [1], call: onText((a, b) => findText(a, b) !== -1) }],
   ['startsWith', { arity: [1], call: onText((a, b) => a.startsWith(b)) }],
   ['endsWith', { arity: [1], call: onText((a, b) => a.endsWith(b)) }],
   ['matches', { arity: [1], call: ([a, b], budget) => matches(text(a), text(b), budget) }],
-  ['indexOf', { arity: [1], call: onText((a, b) => BigInt(a.indexOf(b))) }],
+  ['indexOf', { arity: [1], call: onText((a, b) => BigInt(findText(a, b))) }],
   ['split', { arity: [1], call: ([a, b], budget) => split(text(a), text(b), budget) }],
   ['join', { arity: [0, 1], call: ([list, by], budget) => join(list, by, budget) }],
   ['lowerAscii', { arity: [0], call: onText((a) => a.toLowerCase()) }],
@@ -79,6 +80,8 @@ function onText(apply: (a: string, b: string) => unknown): Call {
 
 /** RE2 is linear, but each character costs much more than a copy does. */
 function matches(value: string, pattern: string, budget: Budget): boolean {
+  if (value.length > MAX_PATTERN_TEXT)
+    throw new Stop('limit', `matches() reads texts of at most ${MAX_PATTERN_TEXT} characters`);
   budget.spend(100 + Math.ceil(value.length / 4));
   const compiled = compileRegex(pattern);
   if (!compiled.ok) throw new Stop('type', compiled.msg);
@@ -109,7 +112,7 @@ function size(value: unknown, budget: Budget): bigint {
 
 function split(value: string, separator: string, budget: Budget): string[] {
   spendLength(value.length * 4, budget);
-  return value.split(separator);
+  return splitText(value, separator);
 }
 
 function join(list: unknown, by: unknown, budget: Budget): string {

@@ -4,7 +4,7 @@ import { canonicalJson } from './hash.ts';
 import { valuesIn } from './json-schema-graph.ts';
 import { measureSchema } from './json-schema-size.ts';
 import type { Loc } from './problem.ts';
-import { compileRegex } from './regex.ts';
+import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 export interface SchemaError {
   loc: Loc;
@@ -15,10 +15,9 @@ export type CompiledJsonSchema = { ok: true; validate: (value: unknown) => Schem
 
 const MAX_ERRORS = 20;
 
-/** Bounds of one validation: of the value as JSON, of a text for `pattern`, of all those texts, and of values times schemas. */
+/** Bounds of one validation: of the value as JSON, of all texts with a `pattern`, and of values times schemas. */
 export const VALIDATION_LIMITS = {
   bytes: 1024 * 1024,
-  patternChars: 16 * 1024,
   allPatternChars: 512 * 1024,
   work: 10_000_000,
 } as const;
@@ -43,8 +42,8 @@ function re2(source: string, spend: (chars: number) => void) {
 function boundedPatterns() {
   let left = 0;
   const spend = (chars: number): void => {
-    if (chars > VALIDATION_LIMITS.patternChars)
-      throw new TooMuch(`a text with a pattern is longer than ${VALIDATION_LIMITS.patternChars} characters`);
+    if (chars > MAX_PATTERN_TEXT)
+      throw new TooMuch(`a text with a pattern is longer than ${MAX_PATTERN_TEXT} characters`);
     left -= chars;
     if (left < 0)
       throw new TooMuch(`the patterns have to read more than ${VALIDATION_LIMITS.allPatternChars} characters`);

@@ -1,4 +1,4 @@
-import { compileRegex } from './regex.ts';
+import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 /** The values that a trigger's match can use (Orchestration 4.1). */
 export interface MatchContext {
@@ -104,9 +104,14 @@ function regex(operand: unknown): Parsed {
   if (!compiled.ok) return { ok: false, severity: 'error', msg: compiled.msg };
   return {
     ok: true,
-    test: (actual) => actual !== null && compiled.test(isScalar(actual) ? String(actual) : JSON.stringify(actual)),
+    test: (actual) => actual !== null && isIn(textOf(actual), compiled.test),
   };
 }
+
+/** A text that is too long never matches: its first part alone could meet a pattern that the whole does not. */
+const isIn = (text: string, test: (text: string) => boolean): boolean => text.length <= MAX_PATTERN_TEXT && test(text);
+
+const textOf = (value: unknown): string => (isScalar(value) ? String(value) : JSON.stringify(value));
 
 function numeric(operand: unknown, compare: (a: number, b: number) => boolean): Parsed {
   const right = toNumber(operand);

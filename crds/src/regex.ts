@@ -3,6 +3,8 @@ import { RE2JS } from 're2js';
 export type CompiledRegex = { ok: true; test: (text: string) => boolean } | { ok: false; msg: string };
 
 const MAX_SOURCE = 1000;
+/** Characters of one text that an expression, a rule or a schema matches with a pattern. */
+export const MAX_PATTERN_TEXT = 16 * 1024;
 
 /**
  * An RE2 pattern: linear in the text whatever the pattern, unlike JavaScript's own. `test` searches anywhere.
