@@ -245,7 +245,7 @@ test('other criteria are tried in the form, and nothing changes', async () => {
   const card = page.locator('#readiness');
   await card.getByText(/Accuracy: not enough yet; \d of 20 marked results/).waitFor();
   expect(await card.locator('.matrix tbody tr').count()).toBe(2);
-  await card.getByText('What if other criteria held?').click();
+  await card.getByText('Try other criteria').click();
   await card.getByLabel('Accuracy').uncheck();
   await card.getByLabel('Runs needed').fill('3000');
   await card.getByRole('button', { name: 'Try' }).click();

@@ -1,4 +1,4 @@
-/** One labelled value; `suffix` is `_bucket`, `_sum` or `_count` of a histogram. */
+/** One value with its labels; `suffix` is `_bucket`, `_sum` or `_count` of a histogram. */
 export interface Sample {
   suffix?: string;
   labels: readonly (readonly [name: string, value: string])[];

@@ -1,11 +1,11 @@
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
 
-/** Bytes after which a file makes way for the next, and how many old ones stay (Orchestration 2.13, 8). */
+/** Size at which a file is rotated, and how many old files are kept (Orchestration 2.13, 8). */
 export const MAX_LOG_BYTES = 10 * 1024 * 1024;
 export const KEPT_LOG_FILES = 5;
 
 const RETRY_MS = 1_000;
-/** What waits for a slow disk; further lines are left out of the file. */
+/** Buffer for a slow disk; further lines are dropped from the file. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 export interface LogFile {
@@ -14,8 +14,8 @@ export interface LogFile {
 }
 
 /**
- * A rotating file that a full or broken disk never takes the service down with: lines that cannot be written are left out
- * (stdout has them), and a second later the file is tried again.
+ * A rotating log file. A full or broken disk does not stop the service: lines that cannot be written are dropped (stdout
+ * has them), and a second later the file is tried again.
  */
 export function openLogFile(name: string, path: string, now: () => number = Date.now): LogFile {
   let stream: RotatingFileStream | null = null;
@@ -27,7 +27,7 @@ export function openLogFile(name: string, path: string, now: () => number = Date
       if (stream === opened) stream = null;
       retryAt = now() + RETRY_MS;
     });
-    // An old file that is not there is nobody's business.
+    // An old file may be missing.
     opened.on('warning', () => undefined);
     stream = opened;
     return opened;

@@ -11,16 +11,16 @@ export interface LoggingConfig {
 
 export interface Logs {
   log: Logger;
-  /** For what goes wrong with runs: no request and no configuration, so without redaction, which costs ten times the line. */
+  /** For failures of runs. These lines contain no request and no configuration, so they skip the redaction, which is expensive. */
   runs: Logger;
-  /** One line an event of a run, made at once: a run has half a dozen, and they leave together with those of other runs. */
+  /** One line per event of a run; the lines of one turn of the event loop are written together. */
   event(event: RunEvent): void;
-  /** One line a request; only where `dir` is set. */
+  /** One line per request; only where `dir` is set. */
   access: Logger | undefined;
   close(): Promise<void>;
 }
 
-/** Names under which a secret might be logged by mistake, at the top and one level down. */
+/** Names of fields that may contain a secret, at the top and one level down. */
 const SECRET_KEYS = [
   'token',
   'authorization',
@@ -75,10 +75,10 @@ const GRAVITY = { debug: 0, info: 1, warn: 2, error: 3 } as const;
 
 type Out = Parameters<typeof pino>[1] & { write(text: string): unknown };
 
-/** Written at once and in full also where it is a pipe that is slow to read, with none of a stream's buffers between. */
+/** Writes synchronously and completely, also to a slow pipe, without the buffer of a stream. */
 const standardOutput = (): Out => pino.destination({ fd: 1, sync: true });
 
-/** What fails in a run is for the pipeline's owner, not for the operator: a run's error is a warning of the service. */
+/** A failure in a run concerns the owner of the pipeline, not the operator: the service logs it as a warning. */
 function eventWriter(least: LoggingConfig['level'], lines: { write(text: string): void }): Logs['event'] {
   return ({ seq: _seq, ts, level, ...fields }) => {
     const gravity = level === 'error' ? 'warn' : level;
@@ -87,7 +87,7 @@ function eventWriter(least: LoggingConfig['level'], lines: { write(text: string)
   };
 }
 
-/** The lines of one turn of the event loop leave in one write: under load a run has several lines and a write is most of their cost. */
+/** Writes the lines of one turn of the event loop together: under load the write is most of the cost of a line. */
 function gathered(out: { write(text: string): unknown }): { write(text: string): void } {
   let waiting = '';
   return {

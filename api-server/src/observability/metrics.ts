@@ -4,16 +4,16 @@ import { storedFamilies, type StoredValue } from './stored-families.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
 
 export interface MetricsDeps {
-  /** The roll-ups, read once a scrape. */
+  /** The roll-ups, read once per scrape. */
   readCounters(): Promise<StoredValue[]>;
-  /** Production runs that have begun and not ended. */
+  /** Active production runs. */
   runsInProgress(): Promise<number>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */
   approvalsPending(): ReadonlyMap<string, number>;
-  /** Monthly budgets by team; none where nothing is priced. */
+  /** Monthly budgets by team; empty without prices. */
   teamBudgets: Readonly<Record<string, number>>;
   now(): number;
-  /** Names of the webhook sources; whatever else a caller asks for counts as `unknown`. */
+  /** Names of the webhook sources; any other name counts as `unknown`. */
   sources: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface Metrics {
   countDelivery(source: string | null, outcome: string): void;
 }
 
-/** The text of `/metrics`: roll-ups of the store, what only this process knows, and process health (Orchestration 6). */
+/** The text of `/metrics`: roll-ups of the store, values of this process, and process health (Orchestration 6). */
 export function createMetrics(deps: MetricsDeps): Metrics {
   const processHealth = lazyProcessHealth();
   const failures = new Map<string, number>([
@@ -52,7 +52,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   };
 }
 
-/** The library is loaded with the first scrape, not at the start: a tenth of the start's time and of its memory. */
+/** The library is loaded with the first scrape, to save time and memory at the start. */
 function lazyProcessHealth(): () => Promise<string> {
   let registry: Promise<Registry> | undefined;
   const load = async (): Promise<Registry> => {
@@ -60,7 +60,7 @@ function lazyProcessHealth(): () => Promise<string> {
     const made = new client.Registry();
     const { user, system } = process.cpuUsage();
     client.collectDefaultMetrics({ register: made, eventLoopMonitoringPrecision: 100 });
-    // The library counts from here on; what the process has used until now belongs to it too.
+    // The library counts CPU time from here on; add what the process has used before.
     const used = { user_seconds: user, system_seconds: system, seconds: user + system };
     for (const [name, microseconds] of Object.entries(used)) {
       const counter = made.getSingleMetric(`process_cpu_${name}_total`);
@@ -101,7 +101,7 @@ function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): 
     },
     {
       name: 'service_webhook_deliveries_total',
-      help: 'Deliveries to the webhook by source and what became of them, in every stage',
+      help: 'Deliveries to the webhook by source and result, in every stage',
       type: 'counter',
       samples: [...deliveries].flatMap(([source, outcomes]) =>
         [...outcomes].map(([outcome, value]) => ({

@@ -10,21 +10,21 @@ export interface TracingOptions {
 }
 
 export interface Tracing {
-  /** Begins the trace of a run. */
+  /** Starts the trace of a run. */
   run: TraceRun;
-  /** An event of a run, for the span of its step, or of the run itself. */
+  /** Adds an event to the span of its step, or to that of the run. */
   event(runId: string, event: RunEvent): void;
-  /** Sends what is left. */
+  /** Exports the remaining spans. */
   close(): Promise<void>;
 }
 
-/** The spans of a run that are open, so that events find theirs. */
+/** The open spans of a run, by step. */
 interface Open {
   root: ProcessSpan;
   steps: Map<string, ProcessSpan>;
 }
 
-/** The traces of runs; null where the environment switches tracing off. Imported only where the configuration asks for it. */
+/** The traces of runs; null where the environment disables tracing. Imported only when tracing is enabled. */
 export function startTracing({ config, version, log }: TracingOptions): Tracing | null {
   const isCall = (attributes: SpanAttributes) => attributes['service.span.kind'] === 'model_call';
   const tracing = start({ name: 'signalbox-api-server', version, ...config, isCall, log });
@@ -74,7 +74,7 @@ const rootAttributes = ({ id, team, stage, pipeline, context }: TracedRun): Span
   'service.stage': stage,
 });
 
-/** What an event says beside its name; what agents and tools said stays in the run's log. */
+/** Attributes of an event. Texts of agents and tools are not exported. */
 function eventAttributes({
   level,
   msg,

@@ -71,7 +71,7 @@ export const STORED_SERIES: readonly Series[] = [
   },
   {
     name: 'notifications_total',
-    help: 'Notifications by channel and what became of them',
+    help: 'Notifications by channel and result',
     type: 'counter',
     labels: ['channel', 'outcome'],
   },

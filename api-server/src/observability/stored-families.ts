@@ -10,7 +10,7 @@ export interface StoredValue {
 
 const PREFIX = 'service_';
 
-/** The roll-ups as metric families, every series with its HELP and TYPE even when it has no value yet (Orchestration 6). */
+/** The roll-ups as metric families; every series has HELP and TYPE, also without a value (Orchestration 6). */
 export function storedFamilies(values: readonly StoredValue[]): Family[] {
   const byMetric = Map.groupBy(values, ({ metric }) => metric);
   return STORED_SERIES.map((series) => ({

@@ -2,7 +2,7 @@ import { monthOf, TEAM_SPEND } from '../runs/state/cost.ts';
 import type { Family } from './exposition.ts';
 import type { StoredValue } from './stored-families.ts';
 
-/** What each team with a budget has spent of it this month, UTC (Orchestration 6); nothing stops at 1. */
+/** The share of its monthly budget (UTC) that each team has spent (Orchestration 6). A value over 1 has no effect on runs. */
 export function teamBudgetRatio(
   stored: readonly StoredValue[],
   budgets: Readonly<Record<string, number>>,
@@ -16,7 +16,7 @@ export function teamBudgetRatio(
   );
   return {
     name: 'service_team_budget_ratio',
-    help: 'Spending of the month over the budget of the team',
+    help: 'Cost of the current month divided by the budget of the team',
     type: 'gauge',
     samples: Object.entries(budgets).map(([team, budget]) => ({
       labels: [['team', team]],
@@ -25,5 +25,5 @@ export function teamBudgetRatio(
   };
 }
 
-/** A budget of nothing is spent as soon as anything is. */
+/** A budget of 0 counts as exceeded with the first cost. */
 const ratio = (spent: number, budget: number): number => (spent === 0 ? 0 : spent / budget);

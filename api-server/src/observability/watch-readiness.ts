@@ -7,7 +7,7 @@ interface Log {
   info(fields: object, message: string): void;
 }
 
-/** Passes readiness on, and puts every change of it into the log: a probe's answer is seldom kept. A drain says so itself. */
+/** Returns readiness and logs every change of it, because answers of probes are rarely stored. A drain logs its own line. */
 export function watchReadiness(read: () => Readiness, log: Log): () => Readiness {
   let known = '';
   return () => {

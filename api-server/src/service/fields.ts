@@ -3,17 +3,17 @@ import { z } from 'zod';
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** Text of a filter or a name as callers may send it: one line, bounded. */
+/** Text of a filter or a name: one line, bounded. */
 export const line = (max = 256) =>
   z
     .string()
     .min(1)
     .max(max)
-    .refine((value) => !CONTROL.test(value), 'must not have control characters');
+    .refine((value) => !CONTROL.test(value), 'must not contain control characters');
 
 export const RunId = z.uuid('must be a run id');
 
-/** The id of something in an address: what is no id names nothing, and is as unknown as an id that nobody has. */
+/** An id in a path: a malformed id gets the same answer as an unknown one. */
 export const idOf = (noun: 'run' | 'approval') =>
   z
     .string()
@@ -25,10 +25,10 @@ export const idOf = (noun: 'run' | 'approval') =>
 export const unknownId = (noun: 'run' | 'approval') => new AppError('not_found', `there is no ${noun} with this id`);
 
 export const DefinitionName = z.string().regex(NAME_PATTERN, 'must match [a-zA-Z0-9][a-zA-Z0-9_-]{0,63}');
-/** A step's name as it was run; a fan-out branch is `step/index`. */
+/** The name of an executed step; a fan-out branch is `step/index`. */
 export const StepName = line(160);
 
-/** A whole number as text of a query. */
+/** An integer in a query. */
 export const count = (min: number, max: number) =>
   z
     .string()

@@ -16,7 +16,7 @@ import type { ScheduleLine } from './views/schedule.ts';
 import type { Database } from '../store/db/database.ts';
 import { type AuditEntry, insertAudit } from '../store/tables/audit.ts';
 
-/** Every operation of the service. Routes, pages and the command line call these and nothing below. */
+/** All use cases of the service. Routes, pages and the command line call only these. */
 export interface Services {
   deliveries: Deliveries;
   runs: Runs;
@@ -33,7 +33,7 @@ export interface Services {
   status: Status;
 }
 
-/** What the operations are made of. */
+/** Dependencies of the use cases. */
 export interface ServiceParts
   extends
     Omit<DeliveriesDeps, 'record'>,

@@ -2,14 +2,14 @@ import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType, plai
 import { z } from 'zod';
 import { AtCapacity } from '../service/deliveries/at-capacity.ts';
 
-/** 405 has no type of its own in the envelope; it is a `validation` of the request. */
+/** The envelope has no type for 405; it is reported as `validation`. */
 export class MethodNotAllowed extends AppError {
   constructor(message: string) {
     super('validation', message);
   }
 }
 
-/** `ours` marks a failure that the caller did not cause and that belongs into the log. */
+/** `ours`: the caller did not cause the failure, so it is logged as an error. */
 export interface Answer {
   status: number;
   body: ErrorBody;
@@ -17,7 +17,7 @@ export interface Answer {
   retryAfterSeconds?: number;
 }
 
-/** One place that turns what was thrown into the envelope (Orchestration 7, Design 5). Nothing of an unexpected error leaves. */
+/** Converts every thrown error into the envelope (Orchestration 7). Details of an unexpected error are never sent. */
 export function toAnswer(error: unknown): Answer {
   if (error instanceof MethodNotAllowed) return answer('validation', error.message, { status: 405 });
   if (error instanceof AtCapacity) return full(error);
@@ -29,10 +29,10 @@ export function toAnswer(error: unknown): Answer {
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return answer('validation', 'the request cannot be read', { status: 400 });
   }
-  return answer('internal', 'something went wrong here; the log of the service says what');
+  return answer('internal', 'internal error; the log of the service has the details');
 }
 
-/** The load stands beside the envelope. */
+/** The load is sent next to the envelope. */
 function full({ message, load }: AtCapacity): Answer {
   const { activeRuns, maxConcurrentRuns, retryAfterSeconds } = load;
   const { status, body, ours } = answer('at_capacity', message);

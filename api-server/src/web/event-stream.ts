@@ -2,16 +2,16 @@ import type { FastifyReply } from 'fastify';
 
 /** One Server-Sent Events answer. */
 export interface EventStream {
-  /** Runs the listener once when the stream is over, whoever ended it. */
+  /** Runs the listener once when the stream is closed, by either side. */
   onClose(listener: () => void): void;
-  /** Sends one frame; a client that does not read is cut (Design 5). */
+  /** Sends one frame; a client that does not read is disconnected. */
   send(id: number, data: unknown): void;
   /** Sends frames at the client's pace; resolves when they are written or the stream is closed. */
   replay(frames: readonly { id: number; data: unknown }[]): Promise<void>;
   /** Sends the last frame and ends. */
   finish(data: unknown): void;
   end(): void;
-  /** Drops the connection without waiting for what was not read; the browser comes back with `Last-Event-ID`. */
+  /** Closes the connection without flushing; the browser reconnects with `Last-Event-ID`. */
   cut(): void;
 }
 
@@ -25,7 +25,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Takes the answer over from fastify. */
+/** Takes the response over from fastify. */
 export function openEventStream(reply: FastifyReply): EventStream {
   reply.hijack();
   const out = reply.raw;
@@ -38,7 +38,7 @@ export function openEventStream(reply: FastifyReply): EventStream {
     closed = true;
     clearInterval(comment);
   });
-  // A reset by the client is not ours to handle; `close` follows.
+  // A reset by the client needs no handling; `close` follows.
   out.on('error', () => undefined);
 
   const write = (text: string): boolean => {

@@ -22,7 +22,7 @@ test('a port that is taken is named with its key', async () => {
 
 test('an address of another machine is named with its key', async () => {
   await expect(listen(app(), { host: '192.0.2.1', port: 0 })).rejects.toThrow(
-    'server.host: 192.0.2.1 is no address of this machine',
+    'server.host: 192.0.2.1 is not an address of this machine',
   );
 });
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 
 type Address = Pick<Config['server'], 'host' | 'port'>;
 
-/** Opens the address; where that fails, the error names the key and says what to do. */
+/** Listens; on failure the error names the key and the next step. */
 export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
   try {
     return await app.listen({ host, port });
@@ -17,6 +17,6 @@ const REASONS: Partial<Record<string, (address: Address) => string>> = {
   EADDRINUSE: ({ host, port }) =>
     `server.port: ${host}:${port} is taken by another process; stop it, or set another port`,
   EACCES: ({ port }) => `server.port: this user may not open ${port}; set one from 1024 on`,
-  EADDRNOTAVAIL: ({ host }) => `server.host: ${host} is no address of this machine`,
-  ENOTFOUND: ({ host }) => `server.host: no address is known for ${host}`,
+  EADDRNOTAVAIL: ({ host }) => `server.host: ${host} is not an address of this machine`,
+  ENOTFOUND: ({ host }) => `server.host: ${host} cannot be resolved`,
 };

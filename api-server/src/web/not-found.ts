@@ -4,7 +4,7 @@ import { MethodNotAllowed } from './errors.ts';
 import { admit, type GuardDeps } from './auth/guard.ts';
 import type { Route } from './route.ts';
 
-/** Says which methods the table has for a path, so that a wrong method is told from a wrong address. */
+/** The methods that the route table has for a path, to distinguish 405 from 404. */
 export function createMethodLookup(routes: readonly Route[]): (path: string) => string[] {
   const patterns = routes.map(({ method, url }) => ({ method, pattern: toPattern(url) }));
   return (path) => {
@@ -22,7 +22,7 @@ export interface NotFoundDeps extends GuardDeps {
   methodsOf(path: string): string[];
 }
 
-/** An address that is not served tells so only to those who may read (Orchestration 7); it does not read the body. */
+/** Answers 404 or 405 only to callers with at least the role viewer (Orchestration 7), without reading the body. */
 export function refuseUnknown(deps: NotFoundDeps, request: FastifyRequest, reply: FastifyReply): never {
   admit(deps, request, 'viewer');
   const methods = deps.methodsOf(request.url.split('?', 1)[0] ?? '');

@@ -7,7 +7,7 @@ const BACKSLASH = 0x5c;
 
 /**
  * Parses a JSON body: UTF-8, at most 64 levels deep, no key that reaches a prototype. An empty body is undefined.
- * Throws the typed 400 (Design 4).
+ * Throws the typed 400.
  */
 export function readJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
@@ -26,7 +26,7 @@ export function readJson(body: Buffer): unknown {
   return value;
 }
 
-/** Counts open brackets outside strings, before anything is built. */
+/** Counts open brackets outside strings, before anything is parsed. */
 function isTooDeep(body: Buffer): boolean {
   let depth = 0;
   let inString = false;

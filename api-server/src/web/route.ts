@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Actor } from '../service/actor.ts';
 import type { Caller, RouteRole } from './auth/caller.ts';
 
-/** What a handler works with: parsed parts of the request and who asks. */
+/** The input of a handler: the parsed parts of the request and the caller. */
 export interface Call<P, Q, B> {
   params: P;
   query: Q;
@@ -20,8 +20,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export const TAGS = {
   triggers: 'What starts runs',
-  runs: 'Runs and what became of them',
-  approvals: 'Questions to people',
+  runs: 'Runs and their results',
+  approvals: 'Approvals by people',
   feedback: 'Marks by people',
   definitions: 'Pipelines, library steps and agents',
   statistics: 'Figures of pipelines and steps',
@@ -31,7 +31,7 @@ export const TAGS = {
   service: 'Probes, metrics and this description',
 } as const;
 
-/** An answer that is no JSON. */
+/** A response that is not JSON. */
 export interface Text {
   mediaType: string;
   example: string;
@@ -51,16 +51,16 @@ interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
   params?: P;
   query?: Q;
   body?: B;
-  /** What is answered when all is well, by status; the first one is what a returned value gets. */
+  /** Successful responses by status; a returned value gets the first one. */
   answers: Record<number, z.ZodType | Text>;
-  /** Types of refusals beside those that every route has. */
+  /** Error types in addition to those that every route has. */
   refusals?: readonly ErrorType[];
-  /** Where the description differs from what is read: a wildcard, or a body that is taken as it comes. */
+  /** Where the API description differs from the parsed request: a wildcard, or a body that is accepted unchecked. */
   described?: { url?: string; params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): unknown;
 }
 
-/** One line of the route table. Everything that is not declared is refused: parameters, query and body keys. */
+/** One line of the route table. Undeclared parameters, query keys and body keys are refused. */
 export interface Route extends Omit<
   Definition<z.ZodType, z.ZodType, z.ZodType>,
   'params' | 'query' | 'body' | 'handler' | 'refusals' | 'described'
@@ -74,7 +74,7 @@ export interface Route extends Omit<
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
 }
 
-/** Accepts what comes, for deliveries. */
+/** Accepts any value, for deliveries. */
 export const Anything = z.unknown();
 const Nothing = z.strictObject({});
 /** Of a method that could take one. */

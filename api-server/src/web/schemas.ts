@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
 
 const PARTS: Record<string, string> = { params: 'path', querystring: 'query', body: 'body' };
 
-/** Reads a part of a request with its schema. What a schema throws is the answer, as a failed check is. */
+/** Parses a part of a request with its schema. An error that the schema throws becomes the response. */
 export const readPart: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
   (data) => {
@@ -20,7 +20,7 @@ export const readPart: FastifySchemaCompiler<z.ZodType> =
     }
   };
 
-/** Answers are built by typed views, so they go out as they are; tests hold them to their schemas. */
+/** Responses are built by typed views and sent unchecked; tests compare them with their schemas. */
 export const writeAnswer: FastifySerializerCompiler<unknown> = () => (data) => JSON.stringify(data);
 
 /** What fastify and the API description read of a route. */
@@ -44,7 +44,7 @@ const answersOf = (answers: Route['answers']) =>
     ]),
   );
 
-/** Every route may refuse what it cannot read and may fail; one with a role may ask for another token. */
+/** Errors that every route declares; a route with a role also declares 401 and 403. */
 export function refusalsOf({ refusals, role }: Pick<Route, 'refusals' | 'role'>): ErrorType[] {
   const guarded = role === 'none' ? [] : (['unauthorized', 'forbidden'] as const);
   return ['validation', 'internal', ...guarded, ...refusals];

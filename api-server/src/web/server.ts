@@ -34,7 +34,7 @@ export type WebApp = FastifyInstance;
 const MAX_STREAMS = 200;
 const DRAIN_MS = 5_000;
 
-/** The whole HTTP side (Design 5): JSON routes from one table, pages under `/ui`. It does not listen yet. */
+/** The HTTP server: JSON routes from one table, pages under `/ui`. It does not listen yet. */
 export async function createServer(
   config: Pick<Config, 'server' | 'auth'>,
   deps: ServerDeps,
@@ -61,7 +61,7 @@ export async function createServer(
   });
   app.addHook('preClose', (done) => {
     for (const end of streams.open) end();
-    // A connection that never sends its request would hold the shutdown for a minute.
+    // A connection that never sends its request would delay the shutdown by a minute.
     setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref();
     done();
   });
@@ -81,7 +81,7 @@ function createApp(
   const app = fastify({
     ...(tls ? { https: tlsOptions(tls) } : {}),
     bodyLimit: maxBodyBytes,
-    // Address, host and protocol are what a trusted proxy forwards, and else those of the connection.
+    // Address, host and protocol come from a trusted proxy, otherwise from the connection.
     trustProxy: forwardedAllowIps.includes('*') || forwardedAllowIps,
     requestTimeout: 60_000,
     return503OnClosing: false,
@@ -122,11 +122,11 @@ function createGuard(config: AuthConfig, deps: ServerDeps): GuardDeps {
   };
 }
 
-/** Somebody typed the bare address; programs do not ask for HTML. */
+/** A browser opened `/`; programs do not accept HTML. */
 const isPersonAtTheDoor = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'GET' && url === '/' && headers.accept?.includes('text/html') === true;
 
-/** Pages, but not their styles and scripts, which are for everybody. */
+/** Pages, but not their styles and scripts, which are public. */
 const mayHaveSession = ({ url }: FastifyRequest): boolean => url.startsWith('/ui') && !url.startsWith('/ui/assets/');
 
 function createAuth(
@@ -181,7 +181,7 @@ function requestIds(): () => string {
   return () => `${prefix}-${(++count).toString(36)}`;
 }
 
-/** The path without its query, which may hold what is nobody's business. */
+/** The path without its query, which may contain secrets. */
 function accessWriter(log: Logger) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     log.info(

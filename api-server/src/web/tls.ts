@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TlsConfig } from '../config/config.ts';
 
 export interface TlsOptions extends SecureContextOptions {
-  /** With `server.tls.client_ca` nobody comes in without a certificate of it. */
+  /** With `server.tls.client_ca` every client must present a certificate that it signed. */
   requestCert?: boolean;
   rejectUnauthorized?: boolean;
 }
@@ -27,7 +27,7 @@ export function tlsOptions({ cert, key, keyPassword, clientCa }: TlsConfig): Tls
 }
 
 /**
- * Reads the files again for connections to come; those that are open keep what they began with. Throws like
+ * Reloads the files for new connections; open connections keep the old certificate. Throws like
  * `tlsOptions`, and then nothing has changed.
  */
 export function renewTls({ server }: Pick<FastifyInstance, 'server'>, tls: TlsConfig | null): void {

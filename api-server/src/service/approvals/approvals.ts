@@ -22,7 +22,7 @@ import { createDesk, type Place } from './desk.ts';
 import { needsNoInput } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
 
-/** The request as it goes to people; `notify/plan.ts` has the words. */
+/** The approval request as it is sent to people; `notify/plan.ts` has the texts. */
 export interface Asking {
   id: string;
   step: string;
@@ -36,41 +36,41 @@ export interface Asking {
 
 export interface ApprovalsDeps {
   database: Pick<Database, 'db' | 'write'>;
-  /** Tells people, in the transaction that stores the question. */
+  /** Writes the notifications, in the transaction that stores the approval. */
   announce(run: ActiveRun, asking: Asking): Write[];
   now(): number;
 }
 
 export interface Waiting {
   signal: AbortSignal;
-  /** Stores the end of a question with what the run has pending, durably. */
+  /** Stores the end of an approval together with the pending writes of the run, durably. */
   store(writes: Write[]): Promise<void>;
 }
 
-/** Questions to people: asked by runs, answered by routes, pages and chats (Orchestration 3, Design 5). */
+/** Approvals: runs ask for them; routes, pages and chats decide them (Orchestration 3). */
 export interface Approvals {
-  /** For the transaction that stores where the question comes from: nobody can be asked before. */
+  /** Writes for the transaction that stores the step, so that no approval exists without its step. */
   ask(run: ActiveRun, approval: Approval): Write[];
-  /** Resolves once the question is closed: by a decision, by its time or with the signal. Throws `Stopped` for a shutdown. */
+  /** Resolves when the approval is closed: by a decision, its timeout or the signal. Throws `Stopped` for a shutdown. */
   answer(approval: Approval, waiting: Waiting): Promise<Approval>;
-  /** For the transaction that ends a run: what it still asks is asked no more. */
+  /** Writes for the transaction that ends a run: closes its pending approvals. */
   closeAll(run: ActiveRun): Write[];
-  /** For the transaction with which a run goes on. */
+  /** Writes for the transaction with which a run continues. */
   goesOn(run: ActiveRun): Write[];
   decide(id: string, decision: { verdict: Verdict; by: Decider }): Promise<Decided>;
   find(id: string): Promise<Approval | null>;
   list(filter: ApprovalFilter, page: { limit: number; offset: number }): Promise<ApprovalList>;
   pendingByTeam(): Map<string, number>;
-  /** Another process says that a question was answered: `approval ID`. */
+  /** Receives the message of another replica that an approval was decided: `approval ID`. */
   heard(word: string): void;
-  /** Calls with every question that was closed here, whoever closed it. */
+  /** Calls the listener for every approval that this process closed. */
   onClosed(listener: (approval: Approval) => void): void;
 }
 
-/** Another process may take the decision; this is how soon it is seen here. */
+/** Polling interval for a decision that another replica takes. */
 const LOOK_EVERY_MS = 10_000;
 
-/** What is said to the other processes, with the id of the question. */
+/** The message to the other replicas, with the id of the approval. */
 const WORD = 'approval ';
 
 export function createApprovals({ database, announce, now }: ApprovalsDeps): Approvals {
@@ -93,7 +93,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     return closed;
   };
 
-  /** What the store says, once it says more than that nobody has decided. */
+  /** The stored approval, once it is closed. */
   const wait = async (approval: Approval, place: Place, waiting: Waiting): Promise<Approval> => {
     const { signal } = waiting;
     for (;;) {
@@ -152,7 +152,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
   };
 }
 
-/** A run that waits may wait long: its log so far is stored with the question, and with the answer. */
+/** An approval may take long, so the log of the run is stored with the request and with the decision. */
 function logOf(run: ActiveRun): Write {
   const events = run.journal.take();
   return toWrite((tx) => appendEvents(tx, run.id, events));
@@ -168,7 +168,7 @@ function askingOf({ id, runId, stepName, question, requestedAt, fields, tool }: 
     input: tool && JSON.stringify(tool.input),
     askedAt: requestedAt,
     path: `/ui/runs/${runId}?step=${encodeURIComponent(stepName)}`,
-    // What only a person can fill in is filled in on the page.
+    // An approval with fields is decided on the page.
     buttons: needsNoInput(fields) ? [yes, no] : [no],
   };
 }

@@ -6,14 +6,14 @@ import type { Approval, Decided, Decider, Verdict } from '../../runs/human/appro
 
 export interface DecideDeps {
   find(id: string): Promise<Approval | null>;
-  /** One durable transaction; false when the question had an answer or its time was over. */
+  /** One durable transaction; false when the approval was already decided or had timed out. */
   record(decision: Decision, audit: AuditEntry, counters: Counter[]): Promise<boolean>;
   now(): number;
 }
 
 const STATUS = { approve: 'approved', reject: 'rejected' } as const;
 
-/** One decision, with its audit row and its count in one transaction; the first one wins (Design 5). */
+/** Stores a decision with its audit row and its metric in one transaction; the first one wins. */
 export async function decide(
   deps: DecideDeps,
   id: string,
@@ -60,17 +60,17 @@ const counters = ({ stage, team, pipelineName }: Approval, status: 'approved' | 
     ? [{ metric: 'human_approval_decisions_total', labels: [team ?? '', pipelineName, status], value: 1 }]
     : [];
 
-/** Why a decision comes too late, in one sentence. */
+/** The reason why a decision is too late. */
 export function tooLate({ status, decidedBy, expiresAt }: Approval): string {
   switch (status) {
     case 'approved':
     case 'rejected':
       return `already ${status} by ${decidedBy ?? 'somebody'}`;
     case 'cancelled':
-      return 'the run does not wait for this any more';
+      return 'the run no longer waits for this approval';
     case 'pending':
     case 'timed_out':
-      return `the time to decide was over at ${new Date(expiresAt).toISOString()}`;
+      return `the approval timed out at ${new Date(expiresAt).toISOString()}`;
     default:
       return status satisfies never;
   }

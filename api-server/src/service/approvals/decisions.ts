@@ -24,20 +24,20 @@ export const Decision = component(
     comment: z
       .string()
       .max(4_000)
-      .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+      .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
       .nullish()
       .transform((text) => text?.trim() || null),
   }),
   { decision: 'approve', fields: { ticket: 'OPS-412' }, comment: 'Restart it.' },
 );
 
-/** Questions to people and their answers (Orchestration 3, 5); the first decision holds. */
+/** Approvals and their decisions (Orchestration 3, 5); the first decision is final. */
 export interface Decisions {
-  /** Those that wait first, then the newest. */
+  /** Pending approvals first, then the newest. */
   list(query: ApprovalsQuery): Promise<ApprovalsPage>;
   /** Throws `not_found`. */
   get(id: string): Promise<ApprovalLine>;
-  /** Throws `not_found`, `conflict` where it is too late, `validation` with `errors` for the fields. */
+  /** Throws `not_found`, `conflict` where it is already closed, `validation` with `errors` for the fields. */
   decide(id: string, decision: Verdict, actor: Actor): Promise<ApprovalLine>;
 }
 

@@ -1,4 +1,4 @@
-/** A question that waits in this process. */
+/** An approval that waits in this process. */
 export interface Waiting {
   id: string;
   runId: string;
@@ -6,20 +6,20 @@ export interface Waiting {
   stage: string;
 }
 
-/** A place at the desk; who was woken before pausing does not pause. */
+/** One waiter; a wake before the pause ends the pause at once. */
 export interface Place {
-  /** Resolves when somebody woke it, the time is over or the signal fired; the caller looks which. */
+  /** Resolves on a wake, a timeout or an abort; the caller checks which. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
-/** Who waits here, and what wakes them. */
+/** The approvals that wait in this process, and how to wake them. */
 export interface Desk {
   enter(question: Waiting): Place;
   wake(id: string): void;
-  /** Whether this run asks something here. */
+  /** Whether this run waits for an approval here. */
   asks(runId: string): boolean;
-  /** Questions of production runs by team, an empty name for none (Orchestration 6). */
+  /** Pending approvals of production runs by team, an empty name for none (Orchestration 6). */
   pendingByTeam(): Map<string, number>;
 }
 

@@ -17,7 +17,7 @@ export const AuditQuery = z.strictObject({
 });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
-/** Who changed what, newest first (Orchestration 2.12, 4.2). */
+/** The audit log, newest first (Orchestration 2.12, 4.2). */
 export interface AuditLog {
   list(query: AuditQuery): Promise<AuditPage>;
 }

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../store/tables/audit.ts';
 import type { Actor } from '../actor.ts';
 
-/** What was done; the rest of the row is who asked, when, and in which request. */
+/** The action; the other fields of the row are the actor, the time and the request id. */
 export type Action = Pick<AuditEntry, 'action' | 'targetType' | 'target' | 'outcome'> &
   Partial<Pick<AuditEntry, 'runId' | 'priorYaml'>>;
 

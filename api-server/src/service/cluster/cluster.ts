@@ -2,7 +2,7 @@ import type { SyncedObject } from '@signalbox/crds';
 import type { ListedObjects, ListedTools } from '../../executors/gateway-rest.ts';
 
 export interface ClusterDeps {
-  /** Objects of pipelines and steps; null where no controller manages any. */
+  /** Custom resources of pipelines and steps; null without a controller. */
   syncedObjects(): Promise<SyncedObject[] | null>;
   gatewayObjects(): Promise<ListedObjects>;
   gatewayTools(): Promise<ListedTools>;
@@ -16,7 +16,7 @@ export type Tool = Found['tools'][number];
 export type PolicyRule = Found['policy']['rules'][number];
 export type { SyncedObject };
 
-/** What the controller reports of Kubernetes objects, and what the gateway says of its tools. */
+/** The status of Kubernetes objects that the controller reports, and the tools that the gateway reports. */
 export interface Cluster {
   objects: ClusterDeps['syncedObjects'];
   gatewayObjects: ClusterDeps['gatewayObjects'];

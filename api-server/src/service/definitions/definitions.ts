@@ -23,15 +23,15 @@ export interface DefinitionsDeps {
   database: Pick<Database, 'db'>;
   definitions(): Snapshot;
   reload(): Promise<Snapshot>;
-  /** The readiness verdict on this edition of a pipeline; null until it was looked at. */
+  /** The readiness verdict on this version of a pipeline; null until it is evaluated. */
   verdictOf(name: string, hash: string): { verdict: Verdict; reason: string } | null;
   listAgents(): Promise<AgentList>;
   record: RecordAction;
 }
 
-/** What is loaded, and loading it again (Orchestration 4.1, 4.3). Those that take a name throw `not_found`. */
+/** The loaded definitions and their reload (Orchestration 4.1, 4.3). Functions that take a name throw `not_found`. */
 export interface Definitions {
-  /** The loaded set itself, for pages that draw it. */
+  /** The loaded set, for pages. */
   snapshot(): Snapshot;
   pipelines(): PipelineSummary[];
   pipeline(name: string): LoadedPipeline;
@@ -39,13 +39,13 @@ export interface Definitions {
   steps(): StepSummary[];
   step(name: string): ResolvedStep;
   stepConfig(name: string): DefinitionConfig;
-  /** YAML of the custom resource that says the same. */
+  /** The definition as YAML of a custom resource. */
   asResource(kind: 'Pipeline' | 'LibraryStep', name: string): string;
   agents(): Promise<AgentList>;
-  /** Hashes of what is loaded, last runs and verdicts, and what was wrong at the last load. */
+  /** Hashes of the loaded definitions, last runs and verdicts, and the problems of the last load. */
   status(): Promise<DefinitionsAnswer>;
   verdictOf: DefinitionsDeps['verdictOf'];
-  /** Throws `reload_failed`; what was loaded stays. */
+  /** Throws `reload_failed`; the loaded definitions stay in use. */
   reload(actor: Actor): Promise<Reloaded>;
 }
 
@@ -103,7 +103,7 @@ async function tryReload({ reload }: DefinitionsDeps): Promise<Tried> {
   } catch (cause) {
     return {
       outcome: 'failed',
-      error: new AppError('reload_failed', 'the definitions cannot be read; what was loaded stays', { cause }),
+      error: new AppError('reload_failed', 'the definitions cannot be read; the loaded ones stay in use', { cause }),
     };
   }
 }

@@ -11,21 +11,21 @@ export interface DefinitionWritesDeps {
   record: RecordAction;
 }
 
-/** Changes of pipelines and library steps while the service runs (Orchestration 4.5). All throw the type of the refusal. */
+/** Changes pipelines and library steps at runtime (Orchestration 4.5). All functions throw an error with the type of the refusal. */
 export interface DefinitionWrites {
   create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, actor: Actor): Promise<Written>;
   update(kind: WriteKind, input: { name: string; yaml: string }, actor: Actor): Promise<Written>;
   remove(kind: WriteKind, name: string, actor: Actor): Promise<Deleted>;
-  /** What a write would be refused for; writes nothing. */
+  /** The reason why a write would be refused; writes nothing. */
   validate(kind: WriteKind, yaml: string): Promise<Validation>;
-  /** Lets nothing start runs of a pipeline, or lets it again. */
+  /** Suspends or resumes a pipeline. */
   suspend(name: string, suspended: boolean, actor: Actor): Promise<Suspended>;
 }
 
 interface Place {
-  /** As people say it. */
+  /** The noun in messages. */
   noun: string;
-  /** As the audit log says it. */
+  /** The kind in the audit log. */
   targetType: 'pipeline' | 'step';
   /** The configuration key of its folder. */
   key: string;
@@ -69,7 +69,7 @@ interface Change {
   actor: Actor;
 }
 
-/** Refusals that somebody who reads the log wants to see; what was merely written wrongly leaves no row. */
+/** Refusals that get an audit row; invalid YAML gets none. */
 const LOGGED = new Set(['collision', 'managed', 'reload_failed']);
 
 /** Runs a change, writes its row, and turns a refusal into its typed error. */
@@ -101,8 +101,8 @@ function refusalError({ noun, key }: Place, name: string | null, refusal: Refusa
       return new AppError(
         'collision',
         refusal.inTheWay
-          ? `a file that holds something else is in the way of ${quoted}; move it and reload`
-          : `${quoted} exists; say overwrite: true to replace it`,
+          ? `the file for ${quoted} contains another definition; move it and reload`
+          : `${quoted} exists; set overwrite: true to replace it`,
       );
     case 'managed':
       return new AppError('managed', `${quoted} is managed by ${ownerOf(refusal)}; change it there`, {
@@ -113,11 +113,13 @@ function refusalError({ noun, key }: Place, name: string | null, refusal: Refusa
         extra: { errors: refusal.errors },
       });
     case 'no_folder':
-      return new AppError('conflict', `there is no folder to write to; set ${key} and start again`, { extra: { key } });
+      return new AppError('conflict', `there is no folder to write to; set ${key} and restart the service`, {
+        extra: { key },
+      });
     case 'unavailable':
       return new AppError(
         'unavailable',
-        `the folder ${key} takes no writes now (${codeOf(refusal.cause)}); nothing was changed`,
+        `the folder ${key} cannot be written to (${codeOf(refusal.cause)}); nothing was changed`,
         { cause: refusal.cause },
       );
     default:
@@ -141,11 +143,11 @@ function brokenBy({ errors }: Extract<Refusal, { kind: 'breaks' }>): string {
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'failed';
 
-/** What to do next: the service never commits. */
+/** The next step for the caller: the service never commits to Git. */
 function noteOf({ noun, key }: Place, { kind, name, file }: Done): string {
   const where = `${key}/${file}`;
-  if (kind === 'unchanged') return `${noun} "${name}" was so already; nothing was written`;
+  if (kind === 'unchanged') return `${noun} "${name}" is unchanged; nothing was written`;
   if (kind === 'deleted')
-    return `${noun} "${name}" is gone and ${where} removed, but nothing was committed: remove the file from your Git repository too, or it comes back with the next roll-out`;
-  return `${noun} "${name}" is live and stands in ${where}, but nothing was committed: commit that file to your Git repository to keep the change`;
+    return `${noun} "${name}" and ${where} were deleted, but nothing was committed: delete the file in your Git repository too, or the next rollout restores it`;
+  return `${noun} "${name}" is live in ${where}, but nothing was committed: commit that file to your Git repository to keep the change`;
 }

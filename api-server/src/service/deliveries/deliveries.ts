@@ -12,10 +12,10 @@ import {
   takenView,
 } from '../views/delivery.ts';
 
-/** A delivery as it came; `strategy` and `allowTesting` are of its query. */
+/** A delivery as received; `strategy` and `allowTesting` come from its query. */
 export type Incoming = Pick<Delivery, 'source' | 'body' | 'strategy' | 'allowTesting'>;
 
-/** What is answered; `refused` carries the type of the refusal, whose status is that of every error of the type. */
+/** The answer; `refused` has the error type, which decides the HTTP status. */
 export type DeliveryResult =
   | { kind: 'taken'; body: DeliveryAnswer }
   | { kind: 'previewed'; body: DryRun }
@@ -28,15 +28,15 @@ export type DeliveryResult =
 
 export interface DeliveriesDeps {
   receive(delivery: Delivery): Promise<Receipt>;
-  /** Counts a delivery by its source as asked for and what became of it. */
+  /** Counts a delivery by requested source and result. */
   countDelivery(source: string | null, outcome: string): void;
   record: RecordAction;
 }
 
-/** The ways in, and a look at what would come in (Orchestration 4.1). All throw `validation` for what no source can read. */
+/** The webhook, the start by hand and the dry run (Orchestration 4.1). All throw `validation` for a body that the source cannot read. */
 export interface Deliveries {
   take(delivery: Incoming, options: { team: string | null; dryRun: boolean }): Promise<DeliveryResult>;
-  /** What a delivery would start and ask first. */
+  /** The dry run: what a delivery would start, and its first prompt. */
   preview(delivery: Incoming): Promise<DeliveryResult>;
   /** Starts a pipeline by hand; the body is a generic delivery. Throws `not_found`. */
   runNow(pipeline: string, body: unknown, actor: Actor): Promise<DeliveryResult>;
@@ -113,7 +113,7 @@ function answerOf(verdict: Verdict, runs: Runs = {}): DeliveryResult {
   }
 }
 
-/** What several verdicts are together: one new run makes it `accepted`. */
+/** The combined verdict: one new run makes it `accepted`. */
 const PRECEDENCE: readonly Verdict['status'][] = [
   'accepted',
   'queued',
@@ -130,7 +130,7 @@ function headOf(verdicts: readonly Verdict[]): Verdict {
     const found = verdicts.find((verdict) => verdict.status === status);
     if (found) return found;
   }
-  return { status: 'no_pipeline', message: 'the delivery holds no alert' };
+  return { status: 'no_pipeline', message: 'the delivery contains no alert' };
 }
 
 function outcomeOf(receipt: Receipt): string {

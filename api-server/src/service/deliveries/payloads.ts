@@ -5,12 +5,12 @@ import { component } from '../views/answer.ts';
 
 const EVENT = { event: 'nightly', summary: 'Look at the backups', data: { host: 'db-1' } };
 
-/** The bodies that sources read, for the API description. */
+/** The body schemas of the sources, for the API description. */
 export const payloads = {
   any: component('Delivery', z.union([...sources].map(([title, { payload }]) => payload.meta({ title }))), {
     pipeline: 'host-load',
     ...EVENT,
   }),
-  /** The pipeline is that of the address. */
+  /** The path names the pipeline. */
   manual: component('ManualRun', GenericPayload.omit({ pipeline: true }), EVENT).nullish(),
 };

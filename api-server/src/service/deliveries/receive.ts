@@ -13,7 +13,7 @@ export interface ReceiveDeps {
   /** False while the service drains. */
   accepting(): boolean;
   intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
-  /** What `intake` would find, without storing anything. */
+  /** The decision of `intake`, without storing anything. */
   peekDuplicate(request: Omit<RunRequest, 'dedupKey'>): Promise<string | null>;
   roomFor(request: Omit<RunRequest, 'dedupKey'>): Room | Promise<Room>;
   firstPrompt(request: Omit<RunRequest, 'dedupKey'>): FirstPrompt | null;
@@ -21,14 +21,14 @@ export interface ReceiveDeps {
 }
 
 type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped_testing' }>;
-/** `request` of a refusal is what would run otherwise; null where no pipeline was found. */
+/** `request` of a refusal is the run that was refused; null where no pipeline was found. */
 type Room = 'accepted' | 'queued' | 'at_capacity';
 
 type Decision =
   | { go: true; request: Omit<RunRequest, 'dedupKey'> }
   | { go: false; verdict: Refusal; request: Omit<RunRequest, 'dedupKey'> | null };
 
-/** Everything between an authenticated, parsed delivery and its answer (Design 4). */
+/** Decides on an authenticated, parsed delivery. */
 export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
   if (!deps.accepting()) return verdict({ status: 'unavailable', message: 'the service is shutting down; try again' });
   const parsed = parse(deps, delivery);
@@ -57,14 +57,16 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
   if (!parser) {
     const known = [...sources.keys()].join(', ');
     const msg =
-      source === null ? `name the source, one of ${known}` : `unknown source "${source.slice(0, 64)}"; one of ${known}`;
+      source === null
+        ? `the source is missing; use one of ${known}`
+        : `unknown source "${source.slice(0, 64)}"; use one of ${known}`;
     return { ok: false, message: msg, errors: [{ loc: ['query', 'source'], msg }] };
   }
   const forced = forcedPipeline === undefined || !isObject(body) ? body : { ...body, pipeline: forcedPipeline };
   return parser.parse(forced, { strategy, receivedAt: deps.now() });
 }
 
-/** The rules that need no database, in the order in which they speak: known, suspended, stage. */
+/** The rules that need no database, in order: known, suspended, stage. */
 function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery): Decision {
   const resolution = resolve(snapshot, context, delivery.team);
   if (!resolution.ok)
@@ -82,7 +84,7 @@ function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery)
   return { go: true, request };
 }
 
-/** What would become of one context; a pipeline that would not start it now is shown as if it did. */
+/** The dry run of one context; a pipeline that would refuse it is shown as if it accepted it. */
 async function preview(
   deps: ReceiveDeps,
   { withPrompt }: Delivery,

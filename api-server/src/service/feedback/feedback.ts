@@ -16,7 +16,7 @@ import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
 import { type MarkingQueue, markingQueueView } from '../views/marking.ts';
 
-/** A mark as people send it (Orchestration 2.3). */
+/** A mark as it is sent (Orchestration 2.3). */
 export const Mark = component(
   'Mark',
   z.strictObject({
@@ -24,7 +24,7 @@ export const Mark = component(
     notes: z
       .string()
       .max(10_000)
-      .refine((text) => !text.includes('\0'), 'must not have NUL characters')
+      .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
       .nullish()
       .transform((text) => text || null),
   }),
@@ -37,7 +37,7 @@ export interface FeedbackDeps {
   now(): number;
 }
 
-/** Marks by people, and what waits for one (Orchestration 2.3, 4.2). A second mark overwrites the first. */
+/** Marks by people, and the results without a mark (Orchestration 2.3, 4.2). A second mark overwrites the first. */
 export interface Feedback {
   /** Throws `not_found`. */
   markRun(runId: string, mark: Mark, actor: Actor): Promise<RunFeedback>;
@@ -45,7 +45,7 @@ export interface Feedback {
   markStep(runId: string, stepName: string, mark: Mark, actor: Actor): Promise<StepFeedback>;
   ofRun(runId: string): Promise<RunFeedback | null>;
   ofStep(runId: string, stepName: string): Promise<StepFeedback | null>;
-  /** Answers without a label, the newest run first. */
+  /** Results without a mark, the newest run first. */
   unmarked(filter: UnmarkedFilter, limit: number): Promise<MarkingQueue>;
 }
 
@@ -74,7 +74,7 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
   };
 }
 
-const unknown = () => new AppError('not_found', 'there is no such run or step');
+const unknown = () => new AppError('not_found', 'no run or step has this name');
 
 function marked<T>(result: MarkResult<T>): T {
   switch (result.kind) {

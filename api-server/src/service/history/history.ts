@@ -22,14 +22,14 @@ export interface HistoryDeps {
   rule: CalibrationRule;
 }
 
-/** What the past says of steps and agents (Orchestration 4.4). */
+/** History of steps and agents (Orchestration 4.4). */
 export interface History {
-  /** Where nobody asks for another one. */
+  /** The default. */
   readonly rule: CalibrationRule;
   calibration(stepName: string, asked: AskedRule, signal: AbortSignal): Promise<BucketView[]>;
-  /** Throws `not_found` for a name under which nothing ever ran. */
+  /** Throws `not_found` for a step that never ran. */
   promptVersions(stepName: string, signal: AbortSignal): Promise<PromptVersionView[]>;
-  /** Of an agent of the gateway. Throws `not_found` where it was never used. */
+  /** Versions of a gateway agent. Throws `not_found` where it was never used. */
   agentVersions(agent: string, signal: AbortSignal): Promise<AgentVersionView[]>;
 }
 
@@ -39,7 +39,7 @@ interface AskedRule {
 }
 
 export function createHistory({ database, calibration, uses, rule }: HistoryDeps): History {
-  /** Where the database refuses, the reads behind it say so. */
+  /** A failure of the database is reported by the reads that follow. */
   const upToDate = () => uses.flush().catch(() => undefined);
   const buckets = async (stepName: string, given: CalibrationRule, signal: AbortSignal) =>
     calibrate(await calibration.read(stepName, signal), given);

@@ -30,10 +30,10 @@ export interface EvaluationsDeps {
   preview(request: PreviewRequest): Promise<Preview>;
 }
 
-/** Whether a pipeline may leave `testing`, and what if more were asked of it (Orchestration 4.4). Both throw `not_found`. */
+/** The readiness verdict, and a preview with other criteria (Orchestration 4.4). Both throw `not_found`. */
 export interface Evaluations {
   evaluate(name: string, asked: z.output<typeof BinsQuery>): Promise<ReadinessReport>;
-  /** `written` is the criteria as they were sent, without defaults. Throws `validation` for a step that is not there. */
+  /** `written` is the criteria as sent, without defaults. Throws `validation` for an unknown step. */
   preview(name: string, asked: z.output<typeof WhatIf>, written: object): Promise<ReadinessPreview>;
 }
 
@@ -51,5 +51,5 @@ const noStep = (pipeline: string, steps: readonly string[]) =>
   new AppError(
     'validation',
     `apply_to: pipeline "${pipeline}" has no step ${steps.map((name) => `"${name}"`).join(', ')}`,
-    { extra: { errors: steps.map((name) => ({ loc: ['body', 'apply_to'], msg: `there is no step "${name}"` })) } },
+    { extra: { errors: steps.map((name) => ({ loc: ['body', 'apply_to'], msg: `unknown step "${name}"` })) } },
   );

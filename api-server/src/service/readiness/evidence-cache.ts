@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Gathered } from '../../analytics/readiness/readiness.ts';
 
-/** How long a preview goes by what it read once (Orchestration 8). */
+/** How long a preview reuses the evidence that it read (Orchestration 8). */
 const TTL_MS = 30_000;
-/** Pipelines whose evidence is kept at a time. */
+/** Limit of pipelines whose evidence is cached. */
 const MAX_KEPT = 8;
 
 export interface Found {
@@ -11,7 +11,7 @@ export interface Found {
   hit: boolean;
 }
 
-/** Evidence by pipeline edition; several who ask at the same time wait for one read. */
+/** Evidence by pipeline version; concurrent callers share one read. */
 export function cacheEvidence(now: () => number): (key: string, gather: () => Promise<Gathered>) => Promise<Found> {
   const kept = new LRUCache<string, Promise<Gathered>>({ max: MAX_KEPT, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
   return async (key, gather) => {

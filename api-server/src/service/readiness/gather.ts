@@ -5,19 +5,19 @@ import type { EvidenceRow } from '../../analytics/readiness/evidence.ts';
 import type { VersionOf } from '../../analytics/readiness/scope.ts';
 
 export interface GatherDeps {
-  /** Some runs of a pipeline at a stage, newest first; `next` is where the older ones go on. */
+  /** A page of runs of a pipeline at a stage, newest first; `next` is the cursor of the older ones. */
   readRows(slice: { pipeline: string; stage: Pipeline['stage']; before: number | null; runs: number }): Promise<{
     rows: EvidenceRow[];
     next: number | null;
   }>;
-  /** What the backends say of their agents; whoever is down says nothing. */
+  /** The agents that the backends report; a backend that is down reports none. */
   agentVersions(): Promise<VersionOf>;
   now(): number;
 }
 
-/** Runs read at once: few, so that others get their turn between two reads. */
+/** Runs per read: few, so that other requests run between two reads. */
 const SLICE = 100;
-/** What is looked at at most; a fan-out may bring hundreds of executions a run. */
+/** Limit of executions; a fan-out may have hundreds per run. */
 const MAX_RUNS = 10_000;
 const MAX_ROWS = 100_000;
 

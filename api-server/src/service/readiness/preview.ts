@@ -9,15 +9,15 @@ import { type BinDefaults, binRule } from './readiness.ts';
 
 export interface PreviewDeps extends GatherDeps {
   bins: BinDefaults;
-  /** Whether a definition's file is the controller's. */
+  /** Whether the controller owns the file of a definition. */
   isManaged(file: string): boolean;
 }
 
 export interface PreviewRequest {
-  /** As it is loaded; `hash` identifies the edition. */
+  /** The loaded pipeline; `hash` identifies the version. */
   pipeline: { config: Pipeline; hash: string; file: string; text: string };
   readiness: Readiness;
-  /** The same as it was sent, without defaults. */
+  /** The criteria as sent, without defaults. */
   written: object;
   applyTo: ApplyTo;
 }
@@ -27,14 +27,14 @@ export type Preview =
   | {
       kind: 'evaluated';
       report: ReadinessReport;
-      /** Steps that the criteria have a say on. */
+      /** Steps that the criteria apply to. */
       appliedTo: string[];
       snippet: Snippet;
       evidenceGatheredAt: number;
       cacheHit: boolean;
     };
 
-/** What the verdict would be with other criteria; nothing is written (Orchestration 4.4). */
+/** The verdict with other criteria; nothing is written (Orchestration 4.4). */
 export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => Promise<Preview> {
   const remembered = cacheEvidence(deps.now);
   return async ({ pipeline: loaded, readiness, written, applyTo }) => {

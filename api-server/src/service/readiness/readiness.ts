@@ -3,7 +3,7 @@ import { evaluateReadiness, type ReadinessReport } from '../../analytics/readine
 import type { BinRule } from '../../analytics/readiness/tiers.ts';
 import { type GatherDeps, gatherEvidence } from './gather.ts';
 
-/** How bins are cut where nobody asks for another way. */
+/** The default rule of the bins. */
 export interface BinDefaults {
   nMin: number;
   binWidth: number;

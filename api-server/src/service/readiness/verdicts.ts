@@ -26,7 +26,7 @@ export interface VerdictsDeps {
 }
 
 export interface Verdicts {
-  /** The verdict on this edition of a pipeline; null until it was looked at. */
+  /** The verdict on this version of a pipeline; null until it is evaluated. */
   of(name: string, hash: string): Assessed | null;
   /** Evaluates the pipeline that is due; false where none is. */
   next(): Promise<boolean>;
@@ -34,21 +34,21 @@ export interface Verdicts {
   stop(): Promise<void>;
 }
 
-/** A verdict is this old before it is looked at again (Design 7). */
+/** Age at which a verdict is evaluated again. */
 const FRESH_MS = 600_000;
-/** Another edition is looked at sooner, but no oftener than this: definitions may change every second. */
+/** A changed pipeline is evaluated earlier, but at most this often: definitions may change every second. */
 const CHANGED_MS = 30_000;
 const LOOK_MS = 2_000;
-/** Of a process's time at most one part in this many goes into verdicts. */
+/** Verdicts may use at most one part in this many of the time of the process. */
 const SHARE = 50;
 
 interface Kept extends Assessed {
   hash: string;
-  /** When it was tried last, also where that failed. */
+  /** Time of the last attempt, also of a failed one. */
   tried: number;
 }
 
-/** Keeps a verdict of every loaded pipeline, off the way of requests and one pipeline at a time. */
+/** Keeps a verdict on every loaded pipeline; evaluates in the background, one pipeline at a time. */
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
   const { pipelines, evaluate, now, pause = patiently, log } = deps;
   const kept = new Map<string, Kept | { hash: null; tried: number }>();
@@ -73,7 +73,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       const { verdict, gatheredAt: at } = report;
       kept.set(name, { verdict, reason: verdictReason(report), at, hash, tried: now() });
     } catch (error) {
-      log.error({ err: error, pipeline: name }, 'the readiness verdict of a pipeline could not be made');
+      log.error({ err: error, pipeline: name }, 'the readiness verdict of a pipeline could not be evaluated');
     }
     return true;
   };

@@ -21,12 +21,12 @@ export interface RerunDeps {
 
 interface Asked {
   id: string;
-  /** A top-level entry; null for the start. */
+  /** A top-level step; null for the start of the pipeline. */
   fromStep: string | null;
   actor: Actor;
 }
 
-/** Reads the original, plans, and takes the new run in like any other (Orchestration 4.1). */
+/** Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). */
 export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
   const detail = await runDetail(deps.database.db, id, { raw: true });
   if (!detail) throw unknownId('run');
@@ -41,7 +41,7 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
   const [verdict] = await deps.intake([plan.request]);
-  // It has no fingerprint and its pipeline was found, so it starts, waits, or finds no room.
+  // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
   if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);
   if (verdict?.status !== 'accepted' && verdict?.status !== 'queued')
     throw new AppError('unavailable', 'the run could not be started; try again');

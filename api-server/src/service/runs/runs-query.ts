@@ -17,10 +17,10 @@ const LabelFilter = line(512).transform((text, context) => {
 
 const Cursor = z
   .string()
-  .regex(/^r\d{1,15}$/, 'is not a cursor of this list')
+  .regex(/^r\d{1,15}$/, 'is not a valid cursor')
   .transform((text) => Number(text.slice(1)));
 
-/** What `GET /runs`, the page of runs and every other list of runs may ask for (Orchestration 4.2). */
+/** Query of `GET /runs`, the page of runs and every other list of runs (Orchestration 4.2). */
 export const RunsQuery = z
   .strictObject({
     status: StatusFilter.optional(),
@@ -45,6 +45,6 @@ export const RunsQuery = z
   })
   .refine((query) => query.cursor === undefined || query.offset === 0, {
     path: ['cursor'],
-    message: 'cannot go with offset',
+    message: 'cannot be combined with offset',
   });
 export type RunsQuery = z.output<typeof RunsQuery>;

@@ -19,36 +19,36 @@ import {
 import { rerun, type RerunDeps } from './rerun.ts';
 import type { RunsQuery } from './runs-query.ts';
 
-/** What a live stream carries: events, and at last how the run ended (Orchestration 6). */
+/** Frames of a live stream: events, then the final status of the run (Orchestration 6). */
 export type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
 
 export interface RunsDeps extends Omit<RerunDeps, 'database' | 'record'> {
   database: Pick<Database, 'db'>;
   record: RecordAction;
-  /** Ends a run wherever it executes; resolves when its end is stored. */
+  /** Cancels a run on any replica; resolves when its end is stored. */
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
-  /** Null where no artifacts are kept. */
+  /** Null where artifacts are not stored. */
   artifacts: Pick<ArtifactStore, 'read'> | null;
   /** Events of a run after a sequence, oldest first, stored or not yet. */
   history(runId: string, afterSeq: number): Promise<RunEvent[]>;
-  /** Calls with every new frame, whichever process has the run; answers what ends that. */
+  /** Calls the listener for every new frame, on any replica; returns the unsubscribe function. */
   subscribe(runId: string, listener: (frame: Frame) => void): () => void;
 }
 
-/** What is asked of runs and done with them (Orchestration 4.1, 4.2). */
+/** Reads, cancels and reruns runs (Orchestration 4.1, 4.2). */
 export interface Runs {
   list(query: RunsQuery): Promise<RunsPage>;
-  /** `raw`: with the delivery as it came. Throws `not_found`. */
+  /** `raw`: with the delivery as received. Throws `not_found`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
   /** Throws `not_found`. */
   status(id: string): Promise<RunStatus>;
   log(id: string, afterSeq: number): Promise<RunEvent[]>;
   subscribe: RunsDeps['subscribe'];
-  /** The definition that the run began with; null when it is not stored any more. */
+  /** The definition that the run started with; null when it is no longer stored. */
   definition(id: string): Promise<Record<string, unknown> | null>;
   /** Throws `not_found`, and `conflict` where the run has ended. */
   cancel(id: string, actor: Actor): Promise<Cancelled>;
-  /** From the start where `fromStep` is null. Throws `not_found`, `conflict`, `validation`, `at_capacity`. */
+  /** Reruns from the start where `fromStep` is null. Throws `not_found`, `conflict`, `validation`, `at_capacity`. */
   rerun(id: string, fromStep: string | null, actor: Actor): Promise<RerunStarted>;
   /** The text of one artifact. Throws `not_found`. */
   artifact(id: string, stepName: string, name: string): Promise<Buffer>;
@@ -85,7 +85,7 @@ export function createRuns(deps: RunsDeps): Runs {
     rerun: (id, fromStep, actor) => rerun(deps, { id, fromStep, actor }),
     artifact: async (id, stepName, name) => {
       const found = await deps.artifacts?.read(id, stepName, name);
-      if (!found) throw new AppError('not_found', 'there is no such artifact, or its retention time is over');
+      if (!found) throw new AppError('not_found', 'the artifact does not exist, or its retention time is over');
       return found;
     },
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TIME_RANGES } from '../../analytics/window.ts';
 import { STAGES } from '../../runs/state/model.ts';
 
-/** What statistics look at; pages read their address with the same schema. */
+/** Query of statistics; pages parse their address with the same schema. */
 export const StatisticsParams = z
   .strictObject({
     time_range: z.enum(TIME_RANGES).default('7d'),

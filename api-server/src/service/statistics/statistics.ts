@@ -12,13 +12,13 @@ import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/ste
 import type { Database } from '../../store/db/database.ts';
 import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/statistics.ts';
 
-/** What to look at (Orchestration 4.4). */
+/** Time range and stage (Orchestration 4.4). */
 export interface StatisticsQuery {
   timeRange: TimeRange;
   stage: Stage | 'all';
 }
 
-/** The statistics that routes and pages share, so that both show the same numbers; `unavailable` where they take too long. */
+/** The statistics that routes and pages share, so that both show the same numbers. Throws `unavailable` where they take too long. */
 export interface Statistics {
   /** Rejects with `not_found` for a pipeline that is neither loaded nor ever had a run. */
   pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStatistics>;
@@ -27,7 +27,7 @@ export interface Statistics {
   /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
   step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
-  /** All pipelines together, over time and against the window before. */
+  /** All pipelines together, over time and compared with the previous window. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }
 
@@ -47,7 +47,7 @@ export function createStatistics({ database, definitions, currency, now }: Stati
   const readerOfStep = async (name: string, signal: AbortSignal) => {
     const db = database.reader(signal);
     if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
-      throw new AppError('not_found', `there is no step "${name}" in the library, and none was executed`);
+      throw new AppError('not_found', `no library step and no executed step is named "${name}"`);
     }
     return db;
   };
@@ -55,7 +55,7 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     pipeline: async (name, query, signal) => {
       const db = database.reader(signal);
       if (!definitions().byName.has(name) && !(await hasRuns(db, name))) {
-        throw new AppError('not_found', `there is no pipeline "${name}", and no run of one`);
+        throw new AppError('not_found', `no pipeline and no run is named "${name}"`);
       }
       return pipelineStats(name, currency, await pipelineFacts(db, { ...scopeOf(query), pipeline: name }));
     },

@@ -3,18 +3,18 @@ import type { Health, Ready } from '../views/service.ts';
 
 export interface StatusDeps {
   version: string;
-  /** Runs that execute, and how many may. */
+  /** Active runs and their limit. */
   activeRuns(): number;
   maxRuns: number;
-  /** What must hold before traffic may come: true is well. */
+  /** The readiness checks; true means passed. */
   readiness(): Record<'database' | 'database_file' | 'migrations' | 'definitions' | 'accepting', boolean>;
   renderMetrics(): Promise<string>;
 }
 
-/** How the service is (Orchestration 4.3). */
+/** Health, readiness and metrics of the service (Orchestration 4.3). */
 export interface Status {
   health(): Health;
-  /** Throws `unavailable` naming what fails. */
+  /** Throws `unavailable` and names the failed checks. */
   ready(): Ready;
   renderMetrics(): Promise<string>;
 }

@@ -32,7 +32,7 @@ export const ERROR_EXAMPLES: { [T in ErrorType]: ErrorBody['detail'] & { type: T
   },
   rate_limited: { type: 'rate_limited', message: 'too many streams are open; try again later' },
   unavailable: { type: 'unavailable', message: 'the database does not answer; try again' },
-  internal: { type: 'internal', message: 'something went wrong here; the log of the service says what' },
+  internal: { type: 'internal', message: 'internal error; the log of the service has the details' },
 };
 
 /** The envelope of every refusal (Orchestration 7); some types carry more keys beside `type` and `message`. */

@@ -57,7 +57,7 @@ describe('rule 1: auth.allow_unauthenticated warns at every start while it is se
     'auth: {allow_unauthenticated: true}',
     'auth: {allow_unauthenticated: true, tokens: [{name: a, token: x, role: admin}]}',
   ])('%s', (text) => {
-    const said = 'auth.allow_unauthenticated is true: the whole API and UI are open to everybody';
+    const said = 'auth.allow_unauthenticated is true: the API and the UI need no token';
     expect(loaded(text).warnings).toContain(said);
     expect(loaded(text).warnings).toContain(said);
   });

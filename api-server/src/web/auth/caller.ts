@@ -1,9 +1,9 @@
 import type { TokenRole } from '../../config/config.ts';
 
-/** What a route asks for: nothing, a webhook token, or at least one of the ranked roles (Orchestration 5). */
+/** The role that a route requires: none, `webhook`, or at least one of the ranked roles (Orchestration 5). */
 export type RouteRole = 'none' | 'webhook' | 'viewer' | 'operator' | 'admin';
 
-/** Who is calling: the named token, or nobody in particular where everything is open. */
+/** The caller: a named token, or anonymous where authentication is off. */
 export interface Caller {
   name: string;
   role: TokenRole;

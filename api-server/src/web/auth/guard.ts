@@ -7,7 +7,7 @@ export type AuthFailure = 'missing' | 'invalid' | 'forbidden';
 
 export interface GuardDeps {
   tokens: TokenTable;
-  /** Everything is open (`auth.allow_unauthenticated`). */
+  /** Authentication is off (`auth.allow_unauthenticated`). */
   open: boolean;
   countFailure(reason: AuthFailure): void;
 }
@@ -26,12 +26,13 @@ export function readBearer(tokens: TokenTable, request: FastifyRequest): BearerR
   return caller ? { ok: true, caller } : { ok: false, reason: 'invalid' };
 }
 
-const MESSAGES = { missing: 'a bearer token is needed', invalid: 'the token is not known' } as const;
+const MESSAGES = { missing: 'a bearer token is required', invalid: 'the token is not known' } as const;
 
 export const unauthorized = (reason: 'missing' | 'invalid') => new AppError('unauthorized', MESSAGES[reason]);
-export const forbidden = (needed: RouteRole) => new AppError('forbidden', `this needs a token of role ${needed}`);
+export const forbidden = (needed: RouteRole) =>
+  new AppError('forbidden', `this requires a token with the role ${needed}`);
 
-/** Decides who calls and whether the role suffices; throws the typed refusal (Orchestration 5 and 7). */
+/** Identifies the caller and checks the role; throws the typed refusal (Orchestration 5 and 7). */
 export function admit(deps: GuardDeps, request: FastifyRequest, needed: RouteRole): Caller {
   if (needed === 'none') return ANONYMOUS;
   const bearer = readBearer(deps.tokens, request);

@@ -107,7 +107,7 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
   };
 }
 
-/** Whether a token or a session was shown at all, good or not. */
+/** Whether the request has a token or a session, valid or not. */
 export const hasCredentials = (request: FastifyRequest): boolean =>
   Boolean(request.headers.authorization) || Boolean(cookieOf(request));
 
@@ -125,4 +125,4 @@ function postedToken({ body, headers }: FastifyRequest): string {
 }
 
 export const csrfRefused = () =>
-  new AppError('forbidden', 'the form is stale or comes from another site; reload the page and send it again');
+  new AppError('forbidden', 'the form has expired or comes from another site; reload the page and send it again');

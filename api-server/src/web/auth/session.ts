@@ -25,7 +25,7 @@ export interface CookieSession extends Session {
   expiresAt: number;
 }
 
-/** Sessions that were logged out of before their time, whoever still has the cookie. */
+/** Sessions that were logged out before they expired; their cookies are refused. */
 export interface EndedSessions {
   has(id: string): Promise<boolean>;
   add(id: string, expiresAt: number): Promise<void>;

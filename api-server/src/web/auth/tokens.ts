@@ -7,7 +7,7 @@ export interface KnownToken extends Caller {
 }
 
 export interface TokenTable {
-  /** Compares digests in constant time with every entry, whichever matches (Design 9). */
+  /** Compares digests with every entry in constant time, so that the timing does not reveal which entry matches. */
   bySecret(secret: string): KnownToken | null;
   byName(name: string): KnownToken | null;
 }

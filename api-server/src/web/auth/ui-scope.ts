@@ -70,7 +70,7 @@ async function loginTries(app: FastifyInstance) {
     max: MAX_TRIES,
     timeWindow: WINDOW_MS,
     cache: MAX_ADDRESSES,
-    // What a proxy forwards may be no address at all.
+    // The forwarded value may not be an address.
     keyGenerator: ({ ip, socket }) => normalizeIP(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip),
   });
   return app.createRateLimit();

@@ -32,7 +32,7 @@ test('a viewer sees the queue without buttons; an empty one says what fills it',
   const viewer = { ...VIEWER, role: 'viewer' as const };
   const { get } = await pagesWith({ viewer, unmarked: { steps: [unmarkedLine()], more: false } });
   const { body } = await get('/ui/marking');
-  expect(body).toContain('1 answer waits');
+  expect(body).toContain('1 result to mark');
   expect(body).not.toContain('name="outcome"');
   const empty = await pagesWith({});
   expect((await empty.get('/ui/marking')).body).toContain('Every answer has its mark');

@@ -5,8 +5,8 @@ import { STALE_FORM } from './session/route.ts';
 
 const NOT_ALLOWED = {
   status: 403,
-  title: 'Your token may only look',
-  text: 'This needs a token with the role operator or admin. Log out and log in with one.',
+  title: 'Your token is read-only',
+  text: 'This action requires a token with the role operator or admin. Log out and log in with one.',
 };
 
 /** The operator behind a posted form, as use cases and the audit log know it; null after the refusal was sent. */

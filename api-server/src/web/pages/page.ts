@@ -16,7 +16,7 @@ export interface PageContext {
 
 export interface PageOptions {
   title: string;
-  /** Which entry of the rail is marked. */
+  /** The active entry of the navigation. */
   nav:
     | 'overview'
     | 'runs'

@@ -60,7 +60,7 @@ function requireViewer(context: PageContext) {
 const waitFor = (seconds: number) => ({
   status: 429,
   title: 'Too many failed logins',
-  text: `Your address tried too many tokens that are not valid. Try again in ${duration(seconds)}.`,
+  text: `Too many logins with an invalid token came from your address. Try again in ${duration(seconds)}.`,
   action: { href: paths.login(), label: 'Back to the login page' },
 });
 

@@ -14,8 +14,8 @@ export function unlessConflict(error: unknown): void {
 const TITLES: Partial<Record<ErrorType, string>> = {
   not_found: 'There is no such thing',
   conflict: 'This is not possible now',
-  validation: 'This cannot be done so',
-  at_capacity: 'There is no room for this run now',
+  validation: 'This request is not valid',
+  at_capacity: 'No free slot for this run',
   unavailable: 'Not now',
 };
 

@@ -5,7 +5,7 @@ import type { Services } from '../../service/services.ts';
 import { ApprovalLine, ApprovalsPage } from '../../service/views/approval.ts';
 import { route, type Route } from '../route.ts';
 
-/** Questions to people and their answers (Orchestration 3, 5). */
+/** Approvals and their decisions (Orchestration 3, 5). */
 export const approvalRoutes = ({ approvals }: Pick<Services, 'approvals'>): Route[] => [
   route({
     method: 'GET',
@@ -13,7 +13,7 @@ export const approvalRoutes = ({ approvals }: Pick<Services, 'approvals'>): Rout
     role: 'viewer',
     id: 'listApprovals',
     tag: 'approvals',
-    summary: 'Approvals: those that wait first, then the newest',
+    summary: 'List approvals: pending ones first, then the newest',
     query: ApprovalsQuery,
     answers: { 200: ApprovalsPage },
     handler: ({ query }) => approvals.list(query),
@@ -24,7 +24,7 @@ export const approvalRoutes = ({ approvals }: Pick<Services, 'approvals'>): Rout
     role: 'operator',
     id: 'decideApproval',
     tag: 'approvals',
-    summary: 'Decide; the first decision holds',
+    summary: 'Decide an approval; the first decision is final',
     params: z.strictObject({ id: idOf('approval') }),
     body: Decision,
     answers: { 200: ApprovalLine },

@@ -3,7 +3,7 @@ import type { Services } from '../../service/services.ts';
 import { AuditPage } from '../../service/views/audit.ts';
 import { route, type Route } from '../route.ts';
 
-/** Who changed what (Orchestration 2.12, 4.2). */
+/** The audit log (Orchestration 2.12, 4.2). */
 export const auditRoutes = ({ audit }: Pick<Services, 'audit'>): Route[] => [
   route({
     method: 'GET',

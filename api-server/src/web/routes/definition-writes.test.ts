@@ -291,7 +291,7 @@ describe('suspend and resume', () => {
       COMMENTED.replace('never rename\n', 'never rename\nsuspend: true\n'),
     );
     expect(server.registry.current().byName.get('checkout')?.config.suspend).toBe(true);
-    expect((await server.send('POST', '/pipelines/checkout/suspend')).body.note).toContain('already');
+    expect((await server.send('POST', '/pipelines/checkout/suspend')).body.note).toContain('is unchanged');
     await server.send('POST', '/pipelines/checkout/resume');
     expect(server.disk.read('pipelines/checkout.yaml')).toBe(
       COMMENTED.replace('never rename\n', 'never rename\nsuspend: false\n'),

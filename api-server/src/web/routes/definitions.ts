@@ -13,10 +13,10 @@ import {
 import { route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });
-/** `cr`: as the custom resource that says the same, in YAML. */
+/** `cr`: as a custom resource, in YAML. */
 const Format = z.strictObject({ format: z.literal('cr').optional() });
 
-/** What is loaded, and loading it again (Orchestration 4.1, 4.3). */
+/** The loaded definitions and their reload (Orchestration 4.1, 4.3). */
 export const definitionRoutes = ({ definitions }: Pick<Services, 'definitions'>): Route[] => [
   route({
     method: 'GET',
@@ -86,7 +86,7 @@ export const definitionRoutes = ({ definitions }: Pick<Services, 'definitions'>)
     role: 'viewer',
     id: 'getDefinitions',
     tag: 'definitions',
-    summary: 'Hashes of what is loaded, with what was wrong at the last load',
+    summary: 'Hashes of the loaded definitions, with the problems of the last load',
     answers: { 200: DefinitionsAnswer },
     handler: () => definitions.status(),
   }),
@@ -96,7 +96,7 @@ export const definitionRoutes = ({ definitions }: Pick<Services, 'definitions'>)
     role: 'admin',
     id: 'reload',
     tag: 'definitions',
-    summary: 'Load all definitions again',
+    summary: 'Reload all definitions',
     answers: { 200: Reloaded },
     refusals: ['reload_failed'],
     handler: ({ actor }) => definitions.reload(actor),

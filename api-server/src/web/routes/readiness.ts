@@ -8,7 +8,7 @@ import { Anything, route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });
 
-/** Whether a pipeline may leave `testing`, and what if more were asked of it (Orchestration 4.4). */
+/** The readiness verdict of a pipeline, and a preview with other criteria (Orchestration 4.4). */
 export const readinessRoutes = ({ definitions, readiness }: Pick<Services, 'definitions' | 'readiness'>): Route[] => [
   route({
     method: 'GET',
@@ -29,7 +29,7 @@ export const readinessRoutes = ({ definitions, readiness }: Pick<Services, 'defi
     role: 'viewer',
     id: 'previewReadiness',
     tag: 'readiness',
-    summary: 'What the verdict would be with other criteria, and the YAML that puts them in force; writes nothing',
+    summary: 'The verdict with other criteria, and the YAML to use them; writes nothing',
     params: ByName,
     body: Anything,
     described: { body: WhatIf },

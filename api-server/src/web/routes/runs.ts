@@ -10,7 +10,7 @@ import { route, type Route } from '../route.ts';
 const RerunFrom = component('RerunFrom', z.strictObject({ from_step: line().nullish() }), { from_step: 'investigate' });
 const ById = z.strictObject({ id: idOf('run') });
 
-/** Runs as they are stored, and what people do with them (Orchestration 4.1, 4.2). */
+/** Reads, cancels and reruns runs (Orchestration 4.1, 4.2). */
 export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
   route({
     method: 'GET',

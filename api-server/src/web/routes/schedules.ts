@@ -2,7 +2,7 @@ import type { Services } from '../../service/services.ts';
 import { ScheduleList } from '../../service/views/schedule.ts';
 import { route, type Route } from '../route.ts';
 
-/** Pipelines that run by the clock (Orchestration 4.2). */
+/** Scheduled pipelines (Orchestration 4.2). */
 export const scheduleRoutes = ({ schedules }: Pick<Services, 'schedules'>): Route[] => [
   route({
     method: 'GET',
@@ -10,7 +10,7 @@ export const scheduleRoutes = ({ schedules }: Pick<Services, 'schedules'>): Rout
     role: 'viewer',
     id: 'listSchedules',
     tag: 'definitions',
-    summary: 'Pipelines that run by the clock, with their next run',
+    summary: 'Scheduled pipelines, with their next run',
     answers: { 200: ScheduleList },
     handler: () => ({ schedules: schedules() }),
   }),

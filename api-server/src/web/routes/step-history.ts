@@ -8,7 +8,7 @@ import { route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });
 
-/** What the past of steps and agents says, whether they are still loaded or not (Orchestration 4.4). */
+/** History of steps and agents, also of those that are no longer loaded (Orchestration 4.4). */
 export const stepHistoryRoutes = ({ history }: Pick<Services, 'history'>): Route[] => [
   route({
     method: 'GET',

@@ -13,7 +13,7 @@ export interface StreamDeps {
   log: { error(fields: object, message: string): void };
 }
 
-/** What ends each open stream, so that a shutdown can; and how many there may be. */
+/** Closes every open stream at a shutdown, and limits their number. */
 export interface OpenStreams {
   readonly max: number;
   readonly open: Set<() => void>;
@@ -29,7 +29,7 @@ export const streamRoutes = (deps: StreamDeps): Route[] => [
     role: 'viewer',
     id: 'streamRun',
     tag: 'runs',
-    summary: 'The log of a run as server-sent events: what was, then live, then one last frame with the status',
+    summary: 'The log of a run as server-sent events: stored events, live events, then one final frame with the status',
     params: z.strictObject({ id: idOf('run') }),
     answers: {
       200: { mediaType: 'text/event-stream', example: 'data: {"type":"run_complete","status":"completed"}\n\n' },
@@ -54,7 +54,7 @@ interface Following {
   stream: EventStream;
 }
 
-/** Listening begins before the history is read, so that nothing falls between the two. */
+/** Subscribes before the history is read, so that no event is lost in between. */
 async function follow(deps: StreamDeps, { id, after, stream }: Following): Promise<void> {
   let last = after;
   let waiting: Frame[] | null = [];

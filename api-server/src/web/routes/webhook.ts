@@ -8,7 +8,7 @@ import type { Services } from '../../service/services.ts';
 import { CapacityRefusal, DeliveryAnswer, DeliveryRefusal, DryRun } from '../../service/views/delivery.ts';
 import { Anything, route, type Route } from '../route.ts';
 
-/** What is read of a delivery's query; whatever else stands there is ignored. */
+/** The query of a delivery; other keys are ignored. */
 const DeliveryQuery = z.looseObject({
   source: z.unknown().optional(),
   strategy: z.unknown().optional(),
@@ -23,7 +23,7 @@ const Described = z.strictObject({
 
 const STARTED = { 202: DeliveryAnswer, 422: DeliveryRefusal, 429: CapacityRefusal, 503: DeliveryRefusal };
 
-/** The ways in (Orchestration 4.1). Deliveries may carry any other key, in the body and in the query. */
+/** The webhook, the dry run and the start by hand (Orchestration 4.1). Deliveries may contain any other key, in body and query. */
 export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Route[] => [
   route({
     method: 'POST',
@@ -31,7 +31,7 @@ export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Rou
     role: 'webhook',
     id: 'deliver',
     tag: 'triggers',
-    summary: 'Take a delivery of a source and start what it asks for',
+    summary: 'Accept a delivery of a source and start its run',
     query: DeliveryQuery,
     body: Anything,
     described: { query: Described.extend({ dry_run: z.enum(['true', 'false']).optional() }), body: payloads.any },
@@ -48,7 +48,7 @@ export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Rou
     role: 'operator',
     id: 'previewTrigger',
     tag: 'triggers',
-    summary: 'Say what a delivery would start and what it would ask first; the body is that of the webhook',
+    summary: 'Dry run: what a delivery would start, with the first prompt; the body is that of the webhook',
     query: DeliveryQuery.omit({ dry_run: true }),
     body: Anything,
     described: { query: Described, body: payloads.any },

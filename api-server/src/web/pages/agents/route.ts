@@ -8,7 +8,7 @@ import { agentView } from './view.ts';
 const UNKNOWN = {
   status: 404,
   title: 'There is no such agent',
-  text: 'No step ever used an agent of this name of the gateway, and the gateway does not have one now.',
+  text: 'The gateway has no agent of this name, and no step has used one.',
   action: { href: paths.agents(), label: 'All agents' },
 };
 

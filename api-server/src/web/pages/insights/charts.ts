@@ -49,7 +49,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
     points,
     when: (point: Point) => whenOf(point, width),
     href: (point: Point) => runsOf(point, query),
-    none: 'Nothing to show in this time range.',
+    none: 'No data in this time range. Choose a longer one.',
   };
   const all: Omit<ChartInput, keyof typeof shared>[] = [
     {
@@ -63,7 +63,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
         return [
           { label: 'completed', look: 'good', value: completed },
           { label: 'failed or escalated', look: 'bad', value: other },
-          { label: 'cancelled or going on', look: 'quiet', value: rest },
+          { label: 'cancelled or active', look: 'quiet', value: rest },
         ];
       },
     },
@@ -108,8 +108,8 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
     },
   ];
   const nones: Record<string, string> = {
-    cost: 'Nothing was priced. Prices come from the key pricing of the configuration.',
-    accuracy: 'No run was marked. Mark runs as correct, partial or incorrect on their pages.',
+    cost: 'No run has a price. Set prices with the key pricing of the configuration.',
+    accuracy: 'No run was marked. Mark runs as correct, partial or incorrect on their pages, or on the page Marking.',
   };
   return all.map((input) => chart({ ...shared, ...input, none: nones[input.id] ?? shared.none }));
 }

@@ -26,7 +26,7 @@ export function registerInsights(app: FastifyInstance, context: PageContext): vo
 const BUSY = {
   status: 503,
   title: 'The statistics take too long at the moment',
-  text: 'Many are asked for at once, or the history is long. Try again in a moment, or with a shorter time range.',
+  text: 'The server is busy, or the history is long. Try again in a moment, or choose a shorter time range.',
 };
 
 const whileBusy = (error: unknown): null => {

@@ -69,7 +69,7 @@ test('every bar leads to the runs behind it, and the table under a chart has the
       ['good', 'bad'],
     ],
   ]);
-  expect(success?.head).toEqual(['completed', 'failed or escalated', 'cancelled or going on']);
+  expect(success?.head).toEqual(['completed', 'failed or escalated', 'cancelled or active']);
   expect(success?.rows.map(({ values }) => values)).toEqual([
     ['4', '0', '0'],
     ['3', '1', '0'],

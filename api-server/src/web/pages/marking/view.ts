@@ -62,7 +62,7 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
 function leadOf({ steps, more }: MarkingQueue): string {
   if (steps.length === 0) return '';
   if (more) return `The newest ${steps.length}; others follow as these are marked`;
-  return `${steps.length} ${steps.length === 1 ? 'answer waits' : 'answers wait'}`;
+  return `${steps.length} ${steps.length === 1 ? 'result' : 'results'} to mark`;
 }
 
 const select = (

@@ -28,7 +28,7 @@ test('a run that waits for a person counts as waiting, not as running', () => {
   const running = page(parent, runLine({ status: 'running', waiting_on: 'human' }));
   const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waiting for you': '2' });
-  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waits for a decision', null]);
+  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting for a decision', null]);
 });
 
 test('failed and aborted runs stand together, and so does their link', () => {
@@ -44,7 +44,7 @@ test('nothing at all shows how to begin, a quiet day says so', () => {
   expect(view().empty).toBe(true);
   expect(view({ completed: page(runLine()) })).toMatchObject({
     empty: false,
-    lead: 'All quiet: nothing waits for you and nothing failed today.',
+    lead: 'No run waits for a person and none failed today.',
   });
 });
 

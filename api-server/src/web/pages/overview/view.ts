@@ -58,19 +58,19 @@ export function overviewView(input: OverviewInput) {
         status: 'running',
         title: 'Running now',
         rows: running.slice(0, SHOWN).map(plain),
-        none: 'Nothing runs at the moment.',
+        none: 'No run is active.',
       }),
       panel({
         status: 'escalated',
         title: 'Waiting for you',
         rows: waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
-        none: 'Nothing waits for a person.',
+        none: 'No run waits for a person.',
       }),
       panel({
         status: FAILED,
         title: 'Failed recently',
         rows: failed.slice(0, SHOWN).map(plain),
-        none: 'Nothing failed in the last 24 hours.',
+        none: 'No run failed in the last 24 hours.',
       }),
     ],
     pipelinesPath: paths.pipelines(),
@@ -83,16 +83,16 @@ export function overviewView(input: OverviewInput) {
 }
 
 function lead(waiting: number, failed: number): string {
-  if (waiting === 0 && failed === 0) return 'All quiet: nothing waits for you and nothing failed today.';
+  if (waiting === 0 && failed === 0) return 'No run waits for a person and none failed today.';
   const parts = [
-    waiting > 0 ? `${plural(waiting, 'run')} for you to look at` : null,
+    waiting > 0 ? `${plural(waiting, 'run')} waiting for you` : null,
     failed > 0 ? `${plural(failed, 'failure')} today` : null,
   ];
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }
 
 function whyItWaits(run: RunLine): string | null {
-  if (run.waiting_on === 'human') return 'waits for a decision';
+  if (run.waiting_on === 'human') return 'waiting for a decision';
   if (run.trust !== null && run.threshold !== null && run.trust < run.threshold) return 'trust below its threshold';
   return null;
 }

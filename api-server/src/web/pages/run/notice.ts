@@ -32,19 +32,19 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text'>> = {
     tone: 'quiet',
     icon: 'stopped',
     title: 'The agent stopped this run',
-    next: 'An agent answered that going on makes no sense. Its reason is in the Output of the step.',
+    next: 'An agent asked to stop the run. The Output of the step has its reason.',
   }),
   cancelled: () => ({
     tone: 'quiet',
     icon: 'cancelled',
     title: 'This run was cancelled',
-    next: 'Completed steps are kept. Nothing of it runs any more.',
+    next: 'Completed steps are kept. No further step runs.',
   }),
   interrupted: () => ({
     tone: 'wait',
     icon: 'interrupted',
     title: 'This run was interrupted',
-    next: 'The service stopped while it ran. It goes on with the step that was in flight.',
+    next: 'The service stopped while it ran. It resumes with the step that was interrupted.',
   }),
 };
 
@@ -52,7 +52,7 @@ function afterFailure({ steps, fingerprint }: ShownRun): string {
   const where =
     steps.length === 0 ? 'The service log has the details.' : 'The Log of the step says what happened around it.';
   const repeats =
-    fingerprint === null ? '' : ' Where dedup is on, a repeat of its alert within the window starts nothing.';
+    fingerprint === null ? '' : ' Where dedup is on, a repeat of its alert within the window is suppressed.';
   return `${where} Fix the cause, then run it again.${repeats}`;
 }
 
@@ -72,7 +72,7 @@ const DECISION = {
   tone: 'wait',
   icon: 'waiting',
   title: 'Waiting for a decision',
-  next: 'Approve or reject it in the step below; the run goes on by itself.',
+  next: 'Approve or reject it in the step below; then the run continues.',
 } as const;
 
 /** The banner of a run that did not simply complete: what happened, and what to do next. */
@@ -85,7 +85,7 @@ export function noticeOf(run: ShownRun): Notice | null {
       icon: 'waiting',
       title: 'Waiting on a sub-run',
       text,
-      next: 'The sub-run waits for a decision: open it below. This run goes on by itself.',
+      next: 'The sub-run waits for a decision: open it below. Then this run continues.',
     };
   }
   const base = NOTICES[run.status]?.(run);

@@ -13,7 +13,7 @@ const STATES: Record<string, StatusLook> = {
 const UNKNOWN = { icon: 'pending', tone: 'quiet' } as const;
 
 /** An image server runs beside agents, and nowhere while none of them has a pod. */
-const IN_NO_POD: StatusLook = { icon: 'stopped', word: 'In no pod now', tone: 'quiet' };
+const IN_NO_POD: StatusLook = { icon: 'stopped', word: 'No running pod', tone: 'quiet' };
 const stateOf = ({ transport, state }: ToolServer): StatusLook =>
   transport === 'image' && state !== 'running' ? IN_NO_POD : (STATES[state] ?? { ...UNKNOWN, word: state });
 
