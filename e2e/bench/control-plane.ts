@@ -1,13 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createAccounts } from '../control-plane/accounts.ts';
 import { controlPlaneAssets } from '../control-plane/assets.ts';
-import { flags, isReady, metricOf, startController } from '../control-plane/controllers.ts';
+import { flags, isReady, metricOf } from '../control-plane/controllers.ts';
 import { startReloadCounter } from '../control-plane/reload-counter.ts';
 import { type KubeClient, kubeClient, pathOf, samplePipeline } from '../control-plane/kube-client.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
-import { ROOT } from '../support/start-service.ts';
+import { ROOT, type Service, startProcess } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { HttpConnection } from './http-connection.ts';
@@ -25,7 +26,7 @@ const IDLE_SECONDS = 15;
 /** From objects in a real API server to files and pipelines that run. */
 export const controlPlane: Benchmark = {
   name: 'control-plane',
-  about: `the controller with ${FEW.toLocaleString('en')} and ${MANY.toLocaleString('en')} objects in a real kube-apiserver`,
+  about: `the controller of the image's bundle with ${FEW.toLocaleString('en')} and ${MANY.toLocaleString('en')} objects in a real kube-apiserver`,
   async run({ directory, gateway, progress }) {
     if (controlPlaneAssets() === null)
       return { leftOut: 'needs kube-apiserver, etcd and kubectl in KUBEBUILDER_ASSETS' };
@@ -34,8 +35,12 @@ export const controlPlane: Benchmark = {
     const client = kubeClient(plane);
     try {
       await applyKinds(plane);
+      const dist = join(directory, 'dist');
+      execFileSync(process.execPath, [join(ROOT, 'e2e/bundle/bundle.ts'), '--out', dist]);
+      progress('the controller runs from the bundle that was just built, as in the image');
       const accounts = await createAccounts(plane);
-      const place: Place = { plane, client, directory, progress, kubeconfig: accounts.kubeconfig };
+      const start: Place['start'] = (role, args) => startBundled(dist, [role, ...args], accounts.kubeconfig(role));
+      const place: Place = { plane, client, directory, progress, start };
       await client.createAll(samples(0, FEW));
       const few = await measureSync(place, FEW, 3);
       const latency = await measureLatency(place, gateway.url);
@@ -54,7 +59,17 @@ interface Place {
   client: KubeClient;
   directory: string;
   progress(text: string): void;
-  kubeconfig(role: 'sync' | 'manager'): string;
+  start(role: 'sync' | 'manager', args: readonly string[]): Promise<Service>;
+}
+
+/** As the entry point of the image does. */
+function startBundled(dist: string, args: readonly string[], kubeconfig: string): Promise<Service> {
+  const env = { KUBECONFIG: kubeconfig, NODE_ENV: 'production', NODE_DISABLE_COMPILE_CACHE: '1' };
+  return startProcess(
+    `controller ${args[0]}`,
+    { command: join(dist, 'signalbox'), args: ['controller', ...args] },
+    { env },
+  );
 }
 
 const samples = (from: number, to: number) =>
@@ -62,15 +77,15 @@ const samples = (from: number, to: number) =>
 
 /** A first start into an empty directory, a second one with nothing changed. */
 async function measureSync(
-  { directory, progress, kubeconfig }: Place,
+  { directory, progress, start: startRole }: Place,
   count: number,
   seconds: number,
 ): Promise<Figure[]> {
   const counter = await startReloadCounter();
-  const args = ['sync', ...flags({ kinds: 'Pipeline,LibraryStep', dir: join(directory, `files-${count}`) })];
+  const args = flags({ kinds: 'Pipeline,LibraryStep', dir: join(directory, `files-${count}`) });
   const start = async () => {
     const begun = performance.now();
-    const sync = await startController([...args, '--reload-url', counter.url], kubeconfig('sync'));
+    const sync = await startRole('sync', [...args, '--reload-url', counter.url]);
     await waitFor(() => isReady(sync), { what: 'the first sync', timeoutMs: 120_000, everyMs: 20 });
     return { sync, took: (performance.now() - begun) / 1000 };
   };
@@ -115,21 +130,17 @@ async function measureSync(
 
 /** From the request that creates an object to the first webhook that finds its pipeline. */
 async function measureLatency(place: Place, gatewayUrl: string): Promise<Figure[]> {
-  const { client, directory, progress, kubeconfig } = place;
+  const { client, directory, progress } = place;
   const managed = join(directory, 'managed');
   for (const folder of ['pipelines', 'steps']) mkdirSync(join(managed, folder), { recursive: true });
   const config = managedConfig(directory, gatewayUrl, managed);
   const args = [join(ROOT, 'api-server', 'start.mjs'), '--config', config];
   const service = await startMeasured({ name: 'api-server', args, logFile: join(directory, 'api-server.log') });
   writeFileSync(join(directory, 'admin-token'), ADMIN_TOKEN);
-  const sync = await startController(
-    [
-      'sync',
-      ...flags({ kinds: 'Pipeline,LibraryStep', dir: managed, 'reload-url': `${service.url}/reload` }),
-      ...flags({ 'reload-token-file': join(directory, 'admin-token') }),
-    ],
-    kubeconfig('sync'),
-  );
+  const sync = await place.start('sync', [
+    ...flags({ kinds: 'Pipeline,LibraryStep', dir: managed, 'reload-url': `${service.url}/reload` }),
+    ...flags({ 'reload-token-file': join(directory, 'admin-token') }),
+  ]);
   const hook = await HttpConnection.open(`${service.url}/webhook?source=generic`, WEBHOOK_TOKEN);
   try {
     await waitFor(() => isReady(sync), { what: 'the first sync', timeoutMs: 60_000 });
@@ -182,8 +193,8 @@ function managedConfig(directory: string, gatewayUrl: string, managed: string): 
 }
 
 /** Every status written once, then silence. */
-async function measureManager({ plane, progress, kubeconfig }: Place): Promise<Figure[]> {
-  const manager = await startController(['manager'], kubeconfig('manager'));
+async function measureManager({ plane, progress, start }: Place): Promise<Figure[]> {
+  const manager = await start('manager', []);
   try {
     const begun = performance.now();
     const written = () => metricOf(manager, 'controller_status_writes_total{outcome="done"}');
