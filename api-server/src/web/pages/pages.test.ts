@@ -111,11 +111,13 @@ const HOSTILE_API = {
       post: {
         summary: HOSTILE,
         'x-role': HOSTILE,
-        parameters: [{ name: HOSTILE, in: 'query', required: true }],
-        requestBody: { content: { 'application/json': { schema: { properties: { [HOSTILE]: {} } } } } },
+        parameters: [{ name: HOSTILE, in: 'query', required: true, schema: { type: HOSTILE } }],
+        requestBody: { content: { [HOSTILE]: { schema: { $ref: HOSTILE }, example: HOSTILE } } },
+        responses: { 200: { description: HOSTILE, content: { [HOSTILE]: { schema: {}, example: HOSTILE } } } },
       },
     },
   },
+  components: { schemas: { [HOSTILE]: { title: HOSTILE, properties: { [HOSTILE]: { enum: [HOSTILE] } } } } },
 };
 const hostileReadiness = readinessReport(
   [

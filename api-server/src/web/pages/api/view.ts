@@ -1,50 +1,86 @@
 import { plural } from '../runs/row.ts';
+import { type Schema, shapesOf, type TypeWords, typeWords } from './schema.ts';
 
 /** The parts of an OpenAPI description that the page shows. */
+interface Media {
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+type Content = Record<string, Media>;
 interface Operation {
   summary: string;
   'x-role': string;
-  parameters: { name: string; in: string; required: boolean }[];
-  requestBody?: { content: { 'application/json': { schema: Body & { anyOf?: Body[] } } } };
+  parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
+  requestBody?: { required?: boolean; content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
 }
-interface Body {
-  title?: string;
-  properties?: Record<string, unknown>;
-  required?: string[];
+interface Description {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
 }
-type Paths = Record<string, Record<string, Operation>>;
 
-/** The routes of the service, grouped by the first part of their path, in the order of the route table (Design 5). */
-export function apiView(description: Record<string, unknown>) {
+/** The operations of the service, grouped by the first part of their path, and the types that they share. */
+export function apiView(description: object) {
+  const { paths, components } = description as Description;
   const groups = new Map<string, ReturnType<typeof routeView>[]>();
-  for (const [path, operations] of Object.entries(description['paths'] as Paths)) {
+  for (const [path, operations] of Object.entries(paths)) {
     const name = path.split('/')[1] ?? '';
     const routes = Object.entries(operations).map(([method, operation]) => routeView(method, path, operation));
     groups.set(name, [...(groups.get(name) ?? []), ...routes]);
   }
   const all = [...groups].map(([name, routes]) => ({ name, anchor: `api-${name}`, count: routes.length, routes }));
-  return { groups: all, count: plural([...groups.values()].flat().length, 'route') };
+  const types = Object.entries(components.schemas).toSorted(([a], [b]) => a.localeCompare(b));
+  return {
+    groups: all,
+    count: plural([...groups.values()].flat().length, 'route'),
+    types: types.map(([name, schema]) => ({
+      name,
+      anchor: anchorOf(name),
+      shapes: shapesOf(schema).map(({ label, fields }) => ({
+        label,
+        fields: fields.map((field) => ({ ...field, type: typeView(field) })),
+      })),
+    })),
+  };
 }
 
-function routeView(method: string, path: string, { summary, parameters, requestBody, 'x-role': role }: Operation) {
-  const body = requestBody?.content['application/json'].schema;
-  const bodies = body === undefined ? [] : (body.anyOf ?? [body]);
-  const lists = [
-    { label: 'path', keys: parameters.filter((part) => part.in === 'path') },
-    { label: 'query', keys: parameters.filter((part) => part.in === 'query') },
-    ...bodies.map(bodyKeys),
-  ];
+function routeView(method: string, path: string, operation: Operation) {
+  const { summary, parameters = [], requestBody, responses, 'x-role': role } = operation;
+  const answers = Object.entries(responses).map(([status, { description, content }]) => ({
+    status,
+    description,
+    ...contentView(content),
+  }));
   return {
     method: method.toUpperCase(),
     path,
     anchor: `${method}${path.replaceAll(/[^a-z0-9_]+/g, '-')}`,
     summary,
     role: role === 'none' ? 'no token' : role,
-    lists: lists.filter((list) => list.keys.length > 0),
+    parameters: parameters.map(({ name, in: place, required, schema }) => ({
+      name,
+      place,
+      required,
+      type: typeView(typeWords(schema)),
+    })),
+    body: requestBody ? { required: requestBody.required === true, ...contentView(requestBody.content) } : null,
+    answers: answers.filter(({ status }) => status < '400'),
+    refusals: answers.filter(({ status }) => status >= '400'),
   };
 }
 
-const bodyKeys = ({ title, properties = {}, required = [] }: Body) => ({
-  label: title === undefined ? 'body' : `body of ${title}`,
-  keys: Object.keys(properties).map((name) => ({ name, required: required.includes(name) })),
-});
+/** One media type an answer; its examples as people read them. */
+function contentView(content: Content = {}) {
+  const [[mediaType, { schema, example, examples }] = ['', { schema: {}, example: '' } as Media]] =
+    Object.entries(content);
+  const shown = examples ? Object.values(examples).map(({ value }) => value) : [example];
+  return {
+    mediaType,
+    type: typeView(typeWords(schema)),
+    examples: shown.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))),
+  };
+}
+
+const typeView = ({ text, name }: TypeWords) => ({ text, href: name === null ? null : `#${anchorOf(name)}` });
+const anchorOf = (name: string) => `type-${name}`;
