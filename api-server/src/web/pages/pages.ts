@@ -84,7 +84,7 @@ function sendError(context: PageContext) {
   };
 }
 
-/** Registers all pages under `/ui/` (Design 10). The stream of a run is the HTTP side's own route. */
+/** Registers all pages under `/ui/`. The stream of a run is the HTTP side's own route. */
 export async function registerPages(app: FastifyInstance, deps: PageDeps): Promise<void> {
   const assets = loadAssets();
   const context: PageContext = { deps, assets, render: createRender(TEMPLATES) };

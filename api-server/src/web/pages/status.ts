@@ -1,6 +1,6 @@
 import type { ShownStep } from './run/shown-step.ts';
 
-/** How a status looks: an icon, a word and a tone together, never colour alone (Design 10). */
+/** How a status looks: an icon, a word and a tone together, never colour alone. */
 export interface StatusLook {
   icon: string;
   word: string;

@@ -20,7 +20,7 @@ const WAITING_SHOWN = 50;
 const ENDED_SHOWN = 50;
 const idOf = (request: FastifyRequest): string => (request.params as { id: string }).id;
 
-/** `/ui/approvals`, and the form that decides one (Orchestration 5, Design 10). */
+/** `/ui/approvals`, and the form that decides one (Orchestration 5). */
 export function registerApprovals(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 

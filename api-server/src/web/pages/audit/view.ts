@@ -114,7 +114,7 @@ const fields = ({ target = '', actor = '', since = '', until = '' }: Filters) =>
   until: until.slice(0, 10),
 });
 
-/** The log with its filters and pager; one row may be unfolded (Orchestration 2.12, Design 10). */
+/** The log with its filters and pager; one row may be unfolded (Orchestration 2.12). */
 export function auditView(input: AuditInput) {
   const { rows, total, filters } = input;
   const from = (filters.page - 1) * PAGE_SIZE;

@@ -41,7 +41,7 @@ const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
 const widthOf = (points: readonly Point[]): number =>
   Math.max(0, ...points.slice(0, 3).map(({ from, to }) => to - from));
 
-/** The charts of the page: success, cost, tokens, latency and accuracy over time (Design 10). */
+/** The charts of the page: success, cost, tokens, latency and accuracy over time. */
 export function charts({ now, points }: Insights, query: StatisticsQuery) {
   const { currency } = now.cost;
   const width = widthOf(points);

@@ -70,7 +70,7 @@ interface Links {
   failed: string;
 }
 
-/** The figures on top, each with its change against the window before and a way to its runs (Design 10). */
+/** The figures on top, each with its change against the window before and a way to its runs. */
 export function figureTiles(now: Figures, before: Figures | null, { then, links }: { then: string; links: Links }) {
   const tile = (
     label: string,

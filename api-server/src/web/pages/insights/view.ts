@@ -16,7 +16,7 @@ export interface InsightsInput {
   first: FirstRun;
 }
 
-/** `/ui/insights`: figures against the window before, charts over time, and every pipeline (Design 10). */
+/** `/ui/insights`: figures against the window before, charts over time, and every pipeline. */
 export function insightsView({ insights, query, loaded, first }: InsightsInput) {
   const { now, before, points, pipelines } = insights;
   const from = points[0]?.from;

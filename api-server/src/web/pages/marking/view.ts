@@ -36,7 +36,7 @@ export function readMarkingFilters(query: Record<string, unknown>): MarkingFilte
   };
 }
 
-/** Answers that wait for somebody's judgement, with what is needed to judge them (Design 10). */
+/** Answers that wait for somebody's judgement, with what is needed to judge them. */
 export function markingView({ page, filters, pipelines, operator, now }: MarkingInput) {
   const here = paths.marking({ ...filters });
   const known = filters.pipeline === undefined || pipelines.includes(filters.pipeline) ? [] : [filters.pipeline];

@@ -32,7 +32,7 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
   detail: detail(run),
 });
 
-/** What runs, what waits for me, what failed and what may leave testing, readable in five seconds (Design 10). */
+/** What runs, what waits for me, what failed and what may leave testing, readable in five seconds. */
 export function overviewView(input: OverviewInput) {
   const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.escalated.runs];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');

@@ -28,7 +28,7 @@ function weights(entry: Entry): Map<string, number> {
   return new Map(known.map(({ name, weight }) => [String(name), typeof weight === 'number' ? weight : 1]));
 }
 
-/** How a group joined its branches, and every branch (Design 3). */
+/** How a group joined its branches, and every branch. */
 export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: string) => string }) {
   const entry = node.entry ?? {};
   const rule = object(entry[node.kind]);

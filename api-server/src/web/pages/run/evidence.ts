@@ -95,7 +95,7 @@ function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']
   };
 }
 
-/** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not (Design 3, "The gate"). */
+/** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not. */
 export function evidenceView(step: ShownStep): EvidenceView {
   const { attempts } = step;
   const gathered = {

@@ -129,7 +129,7 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): Grap
   };
 }
 
-/** The run as a graph from left to right, each box with the look of its step's status (Design 10); null without a step. */
+/** The run as a graph from left to right, each box with the look of its step's status; null without a step. */
 export function graphView(plan: PlanNode[], at: GraphInput): GraphView | null {
   if (plan.length === 0) return null;
   const boxes = boxesOf(plan);

@@ -183,7 +183,7 @@ function durationOf({ status, started_at, completed_at }: ShownStep, now: number
 const rerunFrom = ({ run, step, operator }: PanelInput) =>
   operator && !isActive(run.status) && isEntry(step) ? { action: paths.runRerun(run.id), from: step.step_name } : null;
 
-/** The chosen step beside the graph: its facts, one open tab and its mark (Design 10). */
+/** The chosen step beside the graph: its facts, one open tab and its mark. */
 export function panelView(input: PanelInput) {
   const { run, step, group } = input;
   const tabs = tabsOf(step);

@@ -114,7 +114,7 @@ function whyNoStep({ steps, status }: ShownRun): string | null {
   return isActive(status) ? 'The first step has not started yet.' : 'No step of this run started.';
 }
 
-/** The page of one run: facts, graph, waterfall and the chosen step (Design 10). */
+/** The page of one run: facts, graph, waterfall and the chosen step. */
 export function runView(given: RunInput) {
   const input = { ...given, run: withWaits(given.run, given.approvals) };
   const { run, now, log, wholeLog } = input;

@@ -76,7 +76,7 @@ function labelOf({ kind, step_name: name }: ShownStep, steps: ShownStep[]): stri
   return `#${name.slice(at + 1)} ${itemText(group?.raw_response?.items?.[Number(name.slice(at + 1))], 40)}`.trimEnd();
 }
 
-/** Steps over time on one axis, in the order in which they began (Design 10). */
+/** Steps over time on one axis, in the order in which they began. */
 export function waterfallView(
   steps: ShownStep[],
   at: { from: string; to: string | null; now: number; chosen: string | null; hrefOf: (step: string) => string },

@@ -15,7 +15,7 @@ export function firstRunFor(request: FastifyRequest, pipelines: readonly Definit
   );
 }
 
-/** `/ui/runs` and the light question how many newer runs there are (Design 10). */
+/** `/ui/runs` and the light question how many newer runs there are. */
 export function registerRuns(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 

@@ -104,7 +104,7 @@ function newsPath({ page, filters, now }: RunsInput): string {
   return paths.runsNews({ ...filterQuery(filters), after, seen: newest?.id });
 }
 
-/** The list of runs with its filters, pager and what to announce about newer ones (Design 10). */
+/** The list of runs with its filters, pager and what to announce about newer ones. */
 export function runsView(input: RunsInput) {
   const { page, filters } = input;
   return {

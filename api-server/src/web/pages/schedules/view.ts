@@ -30,7 +30,7 @@ const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' :
 const soonest = (a: ScheduleLine, b: ScheduleLine): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
 
-/** Pipelines that run by the clock, the next one first (Design 5). */
+/** Pipelines that run by the clock, the next one first. */
 export function schedulesView({ schedules, last, now, currency }: SchedulesInput) {
   const active = schedules.filter(({ suspended }) => !suspended).length;
   return {

@@ -87,7 +87,7 @@ function pagerOf(filters: SyncFilters, from: number, { shown, total }: { shown: 
   };
 }
 
-/** Every object with its conditions, and which replica has which edition of it (Design 7, 10). */
+/** Every object with its conditions, and which replica has which edition of it. */
 export function syncView({ own, gateway, filters, now }: SyncInput) {
   const agents = gateway.kind === 'found' ? gateway.objects : null;
   const managed = own !== null || agents !== null;

@@ -76,7 +76,7 @@ const PROBLEMS = {
   },
 };
 
-/** Tool servers with their tools, and the operator's policy in its order; or why they are not known (Design 6). */
+/** Tool servers with their tools, and the operator's policy in its order; or why they are not known. */
 export function toolsView(found: GatewayTools, now: number) {
   if (found.kind !== 'found') {
     const why = found.kind === 'unreachable' ? found.message : '';
