@@ -250,7 +250,7 @@ test('other criteria are tried in the form, and nothing changes', async () => {
   await card.getByLabel('Runs needed').fill('3000');
   await card.getByRole('button', { name: 'Try' }).click();
   await page.waitForURL(/whatif=1/);
-  await card.getByText('With these criteria: building').waitFor();
+  await card.getByText('With these criteria: collecting evidence').waitFor();
   expect(await card.locator('pre code').textContent()).toBe('readiness:\n  operational:\n    min_runs: 3000');
   await card.getByText(/in place of line \d/).waitFor();
   await card.getByRole('link', { name: 'Back to what holds' }).click();
