@@ -31,7 +31,8 @@ function wallsOf(folder: string, files: string[], walls: readonly Wall[]) {
   };
 }
 
-const folders = ROOTS.flatMap((root) => [root, ...subfolders(root)]);
+/** Pages have a wall of their own inside `web/`; a later folder overrides an earlier one. */
+const folders = [...ROOTS.flatMap((root) => [root, ...subfolders(root)]), 'api-server/src/web/pages'];
 const sourceWalls = folders.map((folder) => wallsOf(folder, [`${folder}/**`], WALLS));
 const testWalls = folders.map((folder) =>
   wallsOf(

@@ -26,6 +26,10 @@ export interface Planted {
 }
 
 const SERVICES = ['api-server/src', 'gateway/src', 'controller/src'];
+const ROOMS = 'store runs analytics triggers definitions executors schedules notify chat versions observability'.split(
+  ' ',
+);
+const BELOW_SERVICE = `(${ROOMS.join('|')}|boot)/`;
 const CORE = ['api-server/src/triggers', 'api-server/src/runs', 'api-server/src/analytics'];
 const planted = (file: string, specifier: string): Planted => ({ file, code: `import '${specifier}';\n` });
 
@@ -81,6 +85,36 @@ export const WALLS: readonly Wall[] = [
     forbid: '^\\.\\./(.*/)?(store|service|web|boot|executors|observability|config)/',
     violation: planted('api-server/src/runs/planted.ts', '../store/planted.ts'),
     allowed: planted('api-server/src/runs/planted-allowed.ts', './planted-other.ts'),
+  },
+  {
+    message: 'Routes and the server import service/ and nothing below it.',
+    inside: ['api-server/src/web'],
+    except: ['api-server/src/web/pages'],
+    forbid: `^(\\.\\./)+${BELOW_SERVICE}`,
+    violation: planted('api-server/src/web/planted-below.ts', '../store/planted.ts'),
+    allowed: planted('api-server/src/web/planted-service.ts', '../service/planted.ts'),
+  },
+  {
+    message: 'Pages import service/ and nothing below it.',
+    inside: ['api-server/src/web/pages'],
+    // Folders of pages share their names with the rooms below.
+    forbid: `^(\\.\\./){3,}${BELOW_SERVICE}`,
+    violation: planted('api-server/src/web/pages/runs/planted.ts', '../../../store/planted.ts'),
+    allowed: planted('api-server/src/web/pages/runs/planted-allowed.ts', '../definitions/planted.ts'),
+  },
+  {
+    message: 'Use cases know no HTTP, no templates and nobody who calls them.',
+    inside: ['api-server/src/service'],
+    forbid: '^(fastify|@fastify/.*|handlebars)(/|$)|^\\.\\./(.*/)?(web|boot)/',
+    violation: planted('api-server/src/service/planted.ts', '../web/planted.ts'),
+    allowed: planted('api-server/src/service/planted-allowed.ts', '../store/planted.ts'),
+  },
+  {
+    message: 'What use cases are made of does not know them.',
+    inside: ROOMS.map((room) => `api-server/src/${room}`),
+    forbid: '^\\.\\./(.*/)?(service|web)/',
+    violation: planted('api-server/src/store/planted-up.ts', '../service/planted.ts'),
+    allowed: planted('api-server/src/store/planted-beside.ts', '../runs/planted.ts'),
   },
   {
     message: 'SQL lives in store/.',

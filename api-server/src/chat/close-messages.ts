@@ -1,5 +1,5 @@
 import type { Approval } from '../runs/human/approval.ts';
-import { tooLate } from '../service/approvals/decide.ts';
+import { tooLate } from '../runs/human/approval.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import { JSON_HEADERS } from '../notify/channel.ts';
 import { MRKDWN } from '../notify/channels/slack.ts';

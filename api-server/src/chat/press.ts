@@ -1,4 +1,4 @@
-import { tooLate } from '../service/approvals/decide.ts';
+import { tooLate } from '../runs/human/approval.ts';
 import type { Decided, Decider, Verdict } from '../runs/human/approval.ts';
 
 /** Decides as the API does; who pressed stands in the audit log (Orchestration 2.12). */

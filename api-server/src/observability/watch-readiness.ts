@@ -1,6 +1,5 @@
-import type { StatusDeps } from '../service/status/status.ts';
-
-type Readiness = ReturnType<StatusDeps['readiness']>;
+/** What must hold before traffic may come: true is well. */
+export type Readiness = Record<'database' | 'database_file' | 'migrations' | 'definitions' | 'accepting', boolean>;
 
 interface Log {
   error(fields: object, message: string): void;

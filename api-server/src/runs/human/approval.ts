@@ -96,3 +96,19 @@ export type Decided =
   | { kind: 'conflict'; approval: Approval }
   | { kind: 'expired'; approval: Approval }
   | { kind: 'invalid'; problems: { loc: string[]; msg: string }[] };
+
+/** The reason why a decision is too late. */
+export function tooLate({ status, decidedBy, expiresAt }: Approval): string {
+  switch (status) {
+    case 'approved':
+    case 'rejected':
+      return `already ${status} by ${decidedBy ?? 'somebody'}`;
+    case 'cancelled':
+      return 'the run no longer waits for this approval';
+    case 'pending':
+    case 'timed_out':
+      return `the approval timed out at ${new Date(expiresAt).toISOString()}`;
+    default:
+      return status satisfies never;
+  }
+}

@@ -59,19 +59,3 @@ const counters = ({ stage, team, pipelineName }: Approval, status: 'approved' | 
   stage === 'production'
     ? [{ metric: 'human_approval_decisions_total', labels: [team ?? '', pipelineName, status], value: 1 }]
     : [];
-
-/** The reason why a decision is too late. */
-export function tooLate({ status, decidedBy, expiresAt }: Approval): string {
-  switch (status) {
-    case 'approved':
-    case 'rejected':
-      return `already ${status} by ${decidedBy ?? 'somebody'}`;
-    case 'cancelled':
-      return 'the run no longer waits for this approval';
-    case 'pending':
-    case 'timed_out':
-      return `the approval timed out at ${new Date(expiresAt).toISOString()}`;
-    default:
-      return status satisfies never;
-  }
-}

@@ -1,12 +1,11 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { APPROVAL_STATUSES, type Decided, type Verdict } from '../../runs/human/approval.ts';
+import { APPROVAL_STATUSES, type Decided, tooLate, type Verdict } from '../../runs/human/approval.ts';
 import type { Actor } from '../actor.ts';
 import { count, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type ApprovalLine, type ApprovalsPage, approvalView } from '../views/approval.ts';
 import type { Approvals } from './approvals.ts';
-import { tooLate } from './decide.ts';
 
 export const ApprovalsQuery = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),

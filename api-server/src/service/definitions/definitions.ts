@@ -19,6 +19,8 @@ import {
   type StepSummary,
 } from '../views/definition.ts';
 
+export type { Snapshot };
+
 export interface DefinitionsDeps {
   database: Pick<Database, 'db'>;
   definitions(): Snapshot;

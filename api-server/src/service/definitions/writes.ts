@@ -6,6 +6,8 @@ import type { Actor } from '../actor.ts';
 import type { Action, RecordAction } from '../audit/record.ts';
 import type { Deleted, Suspended, Validation, Written } from '../views/definition-write.ts';
 
+export type { WriteKind };
+
 export interface DefinitionWritesDeps {
   writer: Writer;
   record: RecordAction;

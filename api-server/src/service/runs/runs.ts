@@ -1,6 +1,6 @@
-import { AppError } from '@signalbox/crds';
+import { AppError, Pipeline } from '@signalbox/crds';
 import type { ArtifactStore } from '../../store/artifacts/keep.ts';
-import type { RunEvent, RunStatus, TerminalRunStatus } from '../../runs/state/model.ts';
+import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
 import { listRuns } from '../../store/tables/list-runs.ts';
@@ -40,12 +40,12 @@ export interface Runs {
   list(query: RunsQuery): Promise<RunsPage>;
   /** `raw`: with the delivery as received. Throws `not_found`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
-  /** Throws `not_found`. */
-  status(id: string): Promise<RunStatus>;
+  /** How the run ended; null while it goes on. Throws `not_found`. */
+  ended(id: string): Promise<TerminalRunStatus | null>;
   log(id: string, afterSeq: number): Promise<RunEvent[]>;
   subscribe: RunsDeps['subscribe'];
   /** The definition that the run started with; null when it is no longer stored. */
-  definition(id: string): Promise<Record<string, unknown> | null>;
+  definition(id: string): Promise<Pipeline | null>;
   /** Throws `not_found`, and `conflict` where the run has ended. */
   cancel(id: string, actor: Actor): Promise<Cancelled>;
   /** Reruns from the start where `fromStep` is null. Throws `not_found`, `conflict`, `validation`, `at_capacity`. */
@@ -67,14 +67,14 @@ export function createRuns(deps: RunsDeps): Runs {
       if (!found) throw unknownId('run');
       return runDetailView(found);
     },
-    status: async (id) => {
+    ended: async (id) => {
       const found = await findRun(db, id);
       if (!found) throw unknownId('run');
-      return found.status;
+      return isTerminal(found.status) ? found.status : null;
     },
     log: deps.history,
     subscribe: deps.subscribe,
-    definition: (id) => runDefinition(db, id),
+    definition: async (id) => Pipeline.safeParse(await runDefinition(db, id)).data ?? null,
     cancel: async (id, actor) => {
       const result = await deps.cancel(id, actor.name);
       if (result === 'not_found') throw unknownId('run');

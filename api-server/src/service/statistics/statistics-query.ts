@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TIME_RANGES } from '../../analytics/window.ts';
+import { TIME_RANGES, type TimeRange } from '../../analytics/window.ts';
 import { STAGES } from '../../runs/state/model.ts';
 
 /** Query of statistics; pages parse their address with the same schema. */
@@ -9,3 +9,5 @@ export const StatisticsParams = z
     stage: z.enum([...STAGES, 'all']).default('production'),
   })
   .transform(({ time_range, stage }) => ({ timeRange: time_range, stage }));
+
+export { TIME_RANGES, type TimeRange };

@@ -1,4 +1,5 @@
 import { AppError } from '@signalbox/crds';
+import type { Readiness } from '../../observability/watch-readiness.ts';
 import type { Health, Ready } from '../views/service.ts';
 
 export interface StatusDeps {
@@ -7,7 +8,7 @@ export interface StatusDeps {
   activeRuns(): number;
   maxRuns: number;
   /** The readiness checks; true means passed. */
-  readiness(): Record<'database' | 'database_file' | 'migrations' | 'definitions' | 'accepting', boolean>;
+  readiness(): Readiness;
   renderMetrics(): Promise<string>;
 }
 

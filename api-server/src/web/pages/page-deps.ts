@@ -34,13 +34,3 @@ export interface PageDeps extends Omit<Services, 'deliveries' | 'definitionWrite
   currency: string;
   now(): number;
 }
-
-/** A pipeline or library step as it is loaded, with its source text. */
-export interface DefinitionEntry {
-  readonly name: string;
-  readonly file: string;
-  readonly text: string;
-  readonly hash: string;
-  readonly config: Record<string, unknown>;
-  readonly uses?: readonly string[];
-}

@@ -75,11 +75,18 @@ const STEPS = {
   both: step('both', { kind: 'parallel', executor: 'parallel' }),
   left: step('left', { kind: 'branch' }),
 };
+const BRANCHES = [
+  { name: 'left', executor: 'human', weight: 2 },
+  { name: 'right', executor: 'human', weight: 1 },
+];
 const DEFINITION = {
   steps: [
     { name: 'triage', executor: 'gateway', agent: 'a', use: 'look', confidence_threshold: 0.7, loop_until: 'true' },
-    { name: 'both', parallel: { join: 'weighted_average', steps: [{ name: 'left', weight: 2 }, { name: 'right' }] } },
-    { name: 'each', fan_out: { over: 'context.items', join: 'all_must_pass' } },
+    { name: 'both', parallel: { join: 'weighted_average', steps: BRANCHES } },
+    {
+      name: 'each',
+      fan_out: { over: 'context.items', as: 'item', join: 'all_must_pass', step: { executor: 'human' } },
+    },
   ],
 };
 const run = (fields: Partial<RunDetail>) => runDetail({ id: 'r1', ...fields });
@@ -231,8 +238,21 @@ const FULL: World = {
   approvals: APPROVALS,
   definitions: {
     pipelines: [
-      entry({ stage: 'production', schedule: { cron: '0 6 * * *' }, trigger: { match: { severity: 'critical' } } }),
-      entry({ ...DEFINITION, suspend: true, tags: ['x'], budget: { cost: 1 }, concurrency: { max: 1 } }, 'second'),
+      entry({
+        stage: 'production',
+        schedule: { cron: '0 6 * * *', timezone: 'Etc/UTC' },
+        trigger: { match: { severity: 'critical' } },
+      }),
+      entry(
+        {
+          ...DEFINITION,
+          suspend: true,
+          tags: ['x'],
+          budget: { max_cost: 1 },
+          concurrency: { limit: 1, on_limit: 'queue' },
+        },
+        'second',
+      ),
     ],
     steps: [
       entry({ executor: 'gateway', agent: 'a' }, 'look'),

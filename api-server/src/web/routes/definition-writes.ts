@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WriteKind } from '../../definitions/candidate.ts';
+import type { WriteKind } from '../../service/definitions/writes.ts';
 import { DefinitionName } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
 import { component } from '../../service/views/answer.ts';

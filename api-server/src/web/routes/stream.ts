@@ -1,6 +1,5 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { isTerminal } from '../../runs/state/model.ts';
 import type { Services } from '../../service/services.ts';
 import type { Frame } from '../../service/runs/runs.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
@@ -36,7 +35,7 @@ export const streamRoutes = (deps: StreamDeps): Route[] => [
     },
     refusals: ['not_found', 'rate_limited'],
     handler: async ({ params: { id }, request, reply }) => {
-      await deps.runs.status(id);
+      await deps.runs.ended(id);
       const { open, max } = deps.streams;
       if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
       const stream = openEventStream(reply);
@@ -73,8 +72,7 @@ async function follow(deps: StreamDeps, { id, after, stream }: Following): Promi
     const past = await deps.runs.log(id, after);
     await stream.replay(past.map((event) => ({ id: event.seq, data: event })));
     last = past.at(-1)?.seq ?? after;
-    const status = await deps.runs.status(id);
-    const end = isTerminal(status) ? status : null;
+    const end = await deps.runs.ended(id);
     // Where another process had the run, its last events may have been stored between the two looks.
     const rest = end === null ? [] : await deps.runs.log(id, last);
     for (const frame of [...rest, ...waiting]) show(frame);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DefinitionEntry } from '../page-deps.ts';
-import { snapshotOf } from '../fixtures/fake-deps.ts';
+import { type DefinitionEntry, snapshotOf } from '../fixtures/fake-deps.ts';
 import type { AuditLine } from '../../../service/views/audit.ts';
 import { diffLines } from './diff.ts';
 import { readFilters } from './filters.ts';

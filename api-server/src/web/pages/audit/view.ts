@@ -1,5 +1,5 @@
 import { age, count, exactTime } from '../format.ts';
-import type { Snapshot } from '../../../definitions/snapshot.ts';
+import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { AuditLine } from '../../../service/views/audit.ts';
 import { paths } from '../paths.ts';
 import { diffLines } from './diff.ts';

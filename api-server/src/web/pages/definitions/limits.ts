@@ -1,32 +1,29 @@
+import type { Budget, Concurrency, Pipeline } from '@signalbox/crds';
 import { count, money } from '../format.ts';
 import { cronWords } from '../schedules/cron-words.ts';
-import { type Config, object, text } from './config.ts';
 
-/** When it runs by the clock, in words; '' for never. */
-export function scheduleLine(config: Config): string {
-  const schedule = object(config['schedule']);
-  const cron = text(schedule['cron']);
-  return cron === '' ? '' : cronWords(cron);
-}
+/** The schedule in words; '' without one. */
+export const scheduleLine = ({ schedule }: Pick<Pipeline, 'schedule'>): string =>
+  schedule === undefined ? '' : cronWords(schedule.cron);
 
-const ON_LIMIT: Record<string, string> = {
+const ON_LIMIT: Record<Concurrency['on_limit'], string> = {
   queue: 'further ones wait',
   reject: 'further ones are refused',
   cancel_running: 'a new one cancels the oldest',
 };
 
 /** How many runs at a time. */
-export function concurrencyFact({ limit, key, on_limit: rule }: Config) {
-  if (limit === undefined) return { value: 'no limit of its own', title: '' };
-  const of = text(key) === '' ? '' : ` for each ${text(key)}`;
-  return { value: `${text(limit)}${of}`, title: ON_LIMIT[text(rule)] ?? '' };
+export function concurrencyFact(concurrency: Concurrency | undefined) {
+  if (concurrency === undefined) return { value: 'no limit of its own', title: '' };
+  const { limit, key, on_limit: rule } = concurrency;
+  return { value: `${limit}${key === undefined ? '' : ` for each ${key}`}`, title: ON_LIMIT[rule] };
 }
 
 /** What one run may spend. */
-export function budgetText({ max_tokens: tokens, max_cost: cost }: Config, currency: string): string {
+export function budgetText({ max_tokens: tokens, max_cost: cost }: Partial<Budget> = {}, currency: string): string {
   const parts = [
-    typeof tokens === 'number' ? `${count(tokens)} tokens` : null,
-    typeof cost === 'number' ? money(cost, currency) : null,
+    tokens === undefined ? null : `${count(tokens)} tokens`,
+    cost === undefined ? null : money(cost, currency),
   ].filter((part) => part !== null);
   return parts.length === 0 ? 'no limit' : parts.join(', ');
 }

@@ -1,14 +1,17 @@
+import { type BranchStep, isFanOut, isParallel, type ItemStep, type Join, type Step } from '@signalbox/crds';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import { type Config, list, object, text } from './config.ts';
+
+type AnyStep = Step | BranchStep | ItemStep;
 
 /** `3 steps, 1 group, 1 fan-out, 1 sub-pipeline`: what kinds of entries a pipeline has. */
-export function shapesLine(entries: Config[]): string {
+export function shapesLine(entries: readonly Step[]): string {
+  const ofExecutor = (executor: string) => (entry: Step) => 'executor' in entry && entry.executor === executor;
   const kinds = [
-    ['group', (entry: Config) => entry['parallel'] !== undefined],
-    ['fan-out', (entry: Config) => entry['fan_out'] !== undefined],
-    ['sub-pipeline', (entry: Config) => entry['executor'] === 'pipeline'],
-    ['approval', (entry: Config) => entry['executor'] === 'human'],
+    ['group', isParallel],
+    ['fan-out', isFanOut],
+    ['sub-pipeline', ofExecutor('pipeline')],
+    ['approval', ofExecutor('human')],
   ] as const;
   const counted = kinds.map(([word, is]) => [entries.filter(is).length, word] as const).filter(([n]) => n > 0);
   return [plural(entries.length, 'step'), ...counted.map(([n, word]) => plural(n, word))].join(' · ');
@@ -17,57 +20,60 @@ export function shapesLine(entries: Config[]): string {
 const branchCount = (n: number): string => `${n} ${n === 1 ? 'branch' : 'branches'}`;
 
 /** What one step has beside its gate. */
-const EXTRAS: [key: string, word: string][] = [
-  ['verifier', 'verifier'],
-  ['grounding', 'grounding'],
-  ['calibration', 'calibration'],
-  ['loop_until', 'loop'],
-  ['retry', 'retry'],
-];
+const EXTRAS = {
+  verifier: 'verifier',
+  grounding: 'grounding',
+  calibration: 'calibration',
+  loop_until: 'loop',
+  retry: 'retry',
+};
 
-function extrasOf(entry: Config): string[] {
-  const checks = list(entry['deterministic_checks']).length;
-  const own = EXTRAS.filter(([key]) => entry[key] !== undefined).map(([, word]) => word);
+function extrasOf(entry: AnyStep): string[] {
+  const keys = entry as Partial<Record<string, unknown>>;
+  const own = Object.entries(EXTRAS).flatMap(([key, word]) => (keys[key] === undefined ? [] : [word]));
+  const checks = 'deterministic_checks' in entry ? (entry.deterministic_checks?.length ?? 0) : 0;
   return checks === 0 ? own : [...own, plural(checks, 'check')];
 }
 
-function partsOf(entry: Config): string[] {
-  const { parallel, fan_out: fanOut } = entry;
-  if (parallel !== undefined)
-    return ['parallel', branchCount(list(object(parallel)['steps']).length), joinOf(parallel)];
-  if (fanOut !== undefined) return [`fan-out over ${text(object(fanOut)['over'])}`, joinOf(fanOut)];
-  return [text(entry['executor']), text(entry['agent'] ?? entry['pipeline'] ?? entry['url'])];
+const joinWords = (join: Join): string => join.replaceAll('_', ' ');
+
+/** The executor, and the agent, pipeline or address that it asks. */
+export function executorLine(entry: Exclude<AnyStep, { parallel: unknown } | { fan_out: unknown }>): string {
+  const asked = 'agent' in entry ? entry.agent : 'pipeline' in entry ? entry.pipeline : 'url' in entry ? entry.url : '';
+  return asked === '' ? entry.executor : `${entry.executor} · ${asked}`;
 }
 
-const shapeOf = (entry: Config): string =>
-  partsOf(entry)
-    .filter((part) => part !== '')
-    .join(' · ');
-
-const joinOf = (group: unknown): string => text(object(group)['join']).replaceAll('_', ' ');
+function shapeOf(entry: Step): string {
+  if (isParallel(entry))
+    return `parallel · ${branchCount(entry.parallel.steps.length)} · ${joinWords(entry.parallel.join)}`;
+  if (isFanOut(entry)) return `fan-out over ${entry.fan_out.over} · ${joinWords(entry.fan_out.join)}`;
+  return executorLine(entry);
+}
 
 /** The branches under a group, and the step that a fan-out runs for each item. */
-function branchLines(entry: Config) {
-  const fanned = object(entry['fan_out']);
-  const each = object(fanned['step']);
-  const branches = Object.keys(each).length > 0 ? [each] : list(object(entry['parallel'])['steps']);
-  return branches.map((branch) => ({
-    href: text(branch['name']) ? paths.step(text(branch['name'])) : null,
-    name: text(branch['name']) || `each ${text(fanned['as'])}`,
-    shape: shapeOf(branch),
+function branchLines(entry: Step) {
+  if (isFanOut(entry)) {
+    const { step, as } = entry.fan_out;
+    return [{ href: null, name: `each ${as}`, shape: executorLine(step), extras: extrasOf(step), weight: '' }];
+  }
+  if (!isParallel(entry)) return [];
+  return entry.parallel.steps.map((branch) => ({
+    href: paths.step(branch.name),
+    name: branch.name,
+    shape: executorLine(branch),
     extras: extrasOf(branch),
-    weight: typeof branch['weight'] === 'number' && branch['weight'] !== 1 ? `× ${branch['weight']}` : '',
+    weight: branch.weight === 1 ? '' : `× ${branch.weight}`,
   }));
 }
 
 /** One entry of a pipeline in its list of steps. */
-export const stepLine = (entry: Config, number: number) => ({
+export const stepLine = (entry: Step, number: number) => ({
   number: number + 1,
   branches: branchLines(entry),
   extras: extrasOf(entry),
-  name: text(entry['name']),
-  href: paths.step(text(entry['name'])),
+  name: entry.name,
+  href: paths.step(entry.name),
   shape: shapeOf(entry),
-  threshold: typeof entry['confidence_threshold'] === 'number' ? entry['confidence_threshold'].toFixed(2) : '',
-  when: text(entry['when']),
+  threshold: 'confidence_threshold' in entry ? entry.confidence_threshold.toFixed(2) : '',
+  when: entry.when ?? '',
 });

@@ -3,6 +3,7 @@ import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { NOW } from '../fixtures/runs.ts';
 import { agentsView, pipelinesView, pipelineView, problemRows, stepsView } from './view.ts';
 
+const STEP = { name: 'a', executor: 'human', weight: 1 };
 const entry = {
   name: 'host-load',
   file: '/etc/signalbox/host-load.yaml',
@@ -16,7 +17,7 @@ const entry = {
     },
     steps: [
       { name: 'observe', executor: 'gateway', agent: 'machine-reader', confidence_threshold: 0.75 },
-      { name: 'both', parallel: { steps: [{}, {}] } },
+      { name: 'both', parallel: { join: 'all_must_pass', steps: [STEP, STEP] } },
     ],
   },
 };
@@ -44,10 +45,10 @@ test.each([
 });
 
 test('steps, lines of YAML and places of problems are counted from one', () => {
-  const view = pipelineView(entry, definitions, AROUND);
+  const view = pipelineView(definitions.pipelines[0]!, definitions, AROUND);
   expect(view.entries).toMatchObject([
     { number: 1, name: 'observe', shape: 'gateway · machine-reader', threshold: '0.75' },
-    { number: 2, shape: 'parallel · 2 branches' },
+    { number: 2, shape: 'parallel · 2 branches · all must pass' },
   ]);
   expect(view.yaml).toEqual([
     { number: 1, text: 'name: host-load' },
@@ -103,7 +104,7 @@ test('shapes, schedule and limits are told in words', () => {
       { name: 'other', executor: 'pipeline', pipeline: 'host-load' },
     ],
   };
-  const view = pipelineView({ ...entry, config }, definitions, AROUND);
+  const view = pipelineView(snapshotOf({ pipelines: [{ ...entry, config }] }).pipelines[0]!, definitions, AROUND);
   expect(view.shape).toBe('4 steps · 1 group · 1 fan-out · 1 sub-pipeline');
   expect(view.entries).toMatchObject([
     { shape: 'parallel · 1 branch · weighted average', branches: [{ name: 'a', weight: '× 2' }] },

@@ -1,18 +1,18 @@
+import type { LibraryStep, Pipeline } from '@signalbox/crds';
 import { age, exactTime } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
-import type { DefinitionEntry } from '../page-deps.ts';
-import type { Snapshot } from '../../../definitions/snapshot.ts';
+import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
-import { type Config, list, object, text } from './config.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
 import { shapesLine, stepLine } from './shapes.ts';
 
-const tags = (config: Config): string[] => (Array.isArray(config['tags']) ? config['tags'].map(text) : []);
+type LoadedPipeline = Snapshot['pipelines'][number];
+type LoadedStep = Snapshot['steps'][number];
 
 /** Problems of the last load, worst first, each with its place in the file. */
 export const problemRows = (problems: DefinitionProblem[]) =>
@@ -45,9 +45,9 @@ const ofKind = (kind: string) => (problem: DefinitionProblem) => problem.kind ==
 const of = (kind: string, name: string) => (problem: DefinitionProblem) =>
   problem.kind === kind && problem.name === name;
 
-function matchText(match: unknown): string {
+function matchText(match: object | undefined): string {
   if (match === undefined) return 'Only when named';
-  const entries = Object.entries(object(match));
+  const entries = Object.entries(match);
   if (entries.length === 0) return 'Everything';
   return entries.map(([key, value]) => `${key} ${ruleText(value)}`).join(', ');
 }
@@ -72,22 +72,22 @@ function ruleText(rule: unknown): string {
 }
 
 /** What starts it beside being named. */
-function startText(config: Config): string {
-  const { match } = object(config['trigger']);
-  return match === undefined && config['schedule'] !== undefined ? 'On schedule, or when named' : matchText(match);
+function startText({ trigger, schedule }: Pipeline): string {
+  const match = trigger?.match;
+  return match === undefined && schedule !== undefined ? 'On schedule, or when named' : matchText(match);
 }
 
-const pipelineRow = ({ name, config }: DefinitionEntry) => ({
+const pipelineRow = ({ name, config }: LoadedPipeline) => ({
   name,
   href: paths.pipeline(name),
-  description: text(config['description']),
-  testing: config['stage'] !== 'production',
-  suspended: config['suspend'] === true,
-  version: text(config['version']),
-  shape: shapesLine(list(config['steps'])),
+  description: config.description,
+  testing: config.stage !== 'production',
+  suspended: config.suspend,
+  version: String(config.version ?? ''),
+  shape: shapesLine(config.steps),
   schedule: scheduleLine(config),
   trigger: startText(config),
-  tags: tags(config),
+  tags: config.tags,
 });
 
 const loadedLine = (definitions: Snapshot, now: number) =>
@@ -103,6 +103,11 @@ export function pipelinesView(definitions: Snapshot, now: number) {
   };
 }
 
+function dedupText(dedup: NonNullable<Pipeline['trigger']>['dedup']): string {
+  if (dedup?.enabled === false) return 'off';
+  return dedup?.window_seconds === undefined ? 'service default' : `${dedup.window_seconds} s`;
+}
+
 const lines = (source: string) => source.replace(/\n$/, '').split('\n');
 
 /** What stands around a pipeline on its page. */
@@ -114,40 +119,29 @@ interface Around {
 }
 
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
-export function pipelineView(entry: DefinitionEntry, definitions: Snapshot, { rows, currency, stats }: Around) {
+export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { rows, currency, stats }: Around) {
   const { config } = entry;
-  const schedule = object(config['schedule']);
-  const trigger = object(config['trigger']);
-  const dedup = object(trigger['dedup']);
   return {
     ...pipelineRow(entry),
     hash: entry.hash,
     listPath: paths.pipelines(),
     runsPath: paths.runs({ pipeline: entry.name }),
     facts: [
-      { label: 'Stage', value: text(config['stage']) || 'testing' },
-      { label: 'Version', value: text(config['version']) || '–' },
-      { label: 'Matches', value: matchText(trigger['match']) },
-      {
-        label: 'Dedup',
-        value:
-          dedup['enabled'] === false
-            ? 'off'
-            : dedup['window_seconds'] === undefined
-              ? 'service default'
-              : `${text(dedup['window_seconds'])} s`,
-      },
+      { label: 'Stage', value: config.stage },
+      { label: 'Version', value: String(config.version ?? '–') },
+      { label: 'Matches', value: matchText(config.trigger?.match) },
+      { label: 'Dedup', value: dedupText(config.trigger?.dedup) },
       {
         label: 'Schedule',
         value: scheduleLine(config) || '–',
-        title: [text(schedule['cron']), text(schedule['timezone'])].join(' ').trim(),
+        title: config.schedule ? `${config.schedule.cron} ${config.schedule.timezone}` : '',
       },
-      { label: 'At a time', ...concurrencyFact(object(config['concurrency'])) },
-      { label: 'Budget of a run', value: budgetText(object(config['budget']), currency) },
+      { label: 'At a time', ...concurrencyFact(config.concurrency) },
+      { label: 'Budget of a run', value: budgetText(config.budget, currency) },
       { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
       { label: 'Hash', value: entry.hash, mono: true },
     ].map((fact) => ({ title: '', mono: false, ...fact })),
-    entries: list(config['steps']).map(stepLine),
+    entries: config.steps.map(stepLine),
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
     problems: problemFiles(definitions, of('Pipeline', entry.name)),
     summary: summaryOf(stats, 'runs'),
@@ -155,18 +149,20 @@ export function pipelineView(entry: DefinitionEntry, definitions: Snapshot, { ro
   };
 }
 
-const stepRow = ({ name, config }: DefinitionEntry) => ({
+const stepRow = ({ name, config }: LoadedStep) => ({
   name,
   href: paths.step(name),
-  description: text(config['description']),
-  executor: text(config['executor']),
-  agent: text(config['agent']),
-  tags: tags(config),
+  description: config.description,
+  executor: config.executor,
+  agent: 'agent' in config ? config.agent : '',
+  tags: config.tags,
 });
+
+const promptOf = (config: LibraryStep): string => ('prompt_template' in config ? (config.prompt_template ?? '') : '');
 
 const usersOf = (name: string, definitions: Snapshot) =>
   definitions.pipelines
-    .filter((pipeline) => pipeline.uses?.includes(name))
+    .filter((pipeline) => pipeline.uses.includes(name))
     .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
 
 export function stepsView(definitions: Snapshot, now: number) {
@@ -179,12 +175,12 @@ export function stepsView(definitions: Snapshot, now: number) {
   };
 }
 
-export function stepView(entry: DefinitionEntry, definitions: Snapshot) {
+export function stepView(entry: LoadedStep, definitions: Snapshot) {
   return {
     ...stepRow(entry),
     listPath: paths.steps(),
     users: usersOf(entry.name, definitions),
-    prompt: text(entry.config['prompt_template']),
+    prompt: promptOf(entry.config),
     config: jsonTree(entry.config),
     hash: entry.hash,
     yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
@@ -196,7 +192,7 @@ export function stepView(entry: DefinitionEntry, definitions: Snapshot) {
 export function agentsView({ agents, errors }: AgentList, definitions: Snapshot) {
   const uses = (name: string) =>
     definitions.pipelines.filter((pipeline) =>
-      JSON.stringify(pipeline.config['steps'] ?? []).includes(`"agent":${JSON.stringify(name)}`),
+      JSON.stringify(pipeline.config.steps).includes(`"agent":${JSON.stringify(name)}`),
     );
   return {
     rows: agents.map((agent) => ({

@@ -1,5 +1,5 @@
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import { TIME_RANGES, type TimeRange } from '../../../analytics/window.ts';
+import { TIME_RANGES, type TimeRange } from '../../../service/statistics/statistics-query.ts';
 import { paths } from '../paths.ts';
 
 const STAGE_ORDER = ['production', 'testing', 'all'] as const;

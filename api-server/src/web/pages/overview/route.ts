@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage } from '../page.ts';
 import { firstRunFor } from '../runs/route.ts';
-import type { RunStatus } from '../../../runs/state/model.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { overviewView } from './view.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +14,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
   app.get('/ui/', async (request, reply) => {
     const now = deps.now();
     const since = (days: number) => now - days * DAY_MS;
-    const ask = (status: RunStatus[], days: number, limit = 8) =>
+    const ask = (status: RunLine['status'][], days: number, limit = 8) =>
       runs.list({ status, since: since(days), limit, offset: 0 });
     const [running, escalated, failed, completed, testing] = await Promise.all([
       runs.list({ status: ['running'], limit: 50, offset: 0 }),

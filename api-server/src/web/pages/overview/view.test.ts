@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { NOW, runLine } from '../fixtures/runs.ts';
 import type { PageDeps } from '../page-deps.ts';
 import type { RunLine } from '../../../service/views/run.ts';
@@ -52,7 +53,10 @@ test('pipelines in testing say how they did', () => {
   const entry = { name: 'checkout-errors', file: 'a.yaml', text: '', hash: '', config: { stage: 'testing' } };
   const testing = page(runLine({ stage: 'testing' }), runLine({ stage: 'testing', status: 'failed' }));
   expect(
-    view({ pipelines: [entry, { ...entry, name: 'live', config: { stage: 'production' } }], testing }).testing,
+    view({
+      ...snapshotOf({ pipelines: [entry, { ...entry, name: 'live', config: { stage: 'production' } }] }),
+      testing,
+    }).testing,
   ).toMatchObject([{ name: 'checkout-errors', note: '1 of 2 recent runs completed', look: { word: 'Not assessed' } }]);
 });
 
@@ -65,7 +69,7 @@ test('what may leave testing stands first, with what holds the others back', () 
     'hash of edited before': { verdict: 'ready', reason: 'of another edition' },
   };
   const model = view({
-    pipelines: ['edited', 'bare', 'slow', 'fine'].map(entry),
+    ...snapshotOf({ pipelines: ['edited', 'bare', 'slow', 'fine'].map(entry) }),
     verdictOf: (_, hash) => verdicts[hash] ?? null,
   });
   expect(model.testing.map(({ name, look, note }) => [name, look.word, note])).toEqual([

@@ -1,6 +1,7 @@
 import { count } from '../format.ts';
 import { paths } from '../paths.ts';
-import type { DefinitionEntry, PageDeps } from '../page-deps.ts';
+import type { Snapshot } from '../../../service/definitions/definitions.ts';
+import type { PageDeps } from '../page-deps.ts';
 import type { ReadinessVerdict } from '../../../service/views/readiness.ts';
 import type { RunLine, RunsPage } from '../../../service/views/run.ts';
 import { verdictLook } from '../readiness/look.ts';
@@ -19,7 +20,7 @@ export interface OverviewInput {
   failed: RunsPage;
   completed: RunsPage;
   testing: RunsPage;
-  pipelines: readonly DefinitionEntry[];
+  pipelines: Snapshot['pipelines'];
   verdictOf: PageDeps['definitions']['verdictOf'];
   first: FirstRun;
   now: number;
@@ -40,7 +41,7 @@ export function overviewView(input: OverviewInput) {
   const waitingTotal = input.escalated.total + (input.running.runs.length - running.length);
   const failed = input.failed.runs;
   const failedTotal = input.failed.total;
-  const testing = input.pipelines.filter((pipeline) => pipeline.config['stage'] !== 'production');
+  const testing = input.pipelines.filter((pipeline) => pipeline.config.stage !== 'production');
   const plain = line(input, () => null);
   const seen = running.length + waiting.length + failed.length + input.completed.total + input.testing.total;
   return {
@@ -118,7 +119,7 @@ const panel = <Row>({ status, ...rest }: { status: string; title: string; rows: 
 /** The nearest to leaving first. */
 const RANKS: readonly ReadinessVerdict[] = ['ready', 'building', 'not_ready', 'no_data', 'not_configured'];
 
-function testingLine({ name, hash }: DefinitionEntry, { testing, verdictOf }: OverviewInput) {
+function testingLine({ name, hash }: Snapshot['pipelines'][number], { testing, verdictOf }: OverviewInput) {
   const assessed = verdictOf(name, hash);
   const isJudged = assessed !== null && assessed.verdict !== 'not_configured' && assessed.verdict !== 'no_data';
   return {

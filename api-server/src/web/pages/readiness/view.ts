@@ -1,4 +1,4 @@
-import type { Config } from '../definitions/config.ts';
+import type { Pipeline } from '@signalbox/crds';
 import { age, exactTime } from '../format.ts';
 import type { TriedReadiness } from './tried.ts';
 import type { ReadinessReport, ReadinessStep } from '../../../service/views/readiness.ts';
@@ -10,7 +10,7 @@ import { type WhatIf, whatIfForm } from './what-if.ts';
 
 export interface ReadinessInput {
   name: string;
-  config: Config;
+  config: Pick<Pipeline, 'readiness'>;
   report: ReadinessReport;
   whatIf: WhatIf | null;
   tried: TriedReadiness | null;

@@ -1,4 +1,4 @@
-import { type Config, object } from '../definitions/config.ts';
+import type { Pipeline } from '@signalbox/crds';
 import type { ReadinessStep } from '../../../service/views/readiness.ts';
 import { fallbackOf, TIERS } from './knobs.ts';
 
@@ -34,8 +34,8 @@ const numberOf = (text: string): unknown => (/^\d*\.?\d+$/.test(text) ? Number(t
 const TO_BEGIN_WITH: ReadonlySet<string> = new Set(['operational', 'accuracy']);
 
 /** The form: with what is tried, or with what the pipeline asks for now. */
-export function whatIfForm(config: Config, steps: readonly ReadinessStep[], tried: WhatIf | null) {
-  const values = tried?.readiness ?? object(config['readiness']);
+export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly ReadinessStep[], tried: WhatIf | null) {
+  const values: Partial<Record<string, object>> = tried?.readiness ?? config.readiness ?? {};
   const asksNothing = tried === null && Object.keys(values).length === 0;
   return {
     open: tried !== null,
@@ -49,7 +49,10 @@ export function whatIfForm(config: Config, steps: readonly ReadinessStep[], trie
         label,
         mode: kind === 'count' ? 'numeric' : 'decimal',
         fallback: fallbackOf(tier, key) || 'as set',
-        value: shown(object(values[tier])[key], tried === null ? fallbackOf(tier, key) : ''),
+        value: shown(
+          (values[tier] as Record<string, unknown> | undefined)?.[key],
+          tried === null ? fallbackOf(tier, key) : '',
+        ),
       })),
     })),
     places: [

@@ -1,39 +1,36 @@
+import { isFanOut, isParallel, type Join, type Step } from '@signalbox/crds';
 import { duration, score, secondsBetween, shorten } from '../format.ts';
 import { stepLook, statusLook } from '../status.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from './shown-step.ts';
 
-const JOINS: Record<string, string> = {
+const JOINS: Record<Join, string> = {
   all_must_pass: 'all must pass: the lowest trust counts',
   any_must_pass: 'any may pass: the highest trust counts',
   weighted_average: 'weighted average of their trust',
 };
 const SHOWN = 60;
 
-type Entry = Record<string, unknown>;
-const object = (value: unknown): Entry =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Entry) : {};
-
 /** An item of a fan-out in a few characters. */
 export function itemText(item: unknown, max: number): string {
   if (item === undefined || item === null) return '';
-  const named = object(item)['name'] ?? object(item)['id'];
-  const value = typeof item === 'object' ? (named ?? item) : item;
+  const { name, id } = item as { name?: unknown; id?: unknown };
+  const value = typeof item === 'object' ? (name ?? id ?? item) : item;
   return shorten(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), max);
 }
 
-function weights(entry: Entry): Map<string, number> {
-  const steps = object(entry['parallel'])['steps'];
-  const known = Array.isArray(steps) ? steps.map(object) : [];
-  return new Map(known.map(({ name, weight }) => [String(name), typeof weight === 'number' ? weight : 1]));
+/** What a definition says of a group; nothing of a run whose definition is not known. */
+function ruleOf(entry: Step | null): { join: Join | null; over: string; weights: Map<string, number> } {
+  if (entry && isFanOut(entry)) return { join: entry.fan_out.join, over: entry.fan_out.over, weights: new Map() };
+  if (!entry || !isParallel(entry)) return { join: null, over: '', weights: new Map() };
+  const { join, steps } = entry.parallel;
+  return { join, over: '', weights: new Map(steps.map(({ name, weight }) => [name, weight])) };
 }
 
 /** How a group joined its branches, and every branch. */
 export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: string) => string }) {
-  const entry = node.entry ?? {};
-  const rule = object(entry[node.kind]);
-  const weight = weights(entry);
-  const weighted = rule['join'] === 'weighted_average';
+  const { join, over, weights } = ruleOf(node.entry);
+  const weighted = join === 'weighted_average';
   const items = node.row?.raw_response?.items ?? [];
   const rows = node.branches.slice(0, SHOWN).map(({ name, row }, i) => ({
     name: node.kind === 'fan_out' ? `#${name.slice(node.name.length + 1)}` : name,
@@ -41,13 +38,13 @@ export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: s
     href: row === null ? null : at.hrefOf(name),
     status: row === null ? statusLook('pending') : stepLook(row),
     trust: score(trustOf(row)),
-    weight: weighted ? `× ${weight.get(name) ?? 1}` : '',
+    weight: weighted ? `× ${weights.get(name) ?? 1}` : '',
     duration: row === null ? '–' : duration(secondsBetween(row.started_at, row.completed_at ?? at.now)),
   }));
   const left = node.branches.length - rows.length;
   return {
-    join: JOINS[String(rule['join'])] ?? '',
-    over: typeof rule['over'] === 'string' ? rule['over'] : '',
+    join: join === null ? '' : JOINS[join],
+    over,
     count: `${node.branches.length} ${node.branches.length === 1 ? 'branch' : 'branches'}`,
     rows,
     more: left > 0 ? `${left} more in the list of steps` : null,

@@ -1,3 +1,4 @@
+import type { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { stepDetail } from '../fixtures/runs.ts';
 import { graphView } from './graph.ts';
@@ -19,7 +20,7 @@ const DEFINITION = {
     { name: 'each', fan_out: { over: 'steps.gather.output.items', step: { executor: 'gateway' } } },
     { name: 'close', executor: 'webhook' },
   ],
-};
+} as unknown as Pipeline;
 const at = {
   runStatus: 'running',
   chosen: 'triage',
@@ -90,12 +91,9 @@ test('without a definition the rows alone make the graph', () => {
   ]);
 });
 
-test.each([null, {}, { steps: 'x' }, { steps: [null, 7, {}] }])(
-  'a definition like %j does not break a page',
-  (definition) => {
-    expect(() => graphView(planOf(definition, [stepDetail()]), at)).not.toThrow();
-  },
-);
+test('a run whose definition is not stored any more is drawn from its rows', () => {
+  expect(() => graphView(planOf(null, [stepDetail()]), at)).not.toThrow();
+});
 
 test.each([
   ['skipped', 'dashed', 'quiet'],

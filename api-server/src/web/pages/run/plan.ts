@@ -1,3 +1,4 @@
+import { isFanOut, isParallel, type Pipeline, type Step } from '@signalbox/crds';
 import type { ShownStep } from './shown-step.ts';
 
 /** One box of the graph: what the definition plans and, where it ran, the row of what happened. */
@@ -7,34 +8,31 @@ export interface PlanNode {
   executor: string;
   row: ShownStep | null;
   /** What the definition says of it; null for a row that it does not name. */
-  entry: Record<string, unknown> | null;
+  entry: Step | null;
   branches: { name: string; executor: string; row: ShownStep | null }[];
-}
-
-type Entry = Record<string, unknown>;
-const isObject = (value: unknown): value is Entry =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const textOf = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
-
-function plannedBranches(entry: Entry): { name: string; executor: string }[] {
-  const group = entry['parallel'];
-  const steps = isObject(group) && Array.isArray(group['steps']) ? group['steps'].filter(isObject) : [];
-  return steps.map((step) => ({ name: textOf(step['name'], '?'), executor: textOf(step['executor'], 'gateway') }));
 }
 
 const indexOf = ({ step_name }: ShownStep): number => Number(step_name.slice(step_name.lastIndexOf('/') + 1));
 const byIndex = (a: ShownStep, b: ShownStep): number => indexOf(a) - indexOf(b);
 
-function nodeOf(entry: Entry, rows: Map<string, ShownStep>): PlanNode {
-  const name = textOf(entry['name'], '?');
-  const kind = isObject(entry['parallel']) ? 'parallel' : isObject(entry['fan_out']) ? 'fan_out' : 'step';
-  const fanned = [...rows.values()].filter((row) => row.step_name.startsWith(`${name}/`));
-  const branches =
-    kind === 'fan_out'
-      ? fanned.toSorted(byIndex).map((row) => ({ name: row.step_name, executor: row.executor, row }))
-      : plannedBranches(entry).map((branch) => ({ ...branch, row: rows.get(branch.name) ?? null }));
-  const executor = textOf(entry['executor'], 'gateway');
-  return { name, kind, executor, row: rows.get(name) ?? null, entry, branches };
+function nodeOf(entry: Step, rows: Map<string, ShownStep>): PlanNode {
+  const { name } = entry;
+  const node = { name, row: rows.get(name) ?? null, entry };
+  if (isParallel(entry)) {
+    const { steps } = entry.parallel;
+    const branches = steps.map((branch) => ({
+      name: branch.name,
+      executor: branch.executor,
+      row: rows.get(branch.name) ?? null,
+    }));
+    return { ...node, kind: 'parallel', executor: 'parallel', branches };
+  }
+  if (isFanOut(entry)) {
+    const fanned = [...rows.values()].filter((row) => row.step_name.startsWith(`${name}/`)).toSorted(byIndex);
+    const branches = fanned.map((row) => ({ name: row.step_name, executor: row.executor, row }));
+    return { ...node, kind: 'fan_out', executor: 'fan_out', branches };
+  }
+  return { ...node, kind: 'step', executor: entry.executor, branches: [] };
 }
 
 /** Without a definition the rows tell enough: a group row, and branch rows of the same index after it. */
@@ -53,10 +51,9 @@ function fromRows(rows: ShownStep[]): PlanNode[] {
 }
 
 /** The boxes of a run in order: every planned entry, then rows that the definition does not name. */
-export function planOf(definition: Record<string, unknown> | null, steps: ShownStep[]): PlanNode[] {
+export function planOf(definition: Pick<Pipeline, 'steps'> | null, steps: ShownStep[]): PlanNode[] {
   const rows = new Map(steps.map((step) => [step.step_name, step]));
-  const entries = Array.isArray(definition?.['steps']) ? definition['steps'].filter(isObject) : [];
-  const nodes = entries.map((entry) => nodeOf(entry, rows));
+  const nodes = (definition?.steps ?? []).map((entry) => nodeOf(entry, rows));
   const placed = new Set(nodes.flatMap((node) => [node.name, ...node.branches.map((branch) => branch.name)]));
   return [...nodes, ...fromRows(steps.filter((step) => !placed.has(step.step_name)))];
 }

@@ -1,3 +1,4 @@
+import type { Pipeline } from '@signalbox/crds';
 import { approvalCard } from '../approvals/card.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../page-deps.ts';
@@ -46,7 +47,7 @@ const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<
 
 export interface RunInput {
   run: ShownRun;
-  definition: Record<string, unknown> | null;
+  definition: Pick<Pipeline, 'steps'> | null;
   log: LogLine[];
   /** What the run asked people. */
   approvals: ApprovalLine[];

@@ -1,4 +1,3 @@
-import type { RunStatus, Stage } from '../../../runs/state/model.ts';
 import type { RunsQuery } from '../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
@@ -37,8 +36,8 @@ export const filterQuery = ({ page, ...filters }: Filters): Record<string, strin
 /** The filters as the store takes them. */
 export const toRunsQuery = ({ page, status, stage, since, until, ...filters }: Filters): RunsQuery => ({
   ...filters,
-  status: status?.split(',') as RunStatus[] | undefined,
-  stage: stage as Stage | undefined,
+  status: status?.split(',') as RunsQuery['status'],
+  stage: stage as RunsQuery['stage'],
   since: since === undefined ? undefined : Date.parse(since),
   until: until === undefined ? undefined : Date.parse(until),
   limit: PAGE_SIZE,

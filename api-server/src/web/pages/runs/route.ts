@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
-import type { DefinitionEntry } from '../page-deps.ts';
+import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
 import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
 import { runsView } from './view.ts';
 
 /** The command for a first run as this browser would reach the service. */
-export function firstRunFor(request: FastifyRequest, pipelines: readonly DefinitionEntry[]): FirstRun {
+export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipelines']): FirstRun {
   const pipeline = pipelines[0];
-  const testing = pipeline?.config['stage'] !== 'production';
+  const testing = pipeline?.config.stage !== 'production';
   return firstRun(
     `${request.protocol}://${request.host}`,
     pipeline === undefined ? null : { name: pipeline.name, testing },

@@ -1,31 +1,41 @@
-import { promptHash } from '@signalbox/crds';
-import { type Config, list, object, text } from '../definitions/config.ts';
-import type { DefinitionEntry } from '../page-deps.ts';
+import { isFanOut, isParallel, type Pipeline, promptHash } from '@signalbox/crds';
+import { executorLine } from '../definitions/shapes.ts';
 import { paths } from '../paths.ts';
 
-/** The steps of a pipeline under the names by which their history is kept, those of groups and fan-outs too. */
-function stepsOf({ config }: DefinitionEntry): { name: string; config: Config }[] {
-  return list(config['steps']).flatMap((entry) => {
-    const each = object(object(entry['fan_out'])['step']);
-    const own = { name: text(entry['name']), config: Object.keys(each).length > 0 ? each : entry };
-    const branches = list(object(entry['parallel'])['steps']);
-    return [own, ...branches.map((branch) => ({ name: text(branch['name']), config: branch }))];
-  });
+interface Place {
+  name: string;
+  /** '' for a group. */
+  shape: string;
+  prompt: string | null;
 }
 
+const promptOf = (step: object): string | null =>
+  'prompt_template' in step && typeof step.prompt_template === 'string' ? step.prompt_template : null;
+
+/** The steps of a pipeline under the names by which their history is kept, those of groups and fan-outs too. */
+const stepsOf = ({ steps }: Pipeline): Place[] =>
+  steps.flatMap((entry) => {
+    if (isFanOut(entry)) {
+      const { step } = entry.fan_out;
+      return [{ name: entry.name, shape: executorLine(step), prompt: promptOf(step) }];
+    }
+    if (!isParallel(entry)) return [{ name: entry.name, shape: executorLine(entry), prompt: promptOf(entry) }];
+    const branches = entry.parallel.steps.map((branch) => ({
+      name: branch.name,
+      shape: executorLine(branch),
+      prompt: promptOf(branch),
+    }));
+    return [{ name: entry.name, shape: '', prompt: null }, ...branches];
+  });
+
 /** Where loaded pipelines have a step of this name. */
-export const placesOf = (name: string, pipelines: readonly DefinitionEntry[]) =>
+export const placesOf = (name: string, pipelines: readonly { name: string; config: Pipeline }[]) =>
   pipelines.flatMap((pipeline) =>
-    stepsOf(pipeline)
+    stepsOf(pipeline.config)
       .filter((step) => step.name === name)
-      .map((step) => ({ pipeline: pipeline.name, href: paths.pipeline(pipeline.name), config: step.config })),
+      .map(({ shape, prompt }) => ({ pipeline: pipeline.name, href: paths.pipeline(pipeline.name), shape, prompt })),
   );
 
-/** Hashes of the prompts that these steps ask with. */
-export const promptsOf = (configs: readonly Config[]): ReadonlySet<string> =>
-  new Set(
-    configs
-      .map(({ prompt_template: prompt }) => prompt)
-      .filter((prompt) => typeof prompt === 'string')
-      .map(promptHash),
-  );
+/** Hashes of the prompts that loaded steps use. */
+export const promptsOf = (prompts: readonly (string | null)[]): ReadonlySet<string> =>
+  new Set(prompts.filter((prompt) => prompt !== null).map(promptHash));

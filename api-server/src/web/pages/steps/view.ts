@@ -2,10 +2,9 @@ import type { CalibrationRule } from '../../../service/views/calibration.ts';
 import type { BucketView } from '../../../service/views/calibration.ts';
 import type { PromptVersionView } from '../../../service/views/versions.ts';
 import type { ModelStatistics, StepStatistics } from '../../../service/views/statistics.ts';
-import { text } from '../definitions/config.ts';
 import { stepView } from '../definitions/view.ts';
 import { modelRows, summaryOf } from '../insights/summary.ts';
-import type { Snapshot } from '../../../definitions/snapshot.ts';
+import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { paths } from '../paths.ts';
 import { calibrationView } from './calibration.ts';
 import { placesOf, promptsOf } from './places.ts';
@@ -30,13 +29,14 @@ const NO_PAST: StepPast = { buckets: [], versions: null, stats: null, models: nu
 /** A step of the library, of pipelines or of the past (null while that takes too long); null where there is none of this name. */
 export function stepPageView(name: string, definitions: Snapshot, past: StepPast | null, { rule, now }: Around) {
   const entry = definitions.steps.find((step) => step.name === name) ?? null;
+  const library = entry && stepView(entry, definitions);
   const places = placesOf(name, definitions.pipelines);
   const isLoaded = entry !== null || places.length > 0;
   const { versions, buckets, stats, models } = past ?? NO_PAST;
   if (!isLoaded && past !== null && versions === null) return null;
-  const current = promptsOf([...places, ...(entry ? [entry] : [])].map(({ config }) => config));
+  const current = promptsOf([...places.map(({ prompt }) => prompt), library && library.prompt]);
   return {
-    library: entry && stepView(entry, definitions),
+    library,
     name,
     listPath: paths.steps(),
     places: places.map(placeLine),
@@ -50,8 +50,4 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
   };
 }
 
-const placeLine = ({ pipeline, href, config }: ReturnType<typeof placesOf>[number]) => ({
-  pipeline,
-  href,
-  shape: [text(config['executor']), text(config['agent'])].filter((part) => part !== '').join(' · '),
-});
+const placeLine = ({ pipeline, href, shape }: ReturnType<typeof placesOf>[number]) => ({ pipeline, href, shape });
