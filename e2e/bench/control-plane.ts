@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { HttpConnection } from './http-connection.ts';
 import { startMeasured } from './process.ts';
-import { residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig } from './services.ts';
+import { buildBundle, residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig } from './services.ts';
 
 const FEW = 1000;
 const MANY = 5000;
@@ -36,7 +35,7 @@ export const controlPlane: Benchmark = {
     try {
       await applyKinds(plane);
       const dist = join(directory, 'dist');
-      execFileSync(process.execPath, [join(ROOT, 'e2e/bundle/bundle.ts'), '--out', dist]);
+      buildBundle(dist);
       progress('the controller runs from the bundle that was just built, as in the image');
       const accounts = await createAccounts(plane);
       const start: Place['start'] = (role, args) => startBundled(dist, [role, ...args], accounts.kubeconfig(role));

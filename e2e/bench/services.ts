@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -53,15 +54,22 @@ export function writeApiServerConfig(directory: string, gatewayUrl: string, port
   return path;
 }
 
+/** Builds what the image runs, in a folder of its own; `root` of the functions here. */
+export function buildBundle(dist: string): string {
+  execFileSync(process.execPath, [join(ROOT, 'e2e/bundle/bundle.ts'), '--out', dist]);
+  return dist;
+}
+
 export type StartTarget = typeof startApiServer;
 
 export async function startApiServer(
   directory: string,
   gatewayUrl: string,
   env: Record<string, string> = {},
+  root = ROOT,
 ): Promise<Target> {
   mkdirSync(directory, { recursive: true });
-  const args = [join(ROOT, 'api-server', 'start.mjs'), '--config', writeApiServerConfig(directory, gatewayUrl)];
+  const args = [join(root, 'api-server', 'start.mjs'), '--config', writeApiServerConfig(directory, gatewayUrl)];
   const process = await startMeasured({ name: 'api-server', args, env, logFile: join(directory, 'service.log') });
   return { name: 'api-server', process, databaseFile: join(directory, 'service.db') };
 }
