@@ -18,7 +18,7 @@ import type { Database } from '../../store/db/database.ts';
 import { toWrite } from '../../store/db/write.ts';
 import { appendEvents } from '../../store/tables/event-writes.ts';
 import { decide } from './decide.ts';
-import { createDesk, type Place } from './desk.ts';
+import { createWaiters, type Waiter } from './waiters.ts';
 import { needsNoInput } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
 
@@ -75,7 +75,7 @@ const WORD = 'approval ';
 
 export function createApprovals({ database, announce, now }: ApprovalsDeps): Approvals {
   const { db } = database;
-  const desk = createDesk();
+  const waiters = createWaiters();
   const listeners: ((approval: Approval) => void)[] = [];
   const tell = (approval: Approval) => listeners.forEach((listener) => listener(approval));
   const find = (id: string) => findApproval(db, id);
@@ -94,7 +94,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
   };
 
   /** The stored approval, once it is closed. */
-  const wait = async (approval: Approval, place: Place, waiting: Waiting): Promise<Approval> => {
+  const wait = async (approval: Approval, waiter: Waiter, waiting: Waiting): Promise<Approval> => {
     const { signal } = waiting;
     for (;;) {
       const seen = await look(approval);
@@ -104,16 +104,16 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
       if (stopped) return close(approval, stopped.why === 'cancelled' ? 'cancelled' : 'timed_out', waiting);
       const left = approval.expiresAt - now();
       if (left <= 0) return close(approval, 'timed_out', waiting);
-      await place.pause(Math.min(left, LOOK_EVERY_MS), signal);
+      await waiter.pause(Math.min(left, LOOK_EVERY_MS), signal);
     }
   };
 
   return {
     find,
     list: (filter, page) => listApprovals(db, filter, page),
-    pendingByTeam: desk.pendingByTeam,
+    pendingByTeam: waiters.pendingByTeam,
     heard: (word) => {
-      if (word.startsWith(WORD)) desk.wake(word.slice(WORD.length));
+      if (word.startsWith(WORD)) waiters.wake(word.slice(WORD.length));
     },
     onClosed: (listener) => void listeners.push(listener),
     ask: (run, approval) => [
@@ -124,15 +124,16 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     ],
     answer: async (approval, waiting) => {
       const { id, runId, team, stage } = approval;
-      const place = desk.enter({ id, runId, team, stage });
+      const waiter = waiters.enter({ id, runId, team, stage });
       try {
-        return await wait(approval, place, waiting);
+        return await wait(approval, waiter, waiting);
       } finally {
-        place.leave();
+        waiter.leave();
       }
     },
     closeAll: (run) => (run.inFlight.size > 0 ? [toWrite((tx) => closeApprovalsOf(tx, run.id, now()))] : []),
-    goesOn: (run) => (desk.asks(run.id) ? [logOf(run)] : [logOf(run), toWrite((tx) => setWaitingOn(tx, run.id, null))]),
+    goesOn: (run) =>
+      waiters.asks(run.id) ? [logOf(run)] : [logOf(run), toWrite((tx) => setWaitingOn(tx, run.id, null))],
     decide: async (id, decision) => {
       const record = async (...[made, audit, counters]: Parameters<Parameters<typeof decide>[0]['record']>) =>
         database.write(async (tx) => {
@@ -144,7 +145,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
         });
       const decided = await decide({ find, record, now }, id, decision);
       if (decided.kind === 'decided') {
-        desk.wake(id);
+        waiters.wake(id);
         tell(decided.approval);
       }
       return decided;

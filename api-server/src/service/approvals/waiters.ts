@@ -7,15 +7,15 @@ export interface Waiting {
 }
 
 /** One waiter; a wake before the pause ends the pause at once. */
-export interface Place {
+export interface Waiter {
   /** Resolves on a wake, a timeout or an abort; the caller checks which. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
 /** The approvals that wait in this process, and how to wake them. */
-export interface Desk {
-  enter(question: Waiting): Place;
+export interface Waiters {
+  enter(question: Waiting): Waiter;
   wake(id: string): void;
   /** Whether this run waits for an approval here. */
   asks(runId: string): boolean;
@@ -23,33 +23,33 @@ export interface Desk {
   pendingByTeam(): Map<string, number>;
 }
 
-interface Seat extends Waiting {
+interface Entry extends Waiting {
   woken: boolean;
   call(): void;
 }
 
-export function createDesk(): Desk {
-  const seats = new Set<Seat>();
+export function createWaiters(): Waiters {
+  const entries = new Set<Entry>();
   return {
     enter: (question) => {
-      const seat: Seat = { ...question, woken: false, call: () => undefined };
-      seats.add(seat);
+      const entry: Entry = { ...question, woken: false, call: () => undefined };
+      entries.add(entry);
       return {
-        pause: (milliseconds, signal) => pause(seat, milliseconds, signal),
-        leave: () => void seats.delete(seat),
+        pause: (milliseconds, signal) => pause(entry, milliseconds, signal),
+        leave: () => void entries.delete(entry),
       };
     },
     wake: (id) => {
-      for (const seat of seats) {
-        if (seat.id !== id) continue;
-        seat.woken = true;
-        seat.call();
+      for (const entry of entries) {
+        if (entry.id !== id) continue;
+        entry.woken = true;
+        entry.call();
       }
     },
-    asks: (runId) => [...seats].some((seat) => seat.runId === runId),
+    asks: (runId) => [...entries].some((entry) => entry.runId === runId),
     pendingByTeam: () => {
       const waiting = new Map(
-        [...seats].filter(({ stage }) => stage === 'production').map(({ id, team }) => [id, team ?? '']),
+        [...entries].filter(({ stage }) => stage === 'production').map(({ id, team }) => [id, team ?? '']),
       );
       const teams = new Map<string, number>();
       for (const team of waiting.values()) teams.set(team, (teams.get(team) ?? 0) + 1);
@@ -58,17 +58,17 @@ export function createDesk(): Desk {
   };
 }
 
-function pause(seat: Seat, milliseconds: number, signal: AbortSignal): Promise<void> {
+function pause(entry: Entry, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
-      seat.woken = false;
+      entry.woken = false;
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    seat.call = done;
-    if (signal.aborted || seat.woken) done();
+    entry.call = done;
+    if (signal.aborted || entry.woken) done();
     else signal.addEventListener('abort', done, { once: true });
   });
 }
