@@ -109,6 +109,7 @@ const HOSTILE_API = {
   paths: {
     [`/${HOSTILE}`]: {
       post: {
+        tags: [HOSTILE],
         summary: HOSTILE,
         'x-role': HOSTILE,
         parameters: [{ name: HOSTILE, in: 'query', required: true, schema: { type: HOSTILE } }],

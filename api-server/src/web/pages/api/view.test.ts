@@ -7,6 +7,7 @@ const DESCRIPTION = {
   paths: {
     '/runs/{id}/feedback': {
       post: {
+        tags: ['feedback'],
         summary: 'Mark',
         'x-role': 'operator',
         parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
@@ -17,7 +18,7 @@ const DESCRIPTION = {
         },
       },
     },
-    '/health': { get: { summary: 'Lives', 'x-role': 'none', responses: {} } },
+    '/health': { get: { tags: ['service'], summary: 'Lives', 'x-role': 'none', responses: {} } },
   },
   components: {
     schemas: {
@@ -39,10 +40,10 @@ const DESCRIPTION = {
   },
 };
 
-test('routes are grouped by the first part of their path, with the types of parameters, bodies and answers', () => {
+test('routes are grouped by their tag, with the types of parameters, bodies and answers', () => {
   const { groups, count } = apiView(DESCRIPTION);
   expect(count).toBe('2 routes');
-  expect(groups.map(({ name }) => name)).toEqual(['runs', 'health']);
+  expect(groups.map(({ name }) => name)).toEqual(['feedback', 'service']);
   expect(groups[0]?.routes[0]).toMatchObject({
     method: 'POST',
     anchor: 'post-runs-id-feedback',

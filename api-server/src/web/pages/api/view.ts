@@ -9,6 +9,7 @@ interface Media {
 }
 type Content = Record<string, Media>;
 interface Operation {
+  tags: string[];
   summary: string;
   'x-role': string;
   parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
@@ -20,20 +21,20 @@ interface Description {
   components: { schemas: Record<string, Schema> };
 }
 
-/** The operations of the service, grouped by the first part of their path, and the types that they share. */
+/** The operations of the service, grouped by their tag, and the types that they share. */
 export function apiView(description: object) {
   const { paths, components } = description as Description;
-  const groups = new Map<string, ReturnType<typeof routeView>[]>();
-  for (const [path, operations] of Object.entries(paths)) {
-    const name = path.split('/')[1] ?? '';
-    const routes = Object.entries(operations).map(([method, operation]) => routeView(method, path, operation));
-    groups.set(name, [...(groups.get(name) ?? []), ...routes]);
-  }
-  const all = [...groups].map(([name, routes]) => ({ name, anchor: `api-${name}`, count: routes.length, routes }));
+  const routes = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      tag: operation.tags[0] ?? 'other',
+      ...routeView(method, path, operation),
+    })),
+  );
+  const groups = [...Map.groupBy(routes, ({ tag }) => tag)];
   const types = Object.entries(components.schemas).toSorted(([a], [b]) => a.localeCompare(b));
   return {
-    groups: all,
-    count: plural([...groups.values()].flat().length, 'route'),
+    groups: groups.map(([name, own]) => ({ name, anchor: `api-${name}`, count: own.length, routes: own })),
+    count: plural(routes.length, 'route'),
     types: types.map(([name, schema]) => ({
       name,
       anchor: anchorOf(name),
