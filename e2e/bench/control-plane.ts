@@ -7,12 +7,13 @@ import { flags, isReady, metricOf } from '../control-plane/controllers.ts';
 import { startReloadCounter } from '../control-plane/reload-counter.ts';
 import { type KubeClient, kubeClient, pathOf, samplePipeline } from '../control-plane/kube-client.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
-import { ROOT, type Service, startProcess } from '../support/start-service.ts';
+import { buildBundle, startBundledController } from '../support/bundled.ts';
+import { ROOT, type Service } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { HttpConnection } from './http-connection.ts';
 import { startMeasured } from './process.ts';
-import { buildBundle, residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig } from './services.ts';
+import { residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig } from './services.ts';
 
 const FEW = 1000;
 const MANY = 5000;
@@ -38,7 +39,8 @@ export const controlPlane: Benchmark = {
       buildBundle(dist);
       progress('the controller runs from the bundle that was just built, as in the image');
       const accounts = await createAccounts(plane);
-      const start: Place['start'] = (role, args) => startBundled(dist, [role, ...args], accounts.kubeconfig(role));
+      const start: Place['start'] = (role, args) =>
+        startBundledController(dist, [role, ...args], accounts.kubeconfig(role));
       const place: Place = { plane, client, directory, progress, start };
       await client.createAll(samples(0, FEW));
       const few = await measureSync(place, FEW, 3);
@@ -59,16 +61,6 @@ interface Place {
   directory: string;
   progress(text: string): void;
   start(role: 'sync' | 'manager', args: readonly string[]): Promise<Service>;
-}
-
-/** As the entry point of the image does. */
-function startBundled(dist: string, args: readonly string[], kubeconfig: string): Promise<Service> {
-  const env = { KUBECONFIG: kubeconfig, NODE_ENV: 'production', NODE_DISABLE_COMPILE_CACHE: '1' };
-  return startProcess(
-    `controller ${args[0]}`,
-    { command: join(dist, 'signalbox'), args: ['controller', ...args] },
-    { env },
-  );
 }
 
 const samples = (from: number, to: number) =>

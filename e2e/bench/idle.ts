@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { buildBundle } from '../support/bundled.ts';
 import type { Benchmark } from './benchmark.ts';
-import { buildBundle, cpuMilliseconds, drained, residentMegabytes } from './services.ts';
+import { cpuMilliseconds, drained, residentMegabytes } from './services.ts';
 
 /** V8 collects garbage once more, about eight seconds after the last work; what is measured here is what comes after it. */
 const SETTLE_MS = 15_000;

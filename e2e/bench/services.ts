@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -52,12 +51,6 @@ export function writeApiServerConfig(directory: string, gatewayUrl: string, port
   const path = join(directory, 'config.yaml');
   writeFileSync(path, JSON.stringify(config, null, 2));
   return path;
-}
-
-/** Builds what the image runs, in a folder of its own; `root` of the functions here. */
-export function buildBundle(dist: string): string {
-  execFileSync(process.execPath, [join(ROOT, 'e2e/bundle/bundle.ts'), '--out', dist]);
-  return dist;
 }
 
 export type StartTarget = typeof startApiServer;

@@ -90,7 +90,7 @@ test.each([
 
 test.each([
   ['pipeline.spec', /steps[\s\S]*The entries of a run, in order/],
-  ['pipeline.spec.steps', /prompt_template[\s\S]*Handlebars text of the prompt/],
+  ['pipeline.spec.steps', /prompt_template[\s\S]*prompt, a Handlebars template/],
   ['pipeline.spec.steps.parallel.steps', /weight/],
   ['pipeline.spec.trigger.dedup', /window_seconds/],
   ['librarystep.spec', /executor/],

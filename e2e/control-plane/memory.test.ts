@@ -1,15 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildBundle, startBundledController } from '../support/bundled.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createAccounts } from './accounts.ts';
-import { flags, metricOf, startController } from './controllers.ts';
+import { flags, metricOf } from './controllers.ts';
 import { type FakeGateway, startFakeGateway } from './fake-gateway.ts';
 import { type KubeClient, kubeClient } from './kube-client.ts';
 import { applyKinds, type ControlPlane, startControlPlane } from './start-control-plane.ts';
 
 const AGENTS = 500;
-/** The chart gives it 512. Measured: 160 to 180, and more where the collector gets no time on a busy machine. */
+/** The chart gives it 512. It takes more where the collector gets no time on a busy machine. */
 const MAX_MB = 350;
 const SPEC = { model: 'demo/any', soul: 'Be brief. '.repeat(50), tools: ['metrics/query'] };
 
@@ -40,7 +41,9 @@ test.runIf(process.platform === 'linux')(
     writeFileSync(config, JSON.stringify({ providers: { demo: { type: 'demo' } }, mcp_servers: servers }));
     const { kubeconfig } = await createAccounts(plane);
     const urls = { 'gateway-config': config, 'gateway-url': gateway.url, 'runner-image': 'signalbox:1' };
-    const manager = await startController(['manager', '--leader-elect=false', ...flags(urls)], kubeconfig('manager'));
+    const dist = buildBundle(join(plane.scratch, 'dist'));
+    const args = ['manager', '--leader-elect=false', ...flags(urls)];
+    const manager = await startBundledController(dist, args, kubeconfig('manager'));
     try {
       const names = Array.from({ length: AGENTS }, (_, index) => `agent-${index}`);
       for (const name of names) gateway.serve(name, SPEC);

@@ -60,7 +60,7 @@ export function statusSchema(): Schema {
       conditions: keyedList(
         'type',
         condition,
-        'Accepted: spec is sound. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.',
+        'Accepted: the spec is valid. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.',
       ),
       lastRun,
       stage: text('stage at which it is served: the default counts, and the readiness gate (Pipeline only)'),
