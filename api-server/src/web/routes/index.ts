@@ -1,5 +1,5 @@
 import type { Services } from '../../service/services.ts';
-import { describeApi, type ApiDescription } from '../openapi.ts';
+import type { ApiDescription } from '../openapi.ts';
 import { ApiDocument } from '../../service/views/api-document.ts';
 import { route, type Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
@@ -31,7 +31,7 @@ export interface RouteTable {
 /** The one table of JSON routes: what is served, what is asked for, what is described and what the role test walks. */
 export function routeTable({ services, version, metricsAuth, ...streaming }: RoutesDeps): RouteTable {
   let made: Promise<ApiDescription> | null = null;
-  const describe = (): Promise<ApiDescription> => (made ??= describeApi(routes, version));
+  const describe = (): Promise<ApiDescription> => (made ??= describeRoutes(routes, version));
   const routes: Route[] = [
     ...webhookRoutes(services),
     ...runRoutes(services),
@@ -58,4 +58,10 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     }),
   ];
   return { routes, describe };
+}
+
+/** The generator is loaded with the first request for it. */
+async function describeRoutes(routes: readonly Route[], version: string): Promise<ApiDescription> {
+  const { describeApi } = await import('../openapi.ts');
+  return describeApi(routes, version);
 }
