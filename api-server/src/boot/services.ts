@@ -5,7 +5,7 @@ import { definitionFiles } from '../definitions/definition-files.ts';
 import { createWriter } from '../definitions/write.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { watchReadiness } from '../observability/watch-readiness.ts';
-import { receive } from '../service/deliveries/receive.ts';
+import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import { createServices, type Services } from '../service/services.ts';
 import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
@@ -47,11 +47,11 @@ export function operate(
     now,
     sources: [...sources.keys()],
   });
-  const take: (typeof receiving)['intake'] = (requests) => intake(intakeDeps, requests);
-  const receiving: Parameters<typeof receive>[0] = {
+  const take: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
+  const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
-    intake: (requests) => intake(intakeDeps, requests),
+    intake: take,
     peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
     roomFor: roomIn(intakeDeps),
     firstPrompt: (request) => firstPrompt(templates, request, now()),
