@@ -1,6 +1,6 @@
 import type { DefinitionKind, Loc, Problem } from '../problem.ts';
-import type { Source } from '../source.ts';
-import { parseYaml, type Position } from '../yaml.ts';
+import type { Source } from '../resolve/source.ts';
+import { parseYaml, type Position } from '../resolve/yaml.ts';
 import { type DocumentText, splitDocuments } from './documents.ts';
 
 export interface FoundFile {

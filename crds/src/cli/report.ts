@@ -1,6 +1,6 @@
 import type { DefinitionKind, Problem } from '../problem.ts';
-import { resolveSet, type ResolvedSet } from '../resolve-set.ts';
-import type { Source } from '../source.ts';
+import { resolveSet, type ResolvedSet } from '../resolve/resolve-set.ts';
+import type { Source } from '../resolve/source.ts';
 import { classify, type FoundDefinition, type FoundFile } from './classify.ts';
 
 export interface Report {

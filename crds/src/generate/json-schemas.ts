@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Agent } from '../agent.ts';
-import { LibraryStep } from '../library-step.ts';
-import { Pipeline } from '../pipeline.ts';
+import { Agent } from '../kinds/agent.ts';
+import { LibraryStep } from '../kinds/library-step.ts';
+import { Pipeline } from '../kinds/pipeline.ts';
 import type { DefinitionKind } from '../problem.ts';
 import { fold } from './fold.ts';
 

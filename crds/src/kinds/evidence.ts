@@ -11,7 +11,7 @@ import {
   Text,
   UrlTemplate,
 } from './fields.ts';
-import { DefinitionName } from './names.ts';
+import { DefinitionName } from '../names.ts';
 
 const Executor = z.enum(['gateway', 'external']).default('gateway').describe('backend of the agent');
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Tags, Text } from './fields.ts';
 import { executorShapes } from './step.ts';
-import { StepName } from './names.ts';
+import { StepName } from '../names.ts';
 
 const library = {
   name: StepName.describe('name for use:'),

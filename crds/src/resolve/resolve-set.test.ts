@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkAgent } from './agent-rules.ts';
-import { Agent } from './agent.ts';
-import { HOSTILE_SCHEMA } from './json-schema.fixture.ts';
-import { pipelineWith, RESTART_PIPELINE, TRIAGE_STEP, WHOLE_LANGUAGE } from './pipeline.fixture.ts';
+import { Agent } from '../kinds/agent.ts';
+import { HOSTILE_SCHEMA } from '../language/json-schema.fixture.ts';
+import { pipelineWith, RESTART_PIPELINE, TRIAGE_STEP, WHOLE_LANGUAGE } from '../kinds/pipeline.fixture.ts';
 import { type Operator, resolveSet, type ResolvedSet } from './resolve-set.ts';
 import type { Source } from './source.ts';
 

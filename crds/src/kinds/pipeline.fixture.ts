@@ -1,4 +1,4 @@
-import type { Source } from './source.ts';
+import type { Source } from '../resolve/source.ts';
 
 /** A pipeline that uses every key of the language, and what it refers to. */
 export const WHOLE_LANGUAGE = `name: whole-language

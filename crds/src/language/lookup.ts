@@ -1,4 +1,4 @@
-import { templateName } from './names.ts';
+import { templateName } from '../names.ts';
 
 /** An own property of a map or a list, never anything inherited. `undefined` when there is none. */
 export function ownValue(holder: unknown, key: string | number): unknown {

@@ -17,7 +17,7 @@ import {
   TemplateText,
   UrlTemplate,
 } from './fields.ts';
-import { DefinitionName, StepName } from './names.ts';
+import { DefinitionName, StepName } from '../names.ts';
 import { Notifications } from './notification.ts';
 import { Readiness } from './readiness.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { issueWords } from './issue-words.ts';
-import type { Finding, Loc } from './problem.ts';
+import type { Finding, Loc } from '../problem.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,8 +1,8 @@
-import { type Agent, serverOf } from './agent.ts';
-import { compileJsonSchema } from './json-schema.ts';
-import type { Pipeline } from './pipeline.ts';
-import type { Finding, Loc } from './problem.ts';
-import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts';
+import { type Agent, serverOf } from '../kinds/agent.ts';
+import { compileJsonSchema } from '../language/json-schema.ts';
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Finding, Loc } from '../problem.ts';
+import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface GatewayRules {
   providers?: string[];

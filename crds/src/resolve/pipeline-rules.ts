@@ -1,6 +1,6 @@
-import { compileMatch } from './match.ts';
-import type { Pipeline } from './pipeline.ts';
-import type { Finding, Loc } from './problem.ts';
+import { compileMatch } from '../language/match.ts';
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Finding, Loc } from '../problem.ts';
 
 /** Rules of `trigger.match` that never match or are invalid patterns (Orchestration 4.1). */
 export function matchFindings(pipeline: Pipeline): Finding[] {

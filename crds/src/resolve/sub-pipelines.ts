@@ -1,7 +1,7 @@
-import { LIMITS } from './fields.ts';
-import type { Pipeline } from './pipeline.ts';
-import type { Finding, Loc } from './problem.ts';
-import { isFanOut, isParallel, type ItemStep, type Step } from './step.ts';
+import { LIMITS } from '../kinds/fields.ts';
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Finding, Loc } from '../problem.ts';
+import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface Call {
   to: string;

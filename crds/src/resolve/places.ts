@@ -1,7 +1,7 @@
-import type { Check, FailureWebhook, OnFailure, Verifier } from './evidence.ts';
-import type { Notifications } from './notification.ts';
-import type { Pipeline } from './pipeline.ts';
-import type { Loc } from './problem.ts';
+import type { Check, FailureWebhook, OnFailure, Verifier } from '../kinds/evidence.ts';
+import type { Notifications } from '../kinds/notification.ts';
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Loc } from '../problem.ts';
 import {
   isFanOut,
   isParallel,
@@ -11,7 +11,7 @@ import {
   type PipelineStep,
   type Step,
   type WebhookStep,
-} from './step.ts';
+} from '../kinds/step.ts';
 
 /** The language of a string in a definition; `template_env` also expands `${ENV}` names before rendering. */
 export type Language = 'cel' | 'template' | 'template_env' | 'env' | 'json_schema' | 'cron' | 'timezone' | 'shell';

@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { canonicalJson } from './hash.ts';
+import { canonicalJson } from '../hash.ts';
 import { valuesIn } from './json-schema-graph.ts';
 import { measureSchema } from './json-schema-size.ts';
-import type { Loc } from './problem.ts';
+import type { Loc } from '../problem.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 export interface SchemaError {

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import type { Loc } from './problem.ts';
+import type { Loc } from '../problem.ts';
 import { checkSize, MAX_YAML_DEPTH, MAX_YAML_NODES } from './yaml-size.ts';
 
 const MAX_ALIASES = 100;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DefinitionName } from './names.ts';
+import { DefinitionName } from '../names.ts';
 
 /** Limits of a definition that the documentation names. */
 export const LIMITS = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { JsonObject, Tags, Text } from './fields.ts';
-import { DefinitionName } from './names.ts';
+import { DefinitionName } from '../names.ts';
 
 const ModelName = z.string().min(1).max(200);
 

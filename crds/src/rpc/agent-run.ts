@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DefinitionName } from './names.ts';
+import { DefinitionName } from '../names.ts';
 
 const Text = z.string();
 const Count = z.number().int().nonnegative();

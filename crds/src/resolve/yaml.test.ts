@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { expect, test } from 'vitest';
-import { cpuTimeOf } from './cpu-time.fixture.ts';
+import { cpuTimeOf } from '../language/cpu-time.fixture.ts';
 import { parseYaml } from './yaml.ts';
 import { MAX_YAML_BYTES } from './yaml-size.ts';
 

@@ -1,10 +1,10 @@
 import { Cron } from 'croner';
 import { isExpression, type Language, type Place } from './places.ts';
-import { checkAnswerSchema } from './answer.ts';
-import { compileExpression } from './expression.ts';
-import { compileJsonSchema } from './json-schema.ts';
-import type { Finding } from './problem.ts';
-import { compileTemplate } from './template.ts';
+import { checkAnswerSchema } from '../language/answer.ts';
+import { compileExpression } from '../language/expression.ts';
+import { compileJsonSchema } from '../language/json-schema.ts';
+import type { Finding } from '../problem.ts';
+import { compileTemplate } from '../language/template.ts';
 
 export interface LanguageOptions {
   sandbox: boolean;

@@ -1,4 +1,4 @@
-import type { Finding, Loc } from './problem.ts';
+import type { Finding, Loc } from '../problem.ts';
 
 export type Body = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts';
-import { DefinitionName, templateName } from './names.ts';
+import { DefinitionName, templateName } from '../names.ts';
 import { Notifications } from './notification.ts';
 import { Readiness } from './readiness.ts';
 import { isParallel, Step } from './step.ts';

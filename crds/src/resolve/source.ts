@@ -1,5 +1,5 @@
-import type { DefinitionKind, Finding, Loc, Problem } from './problem.ts';
-import { isName } from './names.ts';
+import type { DefinitionKind, Finding, Loc, Problem } from '../problem.ts';
+import { isName } from '../names.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
 import { type Locate, parseYaml, type Position } from './yaml.ts';
 
