@@ -1,4 +1,4 @@
-import type { ShownStep } from './run/shown-step.ts';
+import type { ShownStep } from './run/step/shown-step.ts';
 
 /** How a status looks: an icon, a word and a tone together, never colour alone. */
 export interface StatusLook {

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
-import { jsonTree } from '../run/json-tree.ts';
+import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';

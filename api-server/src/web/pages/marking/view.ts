@@ -1,8 +1,8 @@
 import { age, exactTime } from '../format.ts';
 import type { MarkingQueue, UnmarkedLine } from '../../../service/views/marking.ts';
 import { paths } from '../paths.ts';
-import { jsonTree } from '../run/json-tree.ts';
-import { markView } from '../run/mark.ts';
+import { jsonTree } from '../run/step/json-tree.ts';
+import { markView } from '../run/step/mark.ts';
 import { runTitle, trustBar } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
 

@@ -2,7 +2,7 @@ import { count, duration, exactTime, score, secondsBetween } from '../format.ts'
 import { paths } from '../paths.ts';
 import { costCell } from '../runs/row.ts';
 import { isActive } from '../status.ts';
-import type { ShownRun } from './shown-step.ts';
+import type { ShownRun } from './step/shown-step.ts';
 
 const PLAIN = {
   href: null as string | null,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runDetail, stepDetail } from '../fixtures/runs.ts';
 import { noticeOf } from './notice.ts';
-import type { ShownRun } from './shown-step.ts';
+import type { ShownRun } from './step/shown-step.ts';
 
 const ended = (status: ShownRun['status'], type: string, more: Partial<ShownRun> = {}) =>
   noticeOf(

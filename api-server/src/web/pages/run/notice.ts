@@ -1,4 +1,4 @@
-import type { ShownRun } from './shown-step.ts';
+import type { ShownRun } from './step/shown-step.ts';
 
 /** What a run's end, or standstill, asks of the reader. */
 export interface Notice {

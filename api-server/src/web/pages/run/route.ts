@@ -5,8 +5,8 @@ import { problemOf, unlessConflict, unlessUnknown } from '../problems.ts';
 import { unknownId } from '../../../service/fields.ts';
 import { AppError } from '@signalbox/crds';
 import { paths, safeReturn } from '../paths.ts';
-import { createLayout } from './layout.ts';
-import { isOutcome } from './mark.ts';
+import { createLayout } from './graph/layout.ts';
+import { isOutcome } from './step/mark.ts';
 import { asTab } from './step-panel.ts';
 import { runView } from './view.ts';
 

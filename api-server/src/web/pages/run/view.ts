@@ -8,17 +8,17 @@ import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
 import { runFacts } from './facts.ts';
-import { graphView } from './graph.ts';
-import { jsonTree } from './json-tree.ts';
-import { runLog } from './log.ts';
-import type { Layout } from './layout.ts';
-import { markView } from './mark.ts';
+import { graphView } from './graph/graph.ts';
+import { jsonTree } from './step/json-tree.ts';
+import { runLog } from './step/log.ts';
+import type { Layout } from './graph/layout.ts';
+import { markView } from './step/mark.ts';
 import { noticeOf } from './notice.ts';
-import { type PlanNode, planOf } from './plan.ts';
-import { childRows, rerunNote, rerunRows, withWaits } from './relations.ts';
+import { type PlanNode, planOf } from './graph/plan.ts';
+import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
-import { waterfallView } from './waterfall.ts';
-import type { ShownRun, ShownStep } from './shown-step.ts';
+import { waterfallView } from './graph/waterfall.ts';
+import type { ShownRun, ShownStep } from './step/shown-step.ts';
 
 const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
 

@@ -1,6 +1,6 @@
 import { age, exactTime } from '../format.ts';
 import type { GatewayTools, PolicyRule, Tool, ToolServer } from '../../../service/cluster/cluster.ts';
-import { jsonTree } from '../run/json-tree.ts';
+import { jsonTree } from '../run/step/json-tree.ts';
 import { plural } from '../runs/row.ts';
 import type { StatusLook } from '../status.ts';
 

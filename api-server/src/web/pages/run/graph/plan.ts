@@ -1,5 +1,5 @@
 import { isFanOut, isParallel, type Pipeline, type Step } from '@signalbox/crds';
-import type { ShownStep } from './shown-step.ts';
+import type { ShownStep } from '../step/shown-step.ts';
 
 /** One box of the graph: what the definition plans and, where it ran, the row of what happened. */
 export interface PlanNode {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NOW, stepDetail } from '../fixtures/runs.ts';
+import { NOW, stepDetail } from '../../fixtures/runs.ts';
 import { waterfallView } from './waterfall.ts';
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();

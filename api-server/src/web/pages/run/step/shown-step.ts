@@ -1,5 +1,5 @@
-import type { RunDetail } from '../../../service/views/run.ts';
-import type { StepDetail } from '../../../service/views/step.ts';
+import type { RunDetail } from '../../../../service/views/run.ts';
+import type { StepDetail } from '../../../../service/views/step.ts';
 
 /** A step as the page of its run shows it; `waits`: it has asked a person and has no answer yet. */
 export interface ShownStep extends StepDetail {

@@ -1,8 +1,8 @@
-import { duration } from '../format.ts';
-import { stepLook, type StatusLook } from '../status.ts';
+import { duration } from '../../format.ts';
+import { stepLook, type StatusLook } from '../../status.ts';
 import { itemText } from './branches.ts';
-import { readTrace } from './trace.ts';
-import type { ShownStep } from './shown-step.ts';
+import { readTrace } from '../step/trace.ts';
+import type { ShownStep } from '../step/shown-step.ts';
 
 export interface Segment {
   kind: 'waiting' | 'model' | 'tools';

@@ -1,9 +1,9 @@
-import { duration, score, secondsBetween, shorten } from '../format.ts';
-import { isActive, statusLook, stepLook, type StatusLook } from '../status.ts';
+import { duration, score, secondsBetween, shorten } from '../../format.ts';
+import { isActive, statusLook, stepLook, type StatusLook } from '../../status.ts';
 import { itemText } from './branches.ts';
 import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
-import type { ShownStep } from './shown-step.ts';
+import type { ShownStep } from '../step/shown-step.ts';
 
 /** Groups show so many branches, and fewer where the whole would be a wall of boxes. */
 const SHOWN_BRANCHES = 12;

@@ -1,5 +1,5 @@
-import { score } from '../format.ts';
-import type { TrustReport } from '../../../service/views/step.ts';
+import { score } from '../../format.ts';
+import type { TrustReport } from '../../../../service/views/step.ts';
 import { type CheckRow, checkRows } from './checks.ts';
 import { type IterationView, iterationsOf, type OpinionView, opinionsOf } from './opinions.ts';
 import type { ShownStep } from './shown-step.ts';

@@ -1,4 +1,4 @@
-import { duration } from '../format.ts';
+import { duration } from '../../format.ts';
 
 /** One deterministic check as the page shows it. */
 export interface CheckRow {

@@ -1,5 +1,5 @@
-import { clock, count } from '../format.ts';
-import type { LogLine } from '../../../service/views/run.ts';
+import { clock, count } from '../../format.ts';
+import type { LogLine } from '../../../../service/views/run.ts';
 
 const MAX_STEP = 500;
 const MAX_RUN = 1000;

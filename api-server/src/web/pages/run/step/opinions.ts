@@ -1,5 +1,5 @@
-import { score } from '../format.ts';
-import type { SecondOpinion } from '../../../service/views/step.ts';
+import { score } from '../../format.ts';
+import type { SecondOpinion } from '../../../../service/views/step.ts';
 import type { ShownStep } from './shown-step.ts';
 
 /** What a second agent, or the same agent before, said of a step. */

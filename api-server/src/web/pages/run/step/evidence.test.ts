@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stepDetail, trustReport } from '../fixtures/runs.ts';
+import { stepDetail, trustReport } from '../../fixtures/runs.ts';
 import { evidenceView } from './evidence.ts';
 
 test('all signals share one axis with the threshold', () => {

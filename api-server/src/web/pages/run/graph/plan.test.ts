@@ -1,6 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { stepDetail } from '../fixtures/runs.ts';
+import { stepDetail } from '../../fixtures/runs.ts';
 import { graphView } from './graph.ts';
 import { createLayout } from './layout.ts';
 import { planOf } from './plan.ts';

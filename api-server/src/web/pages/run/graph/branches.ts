@@ -1,8 +1,8 @@
 import { isFanOut, isParallel, type Join, type Step } from '@signalbox/crds';
-import { duration, score, secondsBetween, shorten } from '../format.ts';
-import { stepLook, statusLook } from '../status.ts';
+import { duration, score, secondsBetween, shorten } from '../../format.ts';
+import { stepLook, statusLook } from '../../status.ts';
 import type { PlanNode } from './plan.ts';
-import type { ShownStep } from './shown-step.ts';
+import type { ShownStep } from '../step/shown-step.ts';
 
 const JOINS: Record<Join, string> = {
   all_must_pass: 'all must pass: the lowest trust counts',

@@ -1,5 +1,5 @@
-import { exactTime } from '../format.ts';
-import type { Mark } from '../../../service/views/feedback.ts';
+import { exactTime } from '../../format.ts';
+import type { Mark } from '../../../../service/views/feedback.ts';
 
 const OUTCOMES = [
   { value: 'correct', label: 'Correct', icon: 'check', key: 'y' },

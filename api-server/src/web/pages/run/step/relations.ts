@@ -1,8 +1,8 @@
-import { age, duration, exactTime, secondsBetween } from '../format.ts';
-import { paths } from '../paths.ts';
-import { plural } from '../runs/row.ts';
-import { isActive, statusLook } from '../status.ts';
-import type { ApprovalLine } from '../../../service/views/approval.ts';
+import { age, duration, exactTime, secondsBetween } from '../../format.ts';
+import { paths } from '../../paths.ts';
+import { plural } from '../../runs/row.ts';
+import { isActive, statusLook } from '../../status.ts';
+import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import type { ShownRun, ShownStep } from './shown-step.ts';
 
 /** The run that a `pipeline` step started. */
