@@ -17,7 +17,7 @@ export function createRender(dir: string): Render {
   for (const file of globSync('**/*.hbs', { cwd: dir })) {
     const name = basename(file, '.hbs');
     if (templates.has(name)) throw new Error(`two templates are called ${name}, one of them ${file}`);
-    const template = compile(engine, file, readFileSync(join(dir, file), 'utf8'));
+    const template = lazyTemplate(engine, file, readFileSync(join(dir, file), 'utf8'));
     templates.set(name, template);
     if (name.startsWith('_')) engine.registerPartial(name.slice(1), template);
   }
@@ -28,24 +28,32 @@ export function createRender(dir: string): Render {
   };
 }
 
-/** An error names the file, the partial's too: the library says only the field and the line. */
-function compile(engine: typeof Handlebars, file: string, source: string): Handlebars.TemplateDelegate {
-  // Indentation is for people who read templates; pages go without it.
-  const ast = engine.parse(source.replaceAll(/^[ \t]+/gm, ''));
-  requireFields(ast);
-  const template: Handlebars.TemplateDelegate = engine.compile(ast, {
-    strict: true,
-    preventIndent: true,
-    knownHelpers: { icon: true },
-    knownHelpersOnly: true,
-  });
+/**
+ * Parsed when it is first shown: to parse all of them takes a tenth of the start.
+ * An error names the file, the partial's too: the library says only the field and the line.
+ */
+function lazyTemplate(engine: typeof Handlebars, file: string, source: string): Handlebars.TemplateDelegate {
+  let template: Handlebars.TemplateDelegate | undefined;
   return (model, options) => {
     try {
+      template ??= compile(engine, source);
       return template(model, options);
     } catch (error) {
       throw error instanceof TemplateError ? error : new TemplateError(file, error);
     }
   };
+}
+
+function compile(engine: typeof Handlebars, source: string): Handlebars.TemplateDelegate {
+  // Indentation is for people who read templates; pages go without it.
+  const ast = engine.parse(source.replaceAll(/^[ \t]+/gm, ''));
+  requireFields(ast);
+  return engine.compile(ast, {
+    strict: true,
+    preventIndent: true,
+    knownHelpers: { icon: true },
+    knownHelpersOnly: true,
+  });
 }
 
 class TemplateError extends Error {
