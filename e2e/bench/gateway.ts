@@ -152,7 +152,8 @@ async function manyInFlight(
       what: `agent runs with ${AT_ONCE} in flight compared with the bare relay`,
       value: median(ratios),
       unit: 'x',
-      limit: { direction: 'least', bound: 0.3 },
+      // The relay asks with node:http; the providers' `fetch` costs twice that, and the run itself as much again.
+      limit: { direction: 'least', bound: 0.2 },
       detail: `${perSecond(rateOf('gateway'))} against ${perSecond(rateOf('relay'))}; CPU a call ${cpuOf('gateway').toFixed(0)} against ${cpuOf('relay').toFixed(0)} us`,
     },
   ];
