@@ -223,9 +223,9 @@ test('current_config and observed_combos say which edition counts', () => {
     agentVersionSource: 'history',
     promptHashMatchesHistory: true,
   });
-  expect(step.evidence).toMatchObject({ runs: 2, rows: 2 });
+  expect(step.evidence).toMatchObject({ runsTotal: 2, rowsTotal: 2 });
   expect(step.combos).toMatchObject([
-    { agentVersion: 'v1', executions: 3, current: false },
-    { agentVersion: 'v2', executions: 2, current: true },
+    { agentVersion: 'v1', rowsTotal: 3, current: false },
+    { agentVersion: 'v2', rowsTotal: 2, current: true },
   ]);
 });

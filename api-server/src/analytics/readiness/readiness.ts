@@ -6,12 +6,16 @@ import { type BinRule, judgeTiers, type Tiers } from './tiers.ts';
 import { combine, type Verdict, VERDICTS } from './verdict.ts';
 import { narrative, notes } from './words.ts';
 
-export interface ObservedCombo extends Combo {
-  runs: number;
-  executions: number;
-  marked: number;
+interface Seen {
+  runsTotal: number;
+  /** Executions. */
+  rowsTotal: number;
+  markedTotal: number;
   firstSeenAt: number | null;
   lastSeenAt: number | null;
+}
+
+interface ObservedCombo extends Combo, Seen {
   /** Whether it counts now. */
   current: boolean;
 }
@@ -20,7 +24,7 @@ export interface StepReadiness {
   step: ReadinessStep;
   verdict: Verdict;
   config: CurrentConfig;
-  evidence: { runs: number; rows: number; marked: number; firstSeenAt: number | null; lastSeenAt: number | null };
+  evidence: Seen;
   tiers: Tiers;
   combos: ObservedCombo[];
   narrative: string[];
@@ -89,25 +93,25 @@ function evaluateStep(step: ReadinessStep, { pipeline, gathered, rule }: Around)
     step,
     verdict,
     config,
-    evidence: { rows: current.rows, ...counted(current) },
+    evidence: counted(current),
     tiers,
     combos: [...evidence.combos.values()]
       .map(({ combo, tally }): ObservedCombo => ({
         ...combo,
-        executions: tally.rows,
         ...counted(tally),
         current: isCurrent(step, combo, config),
       }))
-      .toSorted((a, b) => b.executions - a.executions)
+      .toSorted((a, b) => b.rowsTotal - a.rowsTotal)
       .slice(0, MAX_COMBOS),
     narrative: narrative({ step, stage: pipeline.stage, verdict, tiers, older }),
     notes: [...notes({ step, config, ...scoped }), ...cut],
   };
 }
 
-const counted = (tally: Tally) => ({
-  runs: tally.runs.size,
-  marked: marked(tally),
+const counted = (tally: Tally): Seen => ({
+  runsTotal: tally.runs.size,
+  rowsTotal: tally.rows,
+  markedTotal: marked(tally),
   firstSeenAt: tally.firstSeenAt,
   lastSeenAt: tally.lastSeenAt,
 });

@@ -11,7 +11,7 @@ describe('what counts', () => {
     expect(step).toMatchObject({
       verdict: 'no_data',
       config: { agentVersion: 'v2', agentVersionSource: 'gateway', promptHashMatchesHistory: true },
-      evidence: { rows: 0, firstSeenAt: null },
+      evidence: { rowsTotal: 0, firstSeenAt: null },
       notes: ['5 executions of an earlier prompt or agent version are left out.'],
     });
     expect(step.narrative[0]).toContain('5 executions of earlier ones no longer count');
@@ -137,7 +137,7 @@ describe('steps', () => {
       row({ ...run, stepName: 'look/0' }),
     ];
     const byName = Object.fromEntries(evaluate({ pipeline, rows: given }).steps.map((one) => [one.step.name, one]));
-    expect(byName['each']?.combos).toMatchObject([{ executions: 1, runs: 1 }]);
+    expect(byName['each']?.combos).toMatchObject([{ rowsTotal: 1, runsTotal: 1 }]);
     expect(byName['gather']?.tiers.operational).toMatchObject({ runs: 1, executions: 1 });
     expect(byName['look']?.combos).toEqual([]);
   });

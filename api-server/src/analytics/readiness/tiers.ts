@@ -37,7 +37,7 @@ export interface AccuracyTier {
 
 export interface CalibrationTier {
   verdict: Verdict;
-  labelled: number;
+  marked: number;
   nMin: number | null;
   validatedBins: number;
   /** Marked results of the fullest bin. */
@@ -120,7 +120,7 @@ function calibration(tally: Tally, asked: Criteria['calibration'], rule: BinRule
   const coverage = share(coveredBy(tally, validated), tally.answers);
   return {
     ...(asked ? judgedBins(tally.rows, { worstGap, coverage, nMin, ...asked }) : NOTHING_ASKED),
-    labelled: bins.reduce((sum, { n }) => sum + n, 0),
+    marked: bins.reduce((sum, { n }) => sum + n, 0),
     validatedBins: validated.length,
     fullestBin: Math.max(0, ...bins.map(({ n }) => n)),
     coverage,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type CamelKey, camelKey } from '../../runs/state/key-case.ts';
 
 /** Names a schema as a component of the API description. The example is held to the schema by a test. */
 export const component = <S extends z.ZodType>(id: string, schema: S, example: z.input<S>): S =>
@@ -7,9 +8,31 @@ export const component = <S extends z.ZodType>(id: string, schema: S, example: z
 /** ISO 8601 in UTC. */
 export const Time = z.iso.datetime();
 export const iso = (ms: number): string => new Date(ms).toISOString();
-export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 export const secondsBetween = (from: number, to: number | null): number | null =>
   to === null ? null : Math.max(0, to - from) / 1000;
+
+/** What an answer is made of: its fields in camelCase, times (`…_at`) in milliseconds. */
+type Source<View> = {
+  [K in keyof View as CamelKey<K>]: K extends `${string}_at` ? TimeOf<View[K]> : View[K];
+};
+type TimeOf<T> = T extends string ? number : T;
+
+/**
+ * The fields that `schema` names, from `source`, in the words of the API. `more` has the fields that are not in the source
+ * under the same name. Everything else in the source stays inside.
+ */
+export function viewOf<Schema extends z.ZodObject, More extends Partial<z.output<Schema>> = object>(
+  schema: Schema,
+  source: Source<Omit<z.output<Schema>, keyof More>>,
+  more?: More,
+): z.output<Schema> {
+  const view: Record<string, unknown> = {};
+  for (const key of Object.keys(schema.shape)) {
+    const value: unknown = source[camelKey(key) as keyof typeof source];
+    view[key] = key.endsWith('_at') && typeof value === 'number' ? iso(value) : value;
+  }
+  return { ...view, ...more } as z.output<Schema>;
+}
 
 export const NullableText = z.string().nullable();
 export const NullableNumber = z.number().nullable();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { APPROVAL_STATUSES, type Approval as StoredApproval, type ToolCall } from '../../runs/human/approval.ts';
+import { APPROVAL_STATUSES, type Approval as StoredApproval } from '../../runs/human/approval.ts';
 import { STAGES } from '../../runs/state/model.ts';
-import { component, iso, isoOrNull, NullableText, Time } from './answer.ts';
+import { component, NullableText, Time, viewOf } from './answer.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -36,6 +36,16 @@ const ONE = {
   answers: null,
 } as const;
 
+const ApprovedTool = z.strictObject({
+  agent: z.string(),
+  server: z.string(),
+  tool: z.string(),
+  input: z.unknown(),
+  /** SHA-256 (hex) over the RFC 8785 JSON of `input`: what a decision is about. */
+  input_sha256: z.string(),
+  reason: NullableText,
+});
+
 /** A question to people and what became of it (Orchestration 3, "Human approval"). */
 export const ApprovalLine = component(
   'Approval',
@@ -50,17 +60,7 @@ export const ApprovalLine = component(
     question: z.string(),
     fields: z.array(ApprovalField),
     /** The call that an agent may make once somebody allows it. */
-    tool: z
-      .strictObject({
-        agent: z.string(),
-        server: z.string(),
-        tool: z.string(),
-        input: z.unknown(),
-        /** SHA-256 (hex) over the RFC 8785 JSON of `input`: what a decision is about. */
-        input_sha256: z.string(),
-        reason: NullableText,
-      })
-      .nullable(),
+    tool: ApprovedTool.nullable(),
     requested_at: Time,
     expires_at: Time,
     status: z.enum(APPROVAL_STATUSES),
@@ -81,24 +81,8 @@ export const ApprovalsPage = component(
 );
 export type ApprovalsPage = z.infer<typeof ApprovalsPage>;
 
-const toolView = ({ inputSha256: input_sha256, ...tool }: ToolCall) => ({ ...tool, input_sha256 });
-
-export const approvalView = (approval: StoredApproval): ApprovalLine => ({
-  id: approval.id,
-  run_id: approval.runId,
-  pipeline: approval.pipelineName,
-  step_name: approval.stepName,
-  team: approval.team,
-  stage: approval.stage,
-  kind: approval.kind,
-  question: approval.question,
-  fields: approval.fields,
-  tool: approval.tool && toolView(approval.tool),
-  requested_at: iso(approval.requestedAt),
-  expires_at: iso(approval.expiresAt),
-  status: approval.status,
-  decided_at: isoOrNull(approval.decidedAt),
-  decided_by: approval.decidedBy,
-  comment: approval.comment,
-  answers: approval.answers,
-});
+export const approvalView = (approval: StoredApproval): ApprovalLine =>
+  viewOf(ApprovalLine, approval, {
+    pipeline: approval.pipelineName,
+    tool: approval.tool && viewOf(ApprovedTool, approval.tool),
+  });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTOR_KINDS, type AuditRow } from '../../store/tables/audit.ts';
-import { component, iso, NullableText, Time } from './answer.ts';
+import { component, iso, NullableText, Time, viewOf } from './answer.ts';
 
 const ROW = {
   id: 812,
@@ -46,17 +46,4 @@ export const AuditPage = component(
 );
 export type AuditPage = z.infer<typeof AuditPage>;
 
-export const auditView = (row: AuditRow): AuditLine => ({
-  id: row.id,
-  ts: iso(row.ts),
-  actor: row.actor,
-  actor_kind: row.actorKind,
-  role: row.role,
-  action: row.action,
-  target_type: row.targetType,
-  target: row.target,
-  run_id: row.runId,
-  outcome: row.outcome,
-  prior_yaml: row.priorYaml,
-  request_id: row.requestId,
-});
+export const auditView = (row: AuditRow): AuditLine => viewOf(AuditLine, row, { ts: iso(row.ts) });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Bin, Bucket } from '../../analytics/calibration.ts';
-import { component, NullableNumber, NullableText } from './answer.ts';
+import type { Bucket } from '../../analytics/calibration.ts';
+import { component, NullableNumber, NullableText, viewOf } from './answer.ts';
 
 export type { CalibrationRule } from '../../analytics/calibration.ts';
 
@@ -53,25 +53,8 @@ export const StepCalibration = component(
   { step_name: 'investigate', buckets: [ONE] },
 );
 
-export const binView = ({ lo, hi, n, meanLabel, meanConfidence, validated }: Bin): BinView => ({
-  lo,
-  hi,
-  n,
-  mean_label: meanLabel,
-  mean_confidence: meanConfidence,
-  validated,
-});
-
-export const bucketView = (bucket: Bucket): BucketView => ({
-  agent: bucket.agent,
-  provider: bucket.provider,
-  model: bucket.model,
-  prompt_hash: bucket.promptHash,
-  agent_version: bucket.agentVersion,
-  total_n: bucket.totalN,
-  bins: bucket.bins.map(binView),
-  recommendation: bucket.recommendation,
-});
+export const bucketView = (bucket: Bucket): BucketView =>
+  viewOf(BucketView, bucket, { bins: bucket.bins.map((bin) => viewOf(BinView, bin)) });
 
 /** How far a bin's answers promise more than they hold. */
 const OVERCONFIDENT = 0.1;

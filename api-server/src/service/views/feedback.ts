@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OUTCOMES } from '../../runs/state/model.ts';
 import type { RunFeedback as RunMark, StepFeedback as StepMark } from '../../store/tables/feedback.ts';
-import { component, iso, NullableText, Time } from './answer.ts';
+import { component, NullableText, Time, viewOf } from './answer.ts';
 
 const MarkShape = z.strictObject({
   run_id: z.string(),
@@ -40,18 +40,8 @@ export const StepFeedbackLookup = component(
   { feedback: null },
 );
 
-export const runFeedbackView = (mark: RunMark): RunFeedback => ({
-  run_id: mark.runId,
-  outcome: mark.outcome,
-  notes: mark.notes,
-  submitted_at: iso(mark.submittedAt),
-  submitted_by: mark.submittedBy,
-});
-
-export const stepFeedbackView = (mark: StepMark): StepFeedback => ({
-  ...runFeedbackView(mark),
-  step_name: mark.stepName,
-});
+export const runFeedbackView = (mark: RunMark): RunFeedback => viewOf(RunFeedback, mark);
+export const stepFeedbackView = (mark: StepMark): StepFeedback => viewOf(StepFeedback, mark);
 
 /** What pages show of a mark. */
 export type Mark = Pick<RunFeedback, 'outcome' | 'notes' | 'submitted_at' | 'submitted_by'>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STAGES } from '../../runs/state/model.ts';
 import type { UnmarkedStep, UnmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
-import { iso, NullableNumber, NullableText, Time } from './answer.ts';
+import { NullableNumber, NullableText, Time, viewOf } from './answer.ts';
 
 /** An answer of an agent that has no label yet, with as much as one needs to judge it. */
 export const UnmarkedLine = z
@@ -32,19 +32,9 @@ export type MarkingQueue = z.infer<typeof MarkingQueue>;
 
 export const markingQueueView = ({ steps, more }: UnmarkedSteps): MarkingQueue => ({ steps: steps.map(line), more });
 
-const line = (step: UnmarkedStep): UnmarkedLine => ({
-  run_id: step.runId,
-  step_name: step.stepName,
-  pipeline_name: step.pipelineName,
-  stage: step.stage,
-  run_summary: step.runSummary,
-  source: step.source,
-  agent: step.agent,
-  status: step.status,
-  trust: step.trustReport?.trust ?? null,
-  threshold: step.trustReport?.threshold ?? null,
-  sentence: step.trustReport?.sentence ?? null,
-  summary: step.summary,
-  output: step.output,
-  completed_at: iso(step.completedAt),
-});
+const line = ({ trustReport, ...step }: UnmarkedStep): UnmarkedLine =>
+  viewOf(UnmarkedLine, step, {
+    trust: trustReport?.trust ?? null,
+    threshold: trustReport?.threshold ?? null,
+    sentence: trustReport?.sentence ?? null,
+  });

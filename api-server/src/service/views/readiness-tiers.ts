@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { Tier } from '../../analytics/readiness/steps.ts';
 import type { Tiers } from '../../analytics/readiness/tiers.ts';
 import { VERDICTS } from '../../analytics/readiness/verdict.ts';
 import { tierWords } from '../../analytics/readiness/words.ts';
-import { NullableNumber } from './answer.ts';
+import { NullableNumber, viewOf } from './answer.ts';
+import { BinView } from './calibration.ts';
 
 const source = z.enum(['pipeline', 'group', 'step']);
 
@@ -49,6 +51,8 @@ const AccuracyTier = z.strictObject({
   min_accuracy: NullableNumber,
 });
 
+const TierBin = BinView.omit({ mean_confidence: true });
+
 const CalibrationTier = z.strictObject({
   ...Judged,
   marked: z.number(),
@@ -60,15 +64,7 @@ const CalibrationTier = z.strictObject({
   min_coverage: NullableNumber,
   worst_gap: NullableNumber,
   max_gap: NullableNumber,
-  bins: z.array(
-    z.strictObject({
-      lo: z.number(),
-      hi: z.number(),
-      n: z.number(),
-      mean_label: NullableNumber,
-      validated: z.boolean(),
-    }),
-  ),
+  bins: z.array(TierBin),
 });
 
 export const TiersView = z.strictObject({
@@ -126,60 +122,13 @@ export const TIERS_EXAMPLE: TiersView = {
   },
 };
 
-export const tiersView = (tiers: Tiers): TiersView => ({
-  operational: {
-    verdict: tiers.operational.verdict,
-    reason: tierWords('operational', tiers),
-    runs: tiers.operational.runs,
-    min_runs: tiers.operational.minRuns,
-    executions: tiers.operational.executions,
-    failed: tiers.operational.failed,
-    success_rate: tiers.operational.successRate,
-    min_success_rate: tiers.operational.minSuccessRate,
-  },
-  confidence: {
-    verdict: tiers.confidence.verdict,
-    reason: tierWords('confidence', tiers),
-    answers: tiers.confidence.answers,
-    min_runs: tiers.confidence.minRuns,
-    passed: tiers.confidence.passed,
-    pass_rate: tiers.confidence.passRate,
-    min_pass_rate: tiers.confidence.minPassRate,
-    mean_confidence: tiers.confidence.meanConfidence,
-  },
-  accuracy: {
-    verdict: tiers.accuracy.verdict,
-    reason: tierWords('accuracy', tiers),
-    marked: tiers.accuracy.marked,
-    min_marked: tiers.accuracy.minMarked,
-    correct: tiers.accuracy.correct,
-    partial: tiers.accuracy.partial,
-    incorrect: tiers.accuracy.incorrect,
-    accuracy: tiers.accuracy.accuracy,
-    min_accuracy: tiers.accuracy.minAccuracy,
-  },
-  calibration: calibrationView(tiers),
-});
-
-function calibrationView(tiers: Tiers): TiersView['calibration'] {
-  const { calibration } = tiers;
+export const tiersView = (tiers: Tiers): TiersView => {
+  const reason = (tier: Tier) => ({ reason: tierWords(tier, tiers) });
+  const bins = tiers.calibration.bins.map((bin) => viewOf(TierBin, bin));
   return {
-    verdict: calibration.verdict,
-    reason: tierWords('calibration', tiers),
-    marked: calibration.labelled,
-    n_min: calibration.nMin,
-    validated_bins: calibration.validatedBins,
-    fullest_bin: calibration.fullestBin,
-    coverage: calibration.coverage,
-    min_coverage: calibration.minCoverage,
-    worst_gap: calibration.worstGap,
-    max_gap: calibration.maxGap,
-    bins: calibration.bins.map(({ lo, hi, n, meanLabel, validated }) => ({
-      lo,
-      hi,
-      n,
-      mean_label: meanLabel,
-      validated,
-    })),
+    operational: viewOf(OperationalTier, tiers.operational, reason('operational')),
+    confidence: viewOf(ConfidenceTier, tiers.confidence, reason('confidence')),
+    accuracy: viewOf(AccuracyTier, tiers.accuracy, reason('accuracy')),
+    calibration: viewOf(CalibrationTier, tiers.calibration, { ...reason('calibration'), bins }),
   };
-}
+};

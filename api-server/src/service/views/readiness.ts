@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import type { ObservedCombo, ReadinessReport as Report, StepReadiness } from '../../analytics/readiness/readiness.ts';
+import type { ReadinessReport as Report, StepReadiness } from '../../analytics/readiness/readiness.ts';
 import { VERDICTS } from '../../analytics/readiness/verdict.ts';
 import type { ApplyTo } from '../../analytics/readiness/with-readiness.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import type { Preview } from '../readiness/preview.ts';
-import { component, iso, isoOrNull, NullableNumber, NullableText, Time } from './answer.ts';
+import { component, NullableNumber, NullableText, Time, viewOf } from './answer.ts';
 import { Criteria, TIERS_EXAMPLE, tiersView, TiersView } from './readiness-tiers.ts';
 
 const Verdict = z.enum(VERDICTS);
 export type ReadinessVerdict = z.infer<typeof Verdict>;
 
-const Seen = {
+const Evidence = z.strictObject({
   runs_total: z.number(),
   rows_total: z.number(),
   marked_total: z.number(),
   first_seen_at: Time.nullable(),
   last_seen_at: Time.nullable(),
-};
+});
 const SEEN = {
   runs_total: 31,
   rows_total: 31,
@@ -26,14 +26,22 @@ const SEEN = {
 };
 
 /** An agent, model, prompt and version that answered; `current` where it counts now. */
-const Combo = z.strictObject({
+const Combo = Evidence.extend({
   agent: NullableText,
   provider: NullableText,
   model: NullableText,
   prompt_hash: NullableText,
   agent_version: NullableText,
-  ...Seen,
   current: z.boolean(),
+});
+
+const CurrentConfig = z.strictObject({
+  prompt_hash: NullableText,
+  agent_version: NullableText,
+  agent_version_source: z.enum(['gateway', 'external', 'history']).nullable(),
+  prompt_hash_source: z.literal('definition').nullable(),
+  /** Whether the newest execution had this prompt; null without one. */
+  prompt_hash_matches_history: z.boolean().nullable(),
 });
 
 const ReadinessStep = z
@@ -47,15 +55,8 @@ const ReadinessStep = z
     confidence_threshold: NullableNumber,
     /** Null where nothing is asked of the step. */
     criteria: Criteria.nullable(),
-    current_config: z.strictObject({
-      prompt_hash: NullableText,
-      agent_version: NullableText,
-      agent_version_source: z.enum(['gateway', 'external', 'history']).nullable(),
-      prompt_hash_source: z.literal('definition').nullable(),
-      /** Whether the newest execution had this prompt; null without one. */
-      prompt_hash_matches_history: z.boolean().nullable(),
-    }),
-    evidence: z.strictObject(Seen),
+    current_config: CurrentConfig,
+    evidence: Evidence,
     tiers: TiersView,
     observed_combos: z.array(Combo),
     narrative: z.array(z.string()),
@@ -159,66 +160,35 @@ export const ReadinessPreview = component(
 );
 export type ReadinessPreview = z.infer<typeof ReadinessPreview>;
 
-export const readinessView = (report: Report): ReadinessReport => ({
-  pipeline_name: report.pipeline,
-  pipeline_stage: report.stage,
-  evidence_stage: report.stage,
-  criteria_source: report.criteriaSource,
-  verdict: report.verdict,
-  gathered_at: iso(report.gatheredAt),
-  summary: report.summary,
-  steps: report.steps.map(stepView),
-});
+export const readinessView = (report: Report): ReadinessReport =>
+  viewOf(Evaluation, report, {
+    pipeline_name: report.pipeline,
+    pipeline_stage: report.stage,
+    evidence_stage: report.stage,
+    steps: report.steps.map(stepView),
+  });
 
-export const previewView = (preview: Extract<Preview, { kind: 'evaluated' }>, applyTo: ApplyTo): ReadinessPreview => ({
-  ...readinessView(preview.report),
-  applied_to: preview.appliedTo,
-  scope: applyTo === null ? 'pipeline' : 'step',
-  yaml_snippet: preview.snippet.yaml,
-  yaml_snippet_indented: preview.snippet.indented,
-  yaml_target_hint: preview.snippet.hint,
-  evidence_gathered_at: iso(preview.evidenceGatheredAt),
-  evidence_cache_hit: preview.cacheHit,
-});
+export const previewView = (preview: Extract<Preview, { kind: 'evaluated' }>, applyTo: ApplyTo): ReadinessPreview =>
+  viewOf(ReadinessPreview, preview, {
+    ...readinessView(preview.report),
+    scope: applyTo === null ? 'pipeline' : 'step',
+    yaml_snippet: preview.snippet.yaml,
+    yaml_snippet_indented: preview.snippet.indented,
+    yaml_target_hint: preview.snippet.hint,
+    evidence_cache_hit: preview.cacheHit,
+  });
 
-const stepView = ({ step, config, evidence, ...rest }: StepReadiness): ReadinessStep => ({
-  step_name: step.name,
-  kind: step.kind,
-  executor: step.executor,
-  when: step.when,
-  verdict: rest.verdict,
-  confidence_threshold: step.threshold,
-  criteria: Object.keys(step.criteria).length === 0 ? null : step.criteria,
-  current_config: {
-    prompt_hash: config.promptHash,
-    agent_version: config.agentVersion,
-    agent_version_source: config.agentVersionSource,
-    prompt_hash_source: config.promptHashSource,
-    prompt_hash_matches_history: config.promptHashMatchesHistory,
-  },
-  evidence: {
-    runs_total: evidence.runs,
-    rows_total: evidence.rows,
-    marked_total: evidence.marked,
-    first_seen_at: isoOrNull(evidence.firstSeenAt),
-    last_seen_at: isoOrNull(evidence.lastSeenAt),
-  },
-  tiers: tiersView(rest.tiers),
-  observed_combos: rest.combos.map(comboView),
-  narrative: rest.narrative,
-  notes: rest.notes,
-});
-
-const comboView = (combo: ObservedCombo): z.infer<typeof Combo> => ({
-  agent: combo.agent,
-  provider: combo.provider,
-  model: combo.model,
-  prompt_hash: combo.promptHash,
-  agent_version: combo.agentVersion,
-  runs_total: combo.runs,
-  rows_total: combo.executions,
-  marked_total: combo.marked,
-  first_seen_at: isoOrNull(combo.firstSeenAt),
-  last_seen_at: isoOrNull(combo.lastSeenAt),
-  current: combo.current,
-});
+const stepView = ({ step, config, evidence, tiers, combos, ...judged }: StepReadiness): ReadinessStep =>
+  viewOf(
+    ReadinessStep,
+    { ...step, ...judged },
+    {
+      step_name: step.name,
+      confidence_threshold: step.threshold,
+      criteria: Object.keys(step.criteria).length === 0 ? null : step.criteria,
+      current_config: viewOf(CurrentConfig, config),
+      evidence: viewOf(Evidence, evidence),
+      tiers: tiersView(tiers),
+      observed_combos: combos.map((combo) => viewOf(Combo, combo)),
+    },
+  );

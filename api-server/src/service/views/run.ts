@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
-import { AnyObject, component, iso, isoOrNull, NullableNumber, NullableText, secondsBetween, Time } from './answer.ts';
+import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { StepDetail, stepView } from './step.ts';
 
@@ -79,6 +79,14 @@ export type RunsPage = z.infer<typeof RunsPage>;
 
 const { cost: _cost, unpriced_steps: _unpriced, ...HEAD } = LINE;
 
+const Totals = RunLine.pick({
+  input_tokens: true,
+  output_tokens: true,
+  cost: true,
+  unpriced_steps: true,
+  duration_seconds: true,
+});
+
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2). */
 export const RunDetail = component(
   'RunDetail',
@@ -90,13 +98,7 @@ export const RunDetail = component(
     error: z.strictObject({ step: NullableText, message: z.string() }).nullable(),
     /** The normalised context (Orchestration 2.4); `raw` only with `?include=raw`. */
     context: AnyObject,
-    totals: z.strictObject({
-      input_tokens: z.number(),
-      output_tokens: z.number(),
-      cost: NullableNumber,
-      unpriced_steps: z.number(),
-      duration_seconds: NullableNumber,
-    }),
+    totals: Totals,
     feedback: RunFeedback.nullable(),
     /** Runs that steps of this one started. */
     children: z.array(RunLine),
@@ -161,28 +163,9 @@ export const LogLine = z
   .meta({ id: 'LogLine' });
 export type LogLine = z.infer<typeof LogLine>;
 
-export const runLine = (run: Run): RunLine => ({
-  id: run.id,
-  pipeline_name: run.pipelineName,
-  source: run.source,
-  status: run.status,
-  team: run.team,
-  stage: run.stage,
-  triggered_at: iso(run.triggeredAt),
-  completed_at: isoOrNull(run.completedAt),
-  severity: run.severity,
-  summary: run.summary,
-  trust: run.trust,
-  threshold: run.threshold,
-  duration_seconds: secondsBetween(run.triggeredAt, run.completedAt),
-  cost: run.cost,
-  unpriced_steps: run.unpricedSteps,
-  input_tokens: run.inputTokens,
-  output_tokens: run.outputTokens,
-  current_step: run.currentStep,
-  waiting_on: run.waitingOn,
-  feedback_outcome: run.feedbackOutcome,
-});
+const lasted = (run: Run) => ({ duration_seconds: secondsBetween(run.triggeredAt, run.completedAt) });
+
+export const runLine = (run: Run): RunLine => viewOf(RunLine, run, lasted(run));
 
 export const runsPageView = (list: RunList, { limit, offset }: { limit: number; offset: number }): RunsPage => ({
   runs: list.runs.map(runLine),
@@ -193,26 +176,16 @@ export const runsPageView = (list: RunList, { limit, offset }: { limit: number; 
   next_cursor: list.next === null ? null : `r${list.next}`,
 });
 
-export const runDetailView = (found: StoredRun): RunDetail => ({
-  ...runLine(found.run),
-  fingerprint: found.run.fingerprint,
-  parent_run_id: found.run.parentRunId,
-  rerun_of: found.run.rerunOf,
-  definition_hash: found.run.definitionHash,
-  error: found.run.error,
-  context: contextView(found.context, found.raw),
-  totals: {
-    input_tokens: found.run.inputTokens,
-    output_tokens: found.run.outputTokens,
-    cost: found.run.cost,
-    unpriced_steps: found.run.unpricedSteps,
-    duration_seconds: secondsBetween(found.run.triggeredAt, found.run.completedAt),
-  },
-  feedback: found.feedback && runFeedbackView(found.feedback),
-  children: found.children.map(runLine),
-  reruns: found.reruns.map(runLine),
-  steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
-});
+export const runDetailView = (found: StoredRun): RunDetail =>
+  viewOf(RunDetail, found.run, {
+    ...lasted(found.run),
+    context: contextView(found.context, found.raw),
+    totals: viewOf(Totals, found.run, lasted(found.run)),
+    feedback: found.feedback && runFeedbackView(found.feedback),
+    children: found.children.map(runLine),
+    reruns: found.reruns.map(runLine),
+    steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
+  });
 
 /** The stored context has the words of the domain; `raw` only where it was asked for. */
 export function contextView({ receivedAt, ...context }: Record<string, unknown>, raw?: unknown) {

@@ -1,14 +1,7 @@
 import { z } from 'zod';
-import {
-  type CheckResult,
-  type CostPart as StoredCostPart,
-  type RawResponse as StoredResponse,
-  type SecondOpinion as StoredOpinion,
-  STEP_STATUSES,
-  type StepExecution,
-} from '../../runs/state/model.ts';
+import { type RawResponse as StoredResponse, STEP_STATUSES, type StepExecution } from '../../runs/state/model.ts';
 import type { StepFeedback as StepMark } from '../../store/tables/feedback.ts';
-import { AnyObject, iso, isoOrNull, NullableNumber, NullableText, secondsBetween, Time } from './answer.ts';
+import { AnyObject, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { StepFeedback, stepFeedbackView } from './feedback.ts';
 
 /** Why a step passed its gate or did not: every signal, and one sentence. */
@@ -60,6 +53,8 @@ export const CostPart = z.strictObject({
 });
 export type CostPart = z.infer<typeof CostPart>;
 
+const Loaded = z.strictObject({ step_id: z.string(), status: z.enum(STEP_STATUSES) });
+
 /** What an executor answered (Orchestration 2.2); a key that does not apply is absent. */
 export const RawResponse = z
   .strictObject({
@@ -79,13 +74,22 @@ export const RawResponse = z
     verifier: SecondOpinion.optional(),
     grounding: SecondOpinion.optional(),
     /** In a rerun: the execution that this result was taken from. */
-    loaded: z.strictObject({ step_id: z.string(), status: z.enum(STEP_STATUSES) }).optional(),
+    loaded: Loaded.optional(),
     costs: z.array(CostPart).optional(),
     /** Answers of earlier iterations of `loop_until`. */
     iterations_before: z.array(z.strictObject({ confidence: NullableNumber, summary: NullableText })).optional(),
   })
   .meta({ id: 'RawResponse' });
 export type RawResponse = z.infer<typeof RawResponse>;
+
+const CheckResult = z.strictObject({
+  name: z.string(),
+  type: z.enum(['shell', 'webhook']),
+  passed: z.boolean(),
+  /** Why it failed, or what was seen. */
+  detail: z.string(),
+  duration_seconds: z.number(),
+});
 
 export const StepDetail = z
   .strictObject({
@@ -103,16 +107,7 @@ export const StepDetail = z
     effective_confidence: NullableNumber,
     grounding_score: NullableNumber,
     deterministic_passed: z.boolean().nullable(),
-    checks: z.array(
-      z.strictObject({
-        name: z.string(),
-        type: z.enum(['shell', 'webhook']),
-        passed: z.boolean(),
-        /** Why it failed, or what was seen. */
-        detail: z.string(),
-        duration_seconds: z.number(),
-      }),
-    ),
+    checks: z.array(CheckResult),
     trust_report: TrustReport.nullable(),
     prompt_hash: NullableText,
     agent_version: NullableText,
@@ -137,64 +132,18 @@ export const StepDetail = z
   .meta({ id: 'StepDetail' });
 export type StepDetail = z.infer<typeof StepDetail>;
 
-export const stepView = (step: StepExecution, feedback: StepMark | null): StepDetail => ({
-  id: step.id,
-  step_name: step.stepName,
-  step_index: step.stepIndex,
-  kind: step.kind,
-  executor: step.executor,
-  agent: step.agent,
-  model: step.model,
-  provider: step.provider,
-  status: step.status,
-  primary_confidence: step.primaryConfidence,
-  verifier_confidence: step.verifierConfidence,
-  effective_confidence: step.effectiveConfidence,
-  grounding_score: step.groundingScore,
-  deterministic_passed: step.deterministicPassed,
-  checks: step.checks.map(checkView),
-  trust_report: step.trustReport,
-  prompt_hash: step.promptHash,
-  agent_version: step.agentVersion,
-  input_tokens: step.inputTokens,
-  output_tokens: step.outputTokens,
-  cost: step.cost,
-  cost_source: step.costSource,
-  duration_seconds: secondsBetween(step.startedAt, step.completedAt),
-  started_at: iso(step.startedAt),
-  completed_at: isoOrNull(step.completedAt),
-  attempts: step.attempts,
-  summary: step.summary,
-  output: step.output,
-  next_step_context: step.nextStepContext,
-  raw_response: step.rawResponse && rawResponseView(step.rawResponse),
-  artifacts: step.artifacts,
-  feedback: feedback && stepFeedbackView(feedback),
-  error: step.error,
-});
+export const stepView = (step: StepExecution, feedback: StepMark | null): StepDetail =>
+  viewOf(StepDetail, step, {
+    checks: step.checks.map((check) => viewOf(CheckResult, check)),
+    duration_seconds: secondsBetween(step.startedAt, step.completedAt),
+    raw_response: step.rawResponse && rawResponseView(step.rawResponse),
+    feedback: feedback && stepFeedbackView(feedback),
+  });
 
-const checkView = ({ durationSeconds, ...check }: CheckResult) => ({ ...check, duration_seconds: durationSeconds });
-
-const tokens = <T extends { inputTokens: number | null; outputTokens: number | null }>({
-  inputTokens,
-  outputTokens,
-  ...rest
-}: T) => ({ ...rest, input_tokens: inputTokens, output_tokens: outputTokens });
-
-const rawResponseView = (raw: StoredResponse): RawResponse => ({
-  prompt: raw.prompt,
-  prompt_spans: raw.promptSpans,
-  text: raw.text,
-  stop_reason: raw.stopReason,
-  iterations: raw.iterations,
-  tool_calls: raw.toolCalls,
-  trace: raw.trace,
-  http: raw.http,
-  items: raw.items,
-  child_run_id: raw.childRunId,
-  verifier: raw.verifier && tokens<StoredOpinion>(raw.verifier),
-  grounding: raw.grounding && tokens<StoredOpinion>(raw.grounding),
-  loaded: raw.loaded && { step_id: raw.loaded.stepId, status: raw.loaded.status },
-  costs: raw.costs?.map((part) => tokens<StoredCostPart>(part)),
-  iterations_before: raw.iterationsBefore,
-});
+const rawResponseView = (raw: StoredResponse): RawResponse =>
+  viewOf(RawResponse, raw, {
+    verifier: raw.verifier && viewOf(SecondOpinion, raw.verifier),
+    grounding: raw.grounding && viewOf(SecondOpinion, raw.grounding),
+    loaded: raw.loaded && viewOf(Loaded, raw.loaded),
+    costs: raw.costs?.map((part) => viewOf(CostPart, part)),
+  });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentVersion } from '../../analytics/agent-versions.ts';
 import type { PromptVersion } from '../../analytics/prompt-versions.ts';
-import { component, iso, NullableText, Time } from './answer.ts';
+import { component, NullableText, Time, viewOf } from './answer.ts';
 import { BucketView, bucketView } from './calibration.ts';
 
 const PROMPT = {
@@ -74,24 +74,7 @@ export const AgentVersions = component(
   { agent: 'gateway:sre-triage', versions: [AGENT] },
 );
 
-export const promptVersionView = (version: PromptVersion): PromptVersionView => ({
-  prompt_hash: version.promptHash,
-  template: version.template,
-  first_seen_at: iso(version.firstSeenAt),
-  last_seen_at: iso(version.lastSeenAt),
-  runs_total: version.runsTotal,
-  labelled_n: version.labelledN,
-  diff_from_previous: version.diffFromPrevious,
-  calibration: version.calibration.map(bucketView),
-});
+export const promptVersionView = (version: PromptVersion): PromptVersionView =>
+  viewOf(PromptVersionView, version, { calibration: version.calibration.map(bucketView) });
 
-export const agentVersionView = (version: AgentVersion): AgentVersionView => ({
-  agent_version: version.agentVersion,
-  soul_md: version.soulMd,
-  agent_yaml: version.agentYaml,
-  note: version.note,
-  first_seen_at: iso(version.firstSeenAt),
-  last_seen_at: iso(version.lastSeenAt),
-  diff_from_previous: version.diffFromPrevious,
-  used_by_steps: version.usedBySteps,
-});
+export const agentVersionView = (version: AgentVersion): AgentVersionView => viewOf(AgentVersionView, version);
