@@ -93,12 +93,12 @@ export async function startStack({ between }: StackOptions = {}): Promise<Stack>
     ];
     const syncApiServer = syncArgs('Pipeline,LibraryStep', managed.apiServer, {
       url: apiServer.url,
-      tokenFile: 'admin',
+      tokenFile: 'reload',
       config: apiServerConfig,
     });
     const syncGateway = syncArgs('Agent', managed.gateway, {
       url: gateway.url,
-      tokenFile: 'gateway_admin',
+      tokenFile: 'gateway_reload',
       config: gatewayConfig,
     });
     const managerFlags = flags({

@@ -11,9 +11,11 @@ export const LocalTokens = z.object({
   operator: Token,
   viewer: Token,
   webhook: Token,
+  reload: Token,
   gateway_admin: Token,
   gateway_invoke: Token,
   gateway_approve: Token,
+  gateway_reload: Token,
   session_secret: Token,
 });
 export type LocalTokens = z.infer<typeof LocalTokens>;
@@ -39,10 +41,12 @@ export function tokenEnvironment(tokens: LocalTokens): Record<string, string> {
     SIGNALBOX_OPERATOR_TOKEN: tokens.operator,
     SIGNALBOX_VIEWER_TOKEN: tokens.viewer,
     SIGNALBOX_WEBHOOK_TOKEN: tokens.webhook,
+    SIGNALBOX_RELOAD_TOKEN: tokens.reload,
     SIGNALBOX_SESSION_SECRET: tokens.session_secret,
     GATEWAY_ADMIN_TOKEN: tokens.gateway_admin,
     GATEWAY_INVOKE_TOKEN: tokens.gateway_invoke,
     GATEWAY_APPROVE_TOKEN: tokens.gateway_approve,
+    GATEWAY_RELOAD_TOKEN: tokens.gateway_reload,
   };
 }
 

@@ -78,6 +78,7 @@ const tokensOf = (config: GatewayConfig, env: NodeJS.ProcessEnv) =>
     adminToken: env['GATEWAY_ADMIN_TOKEN'],
     invokeToken: env['GATEWAY_INVOKE_TOKEN'],
     approveToken: env['GATEWAY_APPROVE_TOKEN'] || config.identity.approve_token,
+    reloadToken: env['GATEWAY_RELOAD_TOKEN'] || config.identity.reload_token,
     mint: () => randomBytes(32).toString('base64url'),
   });
 

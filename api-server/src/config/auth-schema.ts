@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { block, flag, text, whole } from './fields.ts';
 
-export const TOKEN_ROLES = ['admin', 'operator', 'viewer', 'webhook'] as const;
+export const TOKEN_ROLES = ['admin', 'operator', 'viewer', 'webhook', 'reload'] as const;
 
 const TokenEntry = z
   .strictObject({
     name: text().max(128).describe('Name of the caller in logs and in the audit log'),
     token: text().describe('The secret; write `${NAME}` to read it from the environment'),
-    role: z.enum(TOKEN_ROLES).describe('Role of the token; `webhook` may only call the webhook'),
+    role: z
+      .enum(TOKEN_ROLES)
+      .describe('Role of the token; `webhook` may only call the webhook, `reload` only `POST /reload`'),
     team: text()
       .max(128)
       .optional()

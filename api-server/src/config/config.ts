@@ -1,7 +1,7 @@
-import type { AuthBlock } from './auth-schema.ts';
+import type { AuthBlock, TOKEN_ROLES } from './auth-schema.ts';
 import type { NotificationsBlock } from './notifications-schema.ts';
 
-export type TokenRole = 'admin' | 'operator' | 'viewer' | 'webhook';
+export type TokenRole = (typeof TOKEN_ROLES)[number];
 
 /** One named secret (Orchestration 2.14). */
 export interface Token {

@@ -220,6 +220,10 @@ export const GatewayConfig = z.strictObject({
         .describe(
           'Token that may do what the `invoke` token may, and answer tool approvals; `GATEWAY_APPROVE_TOKEN` has precedence. Without one only the connection that started a run answers for it',
         ),
+      reload_token: z
+        .string()
+        .optional()
+        .describe('Token that may call `POST /reload` and nothing else; `GATEWAY_RELOAD_TOKEN` has precedence'),
     })
     .prefault({})
     .describe('Tokens in addition to the two that the gateway generates'),

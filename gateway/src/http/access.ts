@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Authenticate, grants, type Scope } from '../identity/authenticate.ts';
 
 /** `metrics` is open, or `invoke` where `server.metrics_auth` is set. */
-export type RouteScope = 'open' | 'metrics' | 'invoke' | 'admin';
+export type RouteScope = 'open' | 'metrics' | Scope;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

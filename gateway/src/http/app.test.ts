@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_TOKEN, INVOKE_TOKEN, startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+import {
+  ADMIN_TOKEN,
+  INVOKE_TOKEN,
+  RELOAD_TOKEN,
+  startTestGateway,
+  type TestGateway,
+} from '../testing/start-test-gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -11,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 /** Scopes of the specification, written out a second time on purpose. */
-const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
+const SCOPES: Record<string, 'open' | 'invoke' | 'reload' | 'admin'> = {
   'GET /health': 'open',
   'GET /metrics': 'open',
   'GET /agents': 'invoke',
@@ -30,7 +36,7 @@ const SCOPES: Record<string, 'open' | 'invoke' | 'admin'> = {
   'DELETE /agents/{name}': 'admin',
   'POST /agents/validate': 'admin',
   'POST /tool-policy/test': 'admin',
-  'POST /reload': 'admin',
+  'POST /reload': 'reload',
 };
 
 async function documentedRoutes(): Promise<string[]> {
@@ -66,10 +72,15 @@ describe.each(Object.entries(SCOPES))('%s', (route, scope) => {
 
   test('with the invoke token', async () => {
     const { status, body } = await ask(INVOKE_TOKEN);
-    if (scope === 'admin') {
+    if (scope === 'admin' || scope === 'reload') {
       expect(status).toBe(403);
-      expect(body.detail).toEqual({ type: 'forbidden', message: 'the invoke token lacks the scope admin' });
+      expect(body.detail).toEqual({ type: 'forbidden', message: `the invoke token lacks the scope ${scope}` });
     } else expect([200, 404]).toContain(status);
+  });
+
+  test('with the reload token', async () => {
+    const { status } = await ask(RELOAD_TOKEN);
+    expect(status).toBe(scope === 'open' || scope === 'reload' ? 200 : 403);
   });
 
   test('with the admin token', async () => {

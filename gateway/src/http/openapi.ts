@@ -27,6 +27,7 @@ const SCOPE_TEXT = {
   open: 'No token.',
   metrics: 'No token, or `invoke` when `server.metrics_auth` is set.',
   invoke: 'Token with scope `invoke` or `admin`.',
+  reload: 'Token with scope `reload` or `admin`.',
   admin: 'Token with scope `admin`.',
 } as const;
 
@@ -88,7 +89,7 @@ function commonErrors({ method, url }: RouteOptions, scope: RouteScope): Record<
     ...(method === 'GET' && !url.includes(':') ? [] : [400]),
     ...(method === 'GET' ? [] : [413]),
     ...(scope === 'open' ? [] : [401]),
-    ...(scope === 'admin' ? [403] : []),
+    ...(scope === 'open' || scope === 'metrics' ? [] : [403]),
     500,
   ];
   return Object.fromEntries(statuses.map((status) => [status, ErrorAnswer]));

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Tokens } from './device-auth.ts';
 
-export type Scope = 'admin' | 'invoke';
+export type Scope = 'admin' | 'invoke' | 'reload';
 type TokenName = Scope | 'approve';
 
 /** Of which runs a connection answers the tool approvals: of all, of those that it started, or of none. */
@@ -16,12 +17,13 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 const MAX_TOKEN_CHARS = 4096;
 
 /** Compares digests in constant time, always against every token. */
-export function createAuthenticate(tokens: { admin: string; invoke: string; approve: string | null }): Authenticate {
+export function createAuthenticate(tokens: Pick<Tokens, TokenName>): Authenticate {
   const known: [TokenName, Buffer][] = [
     ['admin', digest(tokens.admin)],
     ['invoke', digest(tokens.invoke)],
   ];
   if (tokens.approve !== null) known.push(['approve', digest(tokens.approve)]);
+  if (tokens.reload !== null) known.push(['reload', digest(tokens.reload)]);
   const others: ApprovalRight = tokens.approve === null ? 'own' : 'none';
   return (authorization) => {
     if (!authorization) return { ok: false, reason: 'missing' };
@@ -39,7 +41,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** `admin` grants every scope, the others only `invoke` (Gateway 5). */
+/** `admin` grants every scope, `reload` only itself, the others only `invoke` (Gateway 5). */
 export function grants(token: TokenName, needed: Scope): boolean {
-  return token === 'admin' || needed === 'invoke';
+  return token === 'admin' || needed === (token === 'reload' ? 'reload' : 'invoke');
 }

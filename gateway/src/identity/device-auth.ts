@@ -10,8 +10,9 @@ const DeviceAuth = z.object({ admin_token: z.string().min(MIN_CHARS), invoke_tok
 export interface Tokens {
   admin: string;
   invoke: string;
-  /** Never minted; null where none is configured. */
+  /** Never minted, like the next; null where none is configured. */
   approve: string | null;
+  reload: string | null;
   minted: boolean;
 }
 
@@ -21,23 +22,31 @@ interface TokenSources {
   adminToken: string | undefined;
   invokeToken: string | undefined;
   approveToken: string | undefined;
+  reloadToken: string | undefined;
   mint: () => string;
 }
 
 export type TokensResult = { ok: true; tokens: Tokens } | { ok: false; message: string };
-type Minted = { ok: true; tokens: Omit<Tokens, 'approve'> } | { ok: false; message: string };
+type Extra = 'approve' | 'reload';
+type Minted = { ok: true; tokens: Omit<Tokens, Extra> } | { ok: false; message: string };
 
-/** Admin and invoke token by their sources, and the approve token where one is configured. */
+/** Admin and invoke token by their sources, and the approve and reload tokens where they are configured. */
 export function loadTokens(sources: TokenSources): TokensResult {
   const loaded = adminAndInvoke(sources);
   if (!loaded.ok) return loaded;
-  const approve = sources.approveToken || null;
   const { admin, invoke } = loaded.tokens;
-  if (approve !== null && approve.length < MIN_CHARS)
-    return { ok: false, message: `GATEWAY_APPROVE_TOKEN: has fewer than ${MIN_CHARS} characters` };
-  if (approve === admin || approve === invoke)
-    return { ok: false, message: 'GATEWAY_APPROVE_TOKEN: must differ from the other tokens' };
-  return { ok: true, tokens: { ...loaded.tokens, approve } };
+  const approve = sources.approveToken || null;
+  const reload = sources.reloadToken || null;
+  const message =
+    problemOf('GATEWAY_APPROVE_TOKEN', approve, [admin, invoke]) ??
+    problemOf('GATEWAY_RELOAD_TOKEN', reload, [admin, invoke, approve]);
+  return message === null ? { ok: true, tokens: { ...loaded.tokens, approve, reload } } : { ok: false, message };
+}
+
+function problemOf(name: string, token: string | null, others: readonly (string | null)[]): string | null {
+  if (token === null) return null;
+  if (token.length < MIN_CHARS) return `${name}: has fewer than ${MIN_CHARS} characters`;
+  return others.includes(token) ? `${name}: must differ from the other tokens` : null;
 }
 
 /** Tokens from the environment, else from `device-auth.json`, else minted into it with mode 0600 (Gateway 5). */

@@ -13,6 +13,7 @@ import { until } from './until.ts';
 export const ADMIN_TOKEN = 'test-admin-token-000';
 export const INVOKE_TOKEN = 'test-invoke-token-00';
 export const APPROVE_TOKEN = 'test-approve-token-0';
+export const RELOAD_TOKEN = 'test-reload-token-00';
 
 interface TestGatewayOptions {
   /** agent.yaml without `name`, and the soul, by agent name. */
@@ -52,7 +53,7 @@ export async function startTestGateway({
   const warnings: unknown[] = [];
   const started = await startGateway({
     config: loaded.config,
-    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, approve: null, minted: false, ...tokens },
+    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, approve: null, reload: RELOAD_TOKEN, minted: false, ...tokens },
     signingKey,
     version: '0.0.0-test',
     log: {

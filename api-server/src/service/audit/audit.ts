@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TOKEN_ROLES } from '../../config/auth-schema.ts';
 import type { Database } from '../../store/db/database.ts';
 import { listAudit } from '../../store/tables/audit.ts';
 import { count, Instant, line } from '../fields.ts';
@@ -6,7 +7,7 @@ import { type AuditPage, auditView } from '../views/audit.ts';
 
 export const AuditQuery = z.strictObject({
   actor: line().optional(),
-  role: z.enum(['admin', 'operator', 'viewer', 'webhook']).optional(),
+  role: z.enum(TOKEN_ROLES).optional(),
   action: line().optional(),
   target_type: line().optional(),
   target: line().optional(),

@@ -1,7 +1,7 @@
 import type { TokenRole } from '../../config/config.ts';
 
-/** The role that a route requires: none, `webhook`, or at least one of the ranked roles (Orchestration 5). */
-export type RouteRole = 'none' | 'webhook' | 'viewer' | 'operator' | 'admin';
+/** The role that a route requires: none, `webhook`, `reload` (or admin), or at least one of the ranked roles (Orchestration 5). */
+export type RouteRole = 'none' | TokenRole;
 
 /** The caller: a named token, or anonymous where authentication is off. */
 export interface Caller {
@@ -15,10 +15,11 @@ export const ANONYMOUS: Caller = { name: 'anonymous', role: 'admin', team: null 
 
 const RANK = { viewer: 1, operator: 2, admin: 3 } as const;
 
-/** admin implies operator implies viewer; webhook stands apart in both directions. */
+/** admin implies operator implies viewer, and reload; webhook stands apart in both directions, reload implies nothing. */
 export function permits(role: TokenRole, needed: RouteRole): boolean {
   if (needed === 'none') return true;
   if (role === 'webhook' || needed === 'webhook') return role === needed;
+  if (role === 'reload' || needed === 'reload') return role === needed || role === 'admin';
   return RANK[role] >= RANK[needed];
 }
 

@@ -68,8 +68,9 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
     sameOrigin,
     viewer: (request) => {
       const session = sessionOf(request);
-      if (!session || session.caller.role === 'webhook') return null;
-      return { name: session.caller.name, role: session.caller.role, csrf: session.csrf };
+      if (!session) return null;
+      const { name, role } = session.caller;
+      return role === 'webhook' || role === 'reload' ? null : { name, role, csrf: session.csrf };
     },
     logIn: (request, reply, { token, remember }) => {
       const known = token === '' ? null : tokens.bySecret(token.trim());

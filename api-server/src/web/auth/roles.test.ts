@@ -7,7 +7,7 @@ import { routeTable, type RoutesDeps } from '../routes/index.ts';
 type Role = keyof typeof SECRETS;
 
 /** The role table of Orchestration 5, written down once more, by hand: first match wins. */
-const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 'admin'][] = [
+const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 'admin' | 'reload'][] = [
   [/^GET \/(health|ready|favicon\.svg|metrics)$/, 'none'],
   [/^POST \/webhook$/, 'webhook'],
   [/^GET /, 'viewer'],
@@ -19,15 +19,16 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/triggers\/preview$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
   [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
-  [/^POST \/reload$/, 'admin'],
+  [/^POST \/reload$/, 'reload'],
 ];
 
 const MAY: Record<string, Role[]> = {
-  none: ['admin', 'operator', 'viewer', 'webhook'],
+  none: ['admin', 'operator', 'viewer', 'webhook', 'reload'],
   webhook: ['webhook'],
   viewer: ['admin', 'operator', 'viewer'],
   operator: ['admin', 'operator'],
   admin: ['admin'],
+  reload: ['reload', 'admin'],
 };
 
 let server: TestServer;

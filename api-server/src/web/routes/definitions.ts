@@ -93,7 +93,7 @@ export const definitionRoutes = ({ definitions }: Pick<Services, 'definitions'>)
   route({
     method: 'POST',
     url: '/reload',
-    role: 'admin',
+    role: 'reload',
     id: 'reload',
     tag: 'definitions',
     summary: 'Reload all definitions',

@@ -196,9 +196,9 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
   });
 
   app.route({
-    ...WRITE,
     method: 'POST',
     url: '/reload',
+    config: { scope: 'reload' },
     schema: {
       operationId: 'reloadAgents',
       tags: ['agents'],

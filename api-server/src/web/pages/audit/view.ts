@@ -15,7 +15,7 @@ export interface AuditInput {
   now: number;
 }
 
-const ROLES = ['admin', 'operator', 'viewer'];
+const ROLES = ['admin', 'operator', 'viewer', 'reload'];
 const ACTIONS = [
   'create',
   'update',
