@@ -240,6 +240,43 @@ test('nobody may list or watch secrets; each part reads only its kinds', async (
   }
 });
 
+test('without a value every right is in the namespace of the release', async () => {
+  const manifests = await render();
+  expect(manifests.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
+  const rights = manifests.filter(({ kind }) => kind === 'Role' || kind === 'RoleBinding');
+  expect(new Set(rights.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['ops']));
+  const programs = [container(pick(manifests, 'Deployment', 'sb-controller'), 'controller')];
+  for (const part of ['api-server', 'gateway'])
+    programs.push(container(pick(manifests, 'Deployment', `sb-${part}`), 'sync'));
+  for (const { args } of programs) expect(args).toContain('--namespaces=ops');
+});
+
+test('rights in all namespaces have to be asked for', async () => {
+  const manifests = await render({ watchAllNamespaces: true });
+  expect(named(manifests)).toContain('ClusterRole ops-sb-controller');
+  const { args } = container(pick(manifests, 'Deployment', 'sb-controller'), 'controller');
+  expect(args.filter((one: string) => one.startsWith('--namespaces'))).toEqual([]);
+  expect(await refusal({ watchAllNamespaces: true, watchNamespaces: ['team-a'] })).toContain('watchAllNamespaces');
+});
+
+test.each([
+  [{}, 'reload-token', 'gateway-reload-token'],
+  [{ 'auth.existingSecret': 'mine' }, 'admin-token', 'gateway-admin-token'],
+  [{ 'auth.existingSecret': 'mine', 'auth.existingReloadTokens': true }, 'reload-token', 'gateway-reload-token'],
+])('with %j the sidecars reload with the %s and the %s, which the services know', async (values, ...keys) => {
+  const manifests = await render(values);
+  for (const [index, part] of ['api-server', 'gateway'].entries()) {
+    const deployment = pick(manifests, 'Deployment', `sb-${part}`);
+    const volumes = deployment.spec.template.spec.volumes as { name: string; secret?: { items: { key: string }[] } }[];
+    const [item] = volumes.find(({ name }) => name === 'reload-token')?.secret?.items ?? [];
+    expect(item?.key).toBe(keys[index]);
+    const env = container(deployment, part).env as { valueFrom?: { secretKeyRef: { key: string } } }[];
+    expect(env.map(({ valueFrom }) => valueFrom?.secretKeyRef.key)).toContain(keys[index]);
+  }
+  const { auth } = configFile(manifests, 'api-server.yaml') as { auth: { tokens: { role: string }[] } };
+  expect(auth.tokens.some(({ role }) => role === 'reload')).toBe(keys[0] === 'reload-token');
+});
+
 test('namespaces that are named get roles of their own, and none is cluster-wide', async () => {
   const manifests = await render({ watchNamespaces: ['team-a', 'team-b'] });
   expect(manifests.filter(({ kind }) => kind.startsWith('Cluster'))).toEqual([]);
@@ -356,6 +393,29 @@ test('the gateway is entered by Signalbox and the monitoring only; without polic
   expect(
     named(await render({ 'networkPolicy.enabled': false })).filter((name) => name.startsWith('NetworkPolicy')),
   ).toEqual([]);
+});
+
+test('a service connects to public addresses, the Kubernetes API and Signalbox, and to what values add', async () => {
+  const egressOf = async (part: string, values: Values = {}) =>
+    JSON.stringify(pick(await render(values), 'NetworkPolicy', `sb-${part}`).spec.egress);
+  for (const part of ['api-server', 'gateway', 'controller']) {
+    const { policyTypes, egress } = pick(await render(), 'NetworkPolicy', `sb-${part}`).spec;
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    const blocks = egress.flatMap(({ to = [] }: { to?: { ipBlock?: { cidr: string; except: string[] } }[] }) =>
+      to.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock] : [])),
+    ) as { cidr: string; except: string[] }[];
+    expect(blocks).toHaveLength(4);
+    for (const { cidr, except } of blocks) expect(except).toContain(cidr === '::/0' ? 'fe80::/10' : '169.254.0.0/16');
+  }
+  expect(await egressOf('gateway')).toContain('signalbox.dev/agent');
+  expect(await egressOf('api-server')).not.toContain('5432');
+  expect(await egressOf('api-server', { 'database.existingSecret': 'pg' })).toContain('5432');
+  const more = { to: [{ podSelector: { matchLabels: { app: 'tools' } } }], ports: [{ port: 9000 }] };
+  const added = await render({ 'networkPolicy.egress.gateway': [more] });
+  expect(pick(added, 'NetworkPolicy', 'sb-gateway').spec.egress).toContainEqual(more);
+  expect(JSON.stringify(pick(added, 'NetworkPolicy', 'sb-api-server').spec.egress)).not.toContain('9000');
+  const open = await render({ 'networkPolicy.egress.enabled': false });
+  expect(pick(open, 'NetworkPolicy', 'sb-gateway').spec).toMatchObject({ policyTypes: ['Ingress'] });
 });
 
 test('monitoring is off until it is asked for, and then scrapes each replica with its sidecar', async () => {

@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOT } from '../support/start-service.ts';
 
-const TOKENS = ['admin', 'operator', 'viewer', 'webhook', 'gateway-admin', 'gateway-invoke', 'gateway-approve'].map(
-  (name) => `${name}-token`,
-);
+const ROLES = ['admin', 'operator', 'viewer', 'webhook', 'reload'];
+const SCOPES = ['gateway-admin', 'gateway-invoke', 'gateway-approve', 'gateway-reload'];
+const TOKENS = [...ROLES, ...SCOPES].map((name) => `${name}-token`);
 const ALL = [...TOKENS, 'session-secret'].toSorted();
 
 interface Secret {

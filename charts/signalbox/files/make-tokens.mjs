@@ -13,9 +13,11 @@ const TOKENS = [
   'operator-token',
   'viewer-token',
   'webhook-token',
+  'reload-token',
   'gateway-admin-token',
   'gateway-invoke-token',
   'gateway-approve-token',
+  'gateway-reload-token',
   'session-secret',
 ];
 

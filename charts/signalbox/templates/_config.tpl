@@ -46,6 +46,9 @@ auth:
     - { name: operator, role: operator, token: "${SIGNALBOX_OPERATOR_TOKEN}" }
     - { name: viewer, role: viewer, token: "${SIGNALBOX_VIEWER_TOKEN}" }
     - { name: alertmanager, role: webhook, token: "${SIGNALBOX_WEBHOOK_TOKEN}" }
+    {{- if include "signalbox.hasReloadTokens" . }}
+    - { name: sync, role: reload, token: "${SIGNALBOX_RELOAD_TOKEN}" }
+    {{- end }}
 {{- end }}
 
 {{- define "signalbox.gatewayConfig" -}}

@@ -25,6 +25,11 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{ printf "%s-%s-%s" $root.Release.Namespace $root.Release.Name (index . 1) }}
 {{- end }}
 
+{{/* The watched namespaces, separated by commas; nothing for all of them. */}}
+{{- define "signalbox.namespaces" -}}
+{{- if not .Values.watchAllNamespaces }}{{ join "," (.Values.watchNamespaces | default (list .Release.Namespace)) }}{{ end }}
+{{- end }}
+
 {{- define "signalbox.tokensSecret" -}}
 {{ .Values.auth.existingSecret | default (printf "%s-tokens" .Release.Name) }}
 {{- end }}
@@ -57,6 +62,9 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- end }}
 {{- if and (gt (int .Values.apiServer.replicas) 1) (not (include "signalbox.isPostgres" .)) }}
 {{- fail "apiServer.replicas: more than 1 needs Postgres, the embedded database belongs to one process; set database.existingSecret" }}
+{{- end }}
+{{- if and .Values.watchAllNamespaces .Values.watchNamespaces }}
+{{- fail "watchAllNamespaces: every namespace is watched; leave watchNamespaces empty" }}
 {{- end }}
 {{- range $part := list "apiServer" "gateway" }}
 {{- $config := (index $.Values $part).config }}

@@ -82,8 +82,8 @@ affinity: {{- toYaml . | nindent 2 }}
     - --service-config=/config/gateway.yaml
     - --host=0.0.0.0
     - --port=8081
-    {{- with .root.Values.watchNamespaces }}
-    - --namespaces={{ join "," . }}
+    {{- with include "signalbox.namespaces" .root }}
+    - --namespaces={{ . }}
     {{- end }}
   ports: [{ name: sync, containerPort: 8081 }]
   # The files are written before the service starts.
@@ -99,7 +99,12 @@ affinity: {{- toYaml . | nindent 2 }}
     {{- include "signalbox.accountMount" .root | nindent 4 }}
 {{- end }}
 
-{{/* Volumes beside the data; takes (list . "key of the reload token"). */}}
+{{/* Whether the token Secret has tokens of the role reload. */}}
+{{- define "signalbox.hasReloadTokens" -}}
+{{- if or (not .Values.auth.existingSecret) .Values.auth.existingReloadTokens }}true{{ end }}
+{{- end }}
+
+{{/* Volumes beside the data; takes (list . "" or "gateway-"), the prefix of the service's tokens. */}}
 {{- define "signalbox.serviceVolumes" -}}
 {{- $root := index . 0 -}}
 - { name: managed, emptyDir: {} }
@@ -109,6 +114,6 @@ affinity: {{- toYaml . | nindent 2 }}
   secret:
     secretName: {{ include "signalbox.tokensSecret" $root }}
     defaultMode: 0440
-    items: [{ key: {{ index . 1 }}, path: reload }]
+    items: [{ key: {{ index . 1 }}{{ if include "signalbox.hasReloadTokens" $root }}reload{{ else }}admin{{ end }}-token, path: reload }]
 {{ include "signalbox.accountVolume" $root }}
 {{- end }}
