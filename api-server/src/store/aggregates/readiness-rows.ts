@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { EvidenceRow, Outcome } from '../../analytics/readiness/evidence.ts';
+import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -52,8 +53,8 @@ export async function readinessRows(db: Kysely<Tables>, slice: EvidenceSlice): P
       'step_executions.agent_version',
       'step_executions.status',
       'step_executions.error_type',
-      'step_executions.effective_confidence',
-      'step_executions.grounding_score',
+      'step_executions.effective_confidence as confidence',
+      'step_executions.grounding_score as grounding',
       'step_executions.deterministic_passed',
       'step_executions.started_at',
       'step_feedback.outcome as step_outcome',
@@ -78,28 +79,17 @@ interface Selected {
   agent_version: string | null;
   status: string;
   error_type: string | null;
-  effective_confidence: number | null;
-  grounding_score: number | null;
+  confidence: number | null;
+  grounding: number | null;
   deterministic_passed: number | null;
   started_at: number;
   step_outcome: string | null;
   run_outcome: string | null;
 }
 
-const toRow = (row: Selected): EvidenceRow => ({
-  runId: row.run_id,
-  stepName: row.step_name,
-  agent: row.agent,
-  provider: row.provider,
-  model: row.model,
-  promptHash: row.prompt_hash,
-  agentVersion: row.agent_version,
-  status: row.status,
-  errorType: row.error_type,
-  confidence: row.effective_confidence,
-  grounding: row.grounding_score,
-  checksPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
-  startedAt: row.started_at,
+const toRow = ({ deterministic_passed: passed, ...row }: Selected): EvidenceRow => ({
+  ...camelCase(row),
+  checksPassed: passed === null ? null : passed === 1,
   stepOutcome: row.step_outcome as Outcome | null,
   runOutcome: row.run_outcome as Outcome | null,
 });

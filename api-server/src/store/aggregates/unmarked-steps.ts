@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -112,16 +113,10 @@ interface Row {
 const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
 const toUnmarked = (row: Row): UnmarkedStep => ({
-  runId: row.run_id,
-  stepName: row.step_name,
-  pipelineName: row.pipeline_name,
+  ...camelCase(row),
   stage: row.stage as Stage,
-  runSummary: row.run_summary,
-  source: row.source,
   agent: row.agent ?? '',
-  status: row.status,
   trustReport: json(row.trust_report) as TrustReport | null,
-  summary: row.summary,
   output: json(row.output),
   completedAt: row.completed_at ?? 0,
 });

@@ -2,57 +2,28 @@ import { type HumanField, inputSha256 } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { Approval, ApprovalStatus, FieldValues, ToolCall } from '../../runs/human/approval.ts';
 import type { ConfigSource, Message } from '../../notify/message.ts';
+import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 import type { ApprovalRow, Tables } from '../db/schema.ts';
-import { statement } from '../db/statement.ts';
+import { columns, statement } from '../db/statement.ts';
 
-type Fresh = Omit<ApprovalRow, 'decided_at' | 'decided_by' | 'comment' | 'answers'>;
-
-const insertRow = statement<Fresh>((db, slot) =>
-  db
-    .insertInto('approvals')
-    .values({
-      id: slot.id,
-      run_id: slot.run_id,
-      step_name: slot.step_name,
-      kind: slot.kind,
-      pipeline_name: slot.pipeline_name,
-      team: slot.team,
-      stage: slot.stage,
-      question: slot.question,
-      fields: slot.fields,
-      tool: slot.tool,
-      status: slot.status,
-      requested_at: slot.requested_at,
-      expires_at: slot.expires_at,
-    })
-    // A question that a restart asks again is the same question.
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
-/** Stores a question that waits; one that is there already stays as it is. */
+/** Stores a question that waits; one that a restart asks again stays as it is. */
 export async function insertApproval(tx: Tx, approval: Approval): Promise<void> {
-  await tx.run(insertRow, {
-    id: approval.id,
-    run_id: approval.runId,
-    step_name: approval.stepName,
-    kind: approval.kind,
-    pipeline_name: approval.pipelineName,
-    team: approval.team,
-    stage: approval.stage,
-    question: approval.question,
+  const row = {
+    ...snakeCase(approval),
     fields: JSON.stringify(approval.fields),
-    tool: approval.tool === null ? null : JSON.stringify(toolRow(approval.tool)),
-    status: 'pending',
-    requested_at: approval.requestedAt,
-    expires_at: approval.expiresAt,
-  });
+    tool: approval.tool && JSON.stringify(snakeCase(approval.tool)),
+    answers: approval.answers && JSON.stringify(approval.answers),
+  };
+  await tx.db
+    .insertInto('approvals')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 type ToolRow = Omit<ToolCall, 'inputSha256'> & { input_sha256?: string };
-
-const toolRow = ({ inputSha256: input_sha256, ...tool }: ToolCall): ToolRow => ({ ...tool, input_sha256 });
 
 /** Rows of earlier versions have no hash. */
 const toTool = ({ input_sha256, ...tool }: ToolRow): ToolCall => ({
@@ -65,13 +36,7 @@ type Closing = Pick<ApprovalRow, 'id' | 'status' | 'decided_at' | 'decided_by' |
 const decideRow = statement<Closing & { before: number }>((db, slot) =>
   db
     .updateTable('approvals')
-    .set({
-      status: slot.status,
-      decided_at: slot.decided_at,
-      decided_by: slot.decided_by,
-      comment: slot.comment,
-      answers: slot.answers,
-    })
+    .set(columns(slot, ['status', 'decided_at', 'decided_by', 'comment', 'answers']))
     .where('id', '=', slot.id)
     .where('status', '=', 'pending')
     .where('expires_at', '>', slot.before),
@@ -181,22 +146,12 @@ export async function listApprovals(
 }
 
 const toApproval = (row: ApprovalRow): Approval => ({
-  id: row.id,
-  runId: row.run_id,
-  stepName: row.step_name,
+  ...camelCase(row),
   kind: row.kind as Approval['kind'],
-  pipelineName: row.pipeline_name,
-  team: row.team,
   stage: row.stage as Stage,
-  question: row.question,
   fields: JSON.parse(row.fields) as HumanField[],
   tool: row.tool === null ? null : toTool(JSON.parse(row.tool) as ToolRow),
   status: row.status as ApprovalStatus,
-  requestedAt: row.requested_at,
-  expiresAt: row.expires_at,
-  decidedAt: row.decided_at,
-  decidedBy: row.decided_by,
-  comment: row.comment,
   answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
 });
 

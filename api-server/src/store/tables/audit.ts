@@ -1,7 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
+import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { statement } from '../db/statement.ts';
 
 export const ACTOR_KINDS = ['token', 'chat', 'system'] as const;
 
@@ -38,24 +38,8 @@ export interface AuditFilter {
   until?: number;
 }
 
-const insertAuditRow = statement<AuditEntry>((db, slot) =>
-  db.insertInto('audit').values({
-    ts: slot.ts,
-    actor: slot.actor,
-    actor_kind: slot.actorKind,
-    role: slot.role,
-    action: slot.action,
-    target_type: slot.targetType,
-    target: slot.target,
-    run_id: slot.runId,
-    outcome: slot.outcome,
-    prior_yaml: slot.priorYaml,
-    request_id: slot.requestId,
-  }),
-);
-
 export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
-  await tx.run(insertAuditRow, entry);
+  await tx.db.insertInto('audit').values(snakeCase(entry)).execute();
 }
 
 type Query = SelectQueryBuilder<Tables, 'audit', object>;
@@ -94,16 +78,6 @@ export async function listAudit(
 }
 
 const toRow = (row: Omit<Tables['audit'], 'id'> & { id: number }): AuditRow => ({
-  id: row.id,
-  ts: row.ts,
-  actor: row.actor,
+  ...camelCase(row),
   actorKind: row.actor_kind as AuditEntry['actorKind'],
-  role: row.role,
-  action: row.action,
-  targetType: row.target_type,
-  target: row.target,
-  runId: row.run_id,
-  outcome: row.outcome,
-  priorYaml: row.prior_yaml,
-  requestId: row.request_id,
 });

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { family } from '../../runs/state/hourly.ts';
+import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import { addCounters, type Counter } from '../db/counters.ts';
 import type { Tx } from '../db/database.ts';
@@ -37,15 +38,10 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .select('outcome')
     .where('run_id', '=', mark.runId)
     .executeTakeFirst();
-  const row = {
-    outcome: mark.outcome,
-    notes: mark.notes,
-    submitted_at: mark.submittedAt,
-    submitted_by: mark.submittedBy,
-  };
+  const row = snakeCase(mark);
   await tx.db
     .insertInto('run_feedback')
-    .values({ run_id: mark.runId, ...row })
+    .values(row)
     .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
     .execute();
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
@@ -70,15 +66,10 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
     .where('run_id', '=', mark.runId)
     .where('step_name', '=', mark.stepName)
     .executeTakeFirst();
-  const row = {
-    outcome: mark.outcome,
-    notes: mark.notes,
-    submitted_at: mark.submittedAt,
-    submitted_by: mark.submittedBy,
-  };
+  const row = snakeCase(mark);
   await tx.db
     .insertInto('step_feedback')
-    .values({ run_id: mark.runId, step_name: mark.stepName, ...row })
+    .values(row)
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
   const labels = [step.pipeline_name, family(mark.stepName), step.agent ?? '', step.model ?? '', step.provider ?? ''];
@@ -119,7 +110,7 @@ export async function stepFeedback(
     .where('run_id', '=', runId)
     .where('step_name', '=', stepName)
     .executeTakeFirst();
-  return { kind: 'found', feedback: row ? { ...toFeedback(row), stepName } : null };
+  return { kind: 'found', feedback: row ? toFeedback(row) : null };
 }
 
 /** All marks of one run. */
@@ -131,14 +122,11 @@ export async function feedbackOfRun(
   const steps = await db.selectFrom('step_feedback').selectAll().where('run_id', '=', runId).execute();
   return {
     run: run ? toFeedback(run) : null,
-    steps: new Map(steps.map((row) => [row.step_name, { ...toFeedback(row), stepName: row.step_name }])),
+    steps: new Map(steps.map((row) => [row.step_name, toFeedback(row)])),
   };
 }
 
-const toFeedback = (row: Tables['run_feedback']): RunFeedback => ({
-  runId: row.run_id,
+const toFeedback = <Row extends Tables['run_feedback']>(row: Row) => ({
+  ...camelCase(row),
   outcome: row.outcome as Outcome,
-  notes: row.notes,
-  submittedAt: row.submitted_at,
-  submittedBy: row.submitted_by,
 });

@@ -10,7 +10,7 @@ import { dialectOf } from '../db/dialect.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
-import { statement } from '../db/statement.ts';
+import { columns, statement } from '../db/statement.ts';
 import { toWrite } from '../db/write.ts';
 
 type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt'>;
@@ -121,14 +121,7 @@ type Settled = Pick<NotificationRow, 'id' | 'status' | 'attempts' | 'due_at' | '
 const settleRow = statement<Settled>((db, slot) =>
   db
     .updateTable('notifications')
-    .set({
-      status: slot.status,
-      attempts: slot.attempts,
-      due_at: slot.due_at,
-      ended_at: slot.ended_at,
-      error: slot.error,
-      receipt: slot.receipt,
-    })
+    .set(columns(slot, ['status', 'attempts', 'due_at', 'ended_at', 'error', 'receipt']))
     .where('id', '=', slot.id)
     .where('status', '=', 'pending'),
 );

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { camelCase } from '../../runs/state/key-case.ts';
 import type { Outcome, Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 import type { RunRow } from '../db/schema.ts';
@@ -56,32 +57,14 @@ export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 
   feedback_outcome: string | null;
 };
 
-export function toRun(row: RunColumns, currentStep: string | null): Run {
-  return {
-    seq: row.seq,
-    id: row.id,
-    pipelineName: row.pipeline_name,
-    definitionHash: row.definition_hash,
-    source: row.source,
-    status: row.status as RunStatus,
-    team: row.team,
-    stage: row.stage as Stage,
-    severity: row.severity,
-    summary: row.summary,
-    triggeredAt: row.triggered_at,
-    completedAt: row.completed_at,
-    fingerprint: row.fingerprint,
-    parentRunId: row.parent_run_id,
-    rerunOf: row.rerun_of,
-    waitingOn: row.waiting_on,
-    currentStep,
-    error: row.error_message === null ? null : { step: row.error_step, message: row.error_message },
-    trust: row.trust,
-    threshold: row.threshold,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    cost: row.cost,
-    unpricedSteps: row.unpriced_steps,
-    feedbackOutcome: row.feedback_outcome as Outcome | null,
-  };
-}
+export const toRun = (
+  { error_step: step, error_message: message, ...row }: RunColumns,
+  currentStep: string | null,
+): Run => ({
+  ...camelCase(row),
+  status: row.status as RunStatus,
+  stage: row.stage as Stage,
+  feedbackOutcome: row.feedback_outcome as Outcome | null,
+  currentStep,
+  error: message === null ? null : { step, message },
+});

@@ -1,7 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import { approvalCard } from '../approvals/card.ts';
 import { mayOperate } from '../page.ts';
-import type { Viewer } from '../page-deps.ts';
+import type { Viewer } from '../../auth/page-auth.ts';
 import type { ApprovalLine } from '../../../service/views/approval.ts';
 import type { LogLine } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
