@@ -1,24 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approvals } from '../service/approvals/approvals.ts';
 import { createChats } from '../chat/chats.ts';
-import type { Config } from '../config/config.ts';
-import { httpExecutor } from '../executors/http.ts';
-import type { Logs } from '../observability/logger.ts';
+import { EVERYWHERE, httpExecutor } from '../executors/http.ts';
 import { messagesOf } from '../store/tables/approvals.ts';
-import type { Database } from '../store/db/database.ts';
-
-export interface ChatParts {
-  config: Pick<Config, 'notifications'>;
-  logs: Pick<Logs, 'log'>;
-  database: Database;
-  approvals: Approvals;
-}
-
-/** Addresses in the service configuration are trusted, because the operator sets them. */
-const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+import type { Foundation } from './foundation.ts';
+import type { ServiceOptions } from './options.ts';
 
 /** Chat channels take decisions through the same use cases as the JSON routes. */
-export const wireChats = ({ config, logs, database, approvals }: ChatParts) =>
+export const wireChats = ({ config, logs }: ServiceOptions, { database }: Foundation, approvals: Approvals) =>
   createChats({
     settings: config.notifications,
     http: httpExecutor(EVERYWHERE),

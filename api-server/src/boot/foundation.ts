@@ -17,7 +17,6 @@ import { createBackends } from './engine.ts';
 import { shareRegistry } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
 import { createPricing, type Pricing } from './pricing.ts';
-import { startTracing } from './tracing.ts';
 import { wireVersions } from './versions.ts';
 
 /** What the later stages of the start need: the database, the loaded definitions, the backends, and what runs share. */
@@ -50,7 +49,7 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const own = await createRegistry({ ...registryOptions(config), now });
   const registry = shareRegistry(own, database, logs.log);
-  const tracing = await startTracing(options);
+  const tracing = await traced(options);
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
@@ -74,4 +73,11 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
     state: { accepting: true, leads: !('url' in config.database) },
   };
+}
+
+/** The SDK is loaded only when tracing is enabled. */
+async function traced({ config, version, logs }: ServiceOptions): Promise<Tracing | null> {
+  if (config.otel === null) return null;
+  const { startTracing } = await import('../observability/otel.ts');
+  return startTracing({ config: config.otel, version, log: logs.log });
 }

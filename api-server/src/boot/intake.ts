@@ -1,10 +1,7 @@
-import type { Config } from '../config/config.ts';
-import type { Capacity } from '../runs/run/capacity.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
-import { concurrencyGroupOf, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
-import type { Templates } from '../runs/prompt/templates.ts';
-import type { Database, Tx } from '../store/db/database.ts';
+import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
+import type { Tx } from '../store/db/database.ts';
 import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
 import { findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
@@ -12,6 +9,8 @@ import { countWaiting, groupHasRoom, makeRoom, joinGroup } from '../store/tables
 import { roomFor } from '../triggers/intake.ts';
 import type { IntakeDeps } from '../triggers/intake-deps.ts';
 import type { ReceiveDeps } from '../service/deliveries/receive.ts';
+import type { Foundation } from './foundation.ts';
+import type { ServiceOptions } from './options.ts';
 import { sharedRoomFor } from '../triggers/shared-queue.ts';
 
 const now = () => Date.now();
@@ -32,18 +31,11 @@ export const roomIn =
   (request) =>
     deps.shared ? sharedRoomFor(deps, deps.shared, request) : roomFor(deps, request);
 
-export interface IntakeParts {
-  database: Database;
-  capacity: Capacity;
-  concurrencyGroups: ConcurrencyGroups;
-  templates: Templates;
-  engine: Engine;
-}
-
 /** Connects intake to its transaction, its capacity limits and the engine that starts the runs. */
 export async function takeIn(
-  { dedup, concurrency }: Config,
-  { database, capacity, concurrencyGroups, templates, engine }: IntakeParts,
+  { config: { dedup, concurrency } }: ServiceOptions,
+  { database, capacity, concurrencyGroups, templates }: Foundation,
+  engine: Engine,
 ): Promise<IntakeDeps<Tx>> {
   const kept = await keptDefinitions(database.db);
   return {

@@ -1,11 +1,10 @@
 import { hostname } from 'node:os';
 import { spreadChanges } from '../definitions/spread-changes.ts';
 import type { Registry } from '../definitions/registry.ts';
-import type { Config } from '../config/config.ts';
-import type { Failpoints } from './failpoints.ts';
 import type { Logs } from '../observability/logger.ts';
 import { createReplica, LEASE_MS, type Replica } from './replica.ts';
-import type { Capacity } from '../runs/run/capacity.ts';
+import type { Foundation } from './foundation.ts';
+import type { ServiceOptions } from './options.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import type { EventHub } from '../runs/state/events.ts';
 import { followStored } from '../runs/state/follow-stored.ts';
@@ -15,18 +14,11 @@ import { readEvents } from '../store/tables/event-writes.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 import { spreadDefinitions } from '../store/tables/schedules.ts';
 
-export interface ReplicaParts {
-  config: Pick<Config, 'database'>;
-  logs: Pick<Logs, 'log'>;
-  failpoints: Failpoints;
-  database: Database;
+interface Joining {
   engine: Engine;
-  capacity: Capacity;
   /** Receives a broadcast of another replica. */
   heard(word: string): void;
   lead(leads: boolean): void;
-  /** Reloads the definitions, because another replica changed them. */
-  reload(): Promise<unknown>;
 }
 
 /** How long to wait for an api-server of an older version, which uses its database alone, to release it. */
@@ -35,8 +27,11 @@ const OWNER_PATIENCE_MS = 30_000;
 const SHORT_LEASE_MS = 2_000;
 
 /** Connects a replica to its lease, its store and its engine; null for the embedded database, which has one process. */
-export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> {
-  const { config, logs, failpoints, database, engine, capacity } = parts;
+export async function wireReplica(
+  { config, logs, failpoints }: ServiceOptions,
+  { database, capacity, own }: Foundation,
+  { engine, heard, lead }: Joining,
+): Promise<Replica | null> {
   if ('file' in config.database) return null;
   // Imports the Postgres client, which is loaded only where it is used.
   const { openMembership } = await import('../store/db/membership.ts');
@@ -47,7 +42,7 @@ export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> 
     heard: (word) => {
       if (word === 'work') replica.work();
       else if (word === 'look') replica.soon();
-      else parts.heard(word);
+      else heard(word);
     },
     patienceMs: OWNER_PATIENCE_MS,
   });
@@ -69,8 +64,8 @@ export async function wireReplica(parts: ReplicaParts): Promise<Replica | null> 
       // A cancelled run may take a while to end; the replica that asked polls the store for its end.
       for (const { runId, by } of asked) engine.cancel(runId, by).catch(() => undefined);
     },
-    lead: parts.lead,
-    definitionsChanged: onceMoved(() => void parts.reload().catch(reloadFailed(logs.log))),
+    lead,
+    definitionsChanged: onceMoved(() => void own.reload().catch(reloadFailed(logs.log))),
     monotonic: () => performance.now(),
     log: logs.log,
     fenced: !failpoints.unfenced,

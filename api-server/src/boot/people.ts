@@ -13,8 +13,9 @@ export interface People {
   chats: Chats;
 }
 
-export function reachPeople(options: ServiceOptions, { database, templates, now }: Foundation): People {
-  const notifications = wireNotifications({ ...options, database, templates });
+export function reachPeople(options: ServiceOptions, foundation: Foundation): People {
+  const { database, now } = foundation;
+  const notifications = wireNotifications(options, foundation);
   const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
-  return { notifications, approvals, chats: wireChats({ ...options, database, approvals }) };
+  return { notifications, approvals, chats: wireChats(options, foundation, approvals) };
 }

@@ -30,7 +30,7 @@ export async function wireRuntime(
   { notifications, approvals, chats }: People,
 ): Promise<Runtime> {
   const { config } = options;
-  const { tracing, pricing, versions, state, own, database } = foundation;
+  const { tracing, pricing, versions, state, database } = foundation;
   const isShared = 'url' in config.database;
   /** The engine needs the lease check before the replica exists. */
   const lease: { of: Replica | null } = { of: null };
@@ -46,24 +46,21 @@ export async function wireRuntime(
     endWrites: notifications.runEnded,
     ...(tracing && { traceRun: tracing.run }),
   });
-  const replica = await wireReplica({
-    ...options,
-    ...foundation,
+  const replica = await wireReplica(options, foundation, {
     engine,
     heard: (word) => approvals.heard(word),
     lead: (leads) => {
       state.leads = leads;
       chats.hear(leads);
     },
-    reload: own.reload,
   });
   lease.of = replica;
   return {
     engine,
     replica,
     artifacts,
-    intakeDeps: await takeIn(config, { ...foundation, engine }),
-    scheduler: wireScheduler({ ...options, ...foundation, engine }),
-    retention: startRetention({ ...options, database, leads: () => state.leads }),
+    intakeDeps: await takeIn(options, foundation, engine),
+    scheduler: wireScheduler(options, foundation, engine),
+    retention: startRetention(options, foundation),
   };
 }

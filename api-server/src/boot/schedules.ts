@@ -1,44 +1,28 @@
 import { cleanArtifacts } from '../store/artifacts/clean.ts';
-import type { Config } from '../config/config.ts';
-import type { Registry } from '../definitions/registry.ts';
+import type { Foundation } from './foundation.ts';
 import { beginOwn, SHARED } from './intake.ts';
-import type { Logs } from '../observability/logger.ts';
+import type { ServiceOptions } from './options.ts';
 import { startDaily } from '../schedules/daily.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
-import { concurrencyGroupOf, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
-import type { Templates } from '../runs/prompt/templates.ts';
+import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import { fire } from '../schedules/fire.ts';
 import { createScheduler, type Scheduler } from '../schedules/scheduler.ts';
-import type { Database, Tx } from '../store/db/database.ts';
+import type { Tx } from '../store/db/database.ts';
 import { pruneArtifacts } from '../store/tables/artifacts.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire } from '../store/tables/schedules.ts';
 
-export interface ScheduleParts {
-  config: Config;
-  logs: Logs;
-  database: Database;
-  registry: Registry;
-  engine: Engine;
-  concurrencyGroups: ConcurrencyGroups;
-  templates: Templates;
-}
-
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
 
 /** Connects schedules to their store and to intake. */
-export function wireScheduler({
-  config,
-  logs,
-  database,
-  registry,
-  engine,
-  concurrencyGroups,
-  templates,
-}: ScheduleParts): Scheduler {
+export function wireScheduler(
+  { config, logs }: ServiceOptions,
+  { database, registry, concurrencyGroups, templates }: Foundation,
+  engine: Engine,
+): Scheduler {
   return createScheduler({
     definitions: registry.current,
     fire: (pipeline, at) =>
@@ -68,19 +52,12 @@ export function wireScheduler({
   });
 }
 
-interface RetentionParts extends Pick<ScheduleParts, 'config' | 'logs' | 'database'> {
-  /** Only the leader removes rows. Every process removes its own files. */
-  leads(): boolean;
-}
-
-/** The daily removal of expired rows and files. */
-export function startRetention({ config, logs, database, leads }: RetentionParts): {
-  stop(): void;
-} {
+/** The daily removal of expired rows, by the leader, and of expired files, by every process. */
+export function startRetention({ config, logs }: ServiceOptions, { database, state }: Foundation): { stop(): void } {
   const { artifacts, retention } = config;
   const tasks = new Map<string, () => Promise<number>>();
   const { runsDays, auditDays } = retention;
-  const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (leads() ? task() : 0));
+  const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (state.leads ? task() : 0));
   if (artifacts !== null) {
     const { dir, retentionDays: days } = artifacts;
     if (dir !== null) tasks.set('artifacts', () => cleanArtifacts(dir, days, now()));

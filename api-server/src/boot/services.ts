@@ -38,7 +38,7 @@ export function operate(
     foundation;
   const { approvals } = people;
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
-  const readiness = wireReadiness({ ...options, database, registry, backends });
+  const readiness = wireReadiness(options, foundation);
   const metrics = createMetrics({
     readCounters: () => readCounters(database.db),
     runsInProgress: () => countRunning(database.db),

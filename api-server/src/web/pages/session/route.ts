@@ -27,7 +27,7 @@ export function registerSession(app: FastifyInstance, context: PageContext): voi
     const form = (request.body ?? {}) as Record<string, unknown>;
     const next = safeReturn(form['next']);
     const token = typeof form['token'] === 'string' ? form['token'].trim() : '';
-    if (token !== '' && (await auth.logIn(request, reply, { token, remember: form['remember'] === '1' })))
+    if (token !== '' && auth.logIn(request, reply, { token, remember: form['remember'] === '1' }))
       return reply.redirect(next, 303);
     const model = { action: paths.login(), next, wrong: WRONG };
     return sendPage(context, request, reply, { title: 'Log in', nav: null, template: 'login', model, status: 401 });
