@@ -4,7 +4,8 @@ import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { Tx } from '../store/db/database.ts';
 import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
-import { findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
+import { findCovering, findDuplicate, keepCoverage } from '../store/tables/duplicates.ts';
+import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { countWaiting, groupHasRoom, makeRoom, joinGroup } from '../store/tables/shared-concurrency.ts';
 import { roomFor } from '../triggers/intake.ts';
 import type { IntakeDeps } from '../triggers/intake-deps.ts';
@@ -41,6 +42,8 @@ export async function takeIn(
   return {
     write: (job) => database.write(job),
     findDuplicate,
+    findCovering,
+    keepCoverage,
     insertRun,
     keepDefinition: async (tx, { hash, name, config }) => {
       if (!kept.has(hash))

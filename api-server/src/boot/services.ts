@@ -11,7 +11,7 @@ import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
-import { dedupWindow, intake } from '../triggers/intake.ts';
+import { chooseNow, intake } from '../triggers/intake.ts';
 import { sources } from '../triggers/sources/index.ts';
 import { definitionFolders } from './definitions.ts';
 import type { Foundation } from './foundation.ts';
@@ -52,7 +52,7 @@ export function operate(
     definitions: registry.current,
     accepting: () => state.accepting,
     intake: take,
-    peekDuplicate: (request) => database.write(async (tx) => (await dedupWindow(intakeDeps, tx, request))?.id ?? null),
+    choose: (request) => database.write((tx) => chooseNow(intakeDeps, tx, request)),
     roomFor: roomIn(intakeDeps),
     firstPrompt: (request) => firstPrompt(templates, request, now()),
     now,

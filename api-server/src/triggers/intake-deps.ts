@@ -1,14 +1,28 @@
 import type { Capacity } from '../runs/run/capacity.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
-import type { DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
+import type { CoverageKey, DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
+
+/** A run that a delivery asks for. */
+export interface IntakeRequest extends Omit<RunRequest, 'dedupKey'> {
+  /** The other alerts of the delivery, the most severe first, where one run is for all of them; absent where it stands alone. */
+  merged?: {
+    contexts: readonly TriggerContext[];
+    /** What is asked for where one of them gets the run. */
+    requestFor(context: TriggerContext): IntakeRequest;
+  };
+}
 
 /** What the intake needs of the store, the engine and the clock. */
 export interface IntakeDeps<Tx> {
   /** One transaction, durable when it resolves; the job may run twice. */
   write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
   findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
+  /** Runs that cover these alerts, by fingerprint. */
+  findCovering(tx: Tx, key: CoverageKey): Promise<ReadonlyMap<string, DuplicateRun>>;
+  keepCoverage(tx: Tx, runId: string, coverage: Omit<CoverageKey, 'since'>): Promise<void>;
   /** Returns the owner of the run. */
   insertRun(tx: Tx, row: NewRunRecord): Promise<number | null>;
   /** Keeps the pipeline's resolved body under its hash. */
@@ -20,7 +34,7 @@ export interface IntakeDeps<Tx> {
   capacity: Capacity;
   concurrencyGroups: ConcurrencyGroups;
   /** The concurrency group of the pipeline's `concurrency`, or null. */
-  concurrencyGroupOf(request: Omit<RunRequest, 'dedupKey'>): ConcurrencyGroup | null;
+  concurrencyGroupOf(request: IntakeRequest): ConcurrencyGroup | null;
   /** Runs that may wait for a slot; zero where `concurrency.on_full` is `reject`. */
   maxQueued: number;
   /** Runs that may wait for a place in their pipeline's own `concurrency`. */

@@ -10,7 +10,8 @@ import { createTemplates } from '../runs/prompt/templates.ts';
 import type { Database, Tx } from '../store/db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/tables/list-runs.ts';
-import { endRun, findDuplicate, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
+import { findCovering, findDuplicate, keepCoverage } from '../store/tables/duplicates.ts';
+import { endRun, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { intake, roomFor } from './intake.ts';
 import type { IntakeDeps } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
@@ -38,6 +39,8 @@ function deps(
   return {
     write: (job) => database.write(job),
     findDuplicate,
+    findCovering,
+    keepCoverage,
     insertRun,
     keepDefinition: (tx, { hash, name, config }) =>
       keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),

@@ -1,15 +1,14 @@
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
-import type { DuplicateRun } from '../runs/state/records.ts';
-import type { IntakeDeps } from './intake-deps.ts';
+import { chooseAlone, chooseUncovered, type Choice } from './coverage.ts';
+import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';
 import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
 
-interface Plan {
+interface Plan extends Choice {
   request: RunRequest;
   id: string;
-  duplicate: DuplicateRun | null;
   /** The earlier context of the same delivery that has the same fingerprint. */
   twin: Plan | null;
   concurrencyGroup: ConcurrencyGroup | null;
@@ -25,14 +24,13 @@ type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
  * Known, running stage and not suspended: what is left is duplicate, capacity, row, in one transaction.
  * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
  */
-export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]> {
+export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: IntakeRequest[]): Promise<Verdict[]> {
   const now = deps.now();
-  const keyed = requests.map((request) => ({ ...request, dedupKey: dedupKey(deps, request) }));
   const slots = reservation(deps);
   let admission: Admission;
   try {
     admission = await deps.write(async (tx) => {
-      const plans = await planAll(deps, tx, keyed, now);
+      const plans = await planAll(deps, tx, requests, now);
       const elsewhere = deps.shared ? await lookElsewhere(deps.shared, tx, { plans, capacity: deps.capacity }) : 0;
       const rooms = slots.reserve(plans, elsewhere);
       for (const [index, plan] of plans.entries()) {
@@ -57,29 +55,29 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: Omit<RunRequest
 /** Null where dedup is off: by the service, by the pipeline, or for want of a fingerprint. */
 function dedupKey(
   deps: Pick<IntakeDeps<never>, 'dedup'>,
-  { pipeline, context, rerunOf }: Omit<RunRequest, 'dedupKey'>,
+  { pipeline, context, rerunOf }: IntakeRequest,
 ): string | null {
   if (rerunOf !== undefined) return null;
   const enabled = pipeline.config.trigger?.dedup?.enabled ?? deps.dedup.enabled;
   return enabled ? context.fingerprint : null;
 }
 
-async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[], now: number): Promise<Plan[]> {
+async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest[], now: number): Promise<Plan[]> {
   const seen = new Map<string, Plan>();
   const plans: Plan[] = [];
-  for (const request of requests) {
-    const { dedupKey: key, pipeline } = request;
+  for (const asked of requests) {
+    const key = dedupKey(deps, asked);
     const id = deps.newId(now);
-    const name = `${pipeline.name}\n${key}`;
+    const name = `${asked.pipeline.name}\n${key}`;
     const twin = key === null ? null : (seen.get(name) ?? null);
-    const known = key === null || twin ? null : await suppressing(deps, tx, { pipeline, key, now });
-    const duplicate = twin ? (twin.duplicate ?? { id: twin.id, status: 'running', triggeredAt: now }) : known;
+    const choice = twin ? repeatOf(twin, asked, now) : await choose(deps, tx, asked, now);
+    const request = { ...choice.request, dedupKey: dedupKey(deps, choice.request) };
     const plan = {
+      ...choice,
       request,
       id,
-      duplicate,
       twin,
-      concurrencyGroup: duplicate ? null : deps.concurrencyGroupOf(request),
+      concurrencyGroup: choice.duplicate ? null : deps.concurrencyGroupOf(request),
       owner: null,
       open: null,
     };
@@ -89,32 +87,28 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: RunRequest[],
   return plans;
 }
 
-interface Suspect {
-  pipeline: RunRequest['pipeline'];
-  key: string;
-  now: number;
+/** One delivery names the same alert twice: the first of them gets the run. */
+function repeatOf(twin: Plan, request: IntakeRequest, now: number): Choice {
+  const duplicate = twin.duplicate ?? { id: twin.id, status: 'running', triggeredAt: now };
+  return { request, duplicate, coveredBy: [duplicate], covers: { ...twin.covers, keys: [] } };
 }
 
-function suppressing<Tx>(
-  deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate'>,
-  tx: Tx,
-  { pipeline, key, now }: Suspect,
-) {
-  const windowSeconds = pipeline.config.trigger?.dedup?.window_seconds ?? deps.dedup.windowSeconds;
-  return deps.findDuplicate(tx, { pipelineName: pipeline.name, dedupKey: key, since: now - windowSeconds * 1000 });
-}
+type Choosing<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;
 
-/** The run that would suppress this request, for a dry run. */
-export function dedupWindow<Tx>(
-  deps: Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'now'>,
-  tx: Tx,
-  request: Omit<RunRequest, 'dedupKey'>,
-): Promise<DuplicateRun | null> {
+/** The alert that the run is for, and the run that suppresses it. */
+function choose<Tx>(deps: Choosing<Tx>, tx: Tx, request: IntakeRequest, now: number): Promise<Choice> {
   const key = dedupKey(deps, request);
-  return key === null
-    ? Promise.resolve(null)
-    : suppressing(deps, tx, { pipeline: request.pipeline, key, now: deps.now() });
+  return request.merged && key !== null
+    ? chooseUncovered(deps, tx, request, now)
+    : chooseAlone(deps, tx, { request, key, now });
 }
+
+/** The same for a dry run. */
+export const chooseNow = <Tx>(
+  deps: Choosing<Tx> & Pick<IntakeDeps<Tx>, 'now'>,
+  tx: Tx,
+  request: IntakeRequest,
+): Promise<Choice> => choose(deps, tx, request, deps.now());
 
 type Reserving = Pick<IntakeDeps<never>, 'capacity' | 'concurrencyGroups' | 'maxQueued' | 'maxInGroups'>;
 
@@ -127,7 +121,7 @@ export function roomFor(
     maxQueued,
     maxInGroups,
   }: Reserving & Pick<IntakeDeps<never>, 'concurrencyGroupOf'>,
-  request: Omit<RunRequest, 'dedupKey'>,
+  request: IntakeRequest,
 ): 'accepted' | 'queued' | 'at_capacity' {
   const concurrencyGroup = concurrencyGroupOf(request);
   const waits = concurrencyGroup !== null && concurrencyGroups.full(concurrencyGroup);
@@ -204,6 +198,7 @@ async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: 
   const { request, id } = plan;
   await deps.keepDefinition(tx, request.pipeline);
   plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }));
+  if (plan.covers.keys.length > 0) await deps.keepCoverage(tx, id, plan.covers);
   if (request.prior?.length) await deps.insertPrior?.(tx, id, request);
   const { concurrencyGroup, open } = plan;
   if (deps.shared)
@@ -212,7 +207,7 @@ async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: 
 
 type Concluding = Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept' | 'maxQueued'>;
 
-interface Found {
+interface Admitted {
   room: Room | null;
   /** How many runs of the delivery found no room. */
   outside: number;
@@ -221,7 +216,7 @@ interface Found {
   now: number;
 }
 
-function conclude(deps: Concluding, plan: Plan, { room, outside, elsewhere, now }: Found): Verdict {
+function conclude(deps: Concluding, plan: Plan, { room, outside, elsewhere, now }: Admitted): Verdict {
   const { pipeline, context } = plan.request;
   const { source, severity, summary } = context;
   const named = { source, pipeline: pipeline.name, severity, summary };

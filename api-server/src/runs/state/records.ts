@@ -59,6 +59,13 @@ export interface DuplicateKey {
   since: number;
 }
 
+/** Which runs cover these alerts, by the same rule; the most severe alert first. */
+export interface CoverageKey {
+  pipelineName: string;
+  keys: readonly string[];
+  since: number;
+}
+
 export interface DuplicateRun {
   id: string;
   status: string;

@@ -36,7 +36,11 @@ const deps: ReceiveDeps = {
   definitions: snapshot,
   accepting: () => true,
   intake: () => Promise.reject(new Error('a dry run stores nothing')),
-  peekDuplicate: ({ context }) => Promise.resolve(context.fingerprint === 'seen' ? 'run-1' : null),
+  choose: (request) =>
+    Promise.resolve({
+      request,
+      duplicate: request.context.fingerprint === 'seen' ? { id: 'run-1', status: 'running', triggeredAt: 0 } : null,
+    }),
   roomFor: () => 'accepted',
   firstPrompt: ({ context }) => ({ step: 'one', text: `${context.summary}?`, missing: [], error: null }),
   now: () => 0,

@@ -1,8 +1,9 @@
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
-import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { FirstPrompt } from '../../triggers/first-prompt.ts';
+import type { Choice } from '../../triggers/coverage.ts';
+import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Preview, Receipt, Verdict } from '../../triggers/model.ts';
 import { resolve } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
@@ -12,11 +13,11 @@ export interface ReceiveDeps {
   definitions(): Snapshot;
   /** False while the service drains. */
   accepting(): boolean;
-  intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
-  /** The decision of `intake`, without storing anything. */
-  peekDuplicate(request: Omit<RunRequest, 'dedupKey'>): Promise<string | null>;
-  roomFor(request: Omit<RunRequest, 'dedupKey'>): Room | Promise<Room>;
-  firstPrompt(request: Omit<RunRequest, 'dedupKey'>): FirstPrompt | null;
+  intake(requests: IntakeRequest[]): Promise<Verdict[]>;
+  /** The decision of `intake`, without storing anything: which alert the run would be for, and the run that suppresses it. */
+  choose(request: IntakeRequest): Promise<Pick<Choice, 'request' | 'duplicate'>>;
+  roomFor(request: IntakeRequest): Room | Promise<Room>;
+  firstPrompt(request: IntakeRequest): FirstPrompt | null;
   now(): number;
 }
 
@@ -24,9 +25,7 @@ type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped
 /** `request` of a refusal is the run that was refused; null where no pipeline was found. */
 type Room = 'accepted' | 'queued' | 'at_capacity';
 
-type Decision =
-  | { go: true; request: Omit<RunRequest, 'dedupKey'> }
-  | { go: false; verdict: Refusal; request: Omit<RunRequest, 'dedupKey'> | null };
+type Decision = { go: true; request: IntakeRequest } | { go: false; verdict: Refusal; request: IntakeRequest | null };
 
 /** Decides on an authenticated, parsed delivery. */
 export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
@@ -37,7 +36,8 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
   const { forcedPipeline: forced } = delivery;
   if (forced !== undefined && !deps.definitions().byName.has(forced))
     return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
-  const decisions = contexts.map((context) => decide(deps.definitions(), context, delivery));
+  const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, delivery);
+  const decisions = parsed.share ? [shareOne(contexts, decideOn)] : contexts.map(decideOn);
   if (delivery.dryRun) {
     const previews = decisions.map((decision, index) =>
       preview(deps, delivery, contexts[index] as TriggerContext, decision),
@@ -84,26 +84,52 @@ function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery)
   return { go: true, request };
 }
 
+/**
+ * One run for all alerts, which the most severe decides about. The others are looked at by their own pipelines where those
+ * would take them, else by that of the most severe one.
+ */
+function shareOne([first, ...others]: TriggerContext[], decideOn: (context: TriggerContext) => Decision): Decision {
+  const decision = decideOn(first as TriggerContext);
+  if (!decision.go) return decision;
+  const requestFor = (context: TriggerContext): IntakeRequest => {
+    const own = decideOn(context);
+    return own.go ? own.request : { ...decision.request, context };
+  };
+  return { go: true, request: { ...decision.request, merged: { contexts: others, requestFor } } };
+}
+
 /** The dry run of one context; a pipeline that would refuse it is shown as if it accepted it. */
 async function preview(
   deps: ReceiveDeps,
   { withPrompt }: Delivery,
-  { raw: _, ...context }: TriggerContext,
+  first: TriggerContext,
   decision: Decision,
 ): Promise<Preview> {
-  const { request } = decision;
-  const runId = request && (await deps.peekDuplicate(request));
-  const common = {
-    status: 'dry_run' as const,
-    pipeline: request?.pipeline.name ?? context.pipeline,
-    stage: request?.pipeline.config.stage ?? null,
+  const { request, duplicate } = decision.request ? await deps.choose(decision.request) : NOTHING;
+  const { raw: _, ...context } = request?.context ?? first;
+  const { name, config } = request?.pipeline ?? { name: context.pipeline, config: { stage: null } };
+  return {
+    status: 'dry_run',
+    pipeline: name,
+    stage: config.stage,
     fingerprint: context.fingerprint,
-    dedup: { duplicate: runId !== null, runId },
+    dedup: { duplicate: duplicate !== null, runId: duplicate ? duplicate.id : null },
     context,
     ...(withPrompt && { prompt: request && deps.firstPrompt(request) }),
+    ...(await outlook(deps, decision, { request, duplicate })),
   };
-  if (!decision.go) return { ...common, would: decision.verdict.status, reason: reasonOf(decision.verdict) };
-  return { ...common, would: runId === null ? await deps.roomFor(decision.request) : 'deduplicated', reason: null };
+}
+
+type Chosen = { request: IntakeRequest | null; duplicate: Choice['duplicate'] };
+const NOTHING: Chosen = { request: null, duplicate: null };
+
+async function outlook(
+  deps: ReceiveDeps,
+  decision: Decision,
+  { request, duplicate }: Chosen,
+): Promise<Pick<Preview, 'would' | 'reason'>> {
+  if (!decision.go) return { would: decision.verdict.status, reason: reasonOf(decision.verdict) };
+  return { would: duplicate ? 'deduplicated' : await deps.roomFor(request ?? decision.request), reason: null };
 }
 
 const reasonOf = (verdict: Refusal): string => (verdict.status === 'no_pipeline' ? verdict.message : verdict.reason);

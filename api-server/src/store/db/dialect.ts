@@ -12,6 +12,8 @@ export interface Dialect {
   tableExists(name: string): RawBuilder<{ found: number }>;
   /** `column` holds `words` somewhere, without regard to case. */
   contains(column: string, words: string): RawBuilder<boolean>;
+  /** The strings of a JSON array as the rows of a table with the one column `value`. */
+  listed(json: string): RawBuilder<{ value: string }>;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
 }
@@ -32,6 +34,7 @@ export const sqlite: Dialect = {
   faultOf: sqliteFault,
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
   contains: (column, words) => sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
+  listed: (json) => sql`json_each(${json})`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
 };
@@ -54,6 +57,7 @@ export const postgres: Dialect = {
   // The column's own collation knows the letters of ASCII only.
   contains: (column, words) =>
     sql`lower(${sql.ref(column)} collate "default") like lower(${likeAnywhere(words)}::text collate "default") escape '\\'`,
+  listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
   hasEntry: (column, field, { key, value }) => {
     const object = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json -> ${field}`;
     const entries = sql`json_each_text(case when json_typeof(${object}) = 'object' then ${object} end)`;

@@ -71,6 +71,8 @@ export interface Tables {
     note: string | null;
     wanted: number;
   };
+  /** Alerts that a run covers beside its own, under their dedup keys. */
+  run_alerts: { pipeline_name: string; alert_key: string; run_id: string };
   schema_migrations: { id: string; applied_at: number };
 }
 

@@ -8,6 +8,7 @@ import { replicas } from './0006-replicas.ts';
 import { endedSessions } from './0007-ended-sessions.ts';
 import { hourlySums } from './0008-hourly-sums.ts';
 import { versions } from './0009-versions.ts';
+import { deliveries } from './0012-deliveries.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { id: '0007-ended-sessions', up: endedSessions },
   { id: '0008-hourly-sums', up: hourlySums },
   { id: '0009-versions', up: versions },
+  { id: '0012-deliveries', up: deliveries },
 ];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../db/database.ts';
 import { intakeOn } from '../fixtures/intake-on.ts';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { findDuplicate } from './run-writes.ts';
+import { findDuplicate } from './duplicates.ts';
 
 let site: TestDatabase;
 let database: Database;

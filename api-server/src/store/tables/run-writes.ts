@@ -1,49 +1,12 @@
-import { createHash } from 'node:crypto';
 import { AppError } from '@signalbox/crds';
-import { ACTIVE_RUN_STATUSES, TERMINAL_RUN_STATUSES, type RunStatus } from '../../runs/state/model.ts';
+import { TERMINAL_RUN_STATUSES, type RunStatus } from '../../runs/state/model.ts';
 import { statusesBefore } from '../../runs/state/status.ts';
 import { END_COLUMNS, START_COLUMNS } from './run-row.ts';
 import type { Tx } from '../db/database.ts';
 import { keepPrompts } from './prompt-templates.ts';
 import { columns, statement } from '../db/statement.ts';
-import type { DuplicateKey, DuplicateRun, NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
-
-const findDuplicateRow = statement<
-  { pipeline: string; key: string; since: number },
-  { id: string; status: string; triggered_at: number }
->((db, slot) =>
-  db
-    .selectFrom('runs')
-    .select(['id', 'status', 'triggered_at'])
-    .where('dedup_key', '=', slot.key)
-    .where('pipeline_name', '=', slot.pipeline)
-    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', ACTIVE_RUN_STATUSES)])),
-);
-
-/** The longest key that an index takes as it is. */
-const MAX_KEY = 256;
-
-/** A key comes from the sender of an alert; an index entry has a maximum size. */
-const indexed = (key: string): string =>
-  key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
-
-/**
- * The run that suppresses a new one: a live one first, else the newest within the window (Orchestration 4.1).
- * No other transaction decides about this key until this one ends.
- */
-export async function findDuplicate(
-  tx: Tx,
-  { pipelineName, dedupKey, since }: DuplicateKey,
-): Promise<DuplicateRun | null> {
-  const key = indexed(dedupKey);
-  await tx.lock(`dedup ${pipelineName} ${key}`);
-  // Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them.
-  const rows = await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since });
-  const row =
-    rows.find(({ status }) => (ACTIVE_RUN_STATUSES as readonly string[]).includes(status)) ??
-    rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
-  return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
-}
+import { indexed } from './duplicates.ts';
+import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 
 const rowOf = (slot: NewRunRecord) => ({
   ...columns(slot, START_COLUMNS),

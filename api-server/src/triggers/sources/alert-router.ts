@@ -67,9 +67,9 @@ const rank = (alert: Alert): number => {
 };
 
 /** Firing before resolved, then by severity, then in the order of the payload. */
-function mostSevere(alerts: Alert[]): Alert {
+function bySeverity(alerts: Alert[]): Alert[] {
   const order = (alert: Alert) => (alert.status === 'resolved' ? SEVERITIES.length + 1 : 0) + rank(alert);
-  return alerts.reduce((best, alert) => (order(alert) < order(best) ? alert : best));
+  return alerts.toSorted((a, b) => order(a) - order(b));
 }
 
 interface Subject {
@@ -114,7 +114,7 @@ function subjects(payload: Payload, strategy: (typeof STRATEGIES)[number]): Subj
     case 'per_alert':
       return payload.alerts.map((alert) => alertSubject(payload, alert));
     case 'most_severe':
-      return [alertSubject(payload, mostSevere(payload.alerts))];
+      return bySeverity(payload.alerts).map((alert) => alertSubject(payload, alert));
     default:
       return strategy satisfies never;
   }
@@ -165,6 +165,6 @@ export const alertRouter: Source = {
     const contexts = subjects(payload, strategy.data).map((subject) =>
       toContext(payload, subject, body, options.receivedAt),
     );
-    return { ok: true, contexts };
+    return { ok: true, contexts, share: strategy.data === 'most_severe' };
   },
 };

@@ -35,6 +35,6 @@ export const generic: Source = {
       raw: body,
       receivedAt,
     };
-    return { ok: true, contexts: [context] };
+    return { ok: true, contexts: [context], share: false };
   },
 };

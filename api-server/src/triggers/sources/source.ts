@@ -6,8 +6,11 @@ export interface ParseOptions {
   receivedAt: number;
 }
 
+/**
+ * `share`: one run is for all contexts, the most severe of which stands first; else each context is for a run of its own.
+ */
 export type Parsed =
-  | { ok: true; contexts: TriggerContext[] }
+  | { ok: true; contexts: TriggerContext[]; share: boolean }
   | { ok: false; message: string; errors: { loc: (string | number)[]; msg: string }[] };
 
 /** Turns one payload into normalised contexts, purely (Orchestration 2.4). */
