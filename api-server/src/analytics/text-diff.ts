@@ -4,8 +4,8 @@ import { createTwoFilesPatch } from 'diff';
 const MOST_CHANGES = 2_000;
 
 /** A unified diff with three lines around each change; where too much changed, all of the old and all of the new text. */
-export function unifiedDiff(before: Named, after: Named): string {
-  const options = { context: 3, maxEditLength: MOST_CHANGES };
+export function unifiedDiff(before: Named, after: Named, mostChanges = MOST_CHANGES): string {
+  const options = { context: 3, maxEditLength: mostChanges };
   const patch = createTwoFilesPatch(before.name, after.name, before.text, after.text, '', '', options);
   return patch === undefined
     ? replaced(before, after)

@@ -8,14 +8,17 @@ import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
 import { unknownId } from '../fields.ts';
+import type { Comparison } from '../views/comparison.ts';
 import {
   type Cancelled,
   type RerunStarted,
   type RunDetail,
   runDetailView,
+  runLine,
   type RunsPage,
   runsPageView,
 } from '../views/run.ts';
+import { compare, type Compared } from './compare.ts';
 import { rerun, type RerunDeps } from './rerun.ts';
 import type { RunsQuery } from './runs-query.ts';
 
@@ -40,6 +43,8 @@ export interface Runs {
   list(query: RunsQuery): Promise<RunsPage>;
   /** `raw`: with the delivery as received. Throws `not_found`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
+  /** Two runs, step by step. Throws `not_found`, and `conflict` for runs of two pipelines unless forced. */
+  compare(a: string, b: string, options: { force: boolean }): Promise<Comparison>;
   /** How the run ended; null while it goes on. Throws `not_found`. */
   ended(id: string): Promise<TerminalRunStatus | null>;
   log(id: string, afterSeq: number): Promise<RunEvent[]>;
@@ -56,16 +61,27 @@ export interface Runs {
 
 export function createRuns(deps: RunsDeps): Runs {
   const { db } = deps.database;
+  const stored = async (id: string, include = { raw: false }) => {
+    const found = await runDetail(db, id, include);
+    if (!found) throw unknownId('run');
+    return found;
+  };
+  const compared = async (id: string): Promise<Compared> => {
+    const found = await stored(id);
+    return { line: runLine(found.run), steps: runDetailView(found).steps };
+  };
   return {
     list: async ({ limit, offset, cursor, label, ...filter }) =>
       runsPageView(await listRuns(db, { ...filter, labels: label }, { limit, offset, before: cursor }), {
         limit,
         offset,
       }),
-    get: async (id, include = { raw: false }) => {
-      const found = await runDetail(db, id, include);
-      if (!found) throw unknownId('run');
-      return runDetailView(found);
+    get: async (id, include) => runDetailView(await stored(id, include)),
+    compare: async (a, b, { force }) => {
+      const runs = await Promise.all([compared(a), compared(b)]);
+      if (!force && runs[0].line.pipeline_name !== runs[1].line.pipeline_name)
+        throw new AppError('conflict', 'the runs are of different pipelines; force=true compares them all the same');
+      return compare(...runs);
     },
     ended: async (id) => {
       const found = await findRun(db, id);

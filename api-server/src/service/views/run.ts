@@ -6,7 +6,8 @@ import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { StepDetail, stepView } from './step.ts';
 
-const LINE = {
+/** An example of a run in a list. */
+export const LINE = {
   id: '01a1febd-87d9-73c1-984a-8e11a3329cb6',
   pipeline_name: 'checkout-errors',
   source: 'alert_router',

@@ -39,7 +39,10 @@ afterAll(() => server.close());
 
 const table: Route[] = routeTable({ services: {}, metricsAuth: false, version: 'x' } as RoutesDeps).routes;
 const concrete = (url: string) =>
-  url.replace(':id', runIdOf(1)).replace(':name', 'checkout').replace('*', 'look%2F1/feedback');
+  url
+    .replaceAll(/:(id|a|b)\b/g, runIdOf(1))
+    .replace(':name', 'checkout')
+    .replace('*', 'look%2F1/feedback');
 
 describe.each(table.map((route) => ({ name: `${route.method} ${route.url}`, route })))('$name', ({ route }) => {
   const url = concrete(route.url);

@@ -3,6 +3,7 @@ import { idOf, line } from '../../service/fields.ts';
 import { RunsQuery } from '../../service/runs/runs-query.ts';
 import type { Services } from '../../service/services.ts';
 import { component } from '../../service/views/answer.ts';
+import { Comparison } from '../../service/views/comparison.ts';
 import { CapacityRefusal } from '../../service/views/delivery.ts';
 import { Cancelled, RerunStarted, RunDetail, RunsPage } from '../../service/views/run.ts';
 import { route, type Route } from '../route.ts';
@@ -35,6 +36,19 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     answers: { 200: RunDetail },
     refusals: ['not_found'],
     handler: ({ params, query }) => runs.get(params.id, { raw: query.include === 'raw' }),
+  }),
+  route({
+    method: 'GET',
+    url: '/runs/:a/compare/:b',
+    role: 'viewer',
+    id: 'compareRuns',
+    tag: 'runs',
+    summary: 'Two runs of a pipeline, step by step',
+    params: z.strictObject({ a: idOf('run'), b: idOf('run') }),
+    query: z.strictObject({ force: z.enum(['true', 'false']).optional() }),
+    answers: { 200: Comparison },
+    refusals: ['not_found', 'conflict'],
+    handler: ({ params, query }) => runs.compare(params.a, params.b, { force: query.force === 'true' }),
   }),
   route({
     method: 'POST',
