@@ -232,10 +232,27 @@ test('an operator runs a run again from a step, and the first results are taken 
   await page.locator('.tabs.is-card a', { hasText: 'Log' }).click();
   await page.locator('.log.is-whole', { hasText: 'run_completed' }).waitFor();
   // Both runs lead to each other.
-  await page.getByRole('note').getByRole('link').click();
+  await page.getByRole('note').locator('.mono').click();
   await page.waitForURL(`**/ui/runs/${id}`);
-  await page.locator('#reruns a').click();
+  await page.locator('#reruns .row-link').click();
   await page.waitForURL(`**${again}`);
+  expect(complaints).toEqual([]);
+});
+
+test('two runs that were ticked in the list stand side by side', async () => {
+  const { page, complaints } = await visit();
+  for (const name of ['first', 'second']) await site.finish(`The ${name} run of two`);
+  await page.goto('/ui/runs?q=run+of+two');
+  const compare = page.getByRole('button', { name: 'Compare' });
+  expect(await compare.isVisible()).toBe(false);
+  for (const box of await page.getByRole('checkbox').all()) await box.check();
+  await compare.click();
+  await page.waitForURL('**/compare/**');
+  expect(await page.locator('.compare-head .link').allTextContents()).toEqual([
+    'The first run of two',
+    'The second run of two',
+  ]);
+  await page.locator('summary', { hasText: 'observe' }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -306,6 +323,7 @@ const PAGES = () => [
   '/ui/audit',
   '/ui/docs',
   `/ui/runs/${runId}?view=log`,
+  `/ui/runs/${runId}/compare/${runId}`,
   '/ui/marking',
   `/ui/audit?open=${auditId}`,
   '/ui/nothing-here',

@@ -100,7 +100,7 @@ export function sendPage(
   const theme = themeOf(request.cookies);
   const shared = {
     csrf: viewer?.csrf ?? '',
-    paths: { theme: paths.theme(), logout: paths.logout() },
+    paths: { theme: paths.theme(), logout: paths.logout(), compare: paths.compareChosen() },
   };
   const groups = rail(page.nav);
   const body = render(page.template, { ...page.model, ...shared });

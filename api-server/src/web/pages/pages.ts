@@ -5,6 +5,7 @@ import { registerApi } from './api/route.ts';
 import { registerApprovals } from './approvals/route.ts';
 import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
+import { registerCompare } from './compare/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { duration } from './format.ts';
 import { registerInsights } from './insights/route.ts';
@@ -103,6 +104,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerOverview(guarded, context);
       registerRuns(guarded, context);
       registerRun(guarded, context);
+      registerCompare(guarded, context);
       registerApprovals(guarded, context);
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);

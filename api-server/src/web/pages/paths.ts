@@ -27,6 +27,9 @@ export const paths = {
   runArtifact: (id: string, step: string, name: string) =>
     withQuery(`/ui/runs/${segment(id)}/artifacts`, { step, name }),
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
+  compareChosen: () => '/ui/runs/compare',
+  compare: (a: string, b: string, query: Query = {}) =>
+    withQuery(`/ui/runs/${segment(a)}/compare/${segment(b)}`, query),
   marking: (query: Query = {}) => withQuery('/ui/marking', query),
   approvals: () => '/ui/approvals',
   approval: (id: string) => `/ui/approvals/${segment(id)}`,

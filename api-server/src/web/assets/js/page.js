@@ -19,7 +19,7 @@ export function morph(part, fresh) {
   Idiomorph.morph(part, fresh, {
     ignoreActiveValue: true,
     callbacks: {
-      beforeNodeMorphed: (node) => !(node instanceof Element && node.matches(DECISION) && isUnsent(node)),
+      beforeNodeMorphed: (node) => !(node instanceof Element && (node.matches('[data-pick]') || (node.matches(DECISION) && isUnsent(node)))),
       beforeNodeRemoved: unlessUnsent,
       beforeAttributeUpdated: (name, node) =>
         !(name === 'open' && node.localName === 'details' && keepsFolds) && !(name === 'hidden' && node.matches('[data-copy]')),

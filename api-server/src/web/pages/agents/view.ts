@@ -1,6 +1,6 @@
 import type { AgentVersionView } from '../../../service/views/versions.ts';
 import { paths } from '../paths.ts';
-import { patchLines } from '../steps/patch-lines.ts';
+import { patchLines } from '../diff/patch-lines.ts';
 import { MOST_VERSIONS, numbered, seen } from '../steps/prompt-versions.ts';
 
 /** The versions of a gateway's agent, the newest open, each with its texts and what it changed. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type DefinitionEntry, snapshotOf } from '../fixtures/fake-deps.ts';
 import type { AuditLine } from '../../../service/views/audit.ts';
-import { diffLines } from './diff.ts';
+import { diffLines } from '../diff/diff-lines.ts';
 import { readFilters } from './filters.ts';
 import { auditView } from './view.ts';
 

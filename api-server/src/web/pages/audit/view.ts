@@ -2,7 +2,7 @@ import { age, count, exactTime } from '../format.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { AuditLine } from '../../../service/views/audit.ts';
 import { paths } from '../paths.ts';
-import { diffLines } from './diff.ts';
+import { diffLines } from '../diff/diff-lines.ts';
 import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
 
 export interface AuditInput {

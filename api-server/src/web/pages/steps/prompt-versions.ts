@@ -1,6 +1,6 @@
 import type { PromptVersionView } from '../../../service/views/versions.ts';
 import { age, count, exactTime } from '../format.ts';
-import { patchLines } from './patch-lines.ts';
+import { patchLines } from '../diff/patch-lines.ts';
 
 /** Versions on one page; all of them come from the JSON route. */
 export const MOST_VERSIONS = 20;

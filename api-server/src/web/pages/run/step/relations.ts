@@ -32,6 +32,7 @@ export const childRows = (run: ShownRun, now: number) =>
 export const rerunRows = (run: ShownRun, now: number) =>
   (run.reruns ?? []).map((again) => ({
     href: paths.run(again.id),
+    compare: paths.compare(run.id, again.id),
     name: `…${again.id.slice(-8)}`,
     status: statusLook(again.status, again.waiting_on),
     since: again.triggered_at,
@@ -54,6 +55,7 @@ export function rerunNote(run: ShownRun) {
   const top = taken.filter((step) => step.kind !== 'branch' && step.kind !== 'fan_out_branch');
   return {
     href: paths.run(original),
+    compare: paths.compare(original, run.id),
     id: `…${original.slice(-8)}`,
     text:
       taken.length === 0

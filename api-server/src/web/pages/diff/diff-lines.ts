@@ -10,8 +10,8 @@ const LOOKS = { '+': 'added', '-': 'removed', ' ': 'kept' } as const;
 const MOST_MS = 200;
 
 /** What changed from one text to another, with three lines around it; null where finding that out takes too long. */
-export function diffLines(before: string, after: string): DiffLine[] | null {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: MOST_MS });
+export function diffLines(before: string, after: string, mostMs = MOST_MS): DiffLine[] | null {
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, timeout: mostMs });
   if (patch === undefined) return null;
   return patch.hunks.flatMap(({ lines, oldStart }, index): DiffLine[] => {
     const gap: DiffLine[] = index === 0 && oldStart === 1 ? [] : [{ sign: '…', text: `line ${oldStart}`, look: 'gap' }];

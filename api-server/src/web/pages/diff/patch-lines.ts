@@ -1,4 +1,4 @@
-import type { DiffLine } from '../audit/diff.ts';
+import type { DiffLine } from './diff-lines.ts';
 
 const LOOKS = { '+': 'added', '-': 'removed', ' ': 'kept' } as const;
 const isSign = (sign: string): sign is keyof typeof LOOKS => sign in LOOKS;
