@@ -1,30 +1,11 @@
-import { type PipelineFacts, type PipelineStats, pipelineStats } from './pipeline-stats.ts';
+import { factsBy, type PipelineFacts, pipelineStats } from './pipeline-stats.ts';
 
-/** The numbers of all pipelines together, with those of a pipeline. */
-export type Figures = Omit<PipelineStats, 'pipeline_name' | 'teams'>;
-
-/** One bucket of a chart; times in milliseconds, clipped to the window. */
-export interface Point {
-  from: number;
-  to: number;
-  figures: Figures;
-}
-
-/** What the insights page shows. */
-export interface Insights {
-  now: Figures;
-  /** Of the window of the same length before; null where there is none. */
-  before: Figures | null;
-  /** The oldest first, without gaps. */
-  points: Point[];
-  pipelines: PipelineStats[];
-}
-
-/** Sums of everything in `facts`; its percentiles are of all together. */
-export function figuresOf(facts: PipelineFacts, currency: string): Figures {
+/** The numbers of a pipeline, for all pipelines together. */
+export function figuresOf(facts: PipelineFacts, currency: string) {
   const { pipeline_name: _, teams: __, ...figures } = pipelineStats('', currency, facts);
   return figures;
 }
+export type Figures = ReturnType<typeof figuresOf>;
 
 export interface Series {
   /** Beginnings of the buckets. */
@@ -35,24 +16,21 @@ export interface Series {
   now: number;
 }
 
-/** The facts of a chart by bucket: sums carry theirs, percentiles and marks are told apart by it. */
-export function pointsOf(facts: PipelineFacts, { buckets, bucketMs, from, now }: Series, currency: string): Point[] {
-  const by = <T extends { bucket: number }>(items: readonly T[]) => Map.groupBy(items, ({ bucket }) => bucket);
-  const ofBucket = <T extends { of: string }>(items: readonly T[]) => Map.groupBy(items, ({ of }) => Number(of));
-  const [ended, active, steps] = [by(facts.ended), by(facts.active), by(facts.steps)];
-  const [percentiles, marks] = [ofBucket(facts.percentiles), ofBucket(facts.marks)];
+/** The figures of each bucket of a chart, the oldest first, without gaps; times in milliseconds, clipped to the window. */
+export function pointsOf(facts: PipelineFacts, { buckets, bucketMs, from, now }: Series, currency: string) {
+  const of = factsBy('bucket', facts);
   return buckets.map((bucket) => ({
     from: Math.max(bucket, from ?? bucket),
     to: Math.min(bucket + bucketMs, now),
-    figures: figuresOf(
-      {
-        ended: ended.get(bucket) ?? [],
-        active: active.get(bucket) ?? [],
-        steps: steps.get(bucket) ?? [],
-        percentiles: percentiles.get(bucket) ?? [],
-        marks: marks.get(bucket) ?? [],
-      },
-      currency,
-    ),
+    figures: figuresOf(of(bucket), currency),
   }));
+}
+export type Point = ReturnType<typeof pointsOf>[number];
+
+/** What the insights page shows; `before`: of the window of the same length before, null where there is none. */
+export interface Insights {
+  now: Figures;
+  before: Figures | null;
+  points: Point[];
+  pipelines: ReturnType<typeof pipelineStats>[];
 }

@@ -22,16 +22,8 @@ export function successRate(counts: StatusCounts): number | null {
   return judged === 0 ? null : (counts['completed'] ?? 0) / judged;
 }
 
-/** Labels; `correct_pct` is the percentage of correct ones of all, null where there are none. */
-export interface Accuracy {
-  correct: number;
-  partial: number;
-  incorrect: number;
-  total: number;
-  correct_pct: number | null;
-}
-
-export function accuracyOf(labels: readonly { outcome: Outcome; n: number }[]): Accuracy {
+/** `correct_pct` is the percentage of correct labels of all, null without any. */
+export function accuracyOf(labels: readonly { outcome: Outcome; n: number }[]) {
   const of = (outcome: Outcome) => sumOf(labels, (label) => (label.outcome === outcome ? label.n : 0));
   const [correct, partial, incorrect] = [of('correct'), of('partial'), of('incorrect')];
   const total = correct + partial + incorrect;

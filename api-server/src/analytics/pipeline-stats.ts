@@ -1,5 +1,5 @@
-import { type Cost, costOf, sumOf, type Tokens, tokensOf } from './money.ts';
-import { type Accuracy, accuracyOf, type StatusCounts, statusCounts, successRate } from './outcomes.ts';
+import { costOf, sumOf, tokensOf } from './money.ts';
+import { accuracyOf, statusCounts, successRate } from './outcomes.ts';
 import type { Marks, Percentile, RunSum, StepSum } from './sums.ts';
 
 /** What the store knows of the pipelines in a window; `steps` are told apart by pipeline, team and source of the price. */
@@ -12,49 +12,36 @@ export interface PipelineFacts {
   marks: readonly Marks[];
 }
 
-/** The pipeline stats object (Orchestration 2.9). */
-export interface PipelineStats {
-  pipeline_name: string;
-  /** With runs that have not ended: the sum of `status_counts`. */
-  runs_total: number;
-  status_counts: StatusCounts;
-  success_rate: number | null;
-  tokens: Tokens;
-  cost: Cost;
-  duration_seconds: { avg: number | null; p95: number | null };
-  accuracy: Accuracy;
-  teams: TeamStats[];
-}
-
-export interface TeamStats {
-  /** Null for runs without one. */
-  team: string | null;
-  runs_total: number;
-  tokens: Tokens;
-  cost: Cost;
-}
-
 /** One object for every pipeline that has a run in the window, by name (Orchestration 4.4). */
-export function allPipelineStats(facts: PipelineFacts, currency: string): PipelineStats[] {
+export function allPipelineStats(facts: PipelineFacts, currency: string) {
   const names = new Set([...facts.ended, ...facts.active].map(({ pipeline }) => pipeline));
-  const ended = Map.groupBy(facts.ended, ({ pipeline }) => pipeline);
-  const active = Map.groupBy(facts.active, ({ pipeline }) => pipeline);
-  const steps = Map.groupBy(facts.steps, ({ pipeline }) => pipeline);
-  const percentiles = Map.groupBy(facts.percentiles, ({ of }) => of);
-  const marks = Map.groupBy(facts.marks, ({ of }) => of);
-  return [...names].toSorted().map((name) =>
-    pipelineStats(name, currency, {
+  const of = factsBy('pipeline', facts);
+  return [...names].toSorted().map((name) => pipelineStats(name, currency, of(name)));
+}
+
+/** The facts of one pipeline, or of one bucket of time; percentiles and marks must be told apart by the same. */
+export function factsBy(key: 'pipeline' | 'bucket', facts: PipelineFacts): (value: string | number) => PipelineFacts {
+  const bySum = <T extends RunSum | StepSum>(items: readonly T[]) => Map.groupBy(items, (item) => String(item[key]));
+  const byName = <T extends { of: string }>(items: readonly T[]) => Map.groupBy(items, ({ of }) => of);
+  const [ended, active, steps] = [bySum(facts.ended), bySum(facts.active), bySum(facts.steps)];
+  const [percentiles, marks] = [byName(facts.percentiles), byName(facts.marks)];
+  return (value) => {
+    const name = String(value);
+    return {
       ended: ended.get(name) ?? [],
       active: active.get(name) ?? [],
       steps: steps.get(name) ?? [],
       percentiles: percentiles.get(name) ?? [],
       marks: marks.get(name) ?? [],
-    }),
-  );
+    };
+  };
 }
 
-/** `facts` are of this pipeline alone. */
-export function pipelineStats(name: string, currency: string, facts: PipelineFacts): PipelineStats {
+/**
+ * The pipeline stats object (Orchestration 2.9). `facts` are of this pipeline alone; `runs_total`, with runs that have not
+ * ended, is the sum of `status_counts`.
+ */
+export function pipelineStats(name: string, currency: string, facts: PipelineFacts) {
   const runs = [...facts.ended, ...facts.active];
   const counts = statusCounts(runs, (sum) => sum.runs);
   const ended = sumOf(facts.ended, (sum) => sum.runs);
@@ -76,7 +63,7 @@ export function pipelineStats(name: string, currency: string, facts: PipelineFac
 }
 
 /** Named teams by name, runs without a team last. */
-function teamsOf(runs: readonly RunSum[], steps: readonly StepSum[], currency: string): TeamStats[] {
+function teamsOf(runs: readonly RunSum[], steps: readonly StepSum[], currency: string) {
   const names = new Set([...runs, ...steps].map(({ team }) => team));
   const sorted = [...names].filter((team) => team !== null).toSorted();
   return [...sorted, ...(names.has(null) ? [null] : [])].map((team) => {

@@ -1,6 +1,6 @@
 import type { Outcome } from '../runs/state/model.ts';
-import { type Cost, costOf, sumOf, type Tokens, tokensOf } from './money.ts';
-import { type Accuracy, accuracyOf, type StatusCounts, statusCounts, successRate } from './outcomes.ts';
+import { costOf, sumOf, tokensOf } from './money.ts';
+import { accuracyOf, statusCounts, successRate } from './outcomes.ts';
 import type { StepSum } from './sums.ts';
 
 /** How many executions of one agent and model are labelled so. */
@@ -19,34 +19,6 @@ export interface StepFacts {
   labels: readonly LabelSum[];
   /** Seconds. */
   p95: number | null;
-}
-
-/** The step stats object (Orchestration 2.9); averages are of the executions that reported tokens, null without any. */
-export interface StepStats {
-  step_name: string;
-  runs_total: number;
-  status_counts: StatusCounts;
-  success_rate: number | null;
-  tokens: Tokens;
-  cost: Cost;
-  duration_seconds: { avg: number | null; p95: number | null };
-  accuracy: Accuracy;
-  avg_input_tokens: number | null;
-  avg_output_tokens: number | null;
-}
-
-/** A row of the step model breakdown (Orchestration 2.9); names are null for executors that have none. */
-export interface ModelStats {
-  agent: string | null;
-  provider: string | null;
-  model: string | null;
-  runs_total: number;
-  status_counts: StatusCounts;
-  success_rate: number | null;
-  avg_input_tokens: number | null;
-  avg_output_tokens: number | null;
-  avg_duration_seconds: number | null;
-  accuracy: Accuracy;
 }
 
 const mean = (sum: number, n: number): number | null => (n === 0 ? null : sum / n);
@@ -71,10 +43,11 @@ const averageSeconds = (sums: readonly StepSum[]): number | null =>
     sumOf(sums, ({ executions }) => executions),
   );
 
-const countsOf = (sums: readonly { status: string; executions: number }[]): StatusCounts =>
+const countsOf = (sums: readonly { status: string; executions: number }[]) =>
   statusCounts(sums, ({ executions }) => executions);
 
-export function stepStats(name: string, currency: string, { ended, running, labels, p95 }: StepFacts): StepStats {
+/** The step stats object (Orchestration 2.9); averages are of the executions that reported tokens, null without any. */
+export function stepStats(name: string, currency: string, { ended, running, labels, p95 }: StepFacts) {
   const counts = countsOf([...ended, ...(running === 0 ? [] : [{ status: 'running', executions: running }])]);
   return {
     step_name: name,
@@ -89,23 +62,18 @@ export function stepStats(name: string, currency: string, { ended, running, labe
   };
 }
 
-interface Who {
-  agent: string | null;
-  provider: string | null;
-  model: string | null;
-}
+const keyOf = ({ agent, provider, model }: Pick<LabelSum, 'agent' | 'provider' | 'model'>): string =>
+  JSON.stringify([agent, provider, model]);
 
-const keyOf = ({ agent, provider, model }: Who): string => JSON.stringify([agent, provider, model]);
-
-/** Ended executions by who answered them, the busiest first (Orchestration 4.4). */
-export function modelBreakdown({ ended, labels }: Pick<StepFacts, 'ended' | 'labels'>): ModelStats[] {
+/** Ended executions by who answered them, the busiest first (Orchestration 4.4); names are null for executors that have none. */
+export function modelBreakdown({ ended, labels }: Pick<StepFacts, 'ended' | 'labels'>) {
   const labelled = Map.groupBy(labels, keyOf);
   return [...Map.groupBy(ended, keyOf)]
     .map(([key, sums]) => modelStats(sums, labelled.get(key) ?? []))
     .toSorted((a, b) => b.runs_total - a.runs_total || (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]): ModelStats {
+function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]) {
   const [{ agent, provider, model } = { agent: null, provider: null, model: null }] = sums;
   const counts = countsOf(sums);
   return {

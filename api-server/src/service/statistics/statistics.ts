@@ -5,7 +5,6 @@ import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, bucketWidth, type TimeRange, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Stage, STAGES } from '../../runs/state/model.ts';
-import { overallFacts } from '../../store/aggregates/overall-facts.ts';
 import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
@@ -75,8 +74,8 @@ export function createStatistics({ database, definitions, currency, now }: Stati
       const [facts, percentiles, before, series] = await Promise.all([
         pipelineFacts(db, { window, stages }),
         runPercentiles(db, { window, stages }, 'bucket'),
-        earlier === null ? null : overallFacts(db, { window: earlier, stages }),
-        overallFacts(db, { window, stages, bucketMs }),
+        earlier === null ? null : pipelineFacts(db, { window: earlier, stages }, 'bucket'),
+        pipelineFacts(db, { window, stages, bucketMs }, 'bucket'),
       ]);
       const buckets = bucketsOf(window, { bucketMs, first, now: at });
       return {

@@ -7,14 +7,21 @@ import { activeRuns, sumRuns } from './run-sums.ts';
 import { oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
 
-/** All that statistics of pipelines are made of; without a name in `scope` those of every pipeline. */
-export async function pipelineFacts(db: Kysely<Tables>, scope: Scope): Promise<PipelineFacts> {
+/**
+ * All that statistics of pipelines are made of; without a name in `scope` those of every pipeline. By bucket of time they
+ * are of all pipelines together.
+ */
+export async function pipelineFacts(
+  db: Kysely<Tables>,
+  scope: Scope,
+  by: 'pipeline' | 'bucket' = 'pipeline',
+): Promise<PipelineFacts> {
   const [ended, active, steps, percentiles, marks] = await Promise.all([
     sumRuns(db, scope),
     activeRuns(db, scope),
-    sumSteps(db, scope, ['pipeline', 'team', 'costSource']),
-    runPercentiles(db, scope, 'pipeline'),
-    runMarks(db, scope, 'pipeline'),
+    sumSteps(db, scope, by === 'pipeline' ? ['pipeline', 'team', 'costSource'] : ['costSource']),
+    runPercentiles(db, scope, by),
+    runMarks(db, scope, by),
   ]);
   return { ended, active, steps, percentiles, marks };
 }

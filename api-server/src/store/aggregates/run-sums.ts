@@ -6,23 +6,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
 
-interface Row {
-  bucket: number;
-  pipeline: string;
-  team: string | null;
-  status: string;
-  runs: number;
-  duration_ms: number;
-}
-
-const toSum = (row: Row): RunSum => ({
-  bucket: row.bucket,
-  pipeline: row.pipeline,
-  team: keyName('team', row.team) || null,
-  status: row.status,
-  runs: row.runs,
-  durationMs: row.duration_ms,
-});
+const named = (sum: RunSum): RunSum => ({ ...sum, team: keyName('team', sum.team) || null });
 
 /** Ended runs that were triggered in the window, by pipeline, team and status; a group may come in several parts. */
 export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
@@ -32,28 +16,28 @@ export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[
     hours === null ? [] : fromSums(db, scope, [...names, ...within('hour', hours)]),
     ...edges.map((edge) => fromRows(db, scope, edge)),
   ]);
-  return parts.flat().map(toSum);
+  return parts.flat().map(named);
 }
 
-async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, where: Parameters<typeof all>[0]): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, where: Parameters<typeof all>[0]): Promise<RunSum[]> {
+  const { rows } = await sql<RunSum>`
     select ${bucketOf('hour', bucketMs)} as bucket, pipeline_name as pipeline, team, status,
-      sum(runs) as runs, sum(duration_ms) as duration_ms
+      sum(runs) as runs, sum(duration_ms) as "durationMs"
     from hourly_runs where ${all(where)} group by bucket, pipeline_name, team, status`.execute(db);
   return rows;
 }
 
 /** The rows of a part of an hour, found by the names that its sums have. */
-async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; to: number }): Promise<Row[]> {
-  const named = all([
+async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; to: number }): Promise<RunSum[]> {
+  const seen = all([
     sql<boolean>`hour = ${hourOf(edge.from)}`,
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
   ]);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<RunSum>`
     select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, runs.pipeline_name as pipeline, team, status,
-      count(*) as runs, sum(completed_at - triggered_at) as duration_ms
-    from (select distinct pipeline_name, stage from hourly_runs where ${named}) as seen
+      count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
+    from (select distinct pipeline_name, stage from hourly_runs where ${seen}) as seen
     join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
     where completed_at is not null and ${all(within('triggered_at', edge))}
     group by bucket, runs.pipeline_name, team, status`.execute(db);
@@ -68,9 +52,9 @@ export async function activeRuns(db: Kysely<Tables>, scope: Scope): Promise<RunS
     ...equals('pipeline_name', scope.pipeline),
     ...within('triggered_at', scope.window),
   ]);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<RunSum>`
     select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, pipeline_name as pipeline, team, status,
-      count(*) as runs, 0 as duration_ms
+      count(*) as runs, 0 as "durationMs"
     from runs where ${where} group by bucket, pipeline_name, team, status`.execute(db);
-  return rows.map(toSum);
+  return rows.map(named);
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
 import { keyName } from '../../runs/state/hourly.ts';
-import { ACTIVE_RUN_STATUSES, type Outcome } from '../../runs/state/model.ts';
+import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import { OUTCOME } from './labels.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from './step-rows.ts';
@@ -30,14 +30,6 @@ export async function modelFacts(db: Kysely<Tables>, scope: StepScope): Promise<
   return { ended, labels };
 }
 
-interface LabelRow {
-  agent: string | null;
-  provider: string | null;
-  model: string | null;
-  outcome: Outcome;
-  n: number;
-}
-
 /** How many executions were labelled how. */
 async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSum[]> {
   const where = all([
@@ -45,7 +37,7 @@ async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSu
     oneOf('stage', scope.stages),
     ...within('started_at', scope.window),
   ]);
-  const { rows } = await sql<LabelRow>`
+  const { rows } = await sql<LabelSum>`
     select agent, provider, model, outcome, count(*) as n from (
       select agent, provider, model, ${OUTCOME} as outcome
       from step_executions

@@ -22,16 +22,12 @@ const COLUMNS: Record<StepKey, string> = {
 };
 const rowColumn = (key: StepKey): string => `step_executions.${key === 'step' ? 'family' : COLUMNS[key]}`;
 
-interface Row extends Partial<Record<StepKey, string | null>> {
-  bucket: number;
-  executions: number;
-  reporting: number;
-  input: number | null;
-  output: number | null;
-  cost: number | null;
-  unpriced: number;
-  duration_ms: number;
-}
+type Row = Omit<StepSum, StepKey | 'inputTokens' | 'outputTokens' | 'cost'> &
+  Partial<Record<StepKey, string | null>> & {
+    inputTokens: number | null;
+    outputTokens: number | null;
+    cost: number | null;
+  };
 
 /** Ended executions that started in the window, by the names of `by`; a group may come in several parts. */
 export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly StepKey[]): Promise<StepSum[]> {
@@ -58,8 +54,8 @@ async function fromSums(
 ): Promise<Row[]> {
   const { rows } = await sql<Row>`
     select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf('hour', scope.bucketMs)} as bucket,
-      sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as input, sum(output_tokens) as output,
-      sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as duration_ms
+      sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
+      sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as "durationMs"
     from hourly_steps where ${all([...names(scope), ...where])}
     group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`.execute(db);
   return rows;
@@ -75,9 +71,9 @@ async function fromRows(
   const { rows } = await sql<Row>`
     select ${selected(by, rowColumn)}, ${bucketOf('started_at', scope.bucketMs)} as bucket,
       count(*) as executions, count(coalesce(input_tokens, output_tokens)) as reporting,
-      sum(input_tokens) as input, sum(output_tokens) as output, sum(cost) as cost,
+      sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens", sum(cost) as cost,
       sum(case when cost is null and coalesce(input_tokens, output_tokens) is not null then 1 else 0 end) as unpriced,
-      sum(completed_at - started_at) as duration_ms
+      sum(completed_at - started_at) as "durationMs"
     from (select distinct step_name, stage from hourly_steps where ${seen}) as seen
     join step_executions on step_executions.family = seen.step_name and step_executions.stage = seen.stage
     where ${isExecution()} and ${all([...within('started_at', edge), ...equals('pipeline_name', scope.pipeline)])}
@@ -92,7 +88,7 @@ const name = (kind: 'team' | 'agent' | 'provider' | 'model', value: string | nul
   keyName(kind, value ?? null) || null;
 
 const toSum = (row: Row): StepSum => ({
-  bucket: row.bucket,
+  ...row,
   pipeline: row.pipeline ?? '',
   step: row.step ?? '',
   team: name('team', row.team),
@@ -101,11 +97,7 @@ const toSum = (row: Row): StepSum => ({
   model: name('model', row.model),
   costSource: row.costSource || null,
   status: row.status ?? '',
-  executions: row.executions,
-  reporting: row.reporting,
-  inputTokens: row.input ?? 0,
-  outputTokens: row.output ?? 0,
+  inputTokens: row.inputTokens ?? 0,
+  outputTokens: row.outputTokens ?? 0,
   cost: row.cost ?? 0,
-  unpriced: row.unpriced,
-  durationMs: row.duration_ms,
 });
