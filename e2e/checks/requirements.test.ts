@@ -38,7 +38,21 @@ test('every requirement of the table has a test of that name', () => {
 
 test('every section that is asked for stands in the table', () => {
   const sections = new Set(rows.map(({ section }) => section.split(' ')[0]));
-  expect([...sections].toSorted()).toEqual(['2.13', '2.9', '3', '4.1', '4.2', '4.3', '4.4', '4.5', '5', '6', '7', '8']);
+  expect([...sections].toSorted()).toEqual([
+    '2.11',
+    '2.13',
+    '2.9',
+    '3',
+    '4.1',
+    '4.2',
+    '4.3',
+    '4.4',
+    '4.5',
+    '5',
+    '6',
+    '7',
+    '8',
+  ]);
   expect(rows.length).toBeGreaterThan(90);
 });
 

@@ -13,8 +13,9 @@ export const line = (max = 256) =>
 
 export const RunId = z.uuid('must be a run id');
 
+type Noun = 'run' | 'approval' | 'golden set' | 'member';
 /** An id in a path: a malformed id gets the same answer as an unknown one. */
-export const idOf = (noun: 'run' | 'approval') =>
+export const idOf = (noun: Noun) =>
   z
     .string()
     .meta({ format: 'uuid' })
@@ -22,7 +23,7 @@ export const idOf = (noun: 'run' | 'approval') =>
       if (!z.uuid().safeParse(text).success) throw unknownId(noun);
       return text;
     });
-export const unknownId = (noun: 'run' | 'approval') => new AppError('not_found', `there is no ${noun} with this id`);
+export const unknownId = (noun: Noun) => new AppError('not_found', `there is no ${noun} with this id`);
 
 export const DefinitionName = z.string().regex(NAME_PATTERN, 'must match [a-zA-Z0-9][a-zA-Z0-9_-]{0,63}');
 /** The name of an executed step; a fan-out branch is `step/index`. */

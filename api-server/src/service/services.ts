@@ -7,6 +7,7 @@ import { createDefinitions, type Definitions, type DefinitionsDeps } from './def
 import { createDefinitionWrites, type DefinitionWrites, type DefinitionWritesDeps } from './definitions/writes.ts';
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries/deliveries.ts';
 import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/feedback.ts';
+import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts';
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
 import { createEvaluations, type Evaluations, type EvaluationsDeps } from './readiness/evaluations.ts';
 import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
@@ -28,6 +29,7 @@ export interface Services {
   statistics: Statistics;
   history: History;
   readiness: Evaluations;
+  goldenSets: GoldenSets;
   audit: AuditLog;
   cluster: Cluster;
   status: Status;
@@ -67,6 +69,7 @@ export function createServices(parts: ServiceParts): Services {
     statistics: createStatistics(deps),
     history: createHistory(deps),
     readiness: createEvaluations({ ...deps, pipeline: definitions.pipeline }),
+    goldenSets: createGoldenSets(deps),
     audit: createAuditLog(database),
     cluster: createCluster(parts),
     status: createStatus(deps),

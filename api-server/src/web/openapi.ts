@@ -135,6 +135,7 @@ function withoutUnused(description: ApiDescription): ApiDescription {
 }
 
 const STATUS_WORDS: Record<string, string> = {
+  201: 'Created',
   202: 'Accepted',
   400: 'The request cannot be read, or asks for what cannot be',
   401: 'No token, or one that is not known',

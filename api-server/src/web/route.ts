@@ -16,7 +16,7 @@ export interface Call<P, Q, B> {
   reply: FastifyReply;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export const TAGS = {
   triggers: 'What starts runs',
@@ -27,6 +27,7 @@ export const TAGS = {
   statistics: 'Figures of pipelines and steps',
   history: 'Calibration and versions',
   readiness: 'Whether a pipeline may leave testing',
+  replay: 'Golden sets and their replays',
   audit: 'Who changed what',
   service: 'Probes, metrics and this description',
 } as const;
@@ -86,7 +87,7 @@ export function route<
   B extends z.ZodType = typeof NoBody,
 >({ handler, described, ...definition }: Definition<P, Q, B>): Route {
   const { method, url, answers, refusals = [], params = Nothing, query = Nothing } = definition;
-  const takesBody = method === 'POST' || method === 'PUT' || method === 'DELETE';
+  const takesBody = method !== 'GET';
   const body = takesBody ? (definition.body ?? NoBody) : null;
   const [status] = Object.keys(answers).map(Number);
   return {

@@ -12,6 +12,14 @@ export const LABEL_OF: Readonly<Record<Outcome, Label>> = { correct: 1, partial:
 export const OUTCOME = sql<Outcome | null>`coalesce(step_feedback.outcome,
   case when step_executions.deterministic_passed = 0 then 'incorrect' end, run_feedback.outcome)`;
 
+/** Where the outcome of an execution comes from: its own mark, a failed check, the mark of its run (Orchestration 3). */
+export const LABEL_SOURCES = ['human', 'deterministic', 'run'] as const;
+export type LabelSource = (typeof LABEL_SOURCES)[number];
+
+/** For the rows of `labelledRows`; null where there is no outcome. */
+export const LABEL_SOURCE = sql<LabelSource | null>`case when step_feedback.outcome is not null then 'human'
+  when step_executions.deterministic_passed = 0 then 'deterministic' when run_feedback.outcome is not null then 'run' end`;
+
 /** The step and the branches of its fan-out, whose names stand before a slash; told from the name, which indexes hold. */
 const ofStep = (column: 'step_feedback.step_name' | 'step_executions.step_name', stepName: string) => {
   const branches = `${stepName}/`;

@@ -73,6 +73,11 @@ export interface Tables {
   };
   /** Alerts that a run covers beside its own, under their dedup keys. */
   run_alerts: { pipeline_name: string; alert_key: string; run_id: string };
+  golden_sets: GoldenSetRow;
+  /** Pinned executions; `step_id` is no reference, because a member outlives the row. */
+  golden_members: GoldenMemberRow;
+  /** Scheduled replays of a set, one row a fire. */
+  regressions: RegressionRow;
   schema_migrations: { id: string; applied_at: number };
 }
 
@@ -113,6 +118,53 @@ export interface ApprovalRow {
   decided_by: string | null;
   comment: string | null;
   answers: string | null;
+}
+
+export interface GoldenSetRow {
+  id: string;
+  name: string;
+  description: string;
+  step_name: string;
+  created_at: number;
+  created_by: string;
+  archived_at: number | null;
+}
+
+export interface GoldenMemberRow {
+  id: string;
+  set_id: string;
+  step_id: string;
+  run_id: string;
+  step_name: string;
+  outcome: string;
+  label_source: string;
+  note: string | null;
+  pinned_at: number;
+  pinned_by: string;
+  prompt_hash: string | null;
+  agent_version: string | null;
+}
+
+/** `beat_at` is renewed while the replay runs; the figures are null until it has ended. */
+export interface RegressionRow {
+  id: string;
+  set_id: string;
+  fire_at: number;
+  status: string;
+  run_id: string | null;
+  started_at: number;
+  beat_at: number;
+  completed_at: number | null;
+  n_members: number;
+  n_regressed: number | null;
+  n_improved: number | null;
+  n_graded: number | null;
+  n_unreplayable: number | null;
+  n_divergences: number | null;
+  baseline_accuracy: number | null;
+  fresh_accuracy: number | null;
+  alert: string | null;
+  error: string | null;
 }
 
 /** What the start and the end of a run write, and what only the store knows. */

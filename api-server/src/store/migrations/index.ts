@@ -8,6 +8,7 @@ import { replicas } from './0006-replicas.ts';
 import { endedSessions } from './0007-ended-sessions.ts';
 import { hourlySums } from './0008-hourly-sums.ts';
 import { versions } from './0009-versions.ts';
+import { goldenSets } from './0011-golden-sets.ts';
 import { deliveries } from './0012-deliveries.ts';
 
 export interface Migration {
@@ -33,5 +34,6 @@ export const migrations: readonly Migration[] = [
   { id: '0007-ended-sessions', up: endedSessions },
   { id: '0008-hourly-sums', up: hourlySums },
   { id: '0009-versions', up: versions },
+  { id: '0011-golden-sets', up: goldenSets },
   { id: '0012-deliveries', up: deliveries },
 ];

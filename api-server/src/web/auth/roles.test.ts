@@ -16,6 +16,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/runs\/[^/]+\/(feedback|cancel|rerun)$/, 'operator'],
   [/^POST \/runs\/[^/]+\/steps\/.+\/feedback$/, 'operator'],
   [/^POST \/approvals\/[^/]+$/, 'operator'],
+  [/^(POST|PATCH|DELETE) \/golden-sets(\/.*)?$/, 'operator'],
   [/^POST \/triggers\/preview$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
   [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
@@ -40,7 +41,7 @@ afterAll(() => server.close());
 const table: Route[] = routeTable({ services: {}, metricsAuth: false, version: 'x' } as RoutesDeps).routes;
 const concrete = (url: string) =>
   url
-    .replaceAll(/:(id|a|b)\b/g, runIdOf(1))
+    .replaceAll(/:(id|member_id|a|b)\b/g, runIdOf(1))
     .replace(':name', 'checkout')
     .replace('*', 'look%2F1/feedback');
 

@@ -15,6 +15,7 @@ const SHAPES: Record<string, string> = {
   file: '<path d="M4 1.75h5L12.5 5v9.25h-8.5zM9 1.75V5h3.5"/>',
   branch:
     '<circle cx="3.5" cy="8" r="1.75"/><circle cx="12.5" cy="3.5" r="1.75"/><circle cx="12.5" cy="12.5" r="1.75"/><path d="M5.25 8c3 0 2.5-4.5 5.5-4.5M5.25 8c3 0 2.5 4.5 5.5 4.5"/>',
+  pin: '<path d="M6 2h4M6.75 2v4.25L4.5 9.5h7L9.25 6.25V2M8 9.5v4.75"/>',
   insights: '<path d="M2.25 13.75h11.5M4.25 13.5V9M8 13.5V5.5M11.75 13.5V2.5"/>',
   audit: '<path d="M3.5 1.75h9v12.5h-9zM6 5h4M6 8h4M6 11h2"/>',
   sync: '<path d="M13.25 6.5A5.5 5.5 0 0 0 3.5 5M3.25 2v3.25H6.5M2.75 9.5a5.5 5.5 0 0 0 9.75 1.5M12.75 14v-3.25H9.5"/>',

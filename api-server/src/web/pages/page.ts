@@ -29,6 +29,7 @@ export interface PageOptions {
     | 'schedules'
     | 'marking'
     | 'insights'
+    | 'golden-sets'
     | 'audit'
     | 'sync'
     | 'docs'
@@ -62,6 +63,7 @@ const RAIL = [
     entries: [
       { id: 'insights', label: 'Insights', icon: 'insights', href: paths.insights() },
       { id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() },
+      { id: 'golden-sets', label: 'Golden sets', icon: 'pin', href: paths.goldenSets() },
     ],
   },
   {

@@ -8,6 +8,7 @@ import { registerAudit } from './audit/route.ts';
 import { registerCompare } from './compare/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { duration } from './format.ts';
+import { registerGoldenSets } from './golden-sets/route.ts';
 import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { registerMarking } from './marking/route.ts';
@@ -109,6 +110,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);
+      registerGoldenSets(guarded, context);
       registerSteps(guarded, context);
       registerAgents(guarded, context);
       registerAudit(guarded, context);

@@ -7,6 +7,7 @@ import { auditRoutes } from './audit.ts';
 import { definitionWriteRoutes } from './definition-writes.ts';
 import { definitionRoutes } from './definitions.ts';
 import { feedbackRoutes } from './feedback.ts';
+import { goldenSetRoutes } from './golden-sets.ts';
 import { readinessRoutes } from './readiness.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -44,6 +45,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...statisticsRoutes(services),
     ...stepHistoryRoutes(services),
     ...readinessRoutes(services),
+    ...goldenSetRoutes(services),
     ...auditRoutes(services),
     ...serviceRoutes({ ...services, metricsAuth }),
     route({

@@ -9,6 +9,7 @@ import { stepLog } from './step/log.ts';
 import { markView } from './step/mark.ts';
 import type { PlanNode } from './graph/plan.ts';
 import { promptParts } from './step/prompt.ts';
+import { pinOf } from './step/pin.ts';
 import { isEntry, subRunOf } from './step/relations.ts';
 import { readTrace } from './step/trace.ts';
 import type { ShownRun, ShownStep } from './step/shown-step.ts';
@@ -215,5 +216,6 @@ export function panelView(input: PanelInput) {
     ...BODIES[tab](input, calls),
     mark: markOf(input),
     rerun: rerunFrom(input),
+    pin: pinOf(run, step),
   };
 }

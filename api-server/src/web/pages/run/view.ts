@@ -13,6 +13,7 @@ import { jsonTree } from './step/json-tree.ts';
 import { runLog } from './step/log.ts';
 import type { Layout } from './graph/layout.ts';
 import { markView } from './step/mark.ts';
+import { pinOf } from './step/pin.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
@@ -141,6 +142,7 @@ export function runView(given: RunInput) {
       layout: input.layout,
     }),
     waterfall: waterfallView(inOrder(run.steps), {
+      pinOf: (step) => pinOf(run, step),
       from: run.triggered_at,
       to: run.completed_at,
       now,

@@ -4,7 +4,14 @@ import { waterfallView } from './waterfall.ts';
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
 const view = (steps: Parameters<typeof waterfallView>[0], to: string | null = at(10)) =>
-  waterfallView(steps, { from: at(0), to, now: NOW + 20_000, chosen: null, hrefOf: (step) => `?step=${step}` });
+  waterfallView(steps, {
+    from: at(0),
+    to,
+    now: NOW + 20_000,
+    chosen: null,
+    hrefOf: (step) => `?step=${step}`,
+    pinOf: () => null,
+  });
 
 test('a bar stands where the step ran, with model and tool calls inside it', () => {
   const trace = [

@@ -20,6 +20,8 @@ export interface WaterfallRow {
   title: string;
   chosen: boolean;
   href: string;
+  /** Where the step can be pinned to a golden set; null where it cannot. */
+  pin: string | null;
   x: string;
   width: string;
   live: boolean;
@@ -79,7 +81,14 @@ function labelOf({ kind, step_name: name }: ShownStep, steps: ShownStep[]): stri
 /** Steps over time on one axis, in the order in which they began. */
 export function waterfallView(
   steps: ShownStep[],
-  at: { from: string; to: string | null; now: number; chosen: string | null; hrefOf: (step: string) => string },
+  at: {
+    from: string;
+    to: string | null;
+    now: number;
+    chosen: string | null;
+    hrefOf: (step: string) => string;
+    pinOf: (step: ShownStep) => string | null;
+  },
 ): WaterfallView {
   const spanOf = (step: ShownStep): Span => ({
     from: Date.parse(step.started_at),
@@ -101,6 +110,7 @@ export function waterfallView(
       title: `${step.step_name}: ${look.word}, ${time}`,
       chosen: step.step_name === at.chosen,
       href: at.hrefOf(step.step_name),
+      pin: at.pinOf(step),
       x: percent(bar.from - start, end - start),
       width: percent(Math.max((end - start) / 250, bar.to - bar.from), end - start),
       live: step.completed_at === null && step.status === 'running' && !step.waits,

@@ -1,0 +1,141 @@
+import { AppError } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import { VIEWER } from '../fixtures/fake-deps.ts';
+import { goldenMember, goldenSet, pinOffer, SET_ID } from '../fixtures/golden-sets.ts';
+import { pagesWith } from '../fixtures/pages-with.ts';
+import { runDetail } from '../fixtures/runs.ts';
+
+const CSRF = { _csrf: VIEWER.csrf };
+const READ_ONLY = { ...VIEWER, role: 'viewer' as const };
+const RUN = goldenMember().run_id;
+const PIN = `/ui/golden-sets/pin?run=${RUN}&step=triage`;
+
+test('without a set the page says how to begin, and a run links to the pin form beside each answer', async () => {
+  const { get } = await pagesWith({ details: [runDetail()] });
+  const { body } = await get('/ui/golden-sets');
+  expect(body).toContain('No golden set yet');
+  expect(body).toContain('href="/ui/runs"');
+  const run = (await get(`/ui/runs/${runDetail().id}`)).body;
+  expect(run).toContain('Pin triage to a golden set');
+  expect(run).toContain('/ui/golden-sets/pin?run');
+});
+
+test('the list shows members and baseline, the archived ones apart, and escapes what people wrote', async () => {
+  const archived = goldenSet({ id: 'x', name: 'old', archived_at: '2026-11-20T00:00:00.000Z' });
+  const { get } = await pagesWith({ goldenSets: [goldenSet(), archived] });
+  const { body } = await get('/ui/golden-sets');
+  expect(body).toContain('1 set<');
+  expect(body).toContain('100.0 %');
+  expect(body).toContain('archived 2026-11-20');
+  expect(body).not.toContain('<script>alert');
+});
+
+test('a set shows its members with their labels, what changed since, and what is gone', async () => {
+  const rows = [
+    goldenMember({ current_outcome: 'incorrect', note: 'two causes' }),
+    goldenMember({ id: 'y', available: false, pipeline_name: null, summary: null, current_outcome: null }),
+  ];
+  const { get } = await pagesWith({ goldenSets: [goldenSet({ rows, members: 2 })] });
+  const { body } = await get(`/ui/golden-sets/${SET_ID}`);
+  expect(body).toContain('marked incorrect since');
+  expect(body).toContain('1 member got another mark after the pin');
+  expect(body).toContain('1 member cannot be replayed');
+  expect(body).toContain('two causes');
+});
+
+test('a viewer sees sets without forms, and posts nothing', async () => {
+  const { get, post, deps } = await pagesWith({
+    viewer: READ_ONLY,
+    goldenSets: [goldenSet()],
+    offer: pinOffer(),
+  });
+  for (const url of ['/ui/golden-sets', `/ui/golden-sets/${SET_ID}`, PIN])
+    expect((await get(url)).body).not.toMatch(/<form method="post" action="\/ui\/golden/);
+  for (const url of ['/ui/golden-sets', '/ui/golden-sets/pin', `/ui/golden-sets/${SET_ID}/archive`])
+    expect((await post(url, { ...CSRF, name: 'x', step_name: 'y' })).statusCode).toBe(403);
+  expect(deps.golden).toEqual([]);
+});
+
+test('a post without the CSRF token is refused', async () => {
+  const { post, deps } = await pagesWith({ goldenSets: [goldenSet()] });
+  expect((await post('/ui/golden-sets', { name: 'x', step_name: 'y' })).statusCode).toBe(403);
+  expect(deps.golden).toEqual([]);
+});
+
+test.each(['../x', 'a b', '', '<b>', 'x'.repeat(65)])('the name %j is shown again with what is wrong', async (name) => {
+  const { post, deps } = await pagesWith();
+  const answer = await post('/ui/golden-sets', { ...CSRF, name, step_name: 'triage' });
+  expect([answer.statusCode, deps.golden]).toEqual([400, []]);
+  expect(answer.body).toContain('must match [a-zA-Z0-9]');
+  expect(answer.body).toContain('value="triage"');
+});
+
+test('a new set opens, and a name that is taken is said at the form', async () => {
+  const { post } = await pagesWith();
+  const form = { ...CSRF, name: 'checkout-triage', step_name: 'triage', description: '' };
+  expect((await post('/ui/golden-sets', form)).headers.location).toBe(`/ui/golden-sets/${SET_ID}`);
+  const goldenRefusal = new AppError('collision', 'a golden set with this name exists');
+  const taken = await (await pagesWith({ goldenRefusal })).post('/ui/golden-sets', form);
+  expect(taken.statusCode).toBe(400);
+  expect(taken.body).toContain('a golden set with this name exists');
+});
+
+test('a step is pinned into a set of its step, or into a new one', async () => {
+  const { get, post, deps } = await pagesWith({ offer: pinOffer({ sets: [goldenSet()] }) });
+  expect((await get(PIN)).body).toContain('checkout-triage (1 member)');
+  const form = { ...CSRF, run: RUN, step: 'triage', note: ' why ' };
+  const answer = await post('/ui/golden-sets/pin', { ...form, set: SET_ID });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, `/ui/golden-sets/${SET_ID}`]);
+  await post('/ui/golden-sets/pin', { ...form, name: 'fresh' });
+  const member = { run_id: RUN, step_name: 'triage', note: 'why' };
+  expect(deps.golden).toEqual([
+    ['pin', SET_ID, member],
+    ['create', { name: 'fresh', step_name: 'triage', description: '' }],
+    ['pin', SET_ID, member],
+  ]);
+  const odd = await post('/ui/golden-sets/pin', { ...form, name: '../x' });
+  expect(odd.statusCode).toBe(400);
+  expect(odd.body).toContain('name: must match');
+});
+
+test('a step without a label is marked first, and leads back to the pin form', async () => {
+  const step = { ...pinOffer().step, outcome: null, labelSource: null };
+  const { get } = await pagesWith({ offer: pinOffer({ step }) });
+  const { body } = await get(PIN);
+  expect(body).toContain('First mark this step');
+  expect(body).toContain('name="next" value="/ui/golden-sets/pin?run');
+  expect(body).not.toContain('Create and pin');
+});
+
+test('a step that no replay can repeat says why', async () => {
+  const { get } = await pagesWith({ offer: pinOffer({ refused: 'the step has no answer: its status is failed' }) });
+  expect((await get(PIN)).body).toContain('The step has no answer: its status is failed.');
+});
+
+test('notes, removals and the archive reach the set and lead back to it', async () => {
+  const { post, deps, get } = await pagesWith({ goldenSets: [goldenSet()] });
+  const member = `/ui/golden-sets/${SET_ID}/members/${goldenMember().id}`;
+  expect((await post(member, { ...CSRF, change: 'note', note: '' })).headers.location).toBe(
+    `/ui/golden-sets/${SET_ID}`,
+  );
+  await post(member, { ...CSRF, change: 'remove' });
+  await post(`/ui/golden-sets/${SET_ID}/archive`, CSRF);
+  expect(deps.golden).toEqual([
+    ['note', SET_ID, goldenMember().id, null],
+    ['remove', SET_ID, goldenMember().id],
+    ['archive', SET_ID, true],
+  ]);
+  expect((await get(`/ui/golden-sets/${SET_ID}/export`)).headers['content-disposition']).toContain(
+    'checkout-triage.jsonl',
+  );
+});
+
+test.each(['/ui/golden-sets/nothing', '/ui/golden-sets/%00', `/ui/golden-sets/${RUN}`, '/ui/golden-sets/pin?run=x'])(
+  '%s is a page that says there is no such thing',
+  async (url) => {
+    const { get } = await pagesWith();
+    const answer = await get(url);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).toContain('There is no such thing');
+  },
+);

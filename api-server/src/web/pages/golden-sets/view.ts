@@ -1,0 +1,68 @@
+import type { GoldenSetLine } from '../../../service/views/golden-set.ts';
+import { exactTime } from '../format.ts';
+import { percent } from '../insights/figures.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+
+/** The form of a new set, with what was typed and why it was not taken. */
+export interface NewSetForm {
+  entered: { name: string; step_name: string; description: string };
+  problem: { field: 'name' | 'step_name' | 'description' | null; msg: string } | null;
+}
+
+export const EMPTY_FORM: NewSetForm = { entered: { name: '', step_name: '', description: '' }, problem: null };
+
+export interface GoldenSetsInput {
+  sets: readonly GoldenSetLine[];
+  /** Names of steps with an agent, to choose from. */
+  steps: readonly string[];
+  operator: boolean;
+  form: NewSetForm;
+}
+
+/** All sets: those in use, then the archived ones. */
+export function goldenSetsView({ sets, steps, operator, form }: GoldenSetsInput) {
+  const active = sets.filter(({ archived_at: at }) => at === null);
+  return {
+    count: plural(active.length, 'set'),
+    operator,
+    action: paths.goldenSets(),
+    importAction: paths.goldenSetImport(),
+    runsPath: paths.runs(),
+    rows: active.map(setRow),
+    archived: sets.filter(({ archived_at: at }) => at !== null).map(setRow),
+    form: formView(form, steps),
+  };
+}
+
+const problemOf = ({ problem }: NewSetForm, field: string) => (problem?.field === field ? problem.msg : null);
+
+const formView = (form: NewSetForm, steps: readonly string[]) => ({
+  open: form.problem !== null,
+  ...form.entered,
+  steps,
+  problem: form.problem?.field === null ? form.problem.msg : null,
+  nameProblem: problemOf(form, 'name'),
+  stepProblem: problemOf(form, 'step_name'),
+});
+
+function setRow(set: GoldenSetLine) {
+  const { correct, partial, incorrect } = set.labels;
+  return {
+    name: set.name,
+    href: paths.goldenSet(set.id),
+    step: set.step_name,
+    description: set.description,
+    members: plural(set.members, 'member'),
+    labels: labelsOf({ correct, partial, incorrect }),
+    accuracy: set.accuracy === null ? '–' : percent(set.accuracy),
+    archived: set.archived_at === null ? '' : exactTime(set.archived_at),
+  };
+}
+
+/** `12 correct · 2 incorrect`; nothing for an empty set. */
+export const labelsOf = (labels: GoldenSetLine['labels']): string =>
+  Object.entries(labels)
+    .filter(([, n]) => n > 0)
+    .map(([outcome, n]) => `${n} ${outcome}`)
+    .join(' · ');

@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pruneRuns } from '../../store/tables/prune.ts';
+import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
+import { NOW, runIdOf } from '../fixtures/store.ts';
+
+let server: TestServer;
+const RUN = runIdOf(1);
+beforeEach(async () => {
+  server = await startTestServer();
+  await server.store.addRun(1);
+  await server.store.addStep(RUN, 'look', { id: 'step-1', deterministic_passed: null });
+});
+afterEach(() => server.close());
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+const call = (method: Method, url: string, payload?: object, role: 'operator' | 'viewer' = 'operator') =>
+  server.app.inject({ method, url, headers: as(role), ...(payload && { payload }) });
+const mark = (runId: string, outcome: string, step?: string) =>
+  call('POST', `/runs/${runId}${step === undefined ? '' : `/steps/${step}`}/feedback`, { outcome });
+const create = async (name = 'triage', step = 'look'): Promise<string> =>
+  (await call('POST', '/golden-sets', { name, step_name: step })).json().id;
+const pin = (set: string, runId = RUN, step = 'look') =>
+  call('POST', `/golden-sets/${set}/members`, { run_id: runId, step_name: step, note: 'why' });
+const read = async (set: string) => (await call('GET', `/golden-sets/${set}`, undefined, 'viewer')).json();
+const refusal = (answer: Awaited<ReturnType<typeof call>>) => {
+  const { type, message } = answer.json().detail;
+  return { status: answer.statusCode, type, message };
+};
+
+test('a set begins empty, and a pinned step is a member with its label', async () => {
+  const created = await call('POST', '/golden-sets', { name: 'triage', step_name: 'look', description: 'misread' });
+  expect(created.statusCode).toBe(201);
+  expect(created.json()).toMatchObject({ name: 'triage', members: 0, accuracy: null, created_by: 'the-operator' });
+  await mark(RUN, 'partial', 'look');
+  const pinned = await pin(created.json().id);
+  expect(pinned.statusCode).toBe(201);
+  expect(await read(created.json().id)).toMatchObject({
+    description: 'misread',
+    members: 1,
+    labels: { correct: 0, partial: 1, incorrect: 0 },
+    accuracy: 0.5,
+    rows: [
+      {
+        step_id: 'step-1',
+        run_id: RUN,
+        outcome: 'partial',
+        label: 0.5,
+        label_source: 'human',
+        note: 'why',
+        pinned_by: 'the-operator',
+        prompt_hash: 'p1',
+        agent_version: 'v1',
+        available: true,
+      },
+    ],
+  });
+  expect((await call('GET', '/golden-sets', undefined, 'viewer')).json().golden_sets).toMatchObject([{ members: 1 }]);
+});
+
+test('a member keeps its label when the step is marked again, and says what it is now', async () => {
+  const set = await create();
+  await mark(RUN, 'correct', 'look');
+  await pin(set);
+  await mark(RUN, 'incorrect', 'look');
+  expect((await read(set)).rows).toMatchObject([{ outcome: 'correct', label: 1, current_outcome: 'incorrect' }]);
+});
+
+test.each([
+  ['the mark of the step before all others', { deterministic_passed: 0 }, 'correct', 'incorrect', 'human'],
+  ['a failed check before the mark of the run', { deterministic_passed: 0 }, null, 'correct', 'deterministic'],
+  ['the mark of the run', { deterministic_passed: 1 }, null, 'partial', 'run'],
+])('the label is %s', async (_, values, ofStep, ofRun, source) => {
+  await server.store.addRun(2);
+  await server.store.addStep(runIdOf(2), 'look', values);
+  if (ofStep !== null) await mark(runIdOf(2), ofStep, 'look');
+  await mark(runIdOf(2), ofRun);
+  expect((await pin(await create(), runIdOf(2))).json()).toMatchObject({ label_source: source });
+});
+
+describe('what cannot be pinned is refused with its reason', () => {
+  test('a step without a label', async () => {
+    expect(refusal(await pin(await create()))).toEqual({
+      status: 422,
+      type: 'unprocessable',
+      message: 'the step has no label; mark it as correct, partial or incorrect first',
+    });
+  });
+  test.each([
+    [{ status: 'failed' as const, primary_confidence: null }, 'the step has no answer: its status is failed'],
+    [{ executor: 'webhook' as const, agent: null }, 'a step of the executor webhook has no agent to replay'],
+  ])('%j', async (values, message) => {
+    await server.store.addRun(2);
+    await server.store.addStep(runIdOf(2), 'look', values);
+    await mark(runIdOf(2), 'correct');
+    expect(refusal(await pin(await create(), runIdOf(2)))).toMatchObject({ status: 422, message });
+  });
+  test('the result of a replay', async () => {
+    await server.store.addRun(2, { source: 'regression' });
+    await server.store.addStep(runIdOf(2), 'look');
+    await mark(runIdOf(2), 'correct');
+    expect(refusal(await pin(await create(), runIdOf(2))).message).toContain('result of a replay');
+  });
+  test('a step of another name, an unknown step, the same step twice', async () => {
+    await mark(RUN, 'correct');
+    expect(refusal(await pin(await create('other', 'fix')))).toMatchObject({ status: 422 });
+    const set = await create();
+    expect(refusal(await pin(set, RUN, 'nothing'))).toMatchObject({ status: 404, type: 'not_found' });
+    expect((await pin(set)).statusCode).toBe(201);
+    expect(refusal(await pin(set))).toMatchObject({
+      status: 409,
+      message: 'the golden set has this execution already',
+    });
+  });
+});
+
+test.each(['', ' ', '.', '../x', 'a b', 'a/b', '-x', 'ä', 'x'.repeat(65), 'a\0', '{{x}}', '<b>', "a'b", '__proto__'])(
+  'the name %j is refused',
+  async (name) => {
+    const before = await server.store.contents();
+    const answer = await call('POST', '/golden-sets', { name, step_name: 'look' });
+    expect(refusal(answer)).toMatchObject({ status: 400, type: 'validation' });
+    expect(refusal(answer).message).toContain('body.name');
+    const step = await call('POST', '/golden-sets', { name: 'fine', step_name: name });
+    expect(refusal(step).message).toContain('body.step_name');
+    expect(await server.store.contents()).toBe(before);
+  },
+);
+
+test('a name is given once, also when its set is archived', async () => {
+  const set = await create();
+  await call('POST', `/golden-sets/${set}/archive`);
+  expect(refusal(await call('POST', '/golden-sets', { name: 'triage', step_name: 'look' }))).toMatchObject({
+    status: 409,
+    type: 'collision',
+  });
+});
+
+test('an archived set takes no members until it is restored', async () => {
+  await mark(RUN, 'correct');
+  const set = await create();
+  expect((await call('POST', `/golden-sets/${set}/archive`)).json().archived_at).not.toBeNull();
+  expect(refusal(await pin(set))).toMatchObject({ status: 409, type: 'conflict' });
+  expect((await call('POST', `/golden-sets/${set}/restore`)).json().archived_at).toBeNull();
+  expect((await pin(set)).statusCode).toBe(201);
+});
+
+test('a note changes, a member goes, and the audit log has every step', async () => {
+  await mark(RUN, 'correct');
+  const set = await create();
+  const member = (await pin(set)).json().id;
+  const noted = await call('PATCH', `/golden-sets/${set}/members/${member}`, { note: 'two causes' });
+  expect(noted.json()).toMatchObject({ note: 'two causes' });
+  expect((await call('DELETE', `/golden-sets/${set}/members/${member}`)).json()).toEqual({ removed: member });
+  expect(refusal(await call('DELETE', `/golden-sets/${set}/members/${member}`))).toMatchObject({ status: 404 });
+  const { rows } = (await call('GET', '/audit?target_type=golden_set', undefined, 'viewer')).json();
+  expect(rows.map(({ action, target }: Record<string, string>) => `${action} ${target}`)).toEqual([
+    'unpin triage',
+    'note triage',
+    'pin triage',
+    'create triage',
+  ]);
+});
+
+test('retention removes an old run but for one with a pinned step, until it is unpinned', async () => {
+  await server.store.addRun(2);
+  await server.store.addStep(runIdOf(2), 'look');
+  await mark(RUN, 'correct');
+  const set = await create();
+  const member = (await pin(set)).json().id;
+  const later = NOW + 100 * 86_400_000;
+  expect(await pruneRuns(server.store.database, 90, later)).toBe(1);
+  expect((await call('GET', `/runs/${runIdOf(2)}`)).statusCode).toBe(404);
+  // What a replay renders the prompt from.
+  expect((await call('GET', `/runs/${RUN}`)).json()).toMatchObject({
+    context: { labels: { service: 'shop' } },
+    steps: [{ id: 'step-1', output: { action: 'restart' } }],
+  });
+  await call('DELETE', `/golden-sets/${set}/members/${member}`);
+  expect(await pruneRuns(server.store.database, 90, later)).toBe(1);
+  expect((await call('GET', `/runs/${RUN}`)).statusCode).toBe(404);
+});
+
+describe('as a file', () => {
+  const importFile = (jsonl: string) => call('POST', '/golden-sets/import', { jsonl });
+  const exported = async (set: string) => (await call('GET', `/golden-sets/${set}/export`, undefined, 'viewer')).body;
+
+  test('an exported set is imported under its name with the same members', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    const member = (await pin(set)).json().id;
+    const file = await exported(set);
+    expect(file.split('\n').length).toBe(3);
+    await call('DELETE', `/golden-sets/${set}/members/${member}`);
+    expect((await importFile(file)).json()).toMatchObject({ id: set, added: 1, updated: 0, unavailable: 0 });
+    expect(await exported(set)).toBe(file);
+    const changed = file.replace('"correct"', '"incorrect"').replace('golden_set":"triage', 'golden_set":"copy');
+    const copy = (await importFile(changed)).json();
+    expect(await read(copy.id)).toMatchObject({ name: 'copy', labels: { correct: 0, partial: 0, incorrect: 1 } });
+    expect((await importFile(changed)).json()).toMatchObject({ added: 0, unchanged: 1 });
+  });
+
+  test('a member whose execution is not stored here is imported and counted', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const elsewhere = (await exported(set)).replaceAll('step-1', 'step-elsewhere');
+    expect((await importFile(elsewhere)).json()).toMatchObject({ added: 1, unavailable: 1 });
+    expect((await read(set)).rows).toMatchObject([{ available: true }, { available: false, pipeline_name: null }]);
+  });
+
+  const HEAD = '{"golden_set":"triage","step_name":"look","description":""}';
+  test.each([
+    ['', 'line 1: the file is empty'],
+    ['{', 'line 1: is not JSON'],
+    ['{"golden_set":"../x","step_name":"look","description":""}', 'line 1: golden_set: must match'],
+    [`${HEAD}\n{"step_id":"x"}`, 'line 2: run_id'],
+    [`${HEAD}\n\n[]`, 'line 3: '],
+  ])('%j is refused with its line', async (file, message) => {
+    const answer = refusal(await importFile(file));
+    expect(answer).toMatchObject({ status: 400, type: 'validation' });
+    expect(answer.message).toContain(message);
+    expect((await call('GET', '/golden-sets')).json().golden_sets).toEqual([]);
+  });
+
+  test('a row of another execution and a set of another step are refused', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const file = await exported(set);
+    expect(refusal(await importFile(file.replace(RUN, runIdOf(7)))).message).toContain('another execution has this id');
+    expect(refusal(await importFile(file.replaceAll('"look"', '"fix"')))).toMatchObject({ status: 409 });
+  });
+});
