@@ -1,7 +1,16 @@
-import { AgentRunResult, AgentsList, type AgentSummary, ToolApprovalParams } from '@signalbox/crds';
+import { AgentRunResult, AgentRunSpent, AgentsList, type AgentSummary, ToolApprovalParams } from '@signalbox/crds';
 import { TakenOver } from '../runs/state/stopped.ts';
-import type { AgentBackend, AgentCall, AgentReply, Failure } from '../runs/state/executor.ts';
-import type { RpcClient } from './rpc-client.ts';
+import {
+  failure,
+  type AgentBackend,
+  type AgentCall,
+  type AgentFailure,
+  type AgentReply,
+  type AgentSpent,
+  type Failure,
+} from '../runs/state/executor.ts';
+import type { z } from 'zod';
+import type { CallResult, RpcClient } from './rpc-client.ts';
 import { whileFull } from './while-full.ts';
 
 /** Tool results in the kept trace are cut to this many characters. */
@@ -29,13 +38,13 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
         });
       const onFull = (message: string) => call.onEvent('backend_full', { message });
       const answer = await whileFull(ask, { signal: call.signal, onFull });
-      return answer.ok ? toReply(name, answer.result) : answer;
+      return answer.ok ? toReply(name, answer.result) : toFailure(answer);
     },
     list: async (signal) => {
       const answer = await rpc.call({ method: 'agents.list', params: {}, signal, repeatable: true });
       if (!answer.ok) return answer;
       const parsed = AgentsList.safeParse(answer.result);
-      if (!parsed.success) return malformed(name, 'agents.list');
+      if (!parsed.success) return malformed(name, 'agents.list', parsed.error);
       return { ok: true, agents: parsed.data.agents.map(listed) };
     },
     close: () => rpc.close(),
@@ -91,32 +100,41 @@ const runParams = (call: AgentCall): Record<string, unknown> => ({
   ...(call.trace && { _meta: call.trace }),
 });
 
-const malformed = (name: string, method: string): Failure => ({
-  ok: false,
-  type: 'malformed_answer',
-  message: `the ${name} backend's answer to ${method} does not fit the protocol`,
-  retryable: false,
-});
+function malformed(name: string, method: string, { issues }: z.ZodError): Failure {
+  const [first] = issues;
+  const where = first?.path.join('.') || 'the result';
+  const message = `the ${name} backend's answer to ${method} does not fit the protocol: ${where}: ${first?.message}`;
+  return failure('malformed_answer', message);
+}
 
 /** Names are columns of an index, whose entries have a largest size. */
 const cutName = (name: string | null, most: number): string | null => name && name.slice(0, most);
 
 function toReply(name: string, result: unknown): AgentReply | Failure {
   const parsed = AgentRunResult.safeParse(result);
-  if (!parsed.success) return malformed(name, 'agent.run');
+  if (!parsed.success) return malformed(name, 'agent.run', parsed.error);
   const { data } = parsed;
   return {
     ok: true,
     text: data.text,
     output: data.output,
     stopReason: data.stop_reason,
-    model: cutName(data.model, 200),
-    provider: cutName(data.provider, 100),
-    agentVersion: cutName(data.agent_version, 100),
-    usage: data.usage && { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
-    iterations: data.iterations,
-    toolCalls: data.tool_calls,
     durationMs: data.duration_ms,
-    trace: data.trace,
+    ...toSpent(data),
   };
 }
+
+function toFailure({ data, ...refused }: Extract<CallResult, { ok: false }>): AgentFailure {
+  const { data: said } = AgentRunSpent.safeParse(data);
+  return said && (said.usage !== null || said.iterations > 0) ? { ...refused, spent: toSpent(said) } : refused;
+}
+
+const toSpent = (said: AgentRunSpent): AgentSpent => ({
+  model: cutName(said.model, 200),
+  provider: cutName(said.provider, 100),
+  agentVersion: cutName(said.agent_version, 100),
+  usage: said.usage && { inputTokens: said.usage.input_tokens, outputTokens: said.usage.output_tokens },
+  iterations: said.iterations,
+  toolCalls: said.tool_calls,
+  trace: said.trace,
+});

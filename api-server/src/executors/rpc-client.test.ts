@@ -77,7 +77,14 @@ test('answers find their calls, whatever their order', async () => {
 test('an error becomes a failure with its type and whether it may be tried again', async () => {
   const error = { code: -32010, message: 'full', data: { type: 'at_capacity', retryable: true, retry_after_ms: 500 } };
   answer = ({ id }, socket) => say(socket, { id, error });
-  expect(await call()).toEqual({ ok: false, type: 'at_capacity', message: 'full', retryable: true, retryAfterMs: 500 });
+  expect(await call()).toEqual({
+    ok: false,
+    type: 'at_capacity',
+    message: 'full',
+    retryable: true,
+    retryAfterMs: 500,
+    data: error.data,
+  });
 });
 
 test('events reach the call whose key they carry, and no other', async () => {
@@ -171,10 +178,48 @@ test('an agent whose backend is being replaced is asked again, and its log says 
   expect(received[1]?.frame.params).toEqual(received[0]?.frame.params);
 });
 
-test('an answer that does not fit the protocol is a failure of the agent call', async () => {
-  answer = ({ id }, socket) => say(socket, { id, result: { status: 'completed' } });
+test('an answer that does not fit the protocol is a failure of the agent call, which names the place', async () => {
+  const usage = { input_tokens: -1, output_tokens: 1 };
+  answer = ({ id }, socket) =>
+    say(socket, { id, result: { run_id: 'g', status: 'completed', text: 'x', duration_ms: 1, usage } });
+  const reply = await agentBackend('gateway', rpc).run(agentCall);
+  expect(reply).toMatchObject({ ok: false, type: 'malformed_answer' });
+  expect(!reply.ok && reply.message).toContain('usage.input_tokens: Too small');
+});
+
+test('entries of a trace that are not known fail no answer', async () => {
+  const trace = [{ type: 'thought', about: 'x' }, 'text', { type: 'llm_call' }, { type: 'tool_call', tool: 7 }];
+  const result = { run_id: 'g', status: 'completed', text: 'x', duration_ms: 1, trace };
+  answer = ({ id }, socket) => say(socket, { id, result });
+  const known = trace.filter((entry) => typeof entry === 'object');
+  expect(await agentBackend('gateway', rpc).run(agentCall)).toMatchObject({ ok: true, trace: known });
+});
+
+const usage = { input_tokens: 70, output_tokens: 5, cached_input_tokens: 0 };
+const SPENT = { usage, model: 'm', provider: 'p', agent_version: 'v', iterations: 2, tool_calls: 1, trace: [{ a: 1 }] };
+const spent = { usage: { inputTokens: 70, outputTokens: 5 }, agentVersion: 'v', iterations: 2, trace: [{ a: 1 }] };
+
+test('a failed agent call says what it has spent', async () => {
+  const error = { code: -32014, message: 'too long', data: { type: 'max_iterations', retryable: false, ...SPENT } };
+  answer = ({ id }, socket) => say(socket, { id, error });
+  const reply = await agentBackend('gateway', rpc).run(agentCall);
+  expect(reply).toMatchObject({ ok: false, type: 'max_iterations', spent });
+});
+
+test('a cancelled agent call waits for what it has spent, and not for ever', async () => {
+  const abort = new AbortController();
+  const data = { type: 'cancelled', retryable: false, ...SPENT };
+  let asked: unknown = null;
+  answer = ({ id, method }, socket) => {
+    if (method === 'agent.run') [asked] = [id, abort.abort()];
+    else if (asked === 1) say(socket, { id: asked, error: { code: -32012, message: 'cancelled', data } });
+  };
   const backend = agentBackend('gateway', rpc);
-  expect(await backend.run(agentCall)).toMatchObject({ ok: false, type: 'malformed_answer' });
+  expect(await backend.run({ ...agentCall, signal: abort.signal })).toMatchObject({ type: 'cancelled', spent });
+  const silent = new AbortController();
+  answer = ({ method }) => method === 'agent.run' && silent.abort();
+  const reply = await backend.run({ ...agentCall, signal: silent.signal });
+  expect(reply).toEqual({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
 });
 
 test('a certificate file that is gone for the moment ends nothing: the call goes out once it is there again', async () => {

@@ -6,6 +6,8 @@ import { isRefusal, openSocket, type SocketOptions } from './rpc-socket.ts';
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
 export const CONNECT_PATIENCE_MS = 60_000;
 const RECONNECT = { firstMs: 100, mostMs: 5_000, jitter: 0.25 };
+/** How long a cancelled call waits for what it has spent, which the backend says in the error that ends it. */
+const CANCEL_PATIENCE_MS = 500;
 /** Calls that may be open at once. */
 export const MAX_OPEN_CALLS = 10_000;
 
@@ -26,7 +28,8 @@ export interface Call {
   cancel?: { method: string; params: Record<string, unknown> };
 }
 
-export type CallResult = { ok: true; result: unknown } | Failure;
+/** `data` is that of the backend's error. */
+export type CallResult = { ok: true; result: unknown } | (Failure & { data?: unknown });
 
 export interface RpcClient {
   call(call: Call): Promise<CallResult>;
@@ -130,6 +133,7 @@ export class WebSocketRpc implements RpcClient {
       message: error.message,
       retryable: error.data?.retryable ?? false,
       retryAfterMs: error.data?.retry_after_ms,
+      data: error.data,
     });
   }
 
@@ -158,15 +162,14 @@ export class WebSocketRpc implements RpcClient {
     const open = this.#open.get(id);
     if (!open) return;
     const { cancel } = open.call;
-    if (cancel && this.#ready && !open.call.outlives?.()) {
-      this.#socket?.send(
-        JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
-      );
-    }
     // A call that timed out before there was a connection names the connection as the cause.
-    open.settle(
-      this.#ready ? { ok: false, type: 'cancelled', message: 'stopped', retryable: false } : this.#unreached(),
+    if (!this.#ready) return open.settle(this.#unreached());
+    const stopped: Failure = { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
+    if (!cancel || open.call.outlives?.()) return open.settle(stopped);
+    this.#socket?.send(
+      JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
     );
+    setTimeout(() => open.settle(stopped), CANCEL_PATIENCE_MS);
   }
 
   #giveUp(id: number): void {

@@ -49,6 +49,28 @@ export const TraceEntry = z.looseObject({
 });
 export type TraceEntry = z.infer<typeof TraceEntry>;
 
+/**
+ * What happened in a run, in order. A reader keeps entries of types that it does not know, and of known types with other
+ * fields, as they are: a newer backend must not make a good answer unreadable. What is no object is left out.
+ */
+const Trace = z
+  .array(z.unknown())
+  .catch([])
+  .default([])
+  .transform((entries) => entries.filter((entry) => typeof entry === 'object' && entry !== null) as TraceEntry[]);
+
+/** What a run used, up to its end. A failed `agent.run` says it in `error.data`; what cannot be read counts as not said. */
+export const AgentRunSpent = z.looseObject({
+  model: Text.nullable().catch(null).default(null),
+  provider: Text.nullable().catch(null).default(null),
+  agent_version: Text.nullable().catch(null).default(null),
+  usage: Usage.nullable().catch(null).default(null),
+  iterations: Count.catch(0).default(0),
+  tool_calls: Count.catch(0).default(0),
+  trace: Trace,
+});
+export type AgentRunSpent = z.infer<typeof AgentRunSpent>;
+
 /** Result of `agent.run`. `text` is the model's last text, `output` the JSON object in it when a schema was asked for. */
 export const AgentRunResult = z.looseObject({
   run_id: Text,
@@ -64,7 +86,7 @@ export const AgentRunResult = z.looseObject({
   duration_ms: z.number().nonnegative(),
   iterations: Count.default(1),
   tool_calls: Count.default(0),
-  trace: z.array(TraceEntry).default([]),
+  trace: Trace,
 });
 export type AgentRunResult = z.infer<typeof AgentRunResult>;
 

@@ -80,8 +80,8 @@ async function withRun(work: (world: World) => Promise<void>, approved = true): 
   const ask: World['ask'] = async (method, params, agent = 'far') => {
     const request: RpcRequest = { jsonrpc: '2.0', id: 1, method, params: { run: 'run-1', ...params } };
     const reply = await pods.answer(agent, request);
-    if (!reply.ok) return reply.error.data?.type;
-    return 'json' in reply ? JSON.parse(reply.json) : reply.result;
+    if ('json' in reply) return JSON.parse(reply.json);
+    return reply.ok ? reply.result : reply.error.data?.type;
   };
   await pods.during(job, run, () => work({ ask, reached, counted, asked: () => askedPeople }));
 }

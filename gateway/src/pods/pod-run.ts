@@ -1,8 +1,8 @@
-import { type AgentRunParams, AgentRunResult, type RpcError, type RpcResponse } from '@signalbox/crds';
+import { type AgentRunParams, AgentRunResult, AgentRunSpent, type RpcError, type RpcResponse } from '@signalbox/crds';
 import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import { RunAborted, type RunFailure, type RunFailureType, type RunOutcome } from '../runs/run-outcome.ts';
-import { PartialRun, type RunnerConfiguration } from '../runner/protocol.ts';
+import type { RunnerConfiguration } from '../runner/protocol.ts';
 import type { AgentPods } from './agent-pods.ts';
 import type { PodLink } from './pod-link.ts';
 
@@ -142,6 +142,6 @@ function lost(error: unknown): RunFailure {
 }
 
 function failed(type: RunFailureType, message: string, retryable: boolean, used?: unknown): RunFailure {
-  const partial = PartialRun.parse(typeof used === 'object' && used !== null ? used : {});
-  return { ok: false, type, message, retryable, partial: { ...partial, trace: [] } };
+  const partial = AgentRunSpent.parse(typeof used === 'object' && used !== null ? used : {});
+  return { ok: false, type, message, retryable, partial };
 }

@@ -4,8 +4,8 @@ import { nestsDeeper } from './depth.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
-/** `json` is an encoded result. */
-export type RpcReply = { ok: true; result: unknown } | { ok: true; json: string } | { ok: false; error: RpcError };
+/** `json` is an encoded result, or error. */
+export type RpcReply = { ok: true; result: unknown } | { ok: boolean; json: string } | { ok: false; error: RpcError };
 
 export interface ConnectionDeps {
   handle: HandleRequest;
@@ -144,15 +144,7 @@ export class Connection {
     try {
       const reply = await this.deps.handle(request, this);
       if (request.id === undefined) return;
-      if (!reply.ok) this.sendError(request.id, reply.error);
-      else
-        this.send(
-          encodeResult(
-            request.id,
-            'json' in reply ? reply.json : JSON.stringify(reply.result),
-            this.deps.maxFrameBytes,
-          ),
-        );
+      this.send(encodeReply(request.id, encoded(reply), this.deps.maxFrameBytes));
     } catch (error) {
       this.deps.onBug(error);
       this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
@@ -223,18 +215,34 @@ export class Connection {
   }
 }
 
-/** A result that fits a frame: the trace of a larger one is left out first. */
-function encodeResult(id: RpcId, json: string, maxBytes: number): string {
-  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
+interface EncodedReply {
+  ok: boolean;
+  json: string;
+}
+
+function encoded(reply: RpcReply): EncodedReply {
+  if ('json' in reply) return reply;
+  return { ok: reply.ok, json: JSON.stringify(reply.ok ? reply.result : reply.error) };
+}
+
+/** A reply that fits a frame: the trace of a larger one is left out first. */
+function encodeReply(id: RpcId, { ok, json }: EncodedReply, maxBytes: number): string {
+  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":${json}}`;
   if (isOneFrame(text, maxBytes)) return text;
-  const result = JSON.parse(json) as object;
-  const cut = JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, trace: [], trace_cut: true } });
+  const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
   if (isOneFrame(cut, maxBytes)) return cut;
   return JSON.stringify({
     jsonrpc: '2.0',
     id,
     error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`),
   });
+}
+
+function withoutTrace(ok: boolean, json: string) {
+  const cut = { trace: [], trace_cut: true };
+  if (ok) return { result: { ...(JSON.parse(json) as object), ...cut } };
+  const error = JSON.parse(json) as RpcError;
+  return { error: { ...error, data: { ...error.data, ...cut } } };
 }
 
 /** Counts bytes only where the length in characters leaves a doubt. */

@@ -12,7 +12,6 @@ import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
 import type { Submitted } from '../runs/run-service.ts';
 import type { RpcReply } from './connection.ts';
-import { failureReply, runReply } from './run-reply.ts';
 
 /** The operations that the methods call. */
 export interface MethodDeps {
@@ -54,7 +53,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
     'agent.run',
     checked(AgentRunParams, (params, watcher) => {
       const submitted = deps.submit(params, watcher);
-      return submitted.ok ? runReply(submitted.run) : failureReply(submitted);
+      return submitted.ok ? submitted.run.finished : refused(submitted);
     }),
   );
   methods.set(
@@ -63,7 +62,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
       const run = deps.find(reference);
       if (!run) return notFound();
       run.watch(watcher);
-      return runReply(run);
+      return run.finished;
     }),
   );
   methods.set(
@@ -106,6 +105,11 @@ function checked<Schema extends z.ZodType>(
 
 function ok(result: unknown): RpcReply {
   return { ok: true, result };
+}
+
+function refused({ type, message, retryAfterMs }: Extract<Submitted, { ok: false }>): RpcReply {
+  const error = rpcError(type, message, retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs });
+  return { ok: false, error };
 }
 
 function notFound(): RpcReply {

@@ -1,4 +1,4 @@
-import { Agent, Usage } from '@signalbox/crds';
+import { Agent } from '@signalbox/crds';
 import { z } from 'zod';
 import type { ModelCall } from '../models/model.ts';
 
@@ -58,15 +58,6 @@ export const ToolCallAsk = Call;
 export type ToolCallAsk = z.infer<typeof ToolCallAsk>;
 
 export const ASKS = { generate: 'model.generate', authorize: 'tool.authorize', call: 'tool.call' } as const;
-
-/** The usage of a failed run, in the `data` of its error. */
-export const PartialRun = z.object({
-  usage: Usage.nullable().catch(null),
-  iterations: z.int().catch(0),
-  tool_calls: z.int().catch(0),
-  model: z.string().nullable().catch(null),
-  provider: z.string().nullable().catch(null),
-});
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;

@@ -4,6 +4,8 @@ import type { FinishedRun, Run } from './run.ts';
 const MAX_RUNS = 10_000;
 const MAX_CHARS = 32 * 1024 * 1024;
 const COMPACT_AFTER = 1000;
+/** Characters of a run beside its answer, about. */
+const OVERHEAD = 1000;
 
 interface Finished {
   run: Run;
@@ -29,7 +31,7 @@ export class FinishedRuns {
   }
 
   add(run: Run, outcome: FinishedRun): void {
-    const chars = sizeOf(outcome);
+    const chars = OVERHEAD + outcome.json.length;
     const now = this.deps.now();
     this.runs.set(run.id, run);
     this.order.push({ run, chars, since: now });
@@ -52,9 +54,4 @@ export class FinishedRuns {
     this.runs.delete(run.id);
     this.deps.onForget(run);
   }
-}
-
-/** About as many characters as the answer has as JSON. */
-function sizeOf(outcome: FinishedRun): number {
-  return 1000 + (outcome.ok ? outcome.json.length : outcome.message.length);
 }

@@ -303,14 +303,18 @@ describe('tools', () => {
 
   test('limits: turns of the model, tokens, tool calls', async () => {
     const turns = await gatewayWith([ask('host__ok')], { agent: { ...TOOLS, limits: { max_iterations: 3 } } });
-    expect((await turns.run()).error).toMatchObject({ code: -32014, data: { iterations: 3, tool_calls: 3 } });
+    const { error } = await turns.run();
+    expect(error).toMatchObject({ code: -32014, data: { iterations: 3, tool_calls: 3 } });
+    expect(error?.data).toMatchObject({ usage: { input_tokens: 300 }, agent_version: expect.any(String) });
+    const calls = [{ type: 'llm_call' }, { type: 'tool_call' }];
+    expect(error?.data).toMatchObject({ trace: [...calls, ...calls, ...calls] });
     const tokens = await gatewayWith([ask('host__ok')], { agent: { ...TOOLS, limits: { max_total_tokens: 200 } } });
     expect((await tokens.run()).error).toMatchObject({ code: -32014, data: { iterations: 2 } });
-    const calls = await gatewayWith([ask('host__ok'), ask('host__ok'), chat.text('x')], {
+    const toolCalls = await gatewayWith([ask('host__ok'), ask('host__ok'), chat.text('x')], {
       agent: { ...TOOLS, limits: { max_tool_calls: 1 } },
     });
-    expect((await calls.run()).result).toMatchObject({ tool_calls: 1 });
-    expect(lastMessage(calls.fake.requests[2]?.body).content).toContain('the limit of 1 tool calls');
+    expect((await toolCalls.run()).result).toMatchObject({ tool_calls: 1 });
+    expect(lastMessage(toolCalls.fake.requests[2]?.body).content).toContain('the limit of 1 tool calls');
   });
 
   test('the operator’s turns hold where an agent allows itself more, and its author is told', async () => {

@@ -1,4 +1,4 @@
-import type { AgentRunResult, Usage } from '@signalbox/crds';
+import type { AgentRunSpent, Usage } from '@signalbox/crds';
 import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
@@ -124,7 +124,9 @@ class AgentRun {
         onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
       },
     );
-    if (generated.ok) this.recordCall(generated, { startedAt, durationMs: performance.now() - started });
+    const timing = { startedAt, durationMs: performance.now() - started };
+    if (generated.ok) this.recordCall(generated, timing);
+    else this.recordFailure(generated.failure.message, timing);
     return generated;
   }
 
@@ -140,7 +142,17 @@ class AgentRun {
     };
   }
 
-  private recordCall({ reply, route }: Answered, timing: { startedAt: number; durationMs: number }): void {
+  private recordFailure(reason: string, { startedAt, durationMs }: Timing): void {
+    this.trace.add({
+      type: 'llm_call',
+      started_at: timestamp(startedAt),
+      duration_ms: durationMs,
+      is_error: true,
+      reason,
+    });
+  }
+
+  private recordCall({ reply, route }: Answered, timing: Timing): void {
     const usage = usageOf(reply.usage);
     this.usage.input_tokens += usage.input_tokens;
     this.usage.output_tokens += usage.output_tokens;
@@ -237,9 +249,8 @@ class AgentRun {
 
   private complete(text: string, finish: string, output: Record<string, unknown> | null): RunOutcome {
     const answered_by = this.answeredBy?.modelId ?? null;
-    const agent_version = this.job.agent.version;
     const duration_ms = Math.round(performance.now() - this.started);
-    const said = { status: 'completed' as const, text, output, stop_reason: finish, answered_by, agent_version };
+    const said = { status: 'completed' as const, text, output, stop_reason: finish, answered_by };
     return { ok: true, result: { run_id: this.job.runId, ...said, duration_ms, ...this.soFar() } };
   }
 
@@ -247,8 +258,9 @@ class AgentRun {
     return { ok: false, type, message, retryable, partial: this.soFar() };
   }
 
-  private soFar(): Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'> {
+  private soFar(): AgentRunSpent {
     return {
+      agent_version: this.job.agent.version,
       usage: this.usageKnown ? this.usage : null,
       iterations: this.iterations,
       tool_calls: this.toolCalls,
@@ -257,6 +269,11 @@ class AgentRun {
       provider: this.answeredBy?.provider ?? null,
     };
   }
+}
+
+interface Timing {
+  startedAt: number;
+  durationMs: number;
 }
 
 function errorsOf(contract: AnswerContract, output: unknown): string | null {

@@ -1,4 +1,4 @@
-import type { AgentRunResult, RpcErrorType } from '@signalbox/crds';
+import type { AgentRunResult, AgentRunSpent, RpcErrorType } from '@signalbox/crds';
 
 /** Why a run ended without an answer, as error types of `/rpc`. */
 export type RunFailureType = Extract<
@@ -19,7 +19,7 @@ export interface RunFailure {
   message: string;
   retryable: boolean;
   /** The usage up to the failure. */
-  partial: Pick<AgentRunResult, 'usage' | 'iterations' | 'tool_calls' | 'trace' | 'model' | 'provider'>;
+  partial: AgentRunSpent;
 }
 
 export type RunOutcome = { ok: true; result: AgentRunResult } | RunFailure;

@@ -1,4 +1,4 @@
-import type { AgentRunResult } from '@signalbox/crds';
+import type { AgentRunResult, RpcError } from '@signalbox/crds';
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { AgentRecord } from '../agents/agent-record.ts';
@@ -65,7 +65,10 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
   const outcome = async (key?: string) => {
     const submitted = runs.submit({ agent: 'a', input: '', idempotency_key: key }, WATCHER);
     const finished = submitted.ok ? await submitted.run.finished : submitted;
-    return 'json' in finished ? { ok: true, result: JSON.parse(finished.json) as AgentRunResult } : finished;
+    if (!('json' in finished)) return finished;
+    if (finished.ok) return { ok: true, result: JSON.parse(finished.json) as AgentRunResult };
+    const { message, data } = JSON.parse(finished.json) as RpcError;
+    return { ok: false, message, ...data };
   };
   return { runs, outcome, bugs };
 }
@@ -97,7 +100,7 @@ test('a key means something new after an hour', async () => {
   const { outcome } = service({ now: () => now });
   const idOf = async () => {
     const answer = await outcome('k');
-    return 'result' in answer ? answer.result.run_id : null;
+    return 'result' in answer ? answer.result?.run_id : null;
   };
   expect([await idOf(), await idOf()]).toEqual(['run-1', 'run-1']);
   now = 3_600_001;

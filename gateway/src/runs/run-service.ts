@@ -1,4 +1,4 @@
-import { type AgentRunParams, type RpcErrorType, serverOf } from '@signalbox/crds';
+import { type AgentRunParams, AgentRunSpent, type RpcErrorType, serverOf } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { unknownAgent } from '../agents/unknown-name.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
@@ -182,7 +182,7 @@ export class RunService {
       clearTimeout(timer);
       run.slot.end();
     }
-    const finished = finishedRun(outcome);
+    const finished = finishedRun(run.id, outcome);
     const status = outcome.ok ? 'completed' : outcome.type;
     const seconds = (performance.now() - started) / 1000;
     run.finish(finished);
@@ -294,6 +294,5 @@ function spanAttributes(outcome: RunOutcome) {
 }
 
 function failure(type: RunFailure['type'], message: string, retryable: boolean): RunFailure {
-  const partial = { usage: null, iterations: 0, tool_calls: 0, trace: [], model: null, provider: null };
-  return { ok: false, type, message, retryable, partial };
+  return { ok: false, type, message, retryable, partial: AgentRunSpent.parse({}) };
 }

@@ -1,8 +1,8 @@
-import { type AgentRunParams, inputSha256, type RpcResponse, type ToolApprovalResult } from '@signalbox/crds';
+import { type AgentRunParams, inputSha256, rpcError, type RpcResponse, type ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
-import type { RunAborted, RunFailure, RunOutcome } from './run-outcome.ts';
+import type { RunAborted, RunOutcome } from './run-outcome.ts';
 import type { RunSlot } from './run-slot.ts';
 
 /** A request as the approver gets it. */
@@ -24,12 +24,17 @@ interface AskOptions<Answer> {
   otherwise?: Answer | null;
 }
 
-/** How a run ended. Thousands are kept for an hour, so a result is one string, as it is sent, and a failure keeps no trace. */
-export type FinishedRun = { ok: true; json: string } | RunFailure;
+/** How a run ended: the result or the error as it is sent. Thousands are kept for an hour, so it is one string. */
+export interface FinishedRun {
+  ok: boolean;
+  json: string;
+}
 
-export function finishedRun(outcome: RunOutcome): FinishedRun {
+export function finishedRun(runId: string, outcome: RunOutcome): FinishedRun {
   if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.result) };
-  return { ...outcome, partial: { ...outcome.partial, trace: [] } };
+  const { type, message, retryable, partial } = outcome;
+  const error = rpcError(type, message, { run_id: runId, ...partial });
+  return { ok: false, json: JSON.stringify({ ...error, data: { ...error.data, retryable } }) };
 }
 
 const STARTER_GONE = 'the connection that started the run is gone, and the gateway has no approve token';

@@ -1,5 +1,12 @@
 import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
-import { failure, type AgentBackend, type AgentCall, type AgentReply, type Failure } from '../state/executor.ts';
+import {
+  failure,
+  type AgentBackend,
+  type AgentCall,
+  type AgentFailure,
+  type AgentReply,
+  type AgentSpent,
+} from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import { askAgent } from './model-call.ts';
 import { renderPrompt } from '../prompt/prompt.ts';
@@ -64,7 +71,7 @@ function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt)
 
 async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
   const reply = await call(deps, question, { ...attempt, input: inputOf(question.raw, attempt) });
-  if (!reply.ok) return reply;
+  if (!reply.ok) return withSpent(question.raw, [], reply);
   const parsed = parseAnswer(reply.output ?? extractJson(reply.text), question.step.output_schema);
   if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
   if (deps.backend.name === 'external') return repair(deps, question, { attempt, reply, errors: parsed.errors });
@@ -91,7 +98,7 @@ async function repair(
   );
   const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
-  if (!again.ok) return { ...again, facts: toFacts(question.raw, [reply]) };
+  if (!again.ok) return withSpent(question.raw, [reply], again);
   const facts = toFacts(question.raw, [reply, again]);
   const parsed = parseAnswer(again.output ?? extractJson(again.text), question.step.output_schema);
   return parsed.ok ? { ok: true, answer: toAnswer(parsed.answer), facts } : invalid(parsed.errors, facts);
@@ -113,7 +120,7 @@ async function call(
   deps: AgentStepDeps,
   { ctx, step }: Question,
   attempt: Attempt & { input: string },
-): Promise<AgentReply | Failure> {
+): Promise<AgentReply | AgentFailure> {
   const { run, name } = ctx;
   const questions = approvalsOf(deps, { ctx, attempt });
   const reply = await askAgent(deps.backend, attempt.span, {
@@ -190,27 +197,35 @@ const toAnswer = (answer: AgentAnswer): Answer => ({
   artifactTexts: answer.artifacts,
 });
 
-function toFacts(asked: RawResponse, replies: AgentReply[]): CallFacts {
-  const last = replies.at(-1) as AgentReply;
+/** A failed call with what it and those before it used. */
+function withSpent(asked: RawResponse, before: AgentReply[], { spent, ...failed }: AgentFailure): Performed {
+  const replies = spent ? [...before, spent] : before;
+  return replies.length === 0 ? failed : { ...failed, facts: toFacts(asked, replies) };
+}
+
+function toFacts(asked: RawResponse, replies: (AgentReply | AgentSpent)[]): CallFacts {
+  const last = replies.at(-1) as AgentReply | AgentSpent;
   const used = replies.flatMap(({ usage }) => (usage ? [usage] : []));
-  const sum = (pick: (usage: { inputTokens: number; outputTokens: number }) => number) =>
-    used.length === 0 ? null : used.reduce((total, usage) => total + pick(usage), 0);
+  const tokens = (pick: (usage: { inputTokens: number; outputTokens: number }) => number) =>
+    used.length === 0 ? null : sum(used, pick);
   return {
     model: last.model,
     provider: last.provider,
     agentVersion: last.agentVersion,
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
+    inputTokens: tokens(({ inputTokens }) => inputTokens),
+    outputTokens: tokens(({ outputTokens }) => outputTokens),
     raw: {
       ...asked,
-      text: last.text,
-      stopReason: last.stopReason ?? undefined,
-      iterations: last.iterations,
-      toolCalls: last.toolCalls,
+      ...('text' in last && { text: last.text, stopReason: last.stopReason ?? undefined }),
+      iterations: sum(replies, ({ iterations }) => iterations),
+      toolCalls: sum(replies, ({ toolCalls }) => toolCalls),
       trace: replies.flatMap(({ trace }) => trace),
     },
   };
 }
+
+const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
+  items.reduce((total, item) => total + pick(item), 0);
 
 const WARNINGS = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'backend_full']);
 const levelOf = (event: string): 'info' | 'warn' => (WARNINGS.has(event) ? 'warn' : 'info');

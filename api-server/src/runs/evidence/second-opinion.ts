@@ -26,7 +26,8 @@ export interface Opinion {
 
 type Asked = Opinion & { span: Span };
 
-const NOTHING = { model: null, provider: null, score: null, summary: null, inputTokens: null, outputTokens: null };
+const NO_TOKENS = { inputTokens: null, outputTokens: null };
+const NOTHING = { model: null, provider: null, usage: null };
 
 interface SecondOpinionDeps {
   backends: Backends;
@@ -53,17 +54,18 @@ export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opini
 }
 
 async function ask({ backends, priceOf }: SecondOpinionDeps, begun: Begun, opinion: Asked): Promise<SecondOpinion> {
-  const nothing = { agent: opinion.agent, ...NOTHING };
+  const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null, ...NO_TOKENS };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
   const message = `no answer within ${opinion.timeoutMs / 1000} s`;
   using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
   const { signal } = deadline;
   const reply = await askAgent(backend, opinion.span, callOf(begun, { ...opinion, signal }));
-  if (!reply.ok) return { ...nothing, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
-  const { model, provider, usage } = reply;
+  const { model, provider, usage } = (reply.ok ? reply : reply.spent) ?? NOTHING;
   if (usage) spend(priceOf, begun, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
-  return { ...nothing, ...read(reply, opinion), ...usage };
+  const used = { ...nothing, model, provider, ...usage };
+  if (reply.ok) return { ...used, ...read(reply, opinion) };
+  return { ...used, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
 }
 
 function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): AgentCall {
@@ -80,8 +82,8 @@ function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): Agent
   };
 }
 
-function read({ model, provider, output, text }: AgentReply, { schema, score }: Opinion): Partial<SecondOpinion> {
+function read({ output, text }: AgentReply, { schema, score }: Opinion): Partial<SecondOpinion> {
   const parsed = parseAnswer(output ?? extractJson(text), schema);
-  if (parsed.ok) return { model, provider, score: score(parsed.answer), summary: parsed.answer.summary };
-  return { model, provider, error: `the answer does not fit its schema: ${parsed.errors[0]?.msg ?? ''}` };
+  if (parsed.ok) return { score: score(parsed.answer), summary: parsed.answer.summary };
+  return { error: `the answer does not fit its schema: ${parsed.errors[0]?.msg ?? ''}` };
 }

@@ -23,13 +23,14 @@ export interface Begun extends StepContext {
   iteration: number;
   /** What was asked for it so far. */
   costs: CostPart[];
+  /** Of all attempts and iterations so far; null where nothing was answered yet. */
+  facts: CallFacts | null;
 }
 
 /** Everything known of a step at its end. */
 export interface Ending {
   status: Exclude<StepStatus, 'running' | 'skipped'>;
   error: StepError | null;
-  facts?: CallFacts;
   answer?: Answer;
   evidence?: Evidence;
   checks?: CheckResult[];
@@ -118,11 +119,12 @@ const NO_EVIDENCE = confidenceAlone(null);
 
 /** The step with what its end brings. */
 export function endedStep(
-  { row, attempt, costs }: Pick<Begun, 'row' | 'attempt' | 'costs'>,
+  { row, attempt, costs, facts: known }: Pick<Begun, 'row' | 'attempt' | 'costs' | 'facts'>,
   ending: EndingOfAny,
   completedAt: number,
 ): EndedStep {
-  const { facts = NO_FACTS, answer = NO_ANSWER, evidence = NO_EVIDENCE, report, error, checks = [] } = ending;
+  const facts = known ?? NO_FACTS;
+  const { answer = NO_ANSWER, evidence = NO_EVIDENCE, report, error, checks = [] } = ending;
   const spent = stepCost(costs);
   return {
     ...row,
@@ -148,7 +150,7 @@ export function endedStep(
     artifacts: answer.artifacts,
     nextStepContext: answer.nextStepContext,
     output: answer.output,
-    rawResponse: ending.facts ? { ...facts.raw, ...ending.raw, ...costsOf(costs) } : row.rawResponse,
+    rawResponse: known ? { ...facts.raw, ...ending.raw, ...costsOf(costs) } : row.rawResponse,
   };
 }
 

@@ -195,7 +195,7 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
   const answer = plainAnswer({ confidence: trust, summary: null, output });
   const ending = { status, error, report, answer, evidence: confidenceAlone(trust) };
-  run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [] }, ending, deps.now())));
+  run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [], facts: null }, ending, deps.now())));
   group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
   return { status, error };
 }

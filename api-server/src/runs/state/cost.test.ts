@@ -4,6 +4,7 @@ import { readCounters } from '../../store/db/counters.ts';
 import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
 import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
 import { createWorld, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { failure, type AgentFailure } from './executor.ts';
 import type { CostPart } from './model.ts';
 
 const price = (provider: string, model: string, inputPerMtok: number, outputPerMtok = inputPerMtok): ModelPrice => ({
@@ -156,6 +157,38 @@ describe('a run', () => {
     const { run, step: row } = await world.run('p');
     expect(row('one')).toMatchObject({ cost: 3, inputTokens: 30, outputTokens: 15 });
     expect(run).toMatchObject({ cost: 3, inputTokens: 30 });
+  });
+
+  test('failed attempts and failed steps are paid for, with all they did on the row', async () => {
+    const trace = [{ type: 'llm_call' }];
+    const spent = { model: 'm', provider: 'p', agentVersion: 'v1', iterations: 2, toolCalls: 1, trace };
+    const lost = (type: string, retryable: boolean): AgentFailure => ({
+      ...failure(type, 'no', retryable),
+      spent: { ...spent, usage: { inputTokens: 10, outputTokens: 5 } },
+    });
+    const answers = [lost('provider_error', true), sure(0.9), lost('max_iterations', false)];
+    const retry = ', retry: {attempts: 2, delay_seconds: 0.001}';
+    const agents = { a: () => answers.shift() as AgentFailure };
+    await make({ pipelines: [text(step('one', retry) + step('two'))], agents, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ status: 'completed', inputTokens: 20, cost: 2, attempts: 2 });
+    expect(row('one').rawResponse).toMatchObject({ iterations: 3, toolCalls: 1, trace });
+    expect(row('two')).toMatchObject({ status: 'failed', model: 'm', agentVersion: 'v1', inputTokens: 10, cost: 1 });
+    expect(row('two').rawResponse).toMatchObject({ prompt: 'x', iterations: 2, toolCalls: 1, trace });
+    expect(run).toMatchObject({ status: 'failed', inputTokens: 30, outputTokens: 15, cost: 3, unpricedSteps: 0 });
+  });
+
+  test('a verifier that fails is paid for', async () => {
+    const used = { usage: { inputTokens: 10, outputTokens: 5 }, agentVersion: null, iterations: 1, toolCalls: 0 };
+    const reviewer = (): AgentFailure => ({
+      ...failure('output_invalid', 'no'),
+      spent: { ...used, model: 'm', provider: 'p', trace: [] },
+    });
+    const pipelines = [text(step('one', ', verifier: {agent: reviewer}'))];
+    await make({ pipelines, agents: { ...AGENTS, reviewer }, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(row('one').rawResponse?.verifier).toMatchObject({ model: 'm', inputTokens: 10, error: 'no' });
+    expect(run).toMatchObject({ cost: 2, inputTokens: 20 });
   });
 
   test('budget.max_cost: what is spent escalates the next step', async () => {

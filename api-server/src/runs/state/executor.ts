@@ -55,22 +55,29 @@ export interface ToolDecision {
   comment: string | null;
 }
 
-export interface AgentReply {
-  ok: true;
-  text: string;
-  /** The JSON object in the answer, where the backend found one. */
-  output: Record<string, unknown> | null;
-  stopReason: string | null;
+/** What a call of an agent used, as its backend says; null where it does not say. */
+export interface AgentSpent {
   model: string | null;
   provider: string | null;
   agentVersion: string | null;
   usage: { inputTokens: number; outputTokens: number } | null;
   iterations: number;
   toolCalls: number;
-  /** How long the backend says it took. */
-  durationMs: number | null;
   trace: unknown[];
 }
+
+export interface AgentReply extends AgentSpent {
+  ok: true;
+  text: string;
+  /** The JSON object in the answer, where the backend found one. */
+  output: Record<string, unknown> | null;
+  stopReason: string | null;
+  /** How long the backend says it took. */
+  durationMs: number | null;
+}
+
+/** A call that failed has spent tokens all the same; absent where the backend says nothing of it. */
+export type AgentFailure = Failure & { spent?: AgentSpent };
 
 export interface ListedAgent {
   name: string;
@@ -84,7 +91,7 @@ export interface ListedAgent {
 /** Something that runs agents: the gateway, or any other backend that speaks `/rpc`. */
 export interface AgentBackend {
   readonly name: 'gateway' | 'external';
-  run(call: AgentCall): Promise<AgentReply | Failure>;
+  run(call: AgentCall): Promise<AgentReply | AgentFailure>;
   list(signal: AbortSignal): Promise<{ ok: true; agents: ListedAgent[] } | Failure>;
   close(): void;
 }

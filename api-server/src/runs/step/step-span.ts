@@ -1,7 +1,7 @@
 import type { Span } from '../state/span.ts';
 import type { StepExecution } from '../state/model.ts';
 import { effectiveConfidence } from '../evidence/gate.ts';
-import type { Ending } from '../evidence/step-execution.ts';
+import type { Begun, Ending } from '../evidence/step-execution.ts';
 import type { StepContext } from '../state/step-context.ts';
 
 const WORDS = { step: 'step', branch: 'branch', fan_out_branch: 'branch' } as const;
@@ -19,7 +19,7 @@ export const startSpan = ({ span, kind, run }: StepContext, row: StepExecution):
     'service.prompt_hash': row.promptHash,
   });
 
-export function endSpan(span: Span, { status, error, facts, evidence }: Ending): void {
+export function endSpan({ span, facts }: Begun, { status, error, evidence }: Ending): void {
   span.end(
     {
       'service.step.status': status,

@@ -3,12 +3,12 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, type Stopped } from '../state/stopped.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { overBudget } from '../state/budget.ts';
-import { spend } from '../state/cost.ts';
-import { gatherEvidence, type EvidenceDeps } from '../evidence/evidence.ts';
+import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
-import type { EndedStep, RawResponse, StepError, StepStatus } from '../state/model.ts';
+import type { EndedStep, RawResponse, StepError, StepStatus, TrustReport } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
+import { countUse } from './attempt-use.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -66,7 +66,7 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  return { ...ctx, row, attempt, iteration: 1, costs: [], span };
+  return { ...ctx, row, attempt, iteration: 1, costs: [], facts: null, span };
 }
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
@@ -89,12 +89,10 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   const before: NonNullable<RawResponse['iterationsBefore']> = [];
   for (;;) {
     const performed = await attempts(deps, begun, { prepared, signal, ends, previous });
-    countUse(deps, begun, performed);
     const stopped = stopReason(signal);
     if (stopped) return await interrupted(deps, begun, stopped, performed);
     if (!performed.ok) return await failed(deps, begun, performed);
-    if (before.length > 0) performed.facts.raw.iterationsBefore = before;
-    if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, signal });
+    if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, signal, before });
     before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
     previous = performed.answer;
     begun.iteration += 1;
@@ -105,13 +103,6 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
 function noteIteration({ run, name, iteration }: Begun, { confidence }: Answer): void {
   const message = `${name} answered with confidence ${confidence}; iteration ${iteration} starts`;
   run.journal.add('info', 'step_iteration', message, { step_name: name, iteration });
-}
-
-/** What an iteration used is spent, whether or not its answer is the last or fits. */
-function countUse({ priceOf }: StepDeps, begun: Begun, { facts }: Performed): void {
-  if (!facts) return;
-  const { model, provider, inputTokens, outputTokens } = facts;
-  spend(priceOf, begun, { part: 'answer', agent: begun.row.agent, model, provider, inputTokens, outputTokens });
 }
 
 function asksAgain({ step, iteration, run }: Begun, { confidence, proceed }: Answer): boolean {
@@ -147,6 +138,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
+    countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;
     const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
     if (wait === null) return performed;
@@ -200,10 +192,9 @@ const unreached = (performed: Performed | undefined): string =>
 
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
-  if (failure.ends)
-    return ended(deps, begun, { status: failure.ends, error, facts: failure.facts, ...weigh(failure.answer) });
+  if (failure.ends) return ended(deps, begun, { status: failure.ends, error, ...weigh(failure.answer) });
   await callFailureWebhook(deps, begun, error);
-  return ended(deps, begun, { status: 'failed', error, facts: failure.facts });
+  return ended(deps, begun, { status: 'failed', error });
 }
 
 /** What was said by who refused counts as evidence too: no gate, a confidence. */
@@ -218,9 +209,11 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 interface Answered {
   performed: Extract<Performed, { ok: true }>;
   signal: AbortSignal;
+  /** Answers of earlier iterations. */
+  before: NonNullable<RawResponse['iterationsBefore']>;
 }
 
-async function answered(deps: StepDeps, begun: Begun, { performed, signal }: Answered): Promise<StepOutcome> {
+async function answered(deps: StepDeps, begun: Begun, { performed, signal, before }: Answered): Promise<StepOutcome> {
   const { answer, facts } = performed;
   if (answer.artifactTexts) await deps.keepArtifacts(begun.run, begun.name, answer.artifactTexts);
   const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, {
@@ -232,21 +225,18 @@ async function answered(deps: StepDeps, begun: Begun, { performed, signal }: Ans
   const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));
-  const known = { facts, answer, report, ...gathered };
-  if (verdict)
-    return ended(
-      deps,
-      begun,
-      { status: verdict.status, error: { type: 'evidence', message: verdict.message }, ...known },
-      counters,
-    );
+  const raw = { ...gathered.raw, ...(before.length > 0 && { iterationsBefore: before }) };
+  return ended(deps, begun, { ...endOf(verdict, answer, report), answer, report, ...gathered, raw }, counters);
+}
+
+function endOf(verdict: Gathered['verdict'], answer: Answer, report: TrustReport): Pick<Ending, 'status' | 'error'> {
+  if (verdict) return { status: verdict.status, error: { type: 'evidence', message: verdict.message } };
   if (!answer.proceed) {
     const message = answer.proceedReason ?? 'the agent answered proceed: false';
-    return ended(deps, begun, { status: 'stopped', error: { type: 'stopped', message }, ...known }, counters);
+    return { status: 'stopped', error: { type: 'stopped', message } };
   }
   const status = AFTER_GATE[report.action];
-  const error = status === 'completed' ? null : { type: 'gate', message: report.sentence };
-  return ended(deps, begun, { status, error, ...known }, counters);
+  return { status, error: status === 'completed' ? null : { type: 'gate', message: report.sentence } };
 }
 
 /** A branch is weighed in its group's join; its own threshold is evidence and acts on nothing. */
@@ -267,7 +257,7 @@ function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = [
   const counters = deps.store.addCounters([...endCounters(begun, step), ...more]);
   begun.run.pending.push(deps.store.endStep(step), counters);
   deps.noteUse(step);
-  endSpan(begun.span, ending);
+  endSpan(begun, ending);
   return { status: ending.status, error: ending.error };
 }
 

@@ -1,0 +1,29 @@
+import type { Begun } from '../evidence/step-execution.ts';
+import { type PriceOf, spend } from '../state/cost.ts';
+import type { RawResponse } from '../state/model.ts';
+import type { CallFacts, Performed } from '../state/step-kind.ts';
+
+/** What an attempt used is spent, and what it did is evidence, whatever became of it. */
+export function countUse(priceOf: PriceOf, begun: Begun, { facts }: Performed): void {
+  if (!facts) return;
+  const { model, provider, inputTokens, outputTokens } = facts;
+  spend(priceOf, begun, { part: 'answer', agent: begun.row.agent, model, provider, inputTokens, outputTokens });
+  begun.facts = begun.facts ? following(begun.facts, facts) : facts;
+}
+
+/** The last answer, and what led to it. */
+const following = (earlier: CallFacts, last: CallFacts): CallFacts => ({
+  ...last,
+  model: last.model ?? earlier.model,
+  provider: last.provider ?? earlier.provider,
+  agentVersion: last.agentVersion ?? earlier.agentVersion,
+  raw: {
+    ...last.raw,
+    ...added('iterations', earlier.raw, last.raw),
+    ...added('toolCalls', earlier.raw, last.raw),
+    ...(earlier.raw.trace && { trace: [...earlier.raw.trace, ...(last.raw.trace ?? [])] }),
+  },
+});
+
+const added = (what: 'iterations' | 'toolCalls', earlier: RawResponse, last: RawResponse): Partial<RawResponse> =>
+  earlier[what] === undefined ? {} : { [what]: earlier[what] + (last[what] ?? 0) };
