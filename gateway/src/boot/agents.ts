@@ -2,9 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { AgentRecord, KnownNames } from '../agents/agent-record.ts';
 import { knownNames } from '../agents/known-names.ts';
 import { AgentRegistry, type LoadReport } from '../agents/registry.ts';
-import type { GatewayConfig } from '../config/schema.ts';
-import type { Models } from '../models/models.ts';
-import type { Log } from '../observability/log.ts';
+import type { Stages } from './stages.ts';
 
 export interface OpenedAgents {
   ok: true;
@@ -19,10 +17,7 @@ export interface OpenedAgents {
 export function openAgents({
   config,
   models,
-}: {
-  config: GatewayConfig;
-  models: Models;
-}): OpenedAgents | { ok: false; message: string } {
+}: Pick<Stages, 'config' | 'models'>): OpenedAgents | { ok: false; message: string } {
   try {
     mkdirSync(config.agents_dir, { recursive: true });
   } catch (error) {
@@ -35,14 +30,9 @@ export function openAgents({
   return { ok: true, registry, known, hasPod };
 }
 
-interface ReloadOptions {
-  agents: OpenedAgents;
-  pods: { retain: (agents: readonly AgentRecord[]) => void } | null;
-  log: Log;
-}
-
 /** Reads all agents from disk and connects to the pods of those that have one. */
-export function reloadAgents({ agents: { registry, hasPod }, pods, log }: ReloadOptions): LoadReport {
+export function reloadAgents({ agents, pods, log }: Pick<Stages, 'agents' | 'pods' | 'log'>): LoadReport {
+  const { registry, hasPod } = agents;
   const report = registry.load();
   pods?.retain(report.agents.filter(hasPod));
   for (const { agent, field, message, severity } of report.errors)

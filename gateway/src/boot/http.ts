@@ -1,41 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { readManagedAgents } from '../agents/managed.ts';
-import type { LoadReport } from '../agents/registry.ts';
 import { validateAgent } from '../agents/validate.ts';
-import type { GatewayConfig } from '../config/schema.ts';
-import { type AppDeps, createApp } from '../http/app.ts';
+import { createApp } from '../http/app.ts';
 import { healthOf } from '../http/health.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { toolRoutes } from '../http/routes/tools.ts';
-import type { SigningKey } from '../identity/signing-key.ts';
-import type { Models } from '../models/models.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { imageServersFrom } from '../pods/image-servers.ts';
-import type { PolicyResult } from '../policy/policy.ts';
-import type { RunService } from '../runs/run-service.ts';
 import { discoveredTools } from '../runs/tool-offer.ts';
-import type { OpenedAgents } from './agents.ts';
-import type { Pods } from './pods.ts';
-import type { OpenedTools } from './tools.ts';
-
-interface HttpOptions {
-  config: GatewayConfig;
-  version: string;
-  signingKey: SigningKey | null;
-  models: Models;
-  tools: OpenedTools;
-  agents: OpenedAgents;
-  pods: Pods | null;
-  runs: RunService;
-  policy: Extract<PolicyResult, { ok: true }>;
-  metrics: Metrics;
-  reload: () => LoadReport;
-  access: Pick<AppDeps, 'authenticate' | 'onAuthFailure' | 'onBug'>;
-}
+import type { Stages } from './stages.ts';
 
 /** The REST routes, not listening yet. */
-export function openHttp(options: HttpOptions) {
+export function openHttp(options: Stages) {
   const { tls, metrics_auth: metricsAuth } = options.config.server;
   return createApp({
     ...options.access,
@@ -46,7 +22,7 @@ export function openHttp(options: HttpOptions) {
   });
 }
 
-function serviceRoutesOf({ config, version, signingKey, models, tools, agents, runs, metrics }: HttpOptions) {
+function serviceRoutesOf({ config, version, signingKey, models, tools, agents, runs, metrics }: Stages) {
   const counts = () => ({
     version,
     agents: agents.registry.size(),
@@ -62,7 +38,7 @@ function serviceRoutesOf({ config, version, signingKey, models, tools, agents, r
   });
 }
 
-function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reload }: HttpOptions) {
+function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reload }: Stages) {
   return agentRoutes({
     list: () => registry.list(),
     errors: () => registry.errors(),
@@ -78,7 +54,7 @@ function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reloa
   });
 }
 
-function toolRoutesOf({ config, tools: { servers }, pods, policy }: HttpOptions) {
+function toolRoutesOf({ config, tools: { servers }, pods, policy }: Stages) {
   return toolRoutes({
     servers: () => imageServersFrom(pods?.tools() ?? [], servers.views()),
     tools: () => [...servers.listedTools(), ...(pods?.tools() ?? []).map((tool) => ({ ...tool, disabled: false }))],

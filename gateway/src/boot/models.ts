@@ -1,24 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GatewayConfig } from '../config/schema.ts';
 import { generate, type GenerateDeps } from '../models/generate.ts';
 import { createModels, type Models } from '../models/models.ts';
 import { providerEntries } from '../models/provider-entries.ts';
 import { createConceal } from '../observability/conceal.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { RunAgentDeps } from '../runs/run-agent.ts';
 import { tracedGenerate } from '../runs/traced.ts';
-
-interface ModelsOptions {
-  config: GatewayConfig;
-  metrics: Metrics;
-}
+import type { Stages } from './stages.ts';
 
 /** The configured providers, and how a run asks a model of them. */
 export interface OpenedModels extends Models {
   generate: RunAgentDeps['generate'];
 }
 
-export function openModels({ config, metrics }: ModelsOptions): OpenedModels {
+export function openModels({ config, metrics }: Pick<Stages, 'config' | 'metrics'>): OpenedModels {
   const models = createModels(providerEntries(config.providers));
   const secrets = Object.values(config.providers).flatMap(({ api_key, headers }) => [
     api_key,

@@ -5,7 +5,6 @@ import type { AgentRecord } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
-import type { Log } from '../observability/log.ts';
 import type { RunnerConfiguration } from '../runner/protocol.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
@@ -15,21 +14,9 @@ import { AgentPods } from '../pods/agent-pods.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
 import { podAddresses } from '../pods/pod-addresses.ts';
 import { runInPod } from '../pods/pod-run.ts';
-import type { OpenedAgents } from './agents.ts';
-import type { OpenedModels } from './models.ts';
-import type { Door } from './runs.ts';
-import type { OpenedTools } from './tools.ts';
+import type { Stages } from './stages.ts';
 
-interface PodsOptions {
-  config: Pick<GatewayConfig, 'mcp_servers' | 'tool_pinning' | 'limits' | 'runtime' | 'managed_dir'>;
-  signingKey: SigningKey;
-  models: OpenedModels;
-  tools: OpenedTools;
-  agents: OpenedAgents;
-  door: Door;
-  log: Log;
-  onBug: (error: unknown) => void;
-}
+type PodsOptions = Omit<Stages, 'pods' | 'runs' | 'reload' | 'tracing'> & { signingKey: SigningKey };
 
 /** Agents in pods of their own, as the rest of the gateway sees them. */
 export interface Pods {
@@ -66,7 +53,7 @@ export function openPods(options: PodsOptions): Pods {
       if (agent) link.configure(configurationOf(agent, options));
     },
     onState: (state) => (state.state === 'down' ? log.warn(state, 'agent pod') : log.info(state, 'agent pod')),
-    onBug: options.onBug,
+    onBug: options.access.onBug,
     startTimeoutMs: runtime.start_timeout_seconds * 1000,
   });
   const running = {

@@ -1,23 +1,12 @@
 import { MAX_FRAME_BYTES } from '@signalbox/crds';
 import { keylessModels } from '../agents/validate.ts';
-import type { GatewayConfig } from '../config/schema.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { createMethods } from '../rpc/methods.ts';
-import { RpcServer, type RpcServerDeps } from '../rpc/rpc-server.ts';
-import type { RunService } from '../runs/run-service.ts';
+import { RpcServer } from '../rpc/rpc-server.ts';
 import type { OpenedAgents } from './agents.ts';
-
-interface RpcOptions {
-  config: GatewayConfig;
-  version: string;
-  agents: OpenedAgents;
-  runs: RunService;
-  metrics: Metrics;
-  access: Pick<RpcServerDeps, 'authenticate' | 'onAuthFailure' | 'onBug'>;
-}
+import type { Stages } from './stages.ts';
 
 /** `/rpc`, not attached to a port yet. */
-export function openRpc({ config, version, agents, runs, metrics, access }: RpcOptions): RpcServer {
+export function openRpc({ config, version, agents, runs, metrics, access }: Omit<Stages, 'reload'>): RpcServer {
   const methods = createMethods({
     version,
     listAgents: () => listAgents(agents),

@@ -1,55 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import type { Tracing } from '@signalbox/crds/process/tracing';
-import type { GatewayConfig } from '../config/schema.ts';
-import type { Log } from '../observability/log.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { DecidePolicy } from '../policy/policy.ts';
 import { runAgent } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
 import { tracedCall } from '../runs/traced.ts';
-import type { ToolServers } from '../tools/tool-servers.ts';
-import type { OpenedAgents } from './agents.ts';
-import type { OpenedModels } from './models.ts';
-import type { Pods } from './pods.ts';
-import type { OpenedTools } from './tools.ts';
-
-interface DoorOptions {
-  config: GatewayConfig;
-  policy: { decide: DecidePolicy };
-  servers: ToolServers;
-  metrics: Metrics;
-}
+import type { Stages } from './stages.ts';
 
 /** The way of every run to a tool; who approves a call depends on the run. */
 export type Door = Omit<DoorDeps, 'requestApproval' | 'decide'> & { decide: DecidePolicy };
 
-export function openDoor({ config: { limits }, policy, servers, metrics }: DoorOptions): Door {
+export function openDoor({
+  config: { limits },
+  policy,
+  tools,
+  metrics,
+}: Pick<Stages, 'config' | 'policy' | 'tools' | 'metrics'>): Door {
   return {
     decide: policy.decide,
-    call: tracedCall(servers.call.bind(servers)),
+    call: tracedCall(tools.servers.call.bind(tools.servers)),
     onCall: (call) => metrics.toolCall(call),
     toolTimeoutMs: limits.tool_timeout_seconds * 1000,
     resultMaxChars: limits.tool_result_max_chars,
   };
 }
 
-interface RunsOptions {
-  config: GatewayConfig;
-  models: OpenedModels;
-  tools: OpenedTools;
-  agents: OpenedAgents;
-  pods: Pods | null;
-  door: Door;
-  tracing: Tracing | null;
-  metrics: Metrics;
-  log: Log;
-  onBug: (error: unknown) => void;
-}
-
 /** Runs of all agents: in this process, or in the agent's pod. */
-export function openRuns({ config: { limits }, models, tools, agents, pods, door, tracing, ...rest }: RunsOptions) {
-  const { metrics, log, onBug } = rest;
+export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
+  const { models, tools, agents, pods, door, tracing, metrics, log } = stages;
+  const { limits } = stages.config;
   return new RunService({
     agent: (name) => agents.registry.get(name),
     agentNames: () => agents.registry.list().map(({ name }) => name),
@@ -76,6 +54,6 @@ export function openRuns({ config: { limits }, models, tools, agents, pods, door
       metrics.runFinished(ended);
       log.debug(ended, 'run ended');
     },
-    onBug,
+    onBug: stages.access.onBug,
   });
 }

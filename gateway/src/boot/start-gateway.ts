@@ -37,42 +37,31 @@ export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; m
 
 /** Starts the service: each stage takes what earlier stages made. */
 export async function startGateway(options: GatewayOptions): Promise<StartResult> {
-  const { config, tokens, signingKey, version, log } = options;
-  const onBug = (error: unknown, about?: object) => log.error({ err: error, ...about }, 'unexpected error');
+  const { config, tokens, signingKey, log } = options;
   const policy = compilePolicy(config.tool_policy);
   if (!policy.ok) return policy;
 
   const metrics = new Metrics();
-  const models = openModels({ config, metrics });
+  const access = {
+    authenticate: createAuthenticate(tokens),
+    onAuthFailure: (reason: string) => {
+      metrics.authFailure(reason);
+      log.info({ reason }, 'request refused');
+    },
+    onBug: (error: unknown, about?: unknown) => log.error({ err: error, about }, 'unexpected error'),
+  };
+  const base = { ...options, metrics, policy, access };
+  const models = openModels(base);
   const agents = openAgents({ config, models });
   if (!agents.ok) return agents;
-  const tracing = await openTracing({ config, version, log });
-  const tools = openTools({ config, environment: options.baseEnvironment, log, metrics });
-  const door = openDoor({ config, policy, servers: tools.servers, metrics });
-  const pods = signingKey && openPods({ config, signingKey, models, tools, agents, door, log, onBug });
-  const runs = openRuns({ config, models, tools, agents, pods, door, tracing, metrics, log, onBug });
+  const tracing = await openTracing(base);
+  const tools = openTools(base);
+  const stages = { ...base, models, agents, tracing, tools, door: openDoor({ ...base, tools }) };
+  const pods = signingKey && openPods({ ...stages, signingKey });
+  const runs = openRuns({ ...stages, pods });
   const reload = () => reloadAgents({ agents, pods, log });
-  const authenticate = createAuthenticate(tokens);
-  const onAuthFailure = (reason: string) => {
-    metrics.authFailure(reason);
-    log.info({ reason }, 'request refused');
-  };
-  const access = { authenticate, onAuthFailure, onBug };
-  const rpc = openRpc({ config, version, agents, runs, metrics, access });
-  const app = openHttp({
-    config,
-    version,
-    signingKey,
-    models,
-    tools,
-    agents,
-    pods,
-    runs,
-    policy,
-    metrics,
-    reload,
-    access,
-  });
+  const rpc = openRpc({ ...stages, pods, runs });
+  const app = openHttp({ ...stages, pods, runs, reload });
   metrics.readFrom({
     activeRuns: () => runs.active(),
     queuedRuns: () => runs.queued(),

@@ -1,19 +1,10 @@
-import type { GatewayConfig, ToolServerConfig } from '../config/schema.ts';
-import type { Log } from '../observability/log.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { ToolServerConfig } from '../config/schema.ts';
 import { createMemoryWatch, readMemory } from '../tools/memory-watch.ts';
 import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
 import { schedule } from '../tools/schedule.ts';
 import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
-
-interface ToolsOptions {
-  config: GatewayConfig;
-  /** What tool servers may see of the environment. */
-  environment: Record<string, string>;
-  log: Log;
-  metrics: Metrics;
-}
+import type { Stages } from './stages.ts';
 
 /** The configured tool servers, not started yet. `stop` ends them and their watches. */
 export interface OpenedTools {
@@ -25,7 +16,12 @@ const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;
 const WATCH_MEMORY_MS = 2000;
 
-export function openTools({ config, environment, log, metrics }: ToolsOptions): OpenedTools {
+export function openTools({
+  config,
+  baseEnvironment: environment,
+  log,
+  metrics,
+}: Pick<Stages, 'config' | 'baseEnvironment' | 'log' | 'metrics'>): OpenedTools {
   const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
