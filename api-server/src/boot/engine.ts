@@ -23,6 +23,8 @@ import { newId } from '../runs/state/ids.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { pipelineStep } from '../runs/run/pipeline-step.ts';
+import type { ReplayDeps } from '../runs/replay/replay-deps.ts';
+import { replaySequence } from '../runs/replay/replay-sequence.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { StepDeps } from '../runs/step/step.ts';
@@ -34,6 +36,8 @@ import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 import { readOutcome } from '../store/tables/outcome.ts';
+import { readRecorded } from '../store/tables/recorded-runs.ts';
+import { noteJudgement, noteUnreplayable, readBatch, readStep } from '../store/tables/replays.ts';
 import { runWrites } from '../store/tables/run-store.ts';
 import { enterGroup } from '../store/tables/shared-concurrency.ts';
 import type { Uses } from '../versions/uses.ts';
@@ -100,6 +104,7 @@ export function wireEngine(parts: EngineParts): Engine {
         }),
     }),
     readStatus: (runId) => readStatus(database.db, runId),
+    sequence: replaySequence(replayDeps(parts, step)),
     pipelineNamed: (name) => registry.current().byName.get(name),
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
@@ -111,6 +116,21 @@ export function wireEngine(parts: EngineParts): Engine {
   kinds.set('pipeline', pipelineStep({ runChild: engine.runChild, templates: step.templates, now }));
   return engine;
 }
+
+/** A batch of replays asks agents, and nobody else: a tool that needs an approval is refused to it. */
+const replayDeps = (
+  { database: { db }, templates }: Pick<EngineParts, 'database' | 'templates'>,
+  { backends }: Pick<StepDeps, 'backends'>,
+): ReplayDeps => ({
+  readBatch: (runId) => readBatch(db, runId),
+  readRecorded: (of) => readRecorded(db, of),
+  readStep: (runId, name) => readStep(db, runId, name),
+  kinds: new Map(
+    [...backends].map(([name, backend]) => [name, agentStep({ backend, approvals: null, templates, now })]),
+  ),
+  noteUnreplayable,
+  noteJudgement,
+});
 
 /** Checks the lease before a call leaves the process. When the lease is lost, the signal of the call is already aborted. */
 function asked<A extends unknown[], R>(

@@ -11,11 +11,12 @@ import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
+import { newId } from '../runs/state/ids.ts';
 import { chooseNow, intake } from '../triggers/intake.ts';
 import { sources } from '../triggers/sources/index.ts';
 import { definitionFolders } from './definitions.ts';
 import type { Foundation } from './foundation.ts';
-import { roomIn } from './intake.ts';
+import { beginOwn, roomIn } from './intake.ts';
 import { subscribeTo } from './join-replicas.ts';
 import type { People } from './people.ts';
 import { wireReadiness } from './readiness.ts';
@@ -80,6 +81,10 @@ export function operate(
     calibration,
     uses: versions.uses,
     rule: config.calibration,
+    replaySettings: config.replay,
+    templates,
+    newId,
+    begin: database.writeAs ? beginOwn(engine) : engine.begin,
     activeRuns: capacity.active,
     maxRuns: capacity.max,
     readiness: watchReadiness(

@@ -55,6 +55,13 @@ export interface PricingConfig {
   live: { url: string; crossProvider: boolean; refreshSeconds: number } | null;
 }
 
+/** What may be replayed, and who compares the answers (Orchestration 2.13). */
+export interface ReplayConfig {
+  /** `<executor>:<agent>`; empty: nothing may be replayed. */
+  safeAgents: string[];
+  judge: { executor: 'gateway' | 'external'; agent: string; timeoutSeconds: number; maxOutputChars: number } | null;
+}
+
 /** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
 export interface Config {
   /** Absolute path of the file it was read from. */
@@ -83,6 +90,7 @@ export interface Config {
   /** Null: tracing is off. */
   otel: OtelConfig | null;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
+  replay: ReplayConfig;
   security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };
 }
 

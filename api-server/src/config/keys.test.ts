@@ -233,6 +233,36 @@ const WORKING: [key: string, written: string, read: Read, value: () => unknown, 
     () => 60,
     2_592_000,
   ],
+  ['replay.safe_agents', 'replay: {safe_agents: ["gateway:a"]}', (c) => c.replay.safeAgents, () => ['gateway:a'], []],
+  ['replay.judge.agent', 'replay: {judge: {agent: j}}', (c) => c.replay.judge?.agent, () => 'j', undefined],
+  [
+    'replay.judge.agent (default)',
+    'replay: {judge: {}}',
+    (c) => c.replay.judge,
+    () => ({ executor: 'gateway', agent: 'replay-judge', timeoutSeconds: 120, maxOutputChars: 4000 }),
+    null,
+  ],
+  [
+    'replay.judge.executor',
+    'replay: {judge: {executor: external}}',
+    (c) => c.replay.judge?.executor,
+    () => 'external',
+    undefined,
+  ],
+  [
+    'replay.judge.timeout_seconds',
+    'replay: {judge: {timeout_seconds: 9}}',
+    (c) => c.replay.judge?.timeoutSeconds,
+    () => 9,
+    undefined,
+  ],
+  [
+    'replay.judge.max_output_chars',
+    'replay: {judge: {max_output_chars: 9}}',
+    (c) => c.replay.judge?.maxOutputChars,
+    () => 9,
+    undefined,
+  ],
 ];
 
 describe('the key', () => {
@@ -244,11 +274,6 @@ describe('the key', () => {
 
 /** Blocks that this version reads, checks and names at the start as without effect. */
 const IDLE: [key: string, written: string][] = [
-  ['replay.safe_agents', 'replay: {safe_agents: ["gateway:a"]}'],
-  ['replay.judge.agent', 'replay: {judge: {agent: j}}'],
-  ['replay.judge.executor', 'replay: {judge: {executor: external}}'],
-  ['replay.judge.timeout_seconds', 'replay: {judge: {timeout_seconds: 9}}'],
-  ['replay.judge.max_output_chars', 'replay: {judge: {max_output_chars: 9}}'],
   ['replay.regression', 'replay: {regression: [{golden_set: g, cron: "0 2 * * *"}]}'],
 ];
 

@@ -75,12 +75,16 @@ export const Replay = optionalBlock({
   safe_agents: z
     .array(text().regex(/^[^:]+:[^:]+$/, 'must be <executor>:<agent>'))
     .default([])
-    .describe('Agents that are safe to call again, as `EXECUTOR:AGENT`'),
+    .describe(
+      'Agents that change nothing and may be called again, as `EXECUTOR:AGENT`; without an entry nothing is replayed',
+    ),
   judge: optionalBlock({
     agent: text().default('replay-judge').describe('Name of the judge agent'),
-    executor: text().default('gateway').describe('Backend that runs the judge'),
-    timeout_seconds: whole(1).default(120).describe('Timeout of the judge'),
-    max_output_chars: whole(1).default(4000).describe('Longer outputs are cut before the judge reads them'),
-  }).describe('The agent that compares outputs'),
+    executor: z.enum(['gateway', 'external']).default('gateway').describe('Backend that runs the judge'),
+    timeout_seconds: whole(1).default(120).describe('Seconds for one verdict, with its repair'),
+    max_output_chars: whole(1)
+      .default(4000)
+      .describe('Characters of each answer that the judge reads; longer ones are cut'),
+  }).describe('The agent that compares the answers of a candidate with recorded ones; without the block none does'),
   regression: z.array(Regression).default([]).describe('Golden sets that are replayed on a schedule'),
 });

@@ -93,7 +93,9 @@ test('deprecated token forms are read with a warning, and lose against auth.toke
 });
 
 test('what has no effect yet is named', () => {
-  expect(loaded(`${TOKENS}replay:\n`).warnings).toEqual(['no effect in this version: replay']);
+  expect(loaded(`${TOKENS}replay: {regression: []}`).warnings).toEqual([
+    'no effect in this version: replay.regression',
+  ]);
 });
 
 test('artifacts that could not be kept are a warning, a folder that is made later is none', () => {

@@ -46,6 +46,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       binWidth: parsed.calibration.bin_width,
       cacheTtlSeconds: parsed.calibration.cache_ttl_seconds,
     },
+    replay: resolveReplay(parsed.replay),
     security: {
       allowShellChecks: security.allow_shell_checks,
       templateSandbox: security.template_sandbox,
@@ -74,6 +75,13 @@ function resolvePricing({
     teamBudgets: team_budgets,
     live: enabled ? { url, crossProvider, refreshSeconds } : null,
   };
+}
+
+function resolveReplay(replay: ConfigFile['replay']): Config['replay'] {
+  const { safe_agents: safeAgents = [], judge } = replay ?? {};
+  if (!judge) return { safeAgents, judge: null };
+  const { executor, agent, timeout_seconds: timeoutSeconds, max_output_chars: maxOutputChars } = judge;
+  return { safeAgents, judge: { executor, agent, timeoutSeconds, maxOutputChars } };
 }
 
 function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']): Config['otel'] {

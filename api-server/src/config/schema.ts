@@ -144,6 +144,6 @@ export const ConfigFile = block({
       .describe('How long a gate reuses the calibration of a step before it reads the marks again'),
   }).describe('Calibration of confidences from marked outcomes'),
   pricing: Pricing.describe('Prices of models; without this block no cost is computed'),
-  replay: Replay.describe('Replay settings: validated, without effect in this version'),
+  replay: Replay.describe('What may be replayed, and how answers are compared'),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -2,7 +2,7 @@ import { emptySecrets } from './notifications-schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Keys that are validated but have no effect in this version; setting one logs a warning at every start. */
-const WITHOUT_EFFECT = ['replay'] as const;
+const WITHOUT_EFFECT = ['replay.regression'] as const;
 
 /** Whether the file has a key, with any value. */
 function isWritten(raw: unknown, key: string): boolean {

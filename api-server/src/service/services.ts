@@ -10,6 +10,7 @@ import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/fee
 import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts';
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
 import { createEvaluations, type Evaluations, type EvaluationsDeps } from './readiness/evaluations.ts';
+import { createReplays, type Replays, type ReplaysDeps } from './replay/replay.ts';
 import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
 import { createStatistics, type Statistics, type StatisticsDeps } from './statistics/statistics.ts';
 import { createStatus, type Status, type StatusDeps } from './status/status.ts';
@@ -30,6 +31,7 @@ export interface Services {
   history: History;
   readiness: Evaluations;
   goldenSets: GoldenSets;
+  replays: Replays;
   audit: AuditLog;
   cluster: Cluster;
   status: Status;
@@ -46,6 +48,7 @@ export interface ServiceParts
     Omit<StatisticsDeps, 'database' | 'definitions'>,
     Omit<HistoryDeps, 'database'>,
     Omit<EvaluationsDeps, 'pipeline'>,
+    Omit<ReplaysDeps, 'record'>,
     StatusDeps,
     ClusterDeps {
   database: Database;
@@ -70,6 +73,7 @@ export function createServices(parts: ServiceParts): Services {
     history: createHistory(deps),
     readiness: createEvaluations({ ...deps, pipeline: definitions.pipeline }),
     goldenSets: createGoldenSets(deps),
+    replays: createReplays(deps),
     audit: createAuditLog(database),
     cluster: createCluster(parts),
     status: createStatus(deps),

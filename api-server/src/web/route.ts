@@ -27,7 +27,7 @@ export const TAGS = {
   statistics: 'Figures of pipelines and steps',
   history: 'Calibration and versions',
   readiness: 'Whether a pipeline may leave testing',
-  replay: 'Golden sets and their replays',
+  replay: 'Recorded executions run again, and golden sets',
   audit: 'Who changed what',
   service: 'Probes, metrics and this description',
 } as const;

@@ -8,7 +8,7 @@ import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import { runDeadline } from './run-deadline.ts';
-import { runSequence } from './sequence.ts';
+import { runSequence, type RunOutcome } from './sequence.ts';
 import type { StepDeps } from '../step/step.ts';
 import { createStartQueue } from './start-queue.ts';
 import type { TraceRun } from '../state/span.ts';
@@ -24,6 +24,8 @@ export interface EngineDeps
   readStatus(runId: string): Promise<string | null>;
   capacity: Capacity;
   concurrencyGroups: ConcurrencyGroups;
+  /** Runs what a run is made of. */
+  sequence(step: StepDeps, run: ActiveRun): Promise<RunOutcome>;
   /** Begins the trace of a run; absent where nothing is traced. */
   traceRun?: TraceRun;
 }
@@ -74,7 +76,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const execute = async (run: ActiveRun) => {
     using _ = runDeadline(run, deps.step.now());
     try {
-      await finish(ending, run, await runSequence(stepDeps, run));
+      await finish(ending, run, await deps.sequence(stepDeps, run));
     } finally {
       run.slot.giveBack();
       if (run.concurrencyGroup) deps.concurrencyGroups.leave(run.concurrencyGroup, run.id);

@@ -78,7 +78,30 @@ export interface Tables {
   golden_members: GoldenMemberRow;
   /** Scheduled replays of a set, one row a fire. */
   regressions: RegressionRow;
+  /** Runs that hold a batch of replays; `descriptor` is JSON. */
+  replays: {
+    run_id: string;
+    kind: string;
+    step_name: string;
+    descriptor: string;
+    launch_key: string | null;
+    launch_hash: string | null;
+  };
+  /** What a batch replays; `pinned` is 0 or 1, `judgement` JSON. */
+  replay_samples: ReplaySampleRow;
   schema_migrations: { id: string; applied_at: number };
+}
+
+export interface ReplaySampleRow {
+  run_id: string;
+  position: number;
+  step_id: string | null;
+  source_run_id: string | null;
+  outcome: string | null;
+  label_source: string | null;
+  pinned: number;
+  reason: string | null;
+  judgement: string | null;
 }
 
 export interface NotificationRow {

@@ -8,6 +8,7 @@ import { replicas } from './0006-replicas.ts';
 import { endedSessions } from './0007-ended-sessions.ts';
 import { hourlySums } from './0008-hourly-sums.ts';
 import { versions } from './0009-versions.ts';
+import { replay } from './0010-replay.ts';
 import { goldenSets } from './0011-golden-sets.ts';
 import { deliveries } from './0012-deliveries.ts';
 
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   { id: '0007-ended-sessions', up: endedSessions },
   { id: '0008-hourly-sums', up: hourlySums },
   { id: '0009-versions', up: versions },
+  { id: '0010-replay', up: replay },
   { id: '0011-golden-sets', up: goldenSets },
   { id: '0012-deliveries', up: deliveries },
 ];

@@ -18,6 +18,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/approvals\/[^/]+$/, 'operator'],
   [/^(POST|PATCH|DELETE) \/golden-sets(\/.*)?$/, 'operator'],
   [/^POST \/triggers\/preview$/, 'operator'],
+  [/^POST \/(steps|pipelines)\/[^/]+\/replay(\/estimate)?$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
   [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
   [/^POST \/reload$/, 'reload'],
@@ -34,7 +35,8 @@ const MAY: Record<string, Role[]> = {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  // Without safe agents a replay is forbidden to every role.
+  server = await startTestServer({ deps: { replaySettings: { safeAgents: ['gateway:a'], judge: null } } });
 });
 afterAll(() => server.close());
 
@@ -42,7 +44,7 @@ const table: Route[] = routeTable({ services: {}, metricsAuth: false, version: '
 const concrete = (url: string) =>
   url
     .replaceAll(/:(id|member_id|a|b)\b/g, runIdOf(1))
-    .replace(':name', 'checkout')
+    .replace(/:(step_)?name/, 'checkout')
     .replace('*', 'look%2F1/feedback');
 
 describe.each(table.map((route) => ({ name: `${route.method} ${route.url}`, route })))('$name', ({ route }) => {

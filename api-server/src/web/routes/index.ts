@@ -9,6 +9,7 @@ import { definitionRoutes } from './definitions.ts';
 import { feedbackRoutes } from './feedback.ts';
 import { goldenSetRoutes } from './golden-sets.ts';
 import { readinessRoutes } from './readiness.ts';
+import { replayRoutes } from './replays.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { serviceRoutes } from './service.ts';
@@ -46,6 +47,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...stepHistoryRoutes(services),
     ...readinessRoutes(services),
     ...goldenSetRoutes(services),
+    ...replayRoutes(services),
     ...auditRoutes(services),
     ...serviceRoutes({ ...services, metricsAuth }),
     route({

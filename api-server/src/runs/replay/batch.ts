@@ -1,0 +1,36 @@
+import type { ActiveRun } from '../state/active-run.ts';
+import type { ReplayBatch, ReplaySample } from '../state/replay.ts';
+import { stopReason } from '../state/stopped.ts';
+import type { RunOutcome } from '../run/sequence.ts';
+import type { StepDeps } from '../step/step.ts';
+import { replayChain } from './chain.ts';
+import type { ReplayDeps } from './replay-deps.ts';
+import { replaySample } from './sample.ts';
+
+/** Candidates of one batch that run at the same time (Orchestration 4.6, rule 6). */
+const WIDTH = 3;
+
+/** Replays every sample that has no result yet; a batch that was interrupted goes on with the others. */
+export async function runBatch(
+  { step, replay }: { step: StepDeps; replay: ReplayDeps },
+  run: ActiveRun,
+  batch: ReplayBatch,
+): Promise<RunOutcome> {
+  const { signal } = run.controller;
+  const deps = { ...replay, step: { ...step, kinds: replay.kinds } };
+  const waiting = batch.samples.filter(({ reason }) => reason === null);
+  const one = (sample: ReplaySample): Promise<void> =>
+    batch.replay.kind === 'step'
+      ? replaySample(deps, run, { replay: batch.replay, sample })
+      : replayChain(deps, run, { replay: batch.replay, sample });
+  const lane = async () => {
+    for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) await one(next);
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: WIDTH }, lane));
+  const surprise = lanes.find(({ status }) => status === 'rejected');
+  if (surprise?.status === 'rejected') throw surprise.reason;
+  const stopped = stopReason(signal);
+  if (stopped?.why === 'shutdown') throw stopped;
+  if (stopped) return { status: 'cancelled', error: { step: null, message: stopped.message } };
+  return { status: 'completed', error: null };
+}

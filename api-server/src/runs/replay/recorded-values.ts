@@ -1,0 +1,54 @@
+import { isFanOut, type Pipeline } from '@signalbox/crds';
+import type { StepView } from '../state/active-run.ts';
+import { family } from '../state/hourly.ts';
+import type { StepExecution } from '../state/model.ts';
+import type { RecordedRun } from '../state/replay.ts';
+import { runValues } from '../prompt/run-values.ts';
+import { stepView } from '../run/step-view.ts';
+
+export type Rebuilt<T> = { ok: true; value: T } | { ok: false; reason: string };
+
+/** What a recorded execution saw of its run, under the names that templates and expressions use. */
+export function recordedValues(recorded: RecordedRun, step: StepExecution): Rebuilt<Record<string, unknown>> {
+  const results = resultsBefore(recorded, step.stepIndex);
+  if (!results.ok) return results;
+  const item = itemOf(recorded, step);
+  if (!item.ok) return item;
+  return { ok: true, value: valuesWith(recorded, results.value, { at: step.startedAt, locals: item.value }) };
+}
+
+/** The same with other results, for a step that is fed by replayed ones. */
+export const valuesWith = (
+  { run, pipeline, context }: RecordedRun,
+  results: ReadonlyMap<string, StepView>,
+  { at, locals = {} }: { at: number; locals?: Record<string, unknown> },
+): Record<string, unknown> => runValues({ ...run, pipeline, context, results: new Map(results) }, at, locals);
+
+/** Results of the entries before an entry, in the order of their end. */
+export function resultsBefore({ pipeline, steps }: RecordedRun, index: number): Rebuilt<Map<string, StepView>> {
+  const before = steps
+    .filter((step) => step.stepIndex < index && step.completedAt !== null)
+    .toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0));
+  const results = new Map(before.map((step) => [step.stepName, stepView(step)]));
+  const missing = pipeline.steps.slice(0, index).find(({ name }) => !results.has(name));
+  if (missing) return { ok: false, reason: `the recorded run has no result of step "${missing.name}"` };
+  return { ok: true, value: results };
+}
+
+/** A branch of a fan-out sees its item, which the row of the group keeps. */
+function itemOf({ pipeline, steps }: RecordedRun, step: StepExecution): Rebuilt<Record<string, unknown>> {
+  if (step.kind !== 'fan_out_branch') return { ok: true, value: {} };
+  const name = family(step.stepName);
+  const at = Number(step.stepName.slice(name.length + 1));
+  const items = steps.find(({ stepName }) => stepName === name)?.rawResponse?.items;
+  const as = variableOf(pipeline, name);
+  if (as === null || !Array.isArray(items) || !(at in items))
+    return { ok: false, reason: 'the recorded run has lost the items of its fan-out' };
+  const item: unknown = items[at];
+  return { ok: true, value: { [as]: item, fan_out: { index: at, total: items.length, item } } };
+}
+
+function variableOf({ steps }: Pipeline, name: string): string | null {
+  const entry = steps.find((step) => step.name === name);
+  return entry && isFanOut(entry) ? entry.fan_out.as : null;
+}

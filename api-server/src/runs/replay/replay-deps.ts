@@ -1,0 +1,21 @@
+import type { Judgement, RecordedRun, ReplayBatch } from '../state/replay.ts';
+import type { StepExecution } from '../state/model.ts';
+import type { Write } from '../state/records.ts';
+import type { StepKind } from '../state/step-kind.ts';
+import type { StepDeps } from '../step/step.ts';
+
+/** What a batch needs beside what every step needs. */
+export interface ReplayDeps {
+  /** Null where the run holds no batch. */
+  readBatch(runId: string): Promise<ReplayBatch | null>;
+  /** The run of a recorded execution, by the id of either; null where it is gone. */
+  readRecorded(of: { stepId: string } | { runId: string }): Promise<RecordedRun | null>;
+  /** A candidate that ended before a restart. */
+  readStep(runId: string, stepName: string): Promise<StepExecution | null>;
+  /** Agents alone, and no approvals: nobody is asked on behalf of a replay. */
+  kinds: ReadonlyMap<string, StepKind>;
+  noteUnreplayable(runId: string, position: number, reason: string): Write;
+  noteJudgement(runId: string, position: number, judgement: Judgement): Write;
+}
+
+export type ReplayingDeps = ReplayDeps & { step: StepDeps };

@@ -1,0 +1,134 @@
+import { promptHash } from '@signalbox/crds';
+import type { ReplayConfig } from '../../config/config.ts';
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import { asksAgent, candidateStep, replayPipeline, stepNamed } from '../../runs/replay/candidate-step.ts';
+import type { Templates } from '../../runs/prompt/templates.ts';
+import type { Outcome } from '../../runs/state/model.ts';
+import type {
+  Candidate,
+  LabelSource,
+  ReplayBucket,
+  ReplayMode,
+  ReplaySource,
+  StepReplay,
+} from '../../runs/state/replay.ts';
+import { executionsById, type LabelledExecution } from '../../store/aggregates/replay-samples.ts';
+import type { Database } from '../../store/db/database.ts';
+import { readRecorded } from '../../store/tables/recorded-runs.ts';
+import type { LaunchKey } from '../../store/tables/replays.ts';
+import { badField } from './refusals.ts';
+import { requireReplay, requireSafe } from './safe-agents.ts';
+import type { Batch } from './start-batch.ts';
+
+export interface PlanDeps {
+  database: Pick<Database, 'db'>;
+  definitions(): Pick<Snapshot, 'pipelines' | 'byName'>;
+  replaySettings: ReplayConfig;
+  templates: Pick<Templates, 'template'>;
+}
+
+/** A recorded execution to replay. With an outcome its label is pinned: later marks of the execution do not change it. */
+export interface ChosenSample {
+  /** The id of the row. */
+  stepId: string;
+  outcome?: Outcome;
+  labelSource?: LabelSource;
+}
+
+/** A batch over an explicit list of samples of one step. */
+export interface BatchRequest {
+  stepName: string;
+  samples: readonly ChosenSample[];
+  candidate: Candidate;
+  mode: ReplayMode;
+  source: ReplaySource;
+  /** What the candidate changes: the step as the newest sample ran it, or as it is loaded now. */
+  base: 'recorded' | 'loaded';
+  /** Where the samples are from; absent where they were chosen one by one. */
+  bucket?: ReplayBucket;
+  k?: number;
+  launch?: LaunchKey | null;
+}
+
+/** Checks a batch and makes its definition. Throws `forbidden` and `unprocessable`. */
+export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<Batch> {
+  const { replaySettings: settings } = deps;
+  requireReplay(settings);
+  const known = await executionsById(
+    deps.database.db,
+    request.samples.map(({ stepId }) => stepId),
+  );
+  const executions = request.samples.flatMap(({ stepId }) => known.get(stepId) ?? []);
+  const { pipeline, step } = await baseOf(deps, request, executions[0] ?? null);
+  const { stepName, candidate, mode } = request;
+  const agent = candidate.agent ?? step.agent;
+  requireSafe(settings, [...executions, step, { executor: step.executor, agent }]);
+  checkTemplate(deps.templates, candidate, ['body', 'candidate', 'prompt_template']);
+  checkMode(request, step.prompt_template);
+  const replayed = { ...candidateStep(step, stepName, candidate), when: undefined };
+  return {
+    source: request.source,
+    replay: {
+      kind: 'step',
+      stepName,
+      mode,
+      bucket: request.bucket ?? null,
+      candidate,
+      k: request.k ?? request.samples.length,
+      judge: settings.judge,
+    } satisfies StepReplay,
+    samples: request.samples.map((chosen) => sampleOf(chosen, known.get(chosen.stepId))),
+    pipeline: replayPipeline(pipeline, [replayed]),
+    launch: request.launch ?? null,
+  };
+}
+
+function sampleOf({ stepId, outcome, labelSource }: ChosenSample, known: LabelledExecution | undefined) {
+  const pinned = outcome !== undefined;
+  return {
+    stepId,
+    sourceRunId: known?.runId ?? null,
+    outcome: outcome ?? known?.outcome ?? null,
+    labelSource: (pinned ? labelSource : known?.labelSource) ?? null,
+    pinned,
+  };
+}
+
+/** The step that the candidate changes, and its pipeline. */
+async function baseOf(deps: PlanDeps, { stepName, base }: BatchRequest, newest: LabelledExecution | null) {
+  const recorded = base === 'recorded' && newest ? await readRecorded(deps.database.db, newest) : null;
+  const pipeline = recorded?.pipeline ?? loadedWith(deps.definitions(), stepName, newest);
+  const step = pipeline && stepNamed(pipeline.steps, stepName);
+  if (!step) throw badField(['path', 'step_name'], `no definition of step "${stepName}" is known`);
+  if (!asksAgent(step)) throw badField(['path', 'step_name'], `step "${stepName}" asks no agent`);
+  return { pipeline, step };
+}
+
+function loadedWith(
+  { pipelines, byName }: ReturnType<PlanDeps['definitions']>,
+  stepName: string,
+  newest: LabelledExecution | null,
+) {
+  const own = newest ? byName.get(newest.pipelineName) : undefined;
+  const found = [...(own ? [own] : []), ...pipelines].find(({ config }) => stepNamed(config.steps, stepName));
+  return found?.config ?? null;
+}
+
+/** Refuses a template that cannot be compiled. */
+export function checkTemplate(
+  templates: Pick<Templates, 'template'>,
+  { promptTemplate }: Candidate,
+  loc: (string | number)[],
+): void {
+  if (promptTemplate === undefined) return;
+  const compiled = templates.template(promptTemplate);
+  if (!compiled.ok) throw badField(loc, compiled.msg);
+}
+
+/** The recorded prompt can be sent again only where its template stays (Orchestration 4.6, rule 2). */
+function checkMode({ mode, candidate, bucket }: BatchRequest, template: string): void {
+  if (mode === 'rerender' || candidate.promptTemplate === undefined) return;
+  const before = bucket?.promptHash ?? promptHash(template);
+  if (promptHash(candidate.promptTemplate) !== before)
+    throw badField(['body', 'mode'], 'must be rerender where the candidate changes prompt_template');
+}

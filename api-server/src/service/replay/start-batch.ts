@@ -1,0 +1,71 @@
+import { contentHash, type Pipeline } from '@signalbox/crds';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
+import type { TriggerContext } from '../../runs/state/model.ts';
+import { newRunRow, type NewRun } from '../../runs/state/new-run.ts';
+import type { Replay, ReplaySource } from '../../runs/state/replay.ts';
+import { addCounters } from '../../store/db/counters.ts';
+import type { Database } from '../../store/db/database.ts';
+import { insertReplay, type NewReplay } from '../../store/tables/replays.ts';
+import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
+
+export interface StartDeps {
+  database: Pick<Database, 'write'>;
+  /** Starts a stored run as soon as there is a slot for it, here or on another replica. */
+  begin(run: NewRun, state: 'queued'): void;
+  now(): number;
+  newId(now: number): string;
+}
+
+export interface Batch extends NewReplay {
+  source: ReplaySource;
+  /** What runs, with the candidate's changes. */
+  pipeline: Pipeline;
+}
+
+/**
+ * Stores a batch as one synthetic run and begins it; resolves with the id of the run once it is stored. Rejects with
+ * `conflict` where a batch with the launch key exists.
+ */
+export async function startBatch(deps: StartDeps, batch: Batch): Promise<string> {
+  const now = deps.now();
+  const id = deps.newId(now);
+  const pipeline = asLoaded(batch.pipeline);
+  const context = contextOf(batch, now);
+  const row = newRunRow({ pipeline, context, team: null, dedupKey: null }, { id, status: 'queued', now });
+  const { hash, name, config } = pipeline;
+  await deps.database.write(async (tx) => {
+    await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now });
+    await insertRun(tx, row);
+    await insertReplay(tx, id, batch);
+    await addCounters(tx, [{ metric: 'replay_batches_total', labels: [stepOf(batch.replay)], value: 1 }]);
+  });
+  const run = { id, pipeline, context, team: null, stage: config.stage, triggeredAt: now };
+  deps.begin({ ...run, concurrencyGroup: null, owner: null, prior: [] }, 'queued');
+  return id;
+}
+
+const stepOf = (replay: Replay): string => (replay.kind === 'step' ? replay.stepName : replay.fromStep);
+
+const asLoaded = (config: Pipeline): LoadedPipeline => {
+  const body = config as unknown as Record<string, unknown>;
+  return { name: config.name, file: '', text: '', config, body, hash: contentHash(body), uses: [], match: null };
+};
+
+function contextOf({ source, replay, samples, pipeline }: Batch, receivedAt: number): TriggerContext {
+  const what =
+    replay.kind === 'step'
+      ? `step ${replay.stepName}, ${samples.length} recorded executions`
+      : `steps ${replay.fromStep} to ${replay.toStep}, ${samples.length} recorded runs`;
+  return {
+    source,
+    pipeline: pipeline.name,
+    severity: null,
+    labels: {},
+    annotations: {},
+    summary: `Replay of ${what}`,
+    fingerprint: null,
+    metadata: {},
+    raw: null,
+    receivedAt,
+  };
+}
