@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import type { HourlyRun, HourlyStep, HourlySum } from './hourly-rows.ts';
-import { statement } from './statement.ts';
+import { columns, statement } from './statement.ts';
 
 /** The columns that are added up; all others are the key. */
 export const SUMMED = {
@@ -23,60 +24,24 @@ export const KEYED = {
   ],
 } as const satisfies { hourly_runs: (keyof HourlyRun)[]; hourly_steps: (keyof HourlyStep)[] };
 
-export const addHourlyRun = statement<HourlyRun>((db, slot) =>
-  db
-    .insertInto('hourly_runs')
-    .values({
-      hour: slot.hour,
-      pipeline_name: slot.pipeline_name,
-      stage: slot.stage,
-      team: slot.team,
-      status: slot.status,
-      runs: slot.runs,
-      duration_ms: slot.duration_ms,
-    })
-    .onConflict((conflict) =>
-      conflict.columns([...KEYED.hourly_runs]).doUpdateSet((row) => ({
-        runs: row('hourly_runs.runs', '+', row.ref('excluded.runs')),
-        duration_ms: row('hourly_runs.duration_ms', '+', row.ref('excluded.duration_ms')),
-      })),
-    ),
-);
+function adds<Row extends HourlyRun | HourlyStep>(table: HourlySum['table']) {
+  const keyed: readonly string[] = KEYED[table];
+  const summed: readonly string[] = SUMMED[table];
+  const added = (column: string) => sql`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`;
+  return statement<Row>((db, slot) =>
+    db
+      .insertInto(table)
+      .values(columns(slot, [...keyed, ...summed] as (keyof Row)[]) as Row)
+      .onConflict((conflict) =>
+        conflict
+          .columns(keyed as never)
+          .doUpdateSet(Object.fromEntries(summed.map((column) => [column, added(column)]))),
+      ),
+  );
+}
 
-export const addHourlyStep = statement<HourlyStep>((db, slot) =>
-  db
-    .insertInto('hourly_steps')
-    .values({
-      hour: slot.hour,
-      step_name: slot.step_name,
-      pipeline_name: slot.pipeline_name,
-      stage: slot.stage,
-      team: slot.team,
-      agent: slot.agent,
-      provider: slot.provider,
-      model: slot.model,
-      cost_source: slot.cost_source,
-      status: slot.status,
-      executions: slot.executions,
-      reporting: slot.reporting,
-      input_tokens: slot.input_tokens,
-      output_tokens: slot.output_tokens,
-      cost: slot.cost,
-      unpriced: slot.unpriced,
-      duration_ms: slot.duration_ms,
-    })
-    .onConflict((conflict) =>
-      conflict.columns([...KEYED.hourly_steps]).doUpdateSet((row) => ({
-        executions: row('hourly_steps.executions', '+', row.ref('excluded.executions')),
-        reporting: row('hourly_steps.reporting', '+', row.ref('excluded.reporting')),
-        input_tokens: row('hourly_steps.input_tokens', '+', row.ref('excluded.input_tokens')),
-        output_tokens: row('hourly_steps.output_tokens', '+', row.ref('excluded.output_tokens')),
-        cost: row('hourly_steps.cost', '+', row.ref('excluded.cost')),
-        unpriced: row('hourly_steps.unpriced', '+', row.ref('excluded.unpriced')),
-        duration_ms: row('hourly_steps.duration_ms', '+', row.ref('excluded.duration_ms')),
-      })),
-    ),
-);
+export const addHourlyRun = adds<HourlyRun>('hourly_runs');
+export const addHourlyStep = adds<HourlyStep>('hourly_steps');
 
 /** The sums of one transaction, an entry a row of their table, in one order for all processes. */
 export interface HourlySums {
