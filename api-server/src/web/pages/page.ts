@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Assets } from './assets.ts';
 import Handlebars from 'handlebars';
-import { iconSprite } from './icons.ts';
 import type { Viewer } from '../auth/page-auth.ts';
 import type { PageDeps } from './page-deps.ts';
 import { paths } from './paths.ts';
@@ -122,7 +121,6 @@ export function sendPage(
     fonts: assets.url('fonts/inter.woff2'),
     home: paths.overview(),
     search: paths.runs(),
-    sprite: new Handlebars.SafeString(iconSprite),
     body: new Handlebars.SafeString(body),
   });
   return reply

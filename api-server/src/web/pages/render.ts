@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';
-import { icon } from './icons.ts';
 
 /** Turns a template and a view model into HTML; every value is escaped. A field that the model lacks is an error. */
 export type Render = (template: string, model: object) => string;
@@ -12,7 +11,13 @@ export type Render = (template: string, model: object) => string;
  */
 export function createRender(dir: string): Render {
   const engine = Handlebars.create();
-  engine.registerHelper('icon', (name: unknown) => new Handlebars.SafeString(icon(name)));
+  engine.registerHelper('icon', (name: unknown) => {
+    const id = Handlebars.escapeExpression(String(name));
+    const use = `<use href="#i-${id}"/>`;
+    return new Handlebars.SafeString(
+      `<svg class="icon icon-${id}" width="16" height="16" aria-hidden="true">${use}</svg>`,
+    );
+  });
   const templates = new Map<string, Handlebars.TemplateDelegate>();
   for (const file of globSync('**/*.hbs', { cwd: dir })) {
     const name = basename(file, '.hbs');

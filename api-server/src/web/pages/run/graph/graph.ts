@@ -1,5 +1,5 @@
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
-import { isActive, statusLook, stepLook, type StatusLook } from '../../status.ts';
+import { isActive, statusLook, stepLook } from '../../status.ts';
 import { itemText } from './branches.ts';
 import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
@@ -9,27 +9,6 @@ import type { ShownStep } from '../step/shown-step.ts';
 const SHOWN_BRANCHES = 12;
 const SHOWN_IN_A_CROWD = 4;
 const CROWD = 150;
-
-export interface GraphNode {
-  name: string;
-  label: string;
-  note: string;
-  title: string;
-  look: StatusLook;
-  state: 'live' | 'dashed' | 'ghost' | 'solid';
-  chosen: boolean;
-  href: string | null;
-  x: number;
-  y: number;
-}
-
-export interface GraphView {
-  width: number;
-  height: number;
-  nodes: GraphNode[];
-  edges: { path: string; ghost: boolean }[];
-  description: string;
-}
 
 interface Box {
   name: string;
@@ -87,7 +66,7 @@ function noteOf(box: Box, status: string, now: number): string {
   return trust === null || trust === undefined ? time : `${score(trust, row.trust_report?.threshold)} · ${time}`;
 }
 
-const STATES: Record<string, GraphNode['state']> = {
+const STATES: Record<string, string> = {
   running: 'live',
   skipped: 'dashed',
   pending: 'ghost',
@@ -112,7 +91,7 @@ interface GraphInput {
   layout: Layout;
 }
 
-function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): GraphNode {
+function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
   const look = box.row === null ? statusLook(status) : stepLook(box.row);
   return {
@@ -130,7 +109,7 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput): Grap
 }
 
 /** The run as a graph from left to right, each box with the look of its step's status; null without a step. */
-export function graphView(plan: PlanNode[], at: GraphInput): GraphView | null {
+export function graphView(plan: PlanNode[], at: GraphInput) {
   if (plan.length === 0) return null;
   const boxes = boxesOf(plan);
   const { centres, width, height } = at.layout(shapesOf(boxes));
@@ -145,8 +124,10 @@ export function graphView(plan: PlanNode[], at: GraphInput): GraphView | null {
   };
 }
 
+type GraphNode = ReturnType<typeof nodeOf>;
+
 /** A calm S from the right side of one box to the left side of the next. */
-function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined): GraphView['edges'][number] | null {
+function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined) {
   if (from === undefined || to === undefined) return null;
   const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];
   const [x2, y2] = [to.x, to.y + NODE.height / 2];

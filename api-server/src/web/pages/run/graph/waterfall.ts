@@ -1,37 +1,8 @@
 import { duration } from '../../format.ts';
-import { stepLook, type StatusLook } from '../../status.ts';
+import { stepLook } from '../../status.ts';
 import { itemText } from './branches.ts';
 import { readTrace } from '../step/trace.ts';
 import type { ShownStep } from '../step/shown-step.ts';
-
-export interface Segment {
-  kind: 'waiting' | 'model' | 'tools';
-  /** Percent of the whole track, for attributes of an SVG. */
-  x: string;
-  width: string;
-}
-
-export interface WaterfallRow {
-  name: string;
-  label: string;
-  nested: boolean;
-  look: StatusLook;
-  duration: string;
-  title: string;
-  chosen: boolean;
-  href: string;
-  /** Where the step can be pinned to a golden set; null where it cannot. */
-  pin: string | null;
-  x: string;
-  width: string;
-  live: boolean;
-  segments: Segment[];
-}
-
-export interface WaterfallView {
-  rows: WaterfallRow[];
-  ticks: { x: string; label: string }[];
-}
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(3)}%`;
 
@@ -40,10 +11,10 @@ interface Span {
   to: number;
 }
 
-const KINDS: Record<string, Segment['kind']> = { llm_call: 'model', tool_call: 'tools' };
+const KINDS: Record<string, string> = { llm_call: 'model', tool_call: 'tools' };
 
 /** Where a step's time went: model and tool calls at their place, the bar beneath them is waiting. */
-function segments(step: ShownStep, bar: Span, whole: Span): Segment[] {
+function segments(step: ShownStep, bar: Span, whole: Span) {
   const total = whole.to - whole.from;
   return readTrace(step.raw_response?.trace).flatMap(({ type, startedAt, seconds }) => {
     const kind = KINDS[type];
@@ -60,7 +31,7 @@ const STEPS = [
 ];
 
 /** At most six round marks on the time axis. */
-function ticks(total: number): WaterfallView['ticks'] {
+function ticks(total: number) {
   const seconds = total / 1000;
   const step = STEPS.find((candidate) => seconds / candidate <= 5) ?? seconds / 5;
   const count = Math.floor(seconds / step);
@@ -89,7 +60,7 @@ export function waterfallView(
     hrefOf: (step: string) => string;
     pinOf: (step: ShownStep) => string | null;
   },
-): WaterfallView {
+) {
   const spanOf = (step: ShownStep): Span => ({
     from: Date.parse(step.started_at),
     to: step.completed_at === null ? at.now : Date.parse(step.completed_at),
@@ -97,7 +68,7 @@ export function waterfallView(
   const start = Math.min(Date.parse(at.from), ...steps.map((step) => spanOf(step).from));
   const end = Math.max(at.to === null ? at.now : Date.parse(at.to), ...steps.map((step) => spanOf(step).to), start + 1);
   const whole = { from: start, to: end };
-  const rows = steps.map((step): WaterfallRow => {
+  const rows = steps.map((step) => {
     const bar = spanOf(step);
     const look = stepLook(step);
     const time = duration(Math.max(0, bar.to - bar.from) / 1000);

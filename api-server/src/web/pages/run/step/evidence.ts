@@ -1,7 +1,6 @@
-import { score } from '../../format.ts';
+import { duration, score } from '../../format.ts';
 import type { TrustReport } from '../../../../service/views/step.ts';
-import { type CheckRow, checkRows } from './checks.ts';
-import { type IterationView, iterationsOf, type OpinionView, opinionsOf } from './opinions.ts';
+import { iterationsOf, opinionsOf } from './opinions.ts';
 import type { ShownStep } from './shown-step.ts';
 
 const LABELS: Record<string, string> = {
@@ -11,21 +10,6 @@ const LABELS: Record<string, string> = {
   grounding: 'Grounding',
   checks: 'Checks',
 };
-
-export interface EvidenceView {
-  known: boolean;
-  verdict: { tone: 'live' | 'wait' | 'good' | 'escalated' | 'bad' | 'quiet'; icon: string; word: string };
-  sentence: string;
-  trust: { value: string; width: string } | null;
-  threshold: { value: string; x: string; anchor: 'start' | 'end'; labelX: string } | null;
-  signals: { label: string; value: string; width: string; known: boolean; shadow: boolean }[];
-  notes: { label: string; text: string }[];
-  checks: CheckRow[];
-  opinions: OpinionView[];
-  iterations: IterationView[];
-  /** Why the step was tried more than once. */
-  retries: string | null;
-}
 
 const VERDICTS = {
   pass: { tone: 'good', icon: 'completed', word: 'Passed the gate' },
@@ -41,7 +25,7 @@ const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
 /** Why a step has no evidence, as a heading and a sentence. */
-function whyNothing(step: ShownStep): Pick<EvidenceView, 'verdict' | 'sentence'> {
+function whyNothing(step: ShownStep) {
   const { status, error, raw_response: raw } = step;
   if (step.waits)
     return {
@@ -71,9 +55,13 @@ function whyNothing(step: ShownStep): Pick<EvidenceView, 'verdict' | 'sentence'>
 type Signal = TrustReport['signals'][number];
 
 /** Checks are counted, everything else is a score. */
-function signalText({ signal, value }: Signal, checks: CheckRow[], threshold: number | null): string {
+function signalText(
+  { signal, value }: Signal,
+  checks: readonly { passed: boolean }[],
+  threshold: number | null,
+): string {
   if (signal !== 'checks' || checks.length === 0) return score(value, threshold);
-  return `${checks.filter(({ passed }) => passed === true).length}/${checks.length}`;
+  return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
 }
 
 function noteOf({ signal, enforced, value, note }: Signal) {
@@ -85,7 +73,7 @@ function noteOf({ signal, enforced, value, note }: Signal) {
   return { label: LABELS[signal] ?? signal, text: text.join('; ') };
 }
 
-function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']> {
+function thresholdMark(threshold: number) {
   const late = threshold > 0.5;
   return {
     value: score(threshold),
@@ -96,16 +84,16 @@ function thresholdMark(threshold: number): NonNullable<EvidenceView['threshold']
 }
 
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not. */
-export function evidenceView(step: ShownStep): EvidenceView {
+export function evidenceView(step: ShownStep) {
   const { attempts } = step;
   const gathered = {
-    checks: checkRows(step.checks),
+    checks: step.checks.map(({ duration_seconds: took, ...check }) => ({ ...check, took: duration(took) })),
     opinions: opinionsOf(step),
     iterations: iterationsOf(step),
     retries: attempts > 1 ? `Attempt ${attempts} answered; the ${attempts - 1} before failed.` : null,
   };
   const report = step.trust_report;
-  if (report === null || report === undefined) {
+  if (report === null) {
     return {
       known: false,
       ...whyNothing(step),

@@ -2,18 +2,8 @@ import { score } from '../../format.ts';
 import type { SecondOpinion } from '../../../../service/views/step.ts';
 import type { ShownStep } from './shown-step.ts';
 
-/** What a second agent, or the same agent before, said of a step. */
-export interface OpinionView {
-  role: string;
-  agent: string;
-  score: string;
-  said: string;
-  failed: boolean;
-  /** What the score is good for. */
-  effect: string;
-}
-
-function opinion(role: string, said: SecondOpinion, effect: string): OpinionView {
+/** What a second agent said of a step; `effect`: what the score is good for. */
+function opinion(role: string, said: SecondOpinion, effect: string) {
   return {
     role,
     agent: [said.agent, said.model].filter((part) => part !== null).join(' · '),
@@ -35,7 +25,7 @@ const isEnforced = ({ trust_report: report }: ShownStep): boolean =>
   report?.signals.some(({ signal, enforced }) => signal === 'grounding' && enforced) ?? false;
 
 /** Verifier and grounding judge of a step, with what they said (Orchestration 2.2). */
-export function opinionsOf(step: ShownStep): OpinionView[] {
+export function opinionsOf(step: ShownStep) {
   const { verifier, grounding } = step.raw_response ?? {};
   const effect = isEnforced(step) ? 'enforced: may lower the trust' : 'in shadow: recorded only';
   return [
@@ -44,15 +34,8 @@ export function opinionsOf(step: ShownStep): OpinionView[] {
   ];
 }
 
-export interface IterationView {
-  number: number;
-  score: string;
-  said: string;
-  last: boolean;
-}
-
 /** Every answer of a `loop_until` in order; empty where the first one was enough. */
-export function iterationsOf({ raw_response: raw, primary_confidence, summary }: ShownStep): IterationView[] {
+export function iterationsOf({ raw_response: raw, primary_confidence, summary }: ShownStep) {
   const before = raw?.iterations_before ?? [];
   if (before.length === 0) return [];
   const all = [...before, { confidence: primary_confidence, summary: summary ?? null }];
