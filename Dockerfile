@@ -10,7 +10,9 @@ COPY controller/package.json controller/
 COPY e2e/package.json e2e/
 RUN npm ci --omit=dev -w crds -w gateway -w api-server -w controller -w e2e
 COPY . .
-RUN node e2e/bundle/bundle.ts --out /app
+# A program that its user may execute and not read keeps what else runs as that user, such as a tool server, out of its
+# environment and memory.
+RUN node e2e/bundle/bundle.ts --out /app && chmod 0711 /usr/local/bin/node
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Signalbox" \
@@ -18,7 +20,7 @@ LABEL org.opencontainers.image.title="Signalbox" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim"
 # As the first process of a container Node gets no signal before it asks for it, and nobody collects what tool servers leave behind.
-RUN apt-get update && apt-get install -y --no-install-recommends tini libstdc++6 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+RUN apt-get update && apt-get install -y --no-install-recommends tini libstdc++6 && chmod 0711 /usr/bin/tini && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=bundle /usr/local/bin/node /usr/local/bin/
 COPY --from=bundle /app /app
 RUN ln -s /app/signalbox /usr/local/bin/ && install -d -o 65532 -g 65532 /data

@@ -70,6 +70,7 @@ export default defineConfig({
           ...acrossProcesses,
         },
       },
+      { test: { name: 'attacks', include: ['e2e/attacks/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'local', include: ['e2e/local/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'container', include: ['e2e/bundle/first-process.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },

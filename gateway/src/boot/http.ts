@@ -22,13 +22,15 @@ export function openHttp(options: Stages) {
   });
 }
 
-function serviceRoutesOf({ config, version, signingKey, models, tools, agents, runs, metrics }: Stages) {
+function serviceRoutesOf(stages: Stages) {
+  const { config, version, signingKey, models, isolation, tools, agents, runs, metrics } = stages;
   const counts = () => ({
     version,
     agents: agents.registry.size(),
     activeRuns: runs.active(),
     waitingApprovals: runs.waitingApprovals(),
     maxConcurrentRuns: config.limits.max_concurrent_runs,
+    warnings: isolation.warnings,
   });
   return serviceRoutes({
     health: () => healthOf(counts(), tools.servers.views()),

@@ -5,6 +5,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { PolicyResult } from '../policy/policy.ts';
 import type { RunService } from '../runs/run-service.ts';
 import type { OpenedAgents } from './agents.ts';
+import type { OpenedIsolation } from './isolation.ts';
 import type { OpenedModels } from './models.ts';
 import type { Pods } from './pods.ts';
 import type { Door } from './runs.ts';
@@ -18,6 +19,7 @@ export interface Stages extends GatewayOptions {
   models: OpenedModels;
   agents: OpenedAgents;
   tracing: Tracing | null;
+  isolation: OpenedIsolation;
   tools: OpenedTools;
   door: Door;
   /** Null where no agent has its own pod. */

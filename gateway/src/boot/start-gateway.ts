@@ -8,6 +8,7 @@ import { Metrics } from '../observability/metrics.ts';
 import { compilePolicy } from '../policy/policy.ts';
 import { openAgents, reloadAgents } from './agents.ts';
 import { openHttp } from './http.ts';
+import { openIsolation } from './isolation.ts';
 import { openModels } from './models.ts';
 import { openPods } from './pods.ts';
 import { openRpc } from './rpc.ts';
@@ -24,6 +25,9 @@ export interface GatewayOptions {
   log: Log;
   /** What tool servers may see of the environment. */
   baseEnvironment: Record<string, string>;
+  configPath: string | null;
+  /** Why the environment of this process can be read in /proc; null where it cannot. */
+  environmentShown: string | null;
 }
 
 /** A gateway that accepts requests. */
@@ -55,8 +59,10 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   const agents = openAgents({ config, models });
   if (!agents.ok) return agents;
   const tracing = await openTracing(base);
-  const tools = openTools(base);
-  const stages = { ...base, models, agents, tracing, tools, door: openDoor({ ...base, tools }) };
+  const isolation = await openIsolation(base);
+  if (!isolation.ok) return isolation;
+  const tools = openTools({ ...base, isolation });
+  const stages = { ...base, models, agents, tracing, isolation, tools, door: openDoor({ ...base, tools }) };
   const pods = signingKey && openPods({ ...stages, signingKey });
   const runs = openRuns({ ...stages, pods });
   const reload = () => reloadAgents({ agents, pods, log });

@@ -4,6 +4,7 @@ import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
 import { schedule } from '../tools/schedule.ts';
 import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
+import type { OpenedIsolation } from './isolation.ts';
 import type { Stages } from './stages.ts';
 
 /** The configured tool servers, not started yet. `stop` ends them and their watches. */
@@ -19,14 +20,15 @@ const WATCH_MEMORY_MS = 2000;
 export function openTools({
   config,
   baseEnvironment: environment,
+  isolation,
   log,
   metrics,
-}: Pick<Stages, 'config' | 'baseEnvironment' | 'log' | 'metrics'>): OpenedTools {
+}: Pick<Stages, 'config' | 'baseEnvironment' | 'isolation' | 'log' | 'metrics'>): OpenedTools {
   const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
   const watchMemory = createMemoryWatch(readMemory, WATCH_MEMORY_MS);
-  const servers = new ToolServers(specsOf(config.mcp_servers, { environment, watchMemory, orphanWatch }), {
+  const servers = new ToolServers(specsOf(config.mcp_servers, { environment, watchMemory, orphanWatch }, isolation), {
     pinning: config.tool_pinning,
     random: Math.random,
     now: () => new Date(),
@@ -54,10 +56,14 @@ export function openTools({
 function specsOf(
   entries: Readonly<Record<string, ToolServerConfig>>,
   surroundings: ProcessSurroundings,
+  isolation: OpenedIsolation,
 ): ToolServerSpec[] {
   return Object.entries(entries).map(([name, entry]) => {
     const toolsHash = entry.tools_hash;
     if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
-    return { name, transport: 'url' in entry ? 'http' : 'stdio', open: openServer(entry, surroundings), toolsHash };
+    if ('url' in entry) return { name, transport: 'http', open: openServer(entry, surroundings), toolsHash };
+    const { kind, isolate } = isolation.of(name);
+    const open = openServer(entry, { ...surroundings, isolate });
+    return { name, transport: 'stdio', open, toolsHash, isolation: kind };
   });
 }

@@ -41,6 +41,22 @@ const StdioServer = z.strictObject({
     .max(1_048_576)
     .default(512)
     .describe('Resident memory of the server and all it starts; beyond it the server is restarted'),
+  user: z
+    .union([z.string().min(1), z.int().min(0)])
+    .optional()
+    .describe('User of the machine to start it as, by name or id; the gateway must run as root for this'),
+  isolation: z
+    .enum(['auto', 'require', 'off'])
+    .default('auto')
+    .describe(
+      'Without `user`: `auto` starts it in namespaces of its own where the machine allows that and warns where not, `require` ends the start of the gateway where not, `off` does neither',
+    ),
+  host_processes: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether it sees the machine's processes in spite of its namespaces; it can then end those of the gateway's user",
+    ),
   tools_hash: ToolsHash,
 });
 const HttpServer = z.strictObject({

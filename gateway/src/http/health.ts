@@ -8,6 +8,8 @@ interface Counts {
   activeRuns: number;
   waitingApprovals: number;
   maxConcurrentRuns: number;
+  /** What the operator should look at; the status does not depend on it. */
+  warnings: readonly string[];
 }
 
 /** The health object (Gateway 2): degraded while any server that this process runs or dials is down. */
@@ -21,5 +23,6 @@ export function healthOf(counts: Counts, servers: readonly ToolServerView[]): z.
     waiting_approvals: counts.waitingApprovals,
     max_concurrent_runs: counts.maxConcurrentRuns,
     mcp_servers: Object.fromEntries(own.map(({ name, running, restart_count }) => [name, { running, restart_count }])),
+    warnings: [...counts.warnings],
   };
 }

@@ -62,6 +62,8 @@ export async function startTestGateway({
       error: (fields) => errors.push(fields),
     },
     baseEnvironment: baseEnvironment(process.env),
+    configPath: null,
+    environmentShown: null,
   });
   if (!started.ok) throw new Error(started.message);
   const { gateway } = started;

@@ -1,3 +1,4 @@
+import type { ProcessSpec } from './process-group.ts';
 import type { ProcessWatches } from './stdio-transport.ts';
 import type { OpenConnection } from './tool.ts';
 
@@ -13,18 +14,21 @@ type Remote = { url: string; headers: Record<string, string> };
 /** What processes get from the gateway beside their own entry. */
 export interface ProcessSurroundings extends ProcessWatches {
   environment: Record<string, string>;
+  /** Keeps the process from what belongs to the gateway. */
+  isolate?: (spec: ProcessSpec) => ProcessSpec;
 }
 
 /**
  * How to open one configured server. A process gets the entry's environment and the surroundings', nothing of the gateway's.
  * The MCP client is loaded at the first start, so that a gateway without tool servers does not load it.
  */
-export function openServer(entry: Local | Remote, { environment, ...watches }: ProcessSurroundings): OpenConnection {
+export function openServer(entry: Local | Remote, surroundings: ProcessSurroundings): OpenConnection {
   if ('url' in entry) return openRemote(entry);
+  const { environment, isolate = (spec: ProcessSpec) => spec, ...watches } = surroundings;
   const { command, args, cwd, memory_limit_mib } = entry;
   const env = { ...environment, ...entry.env };
   const secrets = Object.values(entry.env);
-  const spec = { command, args, cwd, env, secrets, memoryLimitBytes: memory_limit_mib * 1024 * 1024 };
+  const spec = isolate({ command, args, cwd, env, secrets, memoryLimitBytes: memory_limit_mib * 1024 * 1024 });
   return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watches, signal);
 }
 

@@ -12,6 +12,8 @@ export interface ProcessSpec {
   cwd: string | undefined;
   /** Resident memory of the whole group beyond which it is ended. */
   memoryLimitBytes: number;
+  /** The user to start it as; without one, the gateway's own. */
+  account?: { uid: number; gid: number } | undefined;
 }
 export type GroupLeader = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -23,6 +25,7 @@ export function startGroup(spec: ProcessSpec): GroupLeader {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     shell: false,
+    ...(spec.account ? { uid: spec.account.uid, gid: spec.account.gid } : {}),
   });
 }
 

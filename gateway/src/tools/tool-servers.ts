@@ -10,7 +10,12 @@ export interface ToolServerSpec {
   open: OpenConnection | null;
   /** The hash of the tool definitions that the operator accepted. */
   toolsHash: string | undefined;
+  /** What keeps its process from the gateway's; only of `stdio` servers. */
+  isolation?: Isolation;
 }
+
+/** A user of its own, namespaces of its own, or nothing but what the gateway's user may not do. */
+export type Isolation = 'user' | 'namespace' | 'none';
 
 export interface ToolServersDeps extends Pick<
   SupervisorDeps,
@@ -26,6 +31,7 @@ export interface ToolServersDeps extends Pick<
 export interface ToolServerView {
   name: string;
   transport: ToolServerSpec['transport'];
+  isolation: Isolation | null;
   running: boolean;
   state: SupervisorStatus['state'];
   pid: number | null;
@@ -163,6 +169,7 @@ function viewOf({ spec, supervisor }: Served, pinned: boolean): ToolServerView {
   return {
     name: spec.name,
     transport: spec.transport,
+    isolation: spec.isolation ?? null,
     running: status.state === 'running',
     state: status.state,
     pid: status.pid,

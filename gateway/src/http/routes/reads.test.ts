@@ -30,6 +30,7 @@ test('health without tool servers is ok, and says no more than the object has', 
     waiting_approvals: 0,
     max_concurrent_runs: 7,
     mcp_servers: {},
+    warnings: [],
   });
 });
 

@@ -11,6 +11,7 @@ export const Health = component(
     waiting_approvals: z.int(),
     max_concurrent_runs: z.int(),
     mcp_servers: z.record(z.string(), z.object({ running: z.boolean(), restart_count: z.int() })),
+    warnings: z.array(z.string()),
   }),
   {
     status: 'ok',
@@ -20,6 +21,7 @@ export const Health = component(
     waiting_approvals: 0,
     max_concurrent_runs: 10,
     mcp_servers: { metrics: { running: true, restart_count: 0 } },
+    warnings: [],
   },
 );
 

@@ -8,6 +8,7 @@ export const ToolServerList = component(
       z.object({
         name: z.string(),
         transport: z.enum(['stdio', 'http', 'image']),
+        isolation: z.enum(['user', 'namespace', 'none']).nullable(),
         running: z.boolean(),
         state: z.enum(['starting', 'running', 'backoff', 'stopped']),
         pid: z.int().nullable(),
@@ -25,6 +26,7 @@ export const ToolServerList = component(
       {
         name: 'metrics',
         transport: 'stdio',
+        isolation: 'namespace',
         running: true,
         state: 'running',
         pid: 4711,

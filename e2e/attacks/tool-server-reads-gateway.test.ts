@@ -1,0 +1,190 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { type Scratch, scratchDirectory } from '../support/scratch.ts';
+import { ROOT, type Service, startProcess } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const SERVER = join(import.meta.dirname, 'prying-server.ts');
+const MAIN = join(ROOT, 'gateway/src/main.ts');
+const SECRETS = {
+  GATEWAY_ADMIN_TOKEN: 'SEEKRET-admin-token-of-the-test',
+  GATEWAY_INVOKE_TOKEN: 'SEEKRET-invoke-token-of-the-test',
+  GATEWAY_APPROVE_TOKEN: 'SEEKRET-approve-token-of-the-test',
+  MODEL_KEY: 'SEEKRET-model-key',
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-key=SEEKRET-otel',
+};
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+/** As a process that may not make user namespaces, as in most containers. */
+const FORBID = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"';
+const WITHOUT_NAMESPACES = ['unshare', '--user', '--map-root-user', '/bin/sh', '-c', FORBID, 'sh'];
+const AS_NOBODY = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+
+const open: (Service | Scratch)[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await ('stop' in each ? each.stop() : each.remove());
+});
+
+/** A directory that the gateway owns, with a literal secret in its configuration. */
+function configure(entry: object): string {
+  const scratch = scratchDirectory('prying-');
+  open.push(scratch);
+  const config = join(scratch.path, 'gateway.yaml');
+  const providers = {
+    demo: { type: 'demo', default: true },
+    literal: { type: 'openai', api_key: 'SEEKRET-literal' },
+    variable: { type: 'openai', api_key: '${MODEL_KEY}' },
+  };
+  const args = [SERVER, config, join(scratch.path, 'identity/device-auth.json')];
+  const mcp_servers = { prying: { command: process.execPath, args, ...entry } };
+  writeFileSync(config, JSON.stringify({ server: { port: 0 }, identity_dir: 'identity', providers, mcp_servers }));
+  mkdirSync(join(scratch.path, 'identity'));
+  mkdirSync(join(scratch.path, 'agents'));
+  chmodSync(config, 0o600);
+  chmodSync(scratch.path, 0o711);
+  return config;
+}
+
+interface Start {
+  before?: readonly string[];
+  node?: string;
+  main?: string;
+}
+
+async function start(config: string, { before = [], node = process.execPath, main = MAIN }: Start = {}) {
+  const [command, ...args] = [...before, node, main, '--config', config];
+  const gateway = await startProcess('gateway', { command, args }, { env: SECRETS });
+  open.push(gateway);
+  return gateway;
+}
+
+interface Booty {
+  secrets: string[];
+  memory: string[];
+  /** Processes with a configuration file in their command line. */
+  nodes: number;
+  uid: number;
+}
+
+async function bootyOf({ url }: Service): Promise<Booty> {
+  const ask = () =>
+    call<{ tools: { description: string }[] }>(`${url}/mcp/tools`, { token: SECRETS.GATEWAY_ADMIN_TOKEN });
+  const { description } = await waitFor(async () => (await ask()).body.tools[0], { what: 'the tool server' });
+  return JSON.parse(description) as Booty;
+}
+
+const warningsOf = async ({ url }: Service) => (await call<{ warnings: string[] }>(`${url}/health`)).body.warnings;
+const isolationOf = async ({ url }: Service) => {
+  const { body } = await call<{ servers: { isolation: string }[] }>(`${url}/mcp/servers`, {
+    token: SECRETS.GATEWAY_ADMIN_TOKEN,
+  });
+  return body.servers[0]?.isolation;
+};
+
+describe.each([
+  ['as this user', []],
+  ['as a user without rights', AS_NOBODY],
+])('a gateway that runs %s', (_, before) => {
+  const own = (config: string) => {
+    if (before.length > 0) execFileSync('chown', ['-R', String(NOBODY), dirname(config)]);
+    return config;
+  };
+
+  test('starts its servers in namespaces, where they read nothing of it', async () => {
+    const gateway = await start(own(configure({})), { before });
+    expect(await bootyOf(gateway)).toMatchObject({ secrets: [], memory: [], nodes: 0 });
+    expect(await isolationOf(gateway)).toBe('namespace');
+    expect(await warningsOf(gateway)).toEqual([]);
+  });
+
+  test('shows processes to a server that may see them, and still nothing of theirs', async () => {
+    const gateway = await start(own(configure({ host_processes: true })), { before });
+    const booty = await bootyOf(gateway);
+    expect(booty).toMatchObject({ secrets: [], memory: [] });
+    expect(booty.nodes).toBeGreaterThan(0);
+  });
+
+  test('warns of a server that is not isolated, which finds the file and the memory but no secret in /proc', async () => {
+    const gateway = await start(own(configure({ isolation: 'off' })), { before });
+    const { secrets, memory } = await bootyOf(gateway);
+    expect(secrets.filter((secret) => secret.startsWith('/proc') && !secret.includes('/root/'))).toEqual([]);
+    expect(secrets.join()).toContain('SEEKRET-literal');
+    expect(memory).not.toEqual([]);
+    expect(await warningsOf(gateway)).toEqual([expect.stringContaining('can read its memory and files')]);
+    expect(gateway.logs.map(({ warning }) => warning).join()).toContain('mcp_servers.prying');
+  });
+});
+
+describe.runIf(isRoot)('a server with a user of its own', () => {
+  test('reads nothing of the gateway', async () => {
+    const gateway = await start(configure({ user: NOBODY }));
+    expect(await bootyOf(gateway)).toMatchObject({ secrets: [], memory: [], uid: NOBODY });
+    expect(await isolationOf(gateway)).toBe('user');
+    expect(await warningsOf(gateway)).toEqual([]);
+  });
+
+  test('is warned of where it may open the configuration file', async () => {
+    const config = configure({ user: NOBODY });
+    chmodSync(config, 0o644);
+    const gateway = await start(config);
+    expect((await bootyOf(gateway)).secrets.join()).toContain('SEEKRET-literal');
+    expect(await warningsOf(gateway)).toEqual([expect.stringContaining(`can read ${config}`)]);
+  });
+});
+
+describe('where the machine allows no user namespaces', () => {
+  test('the gateway says so, and still no secret stands in /proc', async () => {
+    const gateway = await start(configure({}), { before: WITHOUT_NAMESPACES });
+    const { secrets, memory } = await bootyOf(gateway);
+    expect(secrets.filter((secret) => secret.includes('environ') || secret.includes('cmdline'))).toEqual([]);
+    expect(memory).not.toEqual([]);
+    expect(await warningsOf(gateway)).toEqual([expect.stringMatching(/own user.*unshare/)]);
+  });
+
+  test('a gateway that requires them does not start', async () => {
+    const started = start(configure({ isolation: 'require' }), { before: WITHOUT_NAMESPACES });
+    await expect(started).rejects.toThrow(/ended with code 2[^]*mcp_servers.prying.isolation: no user namespaces/);
+  });
+});
+
+test.runIf(isRoot)('a node that its user may not read, as in the image, closes environment and memory', async () => {
+  const config = configure({ isolation: 'off' });
+  const directory = dirname(config);
+  const node = join(directory, 'node');
+  copyFileSync(process.execPath, node);
+  chmodSync(node, Number.parseInt(modeOfNodeInTheImage(), 8));
+  for (const path of [config, join(directory, 'identity'), join(directory, 'agents')]) chownSync(path, NOBODY, NOBODY);
+  const gateway = await start(config, { before: AS_NOBODY, node });
+  const { secrets, memory } = await bootyOf(gateway);
+  expect(secrets.filter((secret) => secret.startsWith('/proc') && !secret.includes('/root/'))).toEqual([]);
+  expect(memory).toEqual([]);
+  expect(await warningsOf(gateway)).toEqual([expect.stringContaining('can read its files (')]);
+});
+
+const modeOfNodeInTheImage = () =>
+  /chmod (0?7\d\d) .*\/usr\/local\/bin\/node/.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '0755';
+
+test.each([MAIN, join(ROOT, 'gateway/start.mjs')])(
+  '%s keeps its process id and shows no secret in /proc',
+  async (main) => {
+    const gateway = await start(configure({}), { main });
+    const shown = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${gateway.pid}/${file}`, 'latin1')).join();
+    expect(shown).toContain('PATH=');
+    expect(shown).not.toContain('SEEKRET');
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  },
+);
+
+test('an environment that fits no pipe stays, and the gateway says so', async () => {
+  const gateway = await startProcess(
+    'gateway',
+    { command: process.execPath, args: [MAIN, '--config', configure({})] },
+    { env: { ...SECRETS, LARGE: 'x'.repeat(100_000) } },
+  );
+  open.push(gateway);
+  expect(await warningsOf(gateway)).toEqual([expect.stringContaining('does not fit into a pipe')]);
+  expect((await bootyOf(gateway)).secrets).toEqual([]);
+});

@@ -1,0 +1,105 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StdioServer } from '../config/schema.ts';
+import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
+import type { ProcessSpec } from '../tools/process-group.ts';
+import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';
+import type { Isolation } from '../tools/tool-servers.ts';
+import type { GatewayOptions } from './start-gateway.ts';
+
+type IsolationOptions = Pick<GatewayOptions, 'config' | 'configPath' | 'baseEnvironment' | 'environmentShown' | 'log'>;
+
+/** How one server of type `stdio` is kept from what belongs to the gateway. */
+export interface ServerIsolation {
+  kind: Isolation;
+  isolate: (spec: ProcessSpec) => ProcessSpec;
+}
+
+export interface OpenedIsolation {
+  of: (server: string) => ServerIsolation;
+  /** What tool servers can read in spite of it. */
+  warnings: string[];
+}
+type Result = ({ ok: true } & OpenedIsolation) | { ok: false; message: string };
+type Decision = { ok: true; isolation: ServerIsolation; warnings: string[] } | { ok: false; message: string };
+
+/** Decides it for every server: a user of its own where it has one, else namespaces of its own where they are possible. */
+export async function openIsolation(options: IsolationOptions): Promise<Result> {
+  const { config, environmentShown, log } = options;
+  const servers = Object.entries(config.mcp_servers).flatMap(([name, entry]): [string, StdioServer][] =>
+    'command' in entry ? [[name, entry]] : [],
+  );
+  const namespaces = await probe(servers, options);
+  const isolations = new Map<string, ServerIsolation>();
+  const warnings = environmentShown === null ? [] : [`/proc shows the environment of the gateway: ${environmentShown}`];
+  for (const [name, entry] of servers) {
+    const decided =
+      entry.user === undefined ? inNamespaces(name, entry, namespaces) : asUser(name, entry.user, options);
+    if (!decided.ok) return decided;
+    isolations.set(name, decided.isolation);
+    warnings.push(...decided.warnings);
+  }
+  for (const warning of warnings) log.warn({ warning }, 'isolation of tool servers');
+  return { ok: true, of: (server) => isolations.get(server) ?? OPEN, warnings };
+}
+
+const OPEN: ServerIsolation = { kind: 'none', isolate: (spec) => spec };
+
+type Namespaces = { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'> } | { possible: false; reason: string };
+
+/** Asked once, and only where a server could use them. */
+async function probe(servers: readonly [string, StdioServer][], options: IsolationOptions): Promise<Namespaces> {
+  if (!servers.some(([, { user, isolation }]) => user === undefined && isolation !== 'off'))
+    return { possible: false, reason: 'no server asks for them' };
+  if (process.platform !== 'linux') return { possible: false, reason: `${process.platform} has no user namespaces` };
+  const path = options.baseEnvironment['PATH'];
+  const [unshare, mount] = [findProgram('unshare', path), findProgram('mount', path)];
+  if (unshare === null || mount === null) return { possible: false, reason: 'unshare and mount are not installed' };
+  const sandbox = { unshare, mount, hidden: secretFiles(options) };
+  const reason = await sandboxProblem({ ...sandbox, hostProcesses: false });
+  return reason === null ? { possible: true, sandbox } : { possible: false, reason };
+}
+
+function inNamespaces(name: string, { isolation, host_processes }: StdioServer, namespaces: Namespaces): Decision {
+  const key = `mcp_servers.${name}`;
+  if (isolation !== 'off' && namespaces.possible) {
+    const sandbox = { ...namespaces.sandbox, hostProcesses: host_processes };
+    const isolate = (spec: ProcessSpec) => sandboxed(spec, sandbox);
+    return { ok: true, isolation: { kind: 'namespace', isolate }, warnings: [] };
+  }
+  const reason = isolation === 'off' || namespaces.possible ? 'its isolation is off' : namespaces.reason;
+  if (isolation === 'require') return { ok: false, message: `${key}.isolation: no user namespaces: ${reason}` };
+  const what = memoryIsClosed() ? 'files' : 'memory and files';
+  const warning = `${key} runs as the gateway's own user and can read its ${what} (${reason}); set ${key}.user, or allow user namespaces`;
+  return { ok: true, isolation: OPEN, warnings: [warning] };
+}
+
+function asUser(name: string, user: string | number, options: IsolationOptions): Decision {
+  const key = `mcp_servers.${name}.user`;
+  const account = findAccount(user);
+  if (account === null) return { ok: false, message: `${key}: no such user: ${user}` };
+  if (account.uid === process.getuid?.()) return { ok: false, message: `${key}: the gateway itself runs as ${user}` };
+  if (!maySwitchUser()) return { ok: false, message: `${key}: the gateway must run as root to start it as ${user}` };
+  const isolate = (spec: ProcessSpec): ProcessSpec => ({
+    ...spec,
+    env: { ...spec.env, HOME: account.home, USER: account.name },
+    account,
+  });
+  return { ok: true, isolation: { kind: 'user', isolate }, warnings: openFiles(key, account, options) };
+}
+
+function openFiles(key: string, account: Account, options: IsolationOptions): string[] {
+  const readable = secretFiles(options).filter((path) => mayOpen(path, account));
+  return readable.map((path) => `${key}: ${account.name} can read ${path}; restrict its mode`);
+}
+
+/** What may hold a secret of the gateway. The folder of tokens is not hidden as a whole: it may be the folder of everything. */
+function secretFiles({ config: { identity_dir, server }, configPath }: IsolationOptions): string[] {
+  const tokens = ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(identity_dir, file));
+  return [...(configPath === null ? [] : [configPath]), ...(server.tls ? [server.tls.key] : []), ...tokens];
+}
+
+/** A program that its user may execute and not read keeps others of that user out of its memory; the image has such a `node`. */
+function memoryIsClosed(): boolean {
+  return statSync('/proc/self/environ', { throwIfNoEntry: false })?.uid === 0 && process.getuid?.() !== 0;
+}

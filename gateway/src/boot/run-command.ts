@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import { HELP, readCommand } from './command-line.ts';
+import { baseEnvironment } from '../config/base-environment.ts';
+import { loadConfig } from '../config/load.ts';
+import type { GatewayConfig } from '../config/schema.ts';
+import { startGateway } from './start-gateway.ts';
+import { loadTokens } from '../identity/device-auth.ts';
+import { loadSigningKey } from '../identity/signing-key.ts';
+import { createLog } from '../observability/log.ts';
+import { stopOnSignals } from './stop-on-signals.ts';
+
+const BAD_START = 2;
+
+export interface Invocation {
+  argv: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** Why other processes can read `env` in /proc; null where they cannot. */
+  environmentShown: string | null;
+}
+
+/** Runs the command line; returns the exit code, or null while the service runs. */
+export async function runCommand(invocation: Invocation): Promise<number | null> {
+  const command = readCommand(invocation.argv);
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'version':
+      process.stdout.write(`${packageJson.version}\n`);
+      return 0;
+    case 'error':
+      return refuse(command.message);
+    case 'run':
+      return run(command.configPath, invocation);
+    default:
+      return command satisfies never;
+  }
+}
+
+async function run(configPath: string, { env, environmentShown }: Invocation): Promise<number | null> {
+  const loaded = loadConfig(configPath, env);
+  if (!loaded.ok) return refuse(loaded.message);
+  const { config } = loaded;
+  const loadedTokens = tokensOf(config, env);
+  if (!loadedTokens.ok) return refuse(loadedTokens.message);
+  const { tokens } = loadedTokens;
+  const log = createLog(config.log.level);
+  // Printed once, at any log level; afterwards they are in the file only.
+  if (tokens.minted)
+    createLog('info').info(
+      { admin_token: tokens.admin, invoke_token: tokens.invoke },
+      'tokens minted; they are not shown again',
+    );
+
+  const signing =
+    config.runtime.mode === 'kubernetes'
+      ? loadSigningKey({
+          identityDir: config.identity_dir,
+          pem: env['GATEWAY_SIGNING_KEY'],
+          adminToken: env['GATEWAY_ADMIN_TOKEN'],
+        })
+      : null;
+  if (signing && !signing.ok) return refuse(signing.message);
+
+  const started = await startGateway({
+    config,
+    tokens,
+    signingKey: signing?.key ?? null,
+    version: packageJson.version,
+    log,
+    baseEnvironment: baseEnvironment(env),
+    configPath,
+    environmentShown,
+  });
+  if (!started.ok) return refuse(started.message);
+  const { gateway } = started;
+  process.on('SIGHUP', () => gateway.reload());
+  stopOnSignals(gateway, log);
+  log.info({ url: gateway.url }, 'listening');
+  return null;
+}
+
+const tokensOf = (config: GatewayConfig, env: NodeJS.ProcessEnv) =>
+  loadTokens({
+    identityDir: config.identity_dir,
+    adminToken: env['GATEWAY_ADMIN_TOKEN'],
+    invokeToken: env['GATEWAY_INVOKE_TOKEN'],
+    approveToken: env['GATEWAY_APPROVE_TOKEN'] || config.identity.approve_token,
+    reloadToken: env['GATEWAY_RELOAD_TOKEN'] || config.identity.reload_token,
+    mint: () => randomBytes(32).toString('base64url'),
+  });
+
+function refuse(message: string): number {
+  process.stderr.write(`gateway: ${message.replace(/\s+/g, ' ')}\n`);
+  return BAD_START;
+}

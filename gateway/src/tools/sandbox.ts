@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { ProcessSpec } from './process-group.ts';
+
+/** What a sandboxed process may not see. */
+export interface Sandbox {
+  /** Programs of util-linux. */
+  unshare: string;
+  mount: string;
+  /** Files and directories that are empty for it. */
+  hidden: readonly string[];
+  /** Whether it sees, and can signal, processes outside the sandbox. */
+  hostProcesses: boolean;
+}
+
+/**
+ * Runs in a user and a mount namespace, as their root: covers what is hidden, then enters a second user namespace, which
+ * has no rights over the first one's mounts, under the ids that the process would have without any. A process of another
+ * user namespace may not read environment, memory or open files of the gateway's processes, although their user is the same.
+ */
+const SCRIPT = `
+mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
+shift 5
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then "$mount" -t tmpfs -o ro,size=4k,mode=555 none "$1" || exit 126
+  elif [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
+  shift
+done
+shift
+set -- "$unshare" --user --map-user="$uid" --map-group="$gid" -- "$@"
+[ "$leader" = shell ] || exec "$@"
+"$@"
+exit $?
+`;
+
+/** The same process in a sandbox. The first process of a namespace of processes gets no SIGTERM, so a shell is it, and collects what ends. */
+export function sandboxed<S extends Pick<ProcessSpec, 'command' | 'args'>>(spec: S, sandbox: Sandbox): S {
+  const { unshare, mount, hidden, hostProcesses } = sandbox;
+  const own = hostProcesses ? [] : ['--pid', '--fork', '--kill-child', '--mount-proc'];
+  const ids = [process.getuid?.(), process.getgid?.()].map(String);
+  const leader = hostProcesses ? 'server' : 'shell';
+  const script = ['/bin/sh', '-c', SCRIPT, 'signalbox-sandbox', mount, unshare, ...ids, leader, ...hidden, '--'];
+  const args = ['--user', '--map-root-user', '--mount', ...own, ...script, spec.command, ...spec.args];
+  return { ...spec, command: unshare, args };
+}
+
+const PROBE_MS = 10_000;
+
+/** Null where sandboxes work here, else the reason. */
+export function sandboxProblem(sandbox: Sandbox): Promise<string | null> {
+  const { command, args } = sandboxed({ command: 'true', args: [] }, sandbox);
+  return new Promise((resolve) => {
+    execFile(command, args, { timeout: PROBE_MS, cwd: '/' }, (error, _, stderr) => {
+      resolve(error === null ? null : ((stderr.trim().split('\n')[0] || error.message.split('\n')[0]) ?? 'failed'));
+    });
+  });
+}
+
+/** Where a program is, in `path` or where systems keep theirs. */
+export function findProgram(name: string, path: string | undefined): string | null {
+  const directories = [...(path ?? '').split(delimiter), '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+  return (
+    directories
+      .filter(Boolean)
+      .map((directory) => join(directory, name))
+      .find(isProgram) ?? null
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
