@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import { readArguments } from '@signalbox/crds/process/arguments';
+import { stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig } from './config/load.ts';
 import { createPipelineEnv } from './config/pipeline-env.ts';
@@ -21,9 +22,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Runs the service in the foreground until SIGTERM or SIGINT. */
 export async function main(args: string[], env: Environment): Promise<void> {
-  const asked = readArguments(args);
-  if (!asked.ok) return fail(asked.message);
-  if (asked.print !== undefined) return void process.stdout.write(asked.print);
+  const asked = readArguments(args, { usage: USAGE, version: packageJson.version });
+  if (asked.kind === 'error') return fail(asked.message);
+  if (asked.kind === 'print') return void process.stdout.write(asked.text);
   const loaded = loadConfig(asked.config, env);
   if (!loaded.ok) return fail(loaded.message);
   const { config, warnings } = loaded;
@@ -38,28 +39,12 @@ export async function main(args: string[], env: Environment): Promise<void> {
       failpoints: readFailpoints(env['SIGNALBOX_FAILPOINT']),
       pipelineEnv: createPipelineEnv(config.security.pipelineEnv, env),
     });
-    handleSignals(service, logs.log);
+    stopOnSignals(service, logs.log);
+    reloadOnSignal(service, logs.log);
     const url = await service.listen();
     logs.log.info({ url, version: packageJson.version }, 'listening');
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
-  }
-}
-
-type Asked = { ok: true; config: string; print?: string } | { ok: false; message: string };
-
-function readArguments(args: string[]): Asked {
-  try {
-    const { values } = parseArgs({
-      args,
-      options: { config: { type: 'string' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
-    });
-    if (values.help) return { ok: true, config: '', print: USAGE };
-    if (values.version) return { ok: true, config: '', print: `${packageJson.version}\n` };
-    if (values.config === undefined) return { ok: false, message: '--config FILE is required; see --help' };
-    return { ok: true, config: values.config };
-  } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -84,25 +69,7 @@ export function endOnSurprise(
   source.once('uncaughtException', (surprise: unknown) => void end(surprise));
 }
 
-function handleSignals(
-  service: Service,
-  log: { info(message: string): void; error(fields: object, message: string): void },
-): void {
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) return process.exit(1);
-    stopping = true;
-    log.info(`${signal}: no new runs; waiting for running ones`);
-    service.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', () => stop('SIGTERM'));
-  process.on('SIGINT', () => stop('SIGINT'));
+function reloadOnSignal(service: Service, log: Logs['log']): void {
   process.on('SIGHUP', () => {
     service
       .reload()

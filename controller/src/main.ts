@@ -1,3 +1,4 @@
+import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../package.json' with { type: 'json' };
 import { HELP, readCommand } from './cli.ts';
 import { readFailpoint } from './failpoints.ts';
@@ -41,28 +42,14 @@ async function main(argv: readonly string[]): Promise<number | null> {
 }
 
 async function run(log: Log, start: () => Promise<Role>): Promise<number | null> {
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  logRejections(log);
   let role: Role;
   try {
     role = await start();
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) return process.exit(1);
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    role.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  stopOnSignals(role, log);
   // After the signal handlers: a program that waits for this line may send a signal at once.
   log.info({ url: role.url, version: packageJson.version }, 'listening');
   return null;

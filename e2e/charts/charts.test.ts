@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
-import { expandEnv } from '../../api-server/src/config/expand-env.ts';
+import { expandEnv } from '@signalbox/crds/process/settings';
 import { ConfigFile } from '../../api-server/src/config/schema.ts';
 import { parseConfig } from '../../gateway/src/config/load.ts';
 import { helm, type Manifest, pick, refusal, render, renderText, type Values } from './helm.ts';

@@ -52,8 +52,8 @@ describe('the command line', () => {
   test.each([
     [['--help'], 0, '--config FILE', ''],
     [['--version'], 0, '0.1.0', ''],
-    [[], 2, '', 'missing --config'],
-    [['--confg', 'x'], 2, '', 'unknown argument --confg'],
+    [[], 2, '', '--config FILE is required'],
+    [['--confg', 'x'], 2, '', "Unknown option '--confg'"],
     [['--config', '/nowhere/x.yaml'], 2, '', 'cannot read /nowhere/x.yaml'],
   ])('%j', async (args, code, stdout, stderr) => {
     const run = gateway(args);

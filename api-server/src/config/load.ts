@@ -1,9 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseYaml, type PlainIssue, plainIssues } from '@signalbox/crds';
-import type { z } from 'zod';
+import { type Environment, readSettings, type Settings } from '@signalbox/crds/process/settings';
 import type { Config } from './config.ts';
-import { type Environment, expandEnv, unsetNames } from './expand-env.ts';
 import { resolveConfig } from './resolve.ts';
 import { ConfigFile } from './schema.ts';
 import { unwritableFolders } from './unwritable.ts';
@@ -18,71 +16,27 @@ export type LoadedConfig = { ok: true; config: Config; warnings: string[] } | { 
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
   const file = resolve(path);
-  const raw = readYaml(file);
-  if (!raw.ok) return { ok: false, message: `${file}: ${raw.message}` };
-  const parsed = ConfigFile.safeParse(expandEnv(raw.value, env));
-  if (!parsed.success)
-    return { ok: false, message: `${file}: ${describe(parsed.error.issues, { raw: raw.value, env })}` };
-  const resolved = resolveConfig(parsed.data, file);
+  const read = readFile(file, env);
+  if (!read.ok) return { ok: false, message: `${file}: ${read.message}` };
+  const { settings, raw } = read;
+  const resolved = resolveConfig(settings, file);
   if (!resolved.ok) return { ok: false, message: `${file}: ${resolved.message}` };
   const problem = firstProblem(resolved.config);
   if (problem !== null) return { ok: false, message: `${file}: ${problem}` };
   return {
     ok: true,
     config: resolved.config,
-    warnings: [...startUpWarnings(raw.value, parsed.data), ...unwritableFolders(resolved.config)],
+    warnings: [...startUpWarnings(raw, settings), ...unwritableFolders(resolved.config)],
   };
 }
 
-type Read = { ok: true; value: unknown } | { ok: false; message: string };
-
-function readYaml(file: string): Read {
-  let text: string;
+function readFile(file: string, env: Environment): Settings<ConfigFile> {
   try {
-    text = readFileSync(file, 'utf8');
+    return readSettings(readFileSync(file, 'utf8'), ConfigFile, env);
   } catch (error) {
     return { ok: false, message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
-  const yaml = parseYaml(text);
-  if (yaml.ok) return { ok: true, value: yaml.value ?? {} };
-  const problems = yaml.problems.map(({ line, col, msg }) => `line ${line}, column ${col}: ${msg}`);
-  return { ok: false, message: problems[0] ?? 'is not valid YAML' };
 }
-
-type Issue = z.core.$ZodIssue;
-/** The file as written, and the environment that its placeholders were replaced from. */
-interface Written {
-  raw: unknown;
-  env: Environment;
-}
-
-/** More problems would make the line too long to read. */
-const MAX_PROBLEMS = 5;
-
-function describe(issues: readonly Issue[], read: Written): string {
-  const problems = plainIssues(issues).map((issue) => describeOne(issue, read));
-  const more = problems.length - MAX_PROBLEMS;
-  return problems.slice(0, MAX_PROBLEMS).join('; ') + (more > 0 ? `; and ${more} more` : '');
-}
-
-function describeOne({ path, msg, unknownKey }: PlainIssue, { raw, env }: Written): string {
-  const unset = unknownKey ? [] : unsetNames(valueAt(raw, path), env).map((name) => `\${${name}}`);
-  const because = unset.length > 0 ? `, and ${unset.join(', ')} is not set in the environment` : '';
-  return `${place(path)}: ${msg}${because}`;
-}
-
-const place = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}${text && '.'}${String(part)}`),
-    '',
-  ) || 'the file';
-
-const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (found, key) =>
-      typeof found === 'object' && found !== null ? (found as Record<PropertyKey, unknown>)[key] : found,
-    value,
-  );
 
 /** Checks that the schema cannot make: files, folders, and that at least one token exists. */
 function firstProblem(config: Config): string | null {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Channel, Notifications } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { expandEnv } from '../config/expand-env.ts';
+import { expandEnv } from '@signalbox/crds/process/settings';
 import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { channels } from './channels/index.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
+import { clientErrorHandler } from '@signalbox/crds/process/client-error';
 import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config/config.ts';
 import type { Caller } from './auth/caller.ts';
-import { answerClientError } from './client-error.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
@@ -90,7 +90,7 @@ function createApp(
     loggerInstance: quiet,
     childLoggerFactory: () => quiet,
     logController: new LogController({ disableRequestLogging: true }),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler(),
     // Fastify's own compilers are not needed, so they are not loaded.
     schemaController: {
       compilersFactory: { buildValidator: () => readPart as never, buildSerializer: () => writeAnswer as never },

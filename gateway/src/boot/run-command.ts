@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { readArguments } from '@signalbox/crds/process/arguments';
+import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
-import { HELP, readCommand } from './command-line.ts';
 import { baseEnvironment } from '../config/base-environment.ts';
 import { loadConfig } from '../config/load.ts';
 import type { GatewayConfig } from '../config/schema.ts';
@@ -8,7 +9,15 @@ import { startGateway } from './start-gateway.ts';
 import { loadTokens } from '../identity/device-auth.ts';
 import { loadSigningKey } from '../identity/signing-key.ts';
 import { createLog } from '../observability/log.ts';
-import { stopOnSignals } from './stop-on-signals.ts';
+
+const USAGE = `signalbox gateway: agent registry, model routing, tool servers and tool policy
+
+  gateway --config FILE    run in the foreground
+  gateway --help           this text
+  gateway --version        the version
+
+SIGTERM drains and stops, SIGHUP reloads the agents from disk.
+`;
 
 const BAD_START = 2;
 
@@ -21,21 +30,11 @@ export interface Invocation {
 
 /** Runs the command line; returns the exit code, or null while the service runs. */
 export async function runCommand(invocation: Invocation): Promise<number | null> {
-  const command = readCommand(invocation.argv);
-  switch (command.kind) {
-    case 'help':
-      process.stdout.write(HELP);
-      return 0;
-    case 'version':
-      process.stdout.write(`${packageJson.version}\n`);
-      return 0;
-    case 'error':
-      return refuse(command.message);
-    case 'run':
-      return run(command.configPath, invocation);
-    default:
-      return command satisfies never;
-  }
+  const asked = readArguments(invocation.argv, { usage: USAGE, version: packageJson.version });
+  if (asked.kind === 'error') return refuse(asked.message);
+  if (asked.kind === 'run') return run(asked.config, invocation);
+  process.stdout.write(asked.text);
+  return 0;
 }
 
 async function run(configPath: string, { env, environmentShown }: Invocation): Promise<number | null> {
@@ -76,6 +75,7 @@ async function run(configPath: string, { env, environmentShown }: Invocation): P
   if (!started.ok) return refuse(started.message);
   const { gateway } = started;
   process.on('SIGHUP', () => gateway.reload());
+  logRejections(log);
   stopOnSignals(gateway, log);
   log.info({ url: gateway.url }, 'listening');
   return null;

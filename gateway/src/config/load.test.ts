@@ -57,19 +57,19 @@ describe('what ends the start, in one line that names the key', () => {
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
     ['mcp_servers: {a: {image: x, port: 1, env: {K: "${SECRET}"}}}', 'mcp_servers.a.env.K: '],
-    ['tool_policy: {rules: [{deny: {tool: x}}]}', 'tool_policy.rules.0: a deny rule needs a reason'],
+    ['tool_policy: {rules: [{deny: {tool: x}}]}', 'tool_policy.rules[0]: a deny rule needs a reason'],
     [
       'tool_policy: {rules: [{deny: {tool: x}, allow: {tool: x}, reason: r}]}',
-      'tool_policy.rules.0: needs exactly one',
+      'tool_policy.rules[0]: needs exactly one',
     ],
-    ['tool_policy: {rules: [{deny: {}, reason: r}]}', 'tool_policy.rules.0.deny: '],
-    ['tool_policy: {rules: [{deny: {tols: x}, reason: r}]}', 'tool_policy.rules.0.deny.tols: unknown key'],
+    ['tool_policy: {rules: [{deny: {}, reason: r}]}', 'tool_policy.rules[0].deny: '],
+    ['tool_policy: {rules: [{deny: {tols: x}, reason: r}]}', 'tool_policy.rules[0].deny.tols: unknown key'],
     ['tool_policy: {default: ask}', 'tool_policy.default: '],
     ['managed_dir: /nowhere', 'managed_dir: no such directory'],
     ['server: {tls: {cert: a, key: b}}', 'server.tls.cert: cannot read'],
-    ['a: [', 'configuration: line 1, column '],
+    ['a: [', 'line 1, column '],
     ['a: 1\na: 2', 'key "a" is given twice'],
-    ['- a', 'configuration: '],
+    ['- a', 'the file: '],
   ])('%s', (text, message) => {
     const loaded = parseConfig(text, directory, {});
     expect(loaded.ok ? 'accepted' : loaded.message).toContain(message);

@@ -1,14 +1,11 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { parseYaml, plainIssues, type YamlProblem } from '@signalbox/crds';
-import type { z } from 'zod';
-import { expandEnvironment, imageEnvironmentReferences } from './environment.ts';
+import { type Environment, namesIn, readSettings } from '@signalbox/crds/process/settings';
 import { GatewayConfig } from './schema.ts';
 
 export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; message: string };
 const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths.
@@ -26,30 +23,33 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
 
 /** The same for a text; relative paths are resolved against `baseDir`. */
 export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
-  const yaml = parseYaml(text);
-  if (!yaml.ok) return { ok: false, message: describeYaml(yaml.problems[0]) };
-  const raw = yaml.value ?? {};
-  const forbidden = imageEnvironmentReferences(raw)[0];
+  const read = readSettings(text, GatewayConfig, env);
+  if (!read.ok) return read;
+  const forbidden = imageEnvironmentReferences(read.raw)[0];
   if (forbidden)
     return {
       ok: false,
       message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}`,
     };
-  const parsed = GatewayConfig.safeParse(expandEnvironment(raw, env));
-  if (!parsed.success) return { ok: false, message: describeIssues(parsed.error) };
-  const config = withDefaults(withAbsolutePaths(parsed.data, baseDir));
+  const config = withDefaults(withAbsolutePaths(read.settings, baseDir));
   const problem = crossCheck(config);
   return problem ? { ok: false, message: problem } : { ok: true, config };
 }
 
-function describeYaml(problem: YamlProblem | undefined): string {
-  return `configuration: line ${problem?.line ?? 1}, column ${problem?.col ?? 1}: ${problem?.msg ?? 'is not YAML'}`;
+/** The references to variables in the `env` of image servers. A secret of such a server belongs into the agent's namespace. */
+function imageEnvironmentReferences(raw: unknown): string[] {
+  const servers = entriesOf(entriesOf(raw).find(([key]) => key === 'mcp_servers')?.[1]);
+  return servers.flatMap(([name, entry]) => {
+    const fields = Object.fromEntries(entriesOf(entry));
+    if (!('image' in fields)) return [];
+    return entriesOf(fields['env'])
+      .filter(([, value]) => namesIn(value).length > 0)
+      .map(([key]) => `mcp_servers.${name}.env.${key}`);
+  });
 }
 
-function describeIssues({ issues }: z.ZodError): string {
-  const [first] = plainIssues(issues);
-  return first ? `${first.path.map(String).join('.') || 'configuration'}: ${first.msg}` : 'configuration is not valid';
-}
+const entriesOf = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
 /** Without any provider the scripted one is used; a single provider is the default one. */
 function withDefaults(config: GatewayConfig): GatewayConfig {

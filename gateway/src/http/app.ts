@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { errorBody } from '@signalbox/crds';
+import { clientErrorHandler } from '@signalbox/crds/process/client-error';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -12,8 +13,7 @@ import fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { type AccessDeps, authorize, requireScope } from './access.ts';
-import { answerClientError } from './client-error.ts';
-import { BODY_LIMIT, createErrorHandler, invalid, type OnBug } from './errors.ts';
+import { BODY_LIMIT, createErrorHandler, invalid, invalidBody, type OnBug } from './errors.ts';
 import { describeRoutes } from './openapi.ts';
 import { readJson } from './read-json.ts';
 
@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps): App {
     // Called before any hook: an address that cannot be decoded belongs to no route.
     frameworkErrors: (_: Error, request: FastifyRequest, reply: FastifyReply) =>
       void sendError(addressError(request, deps), request, reply),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler((_type, message) => invalidBody(message)),
     routerOptions: { maxParamLength: MAX_ADDRESS_CHARS },
     [deps.tls ? 'https' : 'http']: { ...deps.tls, shouldUpgradeCallback },
   } as { bodyLimit: number });

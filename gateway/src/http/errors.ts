@@ -25,6 +25,9 @@ export function invalid(message: string, errors = [problem({ message })]): AppEr
   return new AppError('validation', message, { extra: { errors } });
 }
 
+/** The envelope of a request that cannot be read. */
+export const invalidBody = (message: string) => errorBody('validation', message, { errors: [problem({ message })] });
+
 /** Answers any error in the one envelope (Gateway 7). */
 export function createErrorHandler(onBug: OnBug) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -1,6 +1,6 @@
+import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createLog } from '../observability/log.ts';
-import { stopOnSignals } from '../boot/stop-on-signals.ts';
 import { startRunner } from './runner.ts';
 import { readRunnerSettings } from './settings.ts';
 
@@ -35,6 +35,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Pro
     process.stderr.write(`agent-runner: RUNNER_HOST, RUNNER_PORT: ${started.message}\n`);
     return 2;
   }
+  logRejections(log);
   stopOnSignals(started, log);
   log.info({ url: started.url, agent: settings.agent }, 'listening');
   return null;
