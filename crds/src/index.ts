@@ -1,6 +1,7 @@
 export * from './rpc/agent-run.ts';
 export * from './kinds/agent.ts';
 export * from './language/answer.ts';
+export * from './language/compute-limit.ts';
 export * from './rpc/errors.ts';
 export * from './kinds/evidence.ts';
 export * from './language/expression.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Compute } from '@signalbox/crds/process/compute';
 import type { Approvals } from '../service/approvals/approvals.ts';
 import type { ArtifactStore } from '../store/artifacts/keep.ts';
 import type { Config } from '../config/config.ts';
@@ -51,6 +52,7 @@ export interface EngineParts {
   hub: EventHub;
   capacity: Capacity;
   concurrencyGroups: ConcurrencyGroups;
+  compute: Compute;
   templates: Templates;
   backends: AgentBackend[];
   registry: Registry;
@@ -119,14 +121,14 @@ export function wireEngine(parts: EngineParts): Engine {
 
 /** A batch of replays asks agents, and nobody else: a tool that needs an approval is refused to it. */
 const replayDeps = (
-  { database: { db }, templates }: Pick<EngineParts, 'database' | 'templates'>,
+  { database: { db }, compute, templates }: Pick<EngineParts, 'database' | 'compute' | 'templates'>,
   { backends }: Pick<StepDeps, 'backends'>,
 ): ReplayDeps => ({
   readBatch: (runId) => readBatch(db, runId),
   readRecorded: (of) => readRecorded(db, of),
   readStep: (runId, name) => readStep(db, runId, name),
   kinds: new Map(
-    [...backends].map(([name, backend]) => [name, agentStep({ backend, approvals: null, templates, now })]),
+    [...backends].map(([name, backend]) => [name, agentStep({ backend, approvals: null, compute, templates, now })]),
   ),
   noteUnreplayable,
   noteJudgement,
@@ -150,6 +152,7 @@ function stepDeps(
     logs,
     pipelineEnv: env,
     backends: configured,
+    compute,
     templates,
     approvals,
     calibration,
@@ -165,11 +168,12 @@ function stepDeps(
     surround(failpoints, name, asked(holds, call));
   const http = outward('http', httpExecutor(config.security.egressAllow));
   const backends = configured.map((backend) => ({ ...backend, run: outward(backend.name, backend.run) }));
-  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, templates, now }));
+  for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, templates, compute, now }));
   kinds.set('webhook', webhookStep({ http, templates, env, now }));
   kinds.set('human', humanStep({ templates, approvals, now }));
   return {
     kinds,
+    compute,
     templates,
     env,
     http,

@@ -1,3 +1,4 @@
+import { type Compute, createCompute } from '@signalbox/crds/process/compute';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
 import type { Tracing } from '../observability/otel.ts';
@@ -29,6 +30,7 @@ export interface Foundation {
   reload: Registry['reload'];
   tracing: Tracing | null;
   hub: EventHub;
+  compute: Compute;
   templates: Templates;
   backends: AgentBackend[];
   capacity: Capacity;
@@ -50,6 +52,7 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
   const own = await createRegistry({ ...registryOptions(config), now });
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
+  const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs });
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
@@ -64,7 +67,8 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
     reload: reportLoads(registry, config, logs.log),
     tracing,
     hub,
-    templates: createTemplates({ sandbox: config.security.templateSandbox }),
+    compute,
+    templates: createTemplates({ sandbox: config.security.templateSandbox, compute }),
     backends: createBackends(config),
     capacity: createCapacity(config.concurrency.maxRuns),
     concurrencyGroups: createConcurrencyGroups(),

@@ -5,7 +5,7 @@ const DRAIN_MS = 20_000;
 
 /** Refuses new runs, waits for running ones up to the drain timeout, then closes what the stages opened. */
 export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
-  const { database, pricing, backends, tracing, versions, state } = foundation;
+  const { compute, database, pricing, backends, tracing, versions, state } = foundation;
   const { engine, replica, scheduler, retention } = runtime;
   state.accepting = false;
   await replica?.retire();
@@ -23,6 +23,7 @@ export async function stop({ options, foundation, people, runtime, operating, ap
   await tracing?.close();
   versions.texts.stop();
   await versions.uses.flush().catch(() => undefined);
+  await compute.close();
   await database.close();
   await options.logs.close();
 }

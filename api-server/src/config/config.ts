@@ -91,7 +91,13 @@ export interface Config {
   otel: OtelConfig | null;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   replay: ReplayConfig;
-  security: { allowShellChecks: boolean; templateSandbox: boolean; pipelineEnv: string[]; egressAllow: string[] };
+  security: {
+    allowShellChecks: boolean;
+    templateSandbox: boolean;
+    computeTimeoutMs: number;
+    pipelineEnv: string[];
+    egressAllow: string[];
+  };
 }
 
 /** Tokens in force: the deprecated forms count only where `auth.tokens` is not set (Orchestration 5, rule 4). */

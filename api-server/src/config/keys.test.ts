@@ -129,6 +129,13 @@ const WORKING: [key: string, written: string, read: Read, value: () => unknown, 
     true,
   ],
   [
+    'security.compute_timeout_ms',
+    'security: {compute_timeout_ms: 250}',
+    (c) => c.security.computeTimeoutMs,
+    () => 250,
+    1000,
+  ],
+  [
     'observability.otel.enabled',
     'observability: {otel: {enabled: true}}',
     (c) => c.otel,

@@ -50,6 +50,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     security: {
       allowShellChecks: security.allow_shell_checks,
       templateSandbox: security.template_sandbox,
+      computeTimeoutMs: security.compute_timeout_ms,
       pipelineEnv: security.pipeline_env,
       egressAllow: security.egress_allow,
     },

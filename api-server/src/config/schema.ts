@@ -64,6 +64,11 @@ const Security = block({
   template_sandbox: flag()
     .default(true)
     .describe('Whether templates are limited to the tags and helpers on the allow-list'),
+  compute_timeout_ms: whole(50, 60_000)
+    .default(1000)
+    .describe(
+      'How long one evaluation of a schema, expression, pattern or template may take where it is not small; over it the step fails with `compute_limit`',
+    ),
   pipeline_env: z
     .array(text().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'))
     .default([])

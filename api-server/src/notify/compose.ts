@@ -52,9 +52,7 @@ export interface Composing {
 
 /** The author's template with the run's values; what was put in stays apart from what was written. */
 export function templateText(source: string, { templates, values, mask }: Composing): Composed {
-  const compiled = templates.template(source);
-  if (!compiled.ok) return compiled;
-  const rendered = compiled.template.render(values);
+  const rendered = templates.renderNow(source, values);
   if (!rendered.ok) return { ok: false, msg: rendered.msg };
   const { text, spans, missing } = rendered;
   const segments: Segment[] = [];

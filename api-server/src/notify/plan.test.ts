@@ -1,3 +1,4 @@
+import { createCompute } from '@signalbox/crds/process/compute';
 import { describe, expect, test } from 'vitest';
 import { createTemplates } from '../runs/prompt/templates.ts';
 import { plainText } from './fit.ts';
@@ -5,7 +6,7 @@ import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
 import { planApproval, type PlanDeps, planRunEnd } from './plan.ts';
 
 const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
-  templates: createTemplates({ sandbox: true }),
+  templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
   mask: (text) => text.replaceAll('hunter22', '***'),
   publicUrl: 'https://signalbox.example',
   routeOf: () => null,

@@ -1,3 +1,4 @@
+import { createCompute } from '@signalbox/crds/process/compute';
 import type { Pipeline } from '@signalbox/crds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
@@ -36,7 +37,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
   return createNotifications({
     settings,
     publicUrl: 'https://signalbox.example/',
-    templates: createTemplates({ sandbox: true }),
+    templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),
     guardedHttp: httpExecutor([]),

@@ -1,3 +1,4 @@
+import { createCompute } from '@signalbox/crds/process/compute';
 import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
@@ -28,7 +29,7 @@ afterEach(async () => {
 });
 
 function deps(over: Partial<FireDeps<Tx>> = {}): FireDeps<Tx> {
-  const templates = createTemplates({ sandbox: true });
+  const templates = createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) });
   return {
     write: (job) => database.write(job),
     takeFire,

@@ -1,3 +1,4 @@
+import { createCompute } from '@signalbox/crds/process/compute';
 import { resolveSet } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { createTemplates } from '../runs/prompt/templates.ts';
@@ -25,14 +26,15 @@ function promptOf(steps: string) {
   const [found] = set.pipelines;
   if (!found) throw new Error(JSON.stringify(set.problems));
   const pipeline = { ...found, match: null };
-  return firstPrompt(createTemplates({ sandbox: true }), { pipeline, context: CONTEXT, team: 'shop' }, 0);
+  const templates = createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) });
+  return firstPrompt(templates, { pipeline, context: CONTEXT, team: 'shop' }, 0);
 }
 const ask = (name: string, prompt: string) =>
   `{name: ${name}, executor: gateway, agent: a, prompt_template: "${prompt}"}`;
 
-test('the first prompt has the values of the delivery, and names what is missing', () => {
+test('the first prompt has the values of the delivery, and names what is missing', async () => {
   const prompt = '{{summary}} {{labels.service}} {{release}} {{vars.board}} {{team}} {{stage}} {{steps.one.summary}}';
-  expect(promptOf(`[${ask('one', prompt)}]`)).toEqual({
+  expect(await promptOf(`[${ask('one', prompt)}]`)).toEqual({
     step: 'one',
     text: 'slow checkout 1.42 red shop testing ',
     missing: ['steps.one.summary'],
@@ -48,10 +50,10 @@ test.each([
   ],
   ['a group counts by its first branch', `[{name: g, parallel: {steps: [${ask('l', 'a')}, ${ask('r', 'b')}]}}]`, 'l'],
   ['a question to a person is one', '[{name: h, executor: human, timeout_seconds: 9, prompt_template: ok?}]', 'h'],
-])('%s', (_, steps, expected) => {
-  expect(promptOf(steps)?.step).toBe(expected);
+])('%s', async (_, steps, expected) => {
+  expect((await promptOf(steps))?.step).toBe(expected);
 });
 
-test('nobody is asked, nothing is shown', () => {
-  expect(promptOf('[{name: w, executor: webhook, url: "http://x"}]')).toBeNull();
+test('nobody is asked, nothing is shown', async () => {
+  expect(await promptOf('[{name: w, executor: webhook, url: "http://x"}]')).toBeNull();
 });

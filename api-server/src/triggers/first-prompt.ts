@@ -12,19 +12,17 @@ export interface FirstPrompt {
 }
 
 /** What a run would ask first, without a run: it has no id and no results yet. Null where no step has a prompt. */
-export function firstPrompt(
+export async function firstPrompt(
   templates: Templates,
   { pipeline, context, team }: Omit<RunRequest, 'dedupKey'>,
   now: number,
-): FirstPrompt | null {
+): Promise<FirstPrompt | null> {
   const [found] = pipeline.config.steps.flatMap(promptsOf);
   if (!found) return null;
   const nothing = { step: found.step, text: null, missing: [] };
-  const compiled = templates.template(found.template);
-  if (!compiled.ok) return { ...nothing, error: compiled.msg };
   const { stage } = pipeline.config;
   const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new Map() };
-  const rendered = compiled.template.render(runValues(run, now));
+  const rendered = await templates.render(found.template, runValues(run, now), null);
   if (!rendered.ok) return { ...nothing, error: rendered.msg };
   return { step: found.step, text: rendered.text, missing: rendered.missing, error: null };
 }

@@ -42,7 +42,7 @@ function serviceOn(on: Database, dedup = true): ReceiveDeps {
     intake: (requests) => intake(intakeDeps, requests),
     choose: (request) => on.write((tx) => chooseNow(intakeDeps, tx, request)),
     roomFor: () => 'accepted',
-    firstPrompt: () => null,
+    firstPrompt: () => Promise.resolve(null),
     now: () => clock,
   };
 }

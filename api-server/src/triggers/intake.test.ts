@@ -1,3 +1,4 @@
+import { createCompute } from '@signalbox/crds/process/compute';
 import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
@@ -35,7 +36,7 @@ afterEach(async () => {
 function deps(
   over: { maxRuns?: number; maxQueued?: number; maxInGroups?: number; dedup?: boolean } = {},
 ): IntakeDeps<Tx> {
-  const templates = createTemplates({ sandbox: true });
+  const templates = createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) });
   return {
     write: (job) => database.write(job),
     findDuplicate,

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuTimeOf } from './cpu-time.fixture.ts';
-import { answerSchema, extractJson, parseAnswer } from './answer.ts';
+import { answerSchema, extractJson, parseAnswer as parse, type Validate } from './answer.ts';
 import { compileJsonSchema } from './json-schema.ts';
 
-test('named keys are the answer, every other key is output', () => {
-  expect(parseAnswer({ confidence: 0.9, summary: 'ok', action: 'restart', artifacts: { log: 'x' } })).toEqual({
+const validate: Validate = (given, value) => {
+  const compiled = compileJsonSchema(given);
+  return Promise.resolve(
+    compiled.ok ? compiled.validate(value) : { ok: false, errors: [{ loc: [], msg: compiled.msg }] },
+  );
+};
+const parseAnswer = (value: unknown, outputSchema?: unknown) => parse(value, outputSchema, validate);
+
+test('named keys are the answer, every other key is output', async () => {
+  expect(await parseAnswer({ confidence: 0.9, summary: 'ok', action: 'restart', artifacts: { log: 'x' } })).toEqual({
     ok: true,
     answer: { confidence: 0.9, summary: 'ok', proceed: true, artifacts: { log: 'x' }, output: { action: 'restart' } },
   });
@@ -21,9 +29,9 @@ test.each<[unknown, RegExp]>([
   [{ confidence: 0.5 }, /summary/],
   [{ confidence: 0.5, summary: 'x', proceed: 'no' }, /boolean/],
   [{ confidence: 0.5, summary: 'x', artifacts: { a: 1 } }, /string/],
-])('%j is refused', (value, msg) => {
-  const parsed = parseAnswer(value);
-  if (parsed.ok) throw new Error('should be refused');
+])('%j is refused', async (value, msg) => {
+  const parsed = await parseAnswer(value);
+  if (parsed.ok || 'reason' in parsed) throw new Error('should be refused');
   expect(parsed.errors.map((error) => error.msg).join()).toMatch(msg);
 });
 
@@ -34,17 +42,17 @@ const schema = {
   additionalProperties: false,
 };
 
-test("the step's schema is checked beside the contract, which it cannot loosen", () => {
-  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'wait' }, schema)).toMatchObject({
+test("the step's schema is checked beside the contract, which it cannot loosen", async () => {
+  expect(await parseAnswer({ confidence: 1, summary: 'x', action: 'wait' }, schema)).toMatchObject({
     ok: true,
     answer: { output: { action: 'wait' } },
   });
-  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'dance' }, schema)).toMatchObject({
+  expect(await parseAnswer({ confidence: 1, summary: 'x', action: 'dance' }, schema)).toMatchObject({
     ok: false,
     errors: [{ loc: ['action'] }],
   });
-  expect(parseAnswer({ confidence: 1, summary: 'x' }, schema).ok).toBe(false);
-  expect(parseAnswer({ confidence: 1, summary: 'x', action: 'wait', other: 1 }, schema).ok).toBe(false);
+  expect((await parseAnswer({ confidence: 1, summary: 'x' }, schema)).ok).toBe(false);
+  expect((await parseAnswer({ confidence: 1, summary: 'x', action: 'wait', other: 1 }, schema)).ok).toBe(false);
   expect(answerSchema({ properties: { confidence: { type: 'string' } } })).toMatchObject({
     properties: { confidence: { type: 'number' } },
     required: ['confidence', 'summary'],

@@ -1,4 +1,5 @@
-import { compileJsonSchema, type CompiledJsonSchema, type SchemaError } from './json-schema.ts';
+import type { ComputeLimit } from './compute-limit.ts';
+import type { SchemaError, SchemaResult } from './json-schema.ts';
 import { measureSchema } from './json-schema-size.ts';
 
 /** The parsed answer of an agent: the named keys, and every other key under `output`. */
@@ -13,7 +14,10 @@ export interface AgentAnswer {
   output: Record<string, unknown>;
 }
 
-export type ParsedAnswer = { ok: true; answer: AgentAnswer } | { ok: false; errors: SchemaError[] };
+export type ParsedAnswer = { ok: true; answer: AgentAnswer } | { ok: false; errors: SchemaError[] } | ComputeLimit;
+
+/** Checks a value against a JSON Schema within a bounded time. */
+export type Validate = (schema: object, value: unknown) => Promise<SchemaResult | ComputeLimit>;
 
 const CONTRACT = {
   confidence: { type: 'number', minimum: 0, maximum: 1, description: 'How sure you are of this answer, from 0 to 1' },
@@ -49,25 +53,22 @@ export function checkAnswerSchema(outputSchema: unknown): { ok: true } | { ok: f
   return measured.ok ? measured : { ok: false, msg: `with the keys of every answer, JSON Schema ${measured.msg}` };
 }
 
-/** A cache: compiling costs milliseconds, and a definition's schema object lives as long as its definition. */
-const memo = new WeakMap<object, CompiledJsonSchema>();
+/** A cache: what checks schemas knows them by identity, and a definition's schema lives as long as its definition. */
+const memo = new WeakMap<object, Record<string, unknown>>();
 const NO_SCHEMA = {};
 
-function compiledAnswerSchema(outputSchema: unknown): CompiledJsonSchema {
+/** `answerSchema`, the same object for the same schema. */
+function sameAnswerSchema(outputSchema: unknown): Record<string, unknown> {
   const key = isObject(outputSchema) ? outputSchema : NO_SCHEMA;
-  const known = memo.get(key);
-  if (known) return known;
-  const fresh = compileJsonSchema(answerSchema(key));
-  memo.set(key, fresh);
-  return fresh;
+  const merged = memo.get(key) ?? answerSchema(key);
+  memo.set(key, merged);
+  return merged;
 }
 
-/** Checks an agent's answer against the contract and the step's `output_schema`. Never throws. */
-export function parseAnswer(value: unknown, outputSchema?: unknown): ParsedAnswer {
+/** Checks an agent's answer against the contract and the step's `output_schema`. */
+export async function parseAnswer(value: unknown, outputSchema: unknown, validate: Validate): Promise<ParsedAnswer> {
   if (!isObject(value)) return { ok: false, errors: [{ loc: [], msg: 'must be a JSON object' }] };
-  const schema = compiledAnswerSchema(outputSchema);
-  if (!schema.ok) return { ok: false, errors: [{ loc: [], msg: schema.msg }] };
-  const checked = schema.validate(value);
+  const checked = await validate(sameAnswerSchema(outputSchema), value);
   if (!checked.ok) return checked;
   const named = value as Partial<AgentAnswer>;
   return {

@@ -5,7 +5,7 @@ import { type Fault, Stop } from './expression-fault.ts';
 export interface Expression {
   source: string;
   /** `missing`: a key was not there, which makes the whole expression null; `type`: it cannot be computed; `limit`: too much work. */
-  evaluate: (context: Readonly<Record<string, unknown>>) => Evaluated;
+  evaluate: (context: Readonly<Record<string, unknown>>, maxSteps?: number) => Evaluated;
 }
 export type Evaluated = { ok: true; value: unknown } | { ok: false; reason: Fault; msg: string };
 export type CompiledExpression = { ok: true; expression: Expression } | { ok: false; msg: string };
@@ -31,15 +31,15 @@ export function compileExpression(source: string): CompiledExpression {
     if (unsupported !== null) return { ok: false, msg: unsupported };
     const checked = parser.check(source);
     if (!checked.valid) return { ok: false, msg: firstLine(checked.error) };
-    return { ok: true, expression: { source, evaluate: (context) => run(parsed.ast, context) } };
+    return { ok: true, expression: { source, evaluate: (context, maxSteps) => run(parsed.ast, context, maxSteps) } };
   } catch (error) {
     return { ok: false, msg: firstLine(error) };
   }
 }
 
-function run(ast: ASTNode, context: Readonly<Record<string, unknown>>): Evaluated {
+function run(ast: ASTNode, context: Readonly<Record<string, unknown>>, maxSteps = MAX_EXPRESSION_STEPS): Evaluated {
   try {
-    return { ok: true, value: evaluateNode(ast, context, MAX_EXPRESSION_STEPS) };
+    return { ok: true, value: evaluateNode(ast, context, maxSteps) };
   } catch (error) {
     if (error instanceof Stop) return { ok: false, reason: error.reason, msg: error.message };
     return { ok: false, reason: 'limit', msg: 'the expression cannot be evaluated' };

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 
-export type CompiledRegex = { ok: true; test: (text: string) => boolean } | { ok: false; msg: string };
+/** `size` counts the instructions of the compiled pattern: a match takes at most this times the length of the text. */
+export type CompiledRegex = { ok: true; size: number; test: (text: string) => boolean } | { ok: false; msg: string };
 
 const MAX_SOURCE = 1000;
 /** Characters of one text that an expression, a rule or a schema matches with a pattern. */
@@ -15,7 +16,7 @@ export function compileRegex(source: string): CompiledRegex {
     return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
   try {
     const pattern = RE2JS.compile(source);
-    return { ok: true, test: (text) => pattern.matcher(text).find() };
+    return { ok: true, size: pattern.programSize(), test: (text) => pattern.matcher(text).find() };
   } catch (error) {
     return { ok: false, msg: `invalid regular expression: ${error instanceof Error ? error.message : 'not RE2'}` };
   }

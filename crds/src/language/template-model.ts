@@ -1,7 +1,9 @@
 export interface Template {
   source: string;
+  /** Whether `maxVisits` bounds its work: only in the sandbox. */
+  counted: boolean;
   /** Pure and repeatable; values are put in as they are and never rendered again. */
-  render: (context: Readonly<Record<string, unknown>>) => Rendered;
+  render: (context: Readonly<Record<string, unknown>>, maxVisits?: number) => Rendered;
 }
 /**
  * `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values;

@@ -5,6 +5,8 @@ import type { RenderFault } from './template-model.ts';
 const MAX_ITERATIONS = 100_000;
 const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;
+/** Characters of a value that weigh as much as one visit. */
+const CHARS_PER_VISIT = 64;
 
 /** The values that are in scope at one place of a template. */
 export interface Frame {
@@ -32,9 +34,11 @@ export class Output {
   private doing: string | null = null;
   private iterations = 0;
   private visits = 0;
+  private readonly maxVisits: number;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, maxVisits = MAX_VISITS) {
     this.root = root;
+    this.maxVisits = maxVisits;
   }
 
   literal(text: string): void {
@@ -48,15 +52,17 @@ export class Output {
     if (value === undefined) this.missing.add(path);
     const text = textOf(value);
     if (text === '') return;
+    this.visit(text.length / CHARS_PER_VISIT);
     if (text.length > (this.largest?.chars ?? 0)) this.largest = { path, chars: text.length };
     const start = this.text.length;
     this.append(text);
     this.spans.push([start, this.text.length]);
   }
 
-  visit(): void {
-    if (++this.visits > MAX_VISITS)
-      this.stop('too_many_iterations', `the template does more than ${MAX_VISITS} things`);
+  visit(weight = 1): void {
+    this.visits += weight;
+    if (this.visits > this.maxVisits)
+      this.stop('too_many_iterations', `the template does more than ${this.maxVisits} things`);
   }
 
   iterate(path: string): void {
@@ -81,8 +87,8 @@ export class Output {
 }
 
 /** Runs compiled pieces over a context. */
-export function renderProgram(program: Piece, context: Readonly<Record<string, unknown>>): Output {
-  const output = new Output(context);
+export function renderProgram(program: Piece, context: Readonly<Record<string, unknown>>, maxVisits?: number): Output {
+  const output = new Output(context, maxVisits);
   try {
     program({ value: context, parent: null, loop: null, names: null }, output);
     if (output.text.length > MAX_OUTPUT / 3 && Buffer.byteLength(output.text) > MAX_OUTPUT)

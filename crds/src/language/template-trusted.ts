@@ -14,7 +14,7 @@ export function renderTrusted(source: string): CompiledTemplate {
   const engine = Handlebars.create();
   const render = engine.compile(source, { noEscape: true });
   engine.precompile(source);
-  return { ok: true, template: { source, render: (context) => run(engine, render, context) } };
+  return { ok: true, template: { source, counted: false, render: (context) => run(engine, render, context) } };
 }
 
 function run(engine: typeof Handlebars, render: Handlebars.TemplateDelegate, context: unknown): Rendered {

@@ -31,7 +31,14 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
   try {
     const compiled = compileProgram(Handlebars.parse(source));
     if (compiled.ok)
-      return { ok: true, template: { source, render: (context) => rendered(renderProgram(compiled.render, context)) } };
+      return {
+        ok: true,
+        template: {
+          source,
+          counted: true,
+          render: (context, maxVisits) => rendered(renderProgram(compiled.render, context, maxVisits)),
+        },
+      };
     if (options.sandbox) return compiled;
     return renderTrusted(source);
   } catch (error) {

@@ -10,8 +10,8 @@ export function openRpc({ config, version, agents, runs, metrics, access }: Omit
   const methods = createMethods({
     version,
     listAgents: () => listAgents(agents),
-    submit: (params, watcher) => {
-      const submitted = runs.submit(params, watcher);
+    submit: async (params, watcher) => {
+      const submitted = await runs.submit(params, watcher);
       if (!submitted.ok) metrics.runRefused(submitted.type);
       return submitted;
     },

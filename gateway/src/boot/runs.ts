@@ -26,7 +26,7 @@ export function openDoor({
 
 /** Runs of all agents: in this process, or in the agent's pod. */
 export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
-  const { models, tools, agents, pods, door, tracing, metrics, log } = stages;
+  const { compute, models, tools, agents, pods, door, tracing, metrics, log } = stages;
   const { limits } = stages.config;
   return new RunService({
     agent: (name) => agents.registry.get(name),
@@ -41,6 +41,7 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
       const { max_iterations: maxIterations } = limits;
       return runAgent(job, { generate: models.generate, maxIterations, door: { ...door, requestApproval } });
     },
+    compute,
     limits: {
       maxConcurrentRuns: limits.max_concurrent_runs,
       maxQueuedRuns: limits.max_queued_runs,

@@ -1,3 +1,4 @@
+import type { Compute } from '@signalbox/crds/process/compute';
 import type { Tracing } from '@signalbox/crds/process/tracing';
 import type { LoadReport } from '../agents/registry.ts';
 import type { AppDeps } from '../http/app.ts';
@@ -14,6 +15,7 @@ import type { OpenedTools } from './tools.ts';
 
 /** All parts of the gateway; each stage of the start takes what earlier stages made. */
 export interface Stages extends GatewayOptions {
+  compute: Compute;
   metrics: Metrics;
   policy: Extract<PolicyResult, { ok: true }>;
   models: OpenedModels;

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { createCompute } from '@signalbox/crds/process/compute';
 import type { GatewayConfig } from '../config/schema.ts';
 import { createAuthenticate } from '../identity/authenticate.ts';
 import type { Tokens } from '../identity/device-auth.ts';
@@ -42,7 +43,8 @@ export type StartResult = { ok: true; gateway: RunningGateway } | { ok: false; m
 /** Starts the service: each stage takes what earlier stages made. */
 export async function startGateway(options: GatewayOptions): Promise<StartResult> {
   const { config, tokens, signingKey, log } = options;
-  const policy = compilePolicy(config.tool_policy);
+  const compute = createCompute({ timeoutMs: config.security.compute_timeout_ms });
+  const policy = compilePolicy(config.tool_policy, compute.matches);
   if (!policy.ok) return policy;
 
   const metrics = new Metrics();
@@ -54,7 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     },
     onBug: (error: unknown, about?: unknown) => log.error({ err: error, about }, 'unexpected error'),
   };
-  const base = { ...options, metrics, policy, access };
+  const base = { ...options, compute, metrics, policy, access };
   const models = openModels(base);
   const agents = openAgents({ config, models });
   if (!agents.ok) return agents;
@@ -91,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     pods?.close();
     await Promise.all([rpc.close(), tools.stop()]);
     await app.close();
+    await compute.close();
     await tracing?.close();
   };
   return { ok: true, gateway: { url: listening.url, reload, close } };

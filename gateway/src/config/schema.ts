@@ -266,6 +266,17 @@ export const GatewayConfig = z.strictObject({
     .default('off')
     .describe("What happens when a server's tools are not those of its `tools_hash`"),
   limits: Limits.prefault({}).describe('Limits of agent runs'),
+  security: z
+    .strictObject({
+      compute_timeout_ms: z
+        .int()
+        .min(50)
+        .max(60_000)
+        .default(1000)
+        .describe('How long one check of an answer or one match of a pattern may take, where it is not small'),
+    })
+    .prefault({})
+    .describe('Bounds of what others make the gateway compute'),
   runtime: Runtime.prefault({}).describe('Where agents run'),
   observability: z
     .strictObject({ otel: Otel.prefault({}).describe('Traces with OpenTelemetry') })

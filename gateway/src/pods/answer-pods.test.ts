@@ -1,12 +1,15 @@
 import type { RpcRequest } from '@signalbox/crds';
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { createCompute } from '@signalbox/crds/process/compute';
 import { carryOn } from '../observability/span.ts';
 import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
 import { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import { offerTools } from '../runs/tool-offer.ts';
 import { AnswerPods } from './answer-pods.ts';
+
+const { matches } = createCompute({ timeoutMs: 20_000 });
 
 const RULES: PolicyDefinition['rules'] = [
   { deny: { tool: 'delete*' }, reason: 'no deletes' },
@@ -32,7 +35,7 @@ interface World {
 
 /** A gateway's side of one run of agent `far` that lists `k8s`, while a pod says whatever it wants. */
 async function withRun(work: (world: World) => Promise<void>, approved = true): Promise<void> {
-  const policy = compilePolicy({ default: 'allow', rules: RULES });
+  const policy = compilePolicy({ default: 'allow', rules: RULES }, matches);
   if (!policy.ok) throw new Error(policy.message);
   const reached: string[] = [];
   const counted: World['counted'] = [];

@@ -1,4 +1,5 @@
 import { compileRegex } from '@signalbox/crds';
+import type { Compute } from '@signalbox/crds/process/compute';
 import { foldName } from './fold-name.ts';
 import { globMatches } from './glob.ts';
 
@@ -18,7 +19,7 @@ export interface PolicyDecision {
   rule: number | null;
   reason: string | null;
 }
-export type DecidePolicy = (call: PolicyCall) => PolicyDecision;
+export type DecidePolicy = (call: PolicyCall) => Promise<PolicyDecision>;
 
 interface RuleTarget {
   server?: string;
@@ -53,7 +54,7 @@ export const MAX_TESTED_INPUT_CHARS = 256 * 1024;
 type Match = 'yes' | 'no' | 'untestable';
 interface CompiledRule {
   view: PolicyRuleView;
-  match: (call: PolicyCall) => Match;
+  match: (call: PolicyCall) => Match | Promise<Match>;
 }
 
 export type PolicyResult = { ok: true; decide: DecidePolicy; rules: PolicyRuleView[] } | { ok: false; message: string };
@@ -62,10 +63,10 @@ export type PolicyResult = { ok: true; decide: DecidePolicy; rules: PolicyRuleVi
  * Compiles the operator's rules: first match wins, else the default.
  * `deny` and `require_approval` also match a name that differs in case, width or surrounding space; `allow` matches exactly.
  */
-export function compilePolicy(definition: PolicyDefinition): PolicyResult {
+export function compilePolicy(definition: PolicyDefinition, matches: Compute['matches']): PolicyResult {
   const compiled: CompiledRule[] = [];
   for (const [index, rule] of definition.rules.entries()) {
-    const result = compileRule(index, rule);
+    const result = compileRule(index, rule, matches);
     if (!result.ok) return result;
     compiled.push(result.rule);
   }
@@ -77,26 +78,30 @@ export function compilePolicy(definition: PolicyDefinition): PolicyResult {
   return {
     ok: true,
     rules: compiled.map(({ view }) => view),
-    decide: (call) => firstMatch(compiled, call) ?? fallback,
+    decide: async (call) => (await firstMatch(compiled, call)) ?? fallback,
   };
 }
 
-function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): PolicyDecision | null {
+async function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): Promise<PolicyDecision | null> {
   for (const { view, match } of rules) {
-    const matched = match(call);
+    const matched = await match(call);
     if (matched === 'yes') return { action: view.action, rule: view.index, reason: view.reason };
     if (matched === 'untestable' && view.action !== 'allow') {
       return {
         action: 'deny',
         rule: view.index,
-        reason: `the input is too large to be tested: ${view.reason ?? 'rule needs approval'}`,
+        reason: `the input takes too long to be tested: ${view.reason ?? 'rule needs approval'}`,
       };
     }
   }
   return null;
 }
 
-function compileRule(index: number, rule: Rule): { ok: true; rule: CompiledRule } | { ok: false; message: string } {
+function compileRule(
+  index: number,
+  rule: Rule,
+  matches: Compute['matches'],
+): { ok: true; rule: CompiledRule } | { ok: false; message: string } {
   const action = actionOf(rule);
   const target = rule[action] ?? {};
   const regex = target.input_regex === undefined ? null : compileRegex(target.input_regex);
@@ -105,14 +110,18 @@ function compileRule(index: number, rule: Rule): { ok: true; rule: CompiledRule 
   const names = nameMatcher(target, action !== 'allow');
   const nothing = { server: null, tool: null, agent: null, input_regex: null };
   const view: PolicyRuleView = { index, action, ...nothing, ...target, reason: rule.reason ?? null };
-  const match = (call: PolicyCall): Match => {
+  const { input_regex: pattern } = target;
+  const match = (call: PolicyCall): Match | Promise<Match> => {
     if (!names(call)) return 'no';
-    if (!regex) return 'yes';
+    if (pattern === undefined) return 'yes';
     if (call.input.length > MAX_TESTED_INPUT_CHARS) return 'untestable';
-    return regex.test(call.input) ? 'yes' : 'no';
+    const found = matches(pattern, call.input);
+    return typeof found === 'boolean' ? matchOf(found) : found.then(matchOf);
   };
   return { ok: true, rule: { view, match } };
 }
+
+const matchOf = (found: boolean | null): Match => (found === null ? 'untestable' : found ? 'yes' : 'no');
 
 function actionOf(rule: Rule): PolicyAction {
   if (rule.allow) return 'allow';

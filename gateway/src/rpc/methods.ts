@@ -10,14 +10,14 @@ import {
 } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
-import type { Submitted } from '../runs/run-service.ts';
+import type { Submitted } from '../runs/submitted.ts';
 import type { RpcReply } from './connection.ts';
 
 /** The operations that the methods call. */
 export interface MethodDeps {
   version: string;
   listAgents: () => AgentsList['agents'];
-  submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted;
+  submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted | Promise<Submitted>;
   find: (reference: { run_id?: string | undefined; idempotency_key?: string | undefined }) => Run | undefined;
   cancel: (run: Run, message: string) => boolean;
 }
@@ -51,8 +51,8 @@ export function createMethods(deps: MethodDeps): CallMethod {
   );
   methods.set(
     'agent.run',
-    checked(AgentRunParams, (params, watcher) => {
-      const submitted = deps.submit(params, watcher);
+    checked(AgentRunParams, async (params, watcher) => {
+      const submitted = await deps.submit(params, watcher);
       return submitted.ok ? submitted.run.finished : refused(submitted);
     }),
   );

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RpcRequest, rpcError } from '@signalbox/crds';
+import { createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
@@ -30,6 +31,8 @@ export interface RunningRunner {
 }
 
 /** The gateway's own limits apply before a run is sent here. */
+/** The default of the gateway's `security.compute_timeout_ms`. */
+const COMPUTE_TIMEOUT_MS = 1000;
 const MAX_RUNS = 1000;
 const ANNOUNCE_EVERY_MS = 5000;
 const PING_TOOLS_MS = 30_000;
@@ -63,7 +66,9 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
       log.warn({ server, tools_hash }, 'tool definitions differ from the pinned ones'),
   });
   const announcer = new Announcer(() => ({ draining, tools: podTools.tools() }), ANNOUNCE_EVERY_MS);
+  const compute = createCompute({ timeoutMs: COMPUTE_TIMEOUT_MS });
   const runs = new RunService({
+    compute,
     agent: (name) => (name === settings.agent ? current?.record : undefined),
     agentNames: () => [settings.agent],
     modelProblem: () => null,
@@ -126,7 +131,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
       announcer.announce();
       await runs.drain(settings.drainSeconds * 1000);
       announcer.close();
-      await Promise.all([rpc.close(), podTools.stop()]);
+      await Promise.all([rpc.close(), podTools.stop(), compute.close()]);
       server.close();
       server.closeAllConnections();
     },

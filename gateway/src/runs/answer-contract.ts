@@ -1,4 +1,5 @@
-import { type CompiledJsonSchema, compileJsonSchema } from '@signalbox/crds';
+import type { ComputeLimit, SchemaResult } from '@signalbox/crds';
+import type { Compute, SchemaVerdict } from '@signalbox/crds/process/compute';
 
 type JsonObject = Record<string, unknown>;
 
@@ -7,7 +8,7 @@ export interface AnswerContract {
   schema: JsonObject;
   /** Appended to the system prompt. */
   instruction: string;
-  validate: Extract<CompiledJsonSchema, { ok: true }>['validate'];
+  validate: (value: unknown, runId: string) => Promise<SchemaResult | ComputeLimit>;
 }
 export type ContractResult = { ok: true; contract: AnswerContract | null } | { ok: false; message: string };
 
@@ -25,26 +26,41 @@ export function mergeSchemas(agents: JsonObject | undefined, calls: JsonObject |
 
 const MAX_CONTRACTS = 200;
 
+type Computing = Pick<Compute, 'checkSchema' | 'validate'>;
+
 /** Compiles schemas once; the least recently used are forgotten. */
 export class AnswerContracts {
   private readonly known = new Map<string, ContractResult>();
+  private readonly compute: Computing;
 
-  get(schema: JsonObject | null): ContractResult {
+  constructor(compute: Computing) {
+    this.compute = compute;
+  }
+
+  /** At once where the schema is small or known. */
+  get(schema: JsonObject | null): ContractResult | Promise<ContractResult> {
     if (schema === null) return { ok: true, contract: null };
     const text = JSON.stringify(schema);
-    const found = this.known.get(text) ?? compile(schema, text);
+    const found = this.known.get(text);
+    if (found) return this.keep(text, found);
+    const checked = this.compute.checkSchema(schema);
+    const keep = (verdict: SchemaVerdict) => this.keep(text, this.contractOf(schema, text, verdict));
+    return checked instanceof Promise ? checked.then(keep) : keep(checked);
+  }
+
+  private keep(text: string, found: ContractResult): ContractResult {
     this.known.delete(text);
     this.known.set(text, found);
     if (this.known.size > MAX_CONTRACTS) this.known.delete(this.known.keys().next().value as string);
     return found;
   }
-}
 
-function compile(schema: JsonObject, text: string): ContractResult {
-  const compiled = compileJsonSchema(schema);
-  if (!compiled.ok) return { ok: false, message: compiled.msg };
-  const instruction = `\n\nYour final answer must be one JSON object and nothing else, valid against this JSON Schema:\n${text}`;
-  return { ok: true, contract: { schema, instruction, validate: compiled.validate } };
+  private contractOf(schema: JsonObject, text: string, verdict: SchemaVerdict): ContractResult {
+    if (!verdict.ok) return { ok: false, message: verdict.msg };
+    const instruction = `\n\nYour final answer must be one JSON object and nothing else, valid against this JSON Schema:\n${text}`;
+    const validate: AnswerContract['validate'] = (value, runId) => this.compute.validate(schema, value, runId);
+    return { ok: true, contract: { schema, instruction, validate } };
+  }
 }
 
 function objectOf(value: unknown): JsonObject {

@@ -1,4 +1,4 @@
-import type { AgentRunSpent, Usage } from '@signalbox/crds';
+import type { AgentRunSpent, SchemaError, SchemaResult, Usage } from '@signalbox/crds';
 import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
@@ -197,13 +197,16 @@ class AgentRun {
     this.prompt.push(turnOf(route, reply.content));
   }
 
-  private answer(generated: Answered): RunOutcome | null {
+  private async answer(generated: Answered): Promise<RunOutcome | null> {
     const { reply } = generated;
     const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const { contract } = this.job;
     if (!contract) return this.complete(text, reply.finish, null);
     const output = extractJson(text);
-    const problem = isObject(output) ? errorsOf(contract, output) : 'there is no JSON object in it';
+    const checked = isObject(output) ? await contract.validate(output, this.job.runId) : NO_OBJECT;
+    if ('reason' in checked)
+      return this.fail('output_invalid', `the answer cannot be checked against its schema: ${checked.msg}`, false);
+    const problem = checked.ok ? null : describe(checked.errors);
     const errors = problem && reply.finish === 'length' ? `${problem}, ${CUT_OFF}` : problem;
     if (errors === null) return this.complete(text, reply.finish, output as Record<string, unknown>);
     if (this.repaired) return this.fail('output_invalid', `the answer does not meet its schema: ${errors}`, false);
@@ -276,11 +279,10 @@ interface Timing {
   durationMs: number;
 }
 
-function errorsOf(contract: AnswerContract, output: unknown): string | null {
-  const checked = contract.validate(output);
-  if (checked.ok) return null;
-  return checked.errors.map(({ loc, msg }) => `${loc.join('.') || 'the object'} ${msg}`).join('; ');
-}
+const NO_OBJECT: SchemaResult = { ok: false, errors: [{ loc: ['the answer'], msg: 'has no JSON object' }] };
+
+const describe = (errors: readonly SchemaError[]): string =>
+  errors.map(({ loc, msg }) => `${loc.join('.') || 'the object'} ${msg}`).join('; ');
 
 function usageOf(usage: ModelUsage): Usage {
   return {

@@ -1,4 +1,4 @@
-import type { AgentRunResult, AgentRunSpent, RpcErrorType } from '@signalbox/crds';
+import { type AgentRunResult, AgentRunSpent, type RpcErrorType } from '@signalbox/crds';
 
 /** Why a run ended without an answer, as error types of `/rpc`. */
 export type RunFailureType = Extract<
@@ -41,4 +41,20 @@ export class RunAborted extends Error {
 /** Whether the run was cancelled, as opposed to timed out. */
 export function wasCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof RunAborted && reason.type === 'cancelled';
+}
+
+/** What a run's span says about its end. */
+export function spanAttributes(outcome: RunOutcome) {
+  const used = outcome.ok ? outcome.result : outcome.partial;
+  return {
+    'gen_ai.provider.name': used.provider ?? undefined,
+    'gen_ai.response.model': used.model ?? undefined,
+    'gen_ai.usage.input_tokens': used.usage?.input_tokens,
+    'gen_ai.usage.output_tokens': used.usage?.output_tokens,
+  };
+}
+
+/** A run that ended before anything was asked. */
+export function failure(type: RunFailure['type'], message: string, retryable: boolean): RunFailure {
+  return { ok: false, type, message, retryable, partial: AgentRunSpent.parse({}) };
 }

@@ -1,6 +1,7 @@
 import type { AgentRunResult, RpcError } from '@signalbox/crds';
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { RunWatcher } from './run.ts';
 import { runAgent, type RunAgentDeps } from './run-agent.ts';
@@ -54,6 +55,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
           resultMaxChars: 1000,
         },
       }),
+    compute: createCompute({ timeoutMs: 20_000 }),
     limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1, maxWaitingApprovals: 1 },
     keyedRunsOutliveWatchers: true,
     newId: () => `run-${(count += 1)}`,
@@ -63,7 +65,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
     ...overrides,
   });
   const outcome = async (key?: string) => {
-    const submitted = runs.submit({ agent: 'a', input: '', idempotency_key: key }, WATCHER);
+    const submitted = await runs.submit({ agent: 'a', input: '', idempotency_key: key }, WATCHER);
     const finished = submitted.ok ? await submitted.run.finished : submitted;
     if (!('json' in finished)) return finished;
     if (finished.ok) return { ok: true, result: JSON.parse(finished.json) as AgentRunResult };
@@ -130,8 +132,8 @@ test('who waited for a pod and then for a slot hears the place', async () => {
     generate: () => new Promise(() => {}),
     whenReady: () => ((asked += 1) > 1 ? ready : null),
   });
-  runs.submit({ agent: 'a', input: 'first' }, WATCHER);
-  runs.submit({ agent: 'a', input: 'second' }, { ...WATCHER, event: (_, event) => events.push(event) });
+  await runs.submit({ agent: 'a', input: 'first' }, WATCHER);
+  await runs.submit({ agent: 'a', input: 'second' }, { ...WATCHER, event: (_, event) => events.push(event) });
   up();
   await expect.poll(() => events).toEqual([{ event: 'accepted' }, { event: 'queued', position: 1 }]);
 });

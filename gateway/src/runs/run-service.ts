@@ -1,16 +1,18 @@
-import { type AgentRunParams, AgentRunSpent, type RpcErrorType, serverOf } from '@signalbox/crds';
+import { type AgentRunParams, serverOf } from '@signalbox/crds';
+import type { Compute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { unknownAgent } from '../agents/unknown-name.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
-import { AnswerContracts, mergeSchemas, type AnswerContract } from './answer-contract.ts';
+import { AnswerContracts, type ContractResult, mergeSchemas, type AnswerContract } from './answer-contract.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { finishedRun, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
-import { RunAborted, type RunFailure, type RunOutcome } from './run-outcome.ts';
+import { failure, RunAborted, type RunFailure, type RunOutcome, spanAttributes } from './run-outcome.ts';
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
 import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
+import { atCapacity, type Submitted } from './submitted.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
@@ -26,6 +28,7 @@ export interface RunServiceDeps {
   perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
   /** Null where an agent can start at once; else resolves when it can, or with false after a timeout. */
   whenReady?: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
+  compute: Pick<Compute, 'checkSchema' | 'validate'>;
   limits: RunLimits;
   /** Whether a run with an idempotency key continues without watchers. */
   keyedRunsOutliveWatchers: boolean;
@@ -37,16 +40,11 @@ export interface RunServiceDeps {
   onBug: (error: unknown, runId: string) => void;
 }
 
-export type Submitted =
-  | { ok: true; run: Run }
-  | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
-
 const SERVER_WAIT_MS = 10_000;
 const ORPHAN_GRACE_MS = 30_000;
 const DEFAULT_TRACE_CHARS = 4000;
 /** Of one tool result, so that its event fits a frame. */
 const MAX_TRACE_CHARS = 100_000;
-const RETRY_AFTER_MS = 1000;
 
 /** Accepts runs, queues them at the cap, performs them and keeps them for a while. */
 export class RunService {
@@ -54,13 +52,14 @@ export class RunService {
   private readonly queue: RunQueue;
   private readonly waiting: WaitingRoom;
   private readonly keys: IdempotencyKeys<Run>;
-  private readonly contracts = new AnswerContracts();
+  private readonly contracts: AnswerContracts;
   private readonly live = new Map<string, Run>();
   private readonly finished: FinishedRuns;
   private draining = false;
 
   constructor(deps: RunServiceDeps) {
     this.deps = deps;
+    this.contracts = new AnswerContracts(deps.compute);
     this.queue = new RunQueue(deps.limits);
     this.waiting = new WaitingRoom(deps.limits.maxQueuedRuns);
     this.keys = new IdempotencyKeys(deps.now);
@@ -85,7 +84,15 @@ export class RunService {
   }
 
   /** Starts a run, or returns the one that has its idempotency key. */
-  submit(params: AgentRunParams, watcher: RunWatcher): Submitted {
+  submit(params: AgentRunParams, watcher: RunWatcher): Submitted | Promise<Submitted> {
+    const agent = this.deps.agent(params.agent);
+    const contract = this.contracts.get(agent ? mergeSchemas(agent.config.output_schema, params.output_schema) : null);
+    const start = (known: ContractResult) => this.start({ params, watcher, agent, contract: known });
+    return contract instanceof Promise ? contract.then(start) : start(contract);
+  }
+
+  /** Waits for nothing, so that two calls with one key start one run and a cancellation right behind a call finds it. */
+  private start({ params, watcher, agent, contract }: Starting): Submitted {
     const hash = params.idempotency_key === undefined ? null : parametersHash(params);
     if (params.idempotency_key !== undefined && hash !== null) {
       const known = this.keys.find(params.idempotency_key, hash);
@@ -96,7 +103,7 @@ export class RunService {
         return { ok: true, run: known.run };
       }
     }
-    const prepared = this.prepare(params);
+    const prepared = this.prepare(params, agent, contract);
     if (!prepared.ok) return prepared;
     const run = new Run(this.deps.newId(params), params, watcher);
     const ticket = this.enter(run, prepared.agent);
@@ -158,13 +165,15 @@ export class RunService {
     clearTimeout(timer);
   }
 
-  private prepare(params: AgentRunParams): Prepared | Extract<Submitted, { ok: false }> {
+  private prepare(
+    params: AgentRunParams,
+    agent: AgentRecord | undefined,
+    contract: ContractResult,
+  ): Prepared | Extract<Submitted, { ok: false }> {
     if (this.draining) return atCapacity('the gateway is stopping');
-    const agent = this.deps.agent(params.agent);
     if (!agent) return { ok: false, type: 'not_found', message: unknownAgent(params.agent, this.deps.agentNames()) };
     const problem = params.model === undefined ? null : this.deps.modelProblem(params.model);
     if (problem !== null) return { ok: false, type: 'invalid_params', message: `model: ${problem}` };
-    const contract = this.contracts.get(mergeSchemas(agent.config.output_schema, params.output_schema));
     if (!contract.ok) return { ok: false, type: 'invalid_params', message: `output_schema: ${contract.message}` };
     return { ok: true, agent, contract: contract.contract };
   }
@@ -273,26 +282,15 @@ export class RunService {
   }
 }
 
-function atCapacity(message: string): Extract<Submitted, { ok: false }> {
-  return { ok: false, type: 'at_capacity', message, retryAfterMs: RETRY_AFTER_MS };
+interface Starting {
+  params: AgentRunParams;
+  watcher: RunWatcher;
+  agent: AgentRecord | undefined;
+  contract: ContractResult;
 }
 
 interface Prepared {
   ok: true;
   agent: AgentRecord;
   contract: AnswerContract | null;
-}
-
-function spanAttributes(outcome: RunOutcome) {
-  const used = outcome.ok ? outcome.result : outcome.partial;
-  return {
-    'gen_ai.provider.name': used.provider ?? undefined,
-    'gen_ai.response.model': used.model ?? undefined,
-    'gen_ai.usage.input_tokens': used.usage?.input_tokens,
-    'gen_ai.usage.output_tokens': used.usage?.output_tokens,
-  };
-}
-
-function failure(type: RunFailure['type'], message: string, retryable: boolean): RunFailure {
-  return { ok: false, type, message, retryable, partial: AgentRunSpent.parse({}) };
 }

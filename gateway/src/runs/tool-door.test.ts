@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createCompute } from '@signalbox/crds/process/compute';
 import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
 import { callTool, type DoorContext, type DoorDeps } from './tool-door.ts';
 import { offerTools, type OfferableTool } from './tool-offer.ts';
 import { carryOn } from '../observability/span.ts';
 import { Trace } from './trace.ts';
+
+const { matches } = createCompute({ timeoutMs: 20_000 });
 
 const TOOLS: OfferableTool[] = ['get_pod', 'delete_pod', 'Delete_Pod', 'delete__pod', 'exec'].map((name) => ({
   server: 'k8s',
@@ -24,7 +27,7 @@ function door(
   agent = { tools: ['k8s'], require_approval: [] as string[], read_only: false },
   approved = false,
 ) {
-  const policy = compilePolicy(policyOf);
+  const policy = compilePolicy(policyOf, matches);
   if (!policy.ok) throw new Error(policy.message);
   const reached: string[] = [];
   const asked: string[] = [];

@@ -1,4 +1,12 @@
-import { answerSchema, extractJson, parseAnswer, promptHash, type AgentAnswer } from '@signalbox/crds';
+import {
+  answerSchema,
+  extractJson,
+  parseAnswer,
+  promptHash,
+  type AgentAnswer,
+  type ComputeLimit,
+} from '@signalbox/crds';
+import type { Compute } from '@signalbox/crds/process/compute';
 import {
   failure,
   type AgentBackend,
@@ -23,16 +31,17 @@ export interface AgentStepDeps {
   /** Null where approvals of tool calls are not possible. */
   approvals: ApprovalsOfRun | null;
   templates: Templates;
+  compute: Pick<Compute, 'validate'>;
   now(): number;
 }
 
 /** A step that asks an agent of a backend. */
 export function agentStep(deps: AgentStepDeps): StepKind {
   return {
-    prepare: (ctx, earlier) => {
+    prepare: async (ctx, earlier) => {
       const step = ctx.step as AnyAgentStep;
       const prompt =
-        earlier?.prompt === undefined ? renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
+        earlier?.prompt === undefined ? await renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const prepared: Prepared = {
         ok: true,
@@ -72,11 +81,22 @@ function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt)
 async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
   const reply = await call(deps, question, { ...attempt, input: inputOf(question.raw, attempt) });
   if (!reply.ok) return withSpent(question.raw, [], reply);
-  const parsed = parseAnswer(reply.output ?? extractJson(reply.text), question.step.output_schema);
+  const parsed = await read(deps, question, reply);
   if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
+  if ('reason' in parsed) return uncheckable(parsed, toFacts(question.raw, [reply]));
   if (deps.backend.name === 'external') return repair(deps, question, { attempt, reply, errors: parsed.errors });
   return invalid(parsed.errors, toFacts(question.raw, [reply]));
 }
+
+const read = ({ compute }: AgentStepDeps, { step, ctx }: Question, reply: AgentReply) =>
+  parseAnswer(reply.output ?? extractJson(reply.text), step.output_schema, (schema, value) =>
+    compute.validate(schema, value, ctx.run.id),
+  );
+
+const uncheckable = ({ reason, msg }: ComputeLimit, facts: CallFacts): Performed => ({
+  ...failure(reason, `the answer could not be checked against its schema: ${msg}`),
+  facts,
+});
 
 type SchemaErrors = { loc: (string | number)[]; msg: string }[];
 
@@ -100,8 +120,9 @@ async function repair(
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
   if (!again.ok) return withSpent(question.raw, [reply], again);
   const facts = toFacts(question.raw, [reply, again]);
-  const parsed = parseAnswer(again.output ?? extractJson(again.text), question.step.output_schema);
-  return parsed.ok ? { ok: true, answer: toAnswer(parsed.answer), facts } : invalid(parsed.errors, facts);
+  const parsed = await read(deps, question, again);
+  if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts };
+  return 'reason' in parsed ? uncheckable(parsed, facts) : invalid(parsed.errors, facts);
 }
 
 const describe = (errors: SchemaErrors): string =>

@@ -46,7 +46,12 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   const checks = await Promise.all(
     declared.map((check) =>
-      runCheck(deps, check, { values, signal: subject.signal, missing: noteMissing(`check ${check.name}`, begun) }),
+      runCheck(deps, check, {
+        values,
+        owner: run.id,
+        signal: subject.signal,
+        missing: noteMissing(`check ${check.name}`, begun),
+      }),
     ),
   );
   for (const { name: check, passed, detail } of checks) {
@@ -56,7 +61,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   return { ok: true, checks };
 }
 
-interface CheckScope extends Pick<Rendering, 'values' | 'missing'> {
+interface CheckScope extends Pick<Rendering, 'values' | 'missing' | 'owner'> {
   signal: AbortSignal;
 }
 
@@ -72,9 +77,7 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     const timedOut = stopReason(signal)?.why === 'call_timeout';
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
-  const compiled = deps.templates.expression(check.expect);
-  if (!compiled.ok) return { ...about, passed: false, detail: `${check.expect}: ${compiled.msg}` };
-  const result = compiled.expression.evaluate({ ...scope.values, ...seen.values });
+  const result = await deps.templates.evaluate(check.expect, { ...scope.values, ...seen.values }, scope.owner);
   if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
   return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
 }
@@ -83,10 +86,10 @@ type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Fail
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-async function observe(deps: CheckDeps, check: Check, { values, missing, signal }: CheckScope): Promise<Seen> {
-  const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing };
+async function observe(deps: CheckDeps, check: Check, { values, missing, owner, signal }: CheckScope): Promise<Seen> {
+  const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing, owner };
   if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
-  const env = renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
+  const env = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;
   if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
   const result = await deps.shell({ run: check.run, env: env.value as Record<string, string>, signal });
@@ -107,7 +110,7 @@ async function observeUrl(
   check: Extract<Check, { type: 'webhook' }>,
   { rendering, signal }: { rendering: Rendering; signal: AbortSignal },
 ): Promise<Seen> {
-  const request = renderRequest(check, rendering);
+  const request = await renderRequest(check, rendering);
   if (!request.ok) return request;
   const reply = await deps.http({ ...request.value, signal });
   if (!reply.ok) return reply;

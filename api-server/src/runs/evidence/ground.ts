@@ -33,7 +33,7 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
     executor: grounding.executor,
     agent: grounding.agent,
     model: grounding.model,
-    input: renderOr(deps.templates, begun, own, builtIn(subject, material)),
+    input: await renderOr(deps.templates, begun, own, builtIn(subject, material)),
     schema: SCORE_SCHEMA,
     timeoutMs: grounding.timeout_seconds * 1000,
     signal: subject.signal,

@@ -1,4 +1,5 @@
-import { answerSchema, extractJson, parseAnswer } from '@signalbox/crds';
+import { answerSchema, extractJson, parseAnswer, type Validate } from '@signalbox/crds';
+import type { Compute } from '@signalbox/crds/process/compute';
 import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
@@ -30,6 +31,7 @@ const NO_TOKENS = { inputTokens: null, outputTokens: null };
 const NOTHING = { model: null, provider: null, usage: null };
 
 interface SecondOpinionDeps {
+  compute: Pick<Compute, 'validate'>;
   backends: Backends;
   priceOf: PriceOf;
 }
@@ -53,7 +55,11 @@ export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opini
   return said;
 }
 
-async function ask({ backends, priceOf }: SecondOpinionDeps, begun: Begun, opinion: Asked): Promise<SecondOpinion> {
+async function ask(
+  { backends, priceOf, compute }: SecondOpinionDeps,
+  begun: Begun,
+  opinion: Asked,
+): Promise<SecondOpinion> {
   const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null, ...NO_TOKENS };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
@@ -64,7 +70,8 @@ async function ask({ backends, priceOf }: SecondOpinionDeps, begun: Begun, opini
   const { model, provider, usage } = (reply.ok ? reply : reply.spent) ?? NOTHING;
   if (usage) spend(priceOf, begun, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
   const used = { ...nothing, model, provider, ...usage };
-  if (reply.ok) return { ...used, ...read(reply, opinion) };
+  const validate: Validate = (schema, value) => compute.validate(schema, value, begun.run.id);
+  if (reply.ok) return { ...used, ...(await read(reply, opinion, validate)) };
   return { ...used, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
 }
 
@@ -82,8 +89,14 @@ function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): Agent
   };
 }
 
-function read({ output, text }: AgentReply, { schema, score }: Opinion): Partial<SecondOpinion> {
-  const parsed = parseAnswer(output ?? extractJson(text), schema);
+async function read(
+  { output, text }: AgentReply,
+  { schema, score }: Opinion,
+  validate: Validate,
+): Promise<Partial<SecondOpinion>> {
+  const parsed = await parseAnswer(output ?? extractJson(text), schema, validate);
   if (parsed.ok) return { score: score(parsed.answer), summary: parsed.answer.summary };
-  return { error: `the answer does not fit its schema: ${parsed.errors[0]?.msg ?? ''}` };
+  const why =
+    'reason' in parsed ? `cannot be checked: ${parsed.msg}` : `does not fit its schema: ${parsed.errors[0]?.msg ?? ''}`;
+  return { error: `the answer ${why}` };
 }

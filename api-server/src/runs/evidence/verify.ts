@@ -1,4 +1,5 @@
 import type { Verifier } from '@signalbox/crds';
+import type { Compute } from '@signalbox/crds/process/compute';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
 import { noteMissing } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
@@ -12,6 +13,7 @@ export interface OpinionDeps {
   backends: Backends;
   priceOf: PriceOf;
   templates: Templates;
+  compute: Pick<Compute, 'validate'>;
   now(): number;
 }
 
@@ -38,9 +40,9 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   const verifier = 'verifier' in step ? step.verifier : undefined;
   if (!verifier || subject.answer.confidence === null) return null;
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
-  if (!holds(deps, begun, verifier, values)) return null;
+  if (!(await holds(deps, begun, verifier, values))) return null;
   const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
-  const input = renderOr(deps.templates, begun, own, builtIn(verifier, subject));
+  const input = await renderOr(deps.templates, begun, own, builtIn(verifier, subject));
   const opinion = await secondOpinion(deps, begun, {
     part: 'verifier',
     executor: verifier.executor,
@@ -66,13 +68,17 @@ export function verdictOf(verifier: Verifier, score: number | null): number | nu
   return score < (verifier.veto_floor ?? VETO_FLOOR) ? score : null;
 }
 
-function holds(deps: OpinionDeps, { run, name }: Begun, verifier: Verifier, values: Record<string, unknown>): boolean {
+async function holds(
+  deps: OpinionDeps,
+  { run, name }: Begun,
+  verifier: Verifier,
+  values: Record<string, unknown>,
+): Promise<boolean> {
   if (verifier.when === undefined) return true;
-  const compiled = deps.templates.expression(verifier.when);
-  const result = compiled.ok ? compiled.expression.evaluate(values) : null;
-  if (result?.ok) return result.value === true;
+  const result = await deps.templates.evaluate(verifier.when, values, run.id);
+  if (result.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
-  const why = `${(compiled.ok ? result : compiled)?.msg}, in ${verifier.when}`;
+  const why = `${result.msg}, in ${verifier.when}`;
   run.journal.add('warn', 'expression_failed', `verifier.when: ${why}; the verifier is asked`, { step_name: name });
   return true;
 }
@@ -84,15 +90,14 @@ interface OwnPrompt {
 }
 
 /** The author's prompt for a second agent; the built-in one where there is none, or, with an event, where it fails. */
-export function renderOr(
+export async function renderOr(
   templates: Templates,
   begun: Begun,
   { part, template, values }: OwnPrompt,
   builtInPrompt: string,
-) {
+): Promise<string> {
   if (template === undefined) return builtInPrompt;
-  const compiled = templates.template(template);
-  const rendered = compiled.ok ? compiled.template.render(values) : compiled;
+  const rendered = await templates.render(template, values, begun.run.id);
   if (!rendered.ok) {
     const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;
     begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });

@@ -12,12 +12,13 @@ import {
   type Group,
 } from './group.ts';
 import { runValues } from '../prompt/run-values.ts';
+import { expressionFailure } from '../prompt/when.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
 /** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
 export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep, index: number): Promise<StepOutcome> {
   const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
-  const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? evaluateList(deps, run, step);
+  const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? (await evaluateList(deps, run, step));
   if (!Array.isArray(listed)) return failGroup(deps, group, listed);
   // The list is stored with the row: a resumed fan-out goes on with the items it began with.
   const begun = await beginGroup(deps, { ...group, raw: { items: listed } }, listed.length);
@@ -29,15 +30,13 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
 
 const failed = (message: string) => failure('fan_out_failed', message);
 
-function evaluateList(
+async function evaluateList(
   deps: StepDeps,
   run: ActiveRun,
   { fan_out: { over, max_items: max } }: FanOutStep,
-): unknown[] | Failure {
-  const compiled = deps.templates.expression(over);
-  if (!compiled.ok) return failed(`over: ${compiled.msg}, in ${over}`);
-  const result = compiled.expression.evaluate(runValues(run, deps.now()));
-  if (!result.ok) return failed(`over: ${result.msg}, in ${over}`);
+): Promise<unknown[] | Failure> {
+  const result = await deps.templates.evaluate(over, runValues(run, deps.now()), run.id);
+  if (!result.ok) return expressionFailure(result.reason, `over: ${result.msg}, in ${over}`, 'fan_out_failed');
   if (!Array.isArray(result.value)) return failed(`over does not yield a list: ${over}`);
   if (result.value.length > max) return failed(`over yields ${result.value.length} items, max_items is ${max}`);
   return result.value;

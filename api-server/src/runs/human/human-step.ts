@@ -20,10 +20,10 @@ type AnyHumanStep = Extract<AnyStep, { executor: 'human' }>;
 /** A step that waits for a person: the question is stored with its start and closed by a decision or its time (Orchestration 3). */
 export function humanStep(deps: HumanStepDeps): StepKind {
   return {
-    prepare: (ctx, earlier) => {
+    prepare: async (ctx, earlier) => {
       const step = ctx.step as AnyHumanStep;
       const prompt =
-        earlier?.prompt === undefined ? renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
+        earlier?.prompt === undefined ? await renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
       if (!prompt.ok) return prompt;
       const { raw } = prompt;
       return {

@@ -16,6 +16,8 @@ export interface Rendering {
   templates: Templates;
   env: PipelineEnv;
   values: Record<string, unknown>;
+  /** The run that it is for; null where there is none. */
+  owner: string | null;
   /** The author's key that holds the text; every failure names it. */
   field?: string;
   /** Called with every value that a template uses and that does not exist; it is rendered as empty text. */
@@ -23,6 +25,13 @@ export interface Rendering {
 }
 
 type Rendered<T> = { ok: true; value: T } | Failure;
+
+/** Names the author's key, where one is known. */
+export const templateFailure = ({ reason, msg }: { reason?: string; msg: string }, field?: string): Failure =>
+  failure(
+    reason === 'compute_limit' ? 'compute_limit' : 'template_failed',
+    field === undefined ? msg : `${field}: ${msg}`,
+  );
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -56,18 +65,17 @@ export const within = (rendering: Rendering, key: string | number): Rendering =>
 };
 
 /** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
-export function renderText(
+export async function renderText(
   source: string,
-  { templates, env, values, missing, field }: Rendering,
+  { templates, env, values, missing, field, owner }: Rendering,
   encode?: (value: string) => string,
-): Rendered<string> {
-  const named = (message: string) => (field === undefined ? message : `${field}: ${message}`);
+): Promise<Rendered<string>> {
   const expanded = expandEnv(source, env);
-  if (!expanded.ok) return { ...expanded, message: named(expanded.message) };
-  const compiled = encode ? templates.strict(expanded.value) : templates.template(expanded.value);
-  if (!compiled.ok) return failure('template_failed', named(compiled.msg));
-  const rendered = compiled.template.render(values);
-  if (!rendered.ok) return failure('template_failed', named(rendered.msg));
+  if (!expanded.ok)
+    return { ...expanded, message: field === undefined ? expanded.message : `${field}: ${expanded.message}` };
+  const render = encode ? templates.renderStrict : templates.render;
+  const rendered = await render(expanded.value, values, owner);
+  if (!rendered.ok) return templateFailure(rendered, field);
   if (missing) for (const value of rendered.missing) missing(value);
   return { ok: true, value: encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text };
 }
@@ -87,21 +95,25 @@ function encodeSpans(
 }
 
 /** Renders every string of a JSON value; keys stay as written. */
-export function renderJson(value: unknown, rendering: Rendering): Rendered<unknown> {
+export async function renderJson(value: unknown, rendering: Rendering): Promise<Rendered<unknown>> {
   if (typeof value === 'string') return renderText(value, rendering);
-  if (Array.isArray(value)) return collect(value.map((item, at) => renderJson(item, within(rendering, at))));
+  if (Array.isArray(value)) return renderEach(value.entries(), rendering);
   if (typeof value !== 'object' || value === null) return { ok: true, value };
   const keys = Object.keys(value);
-  const rendered = collect(Object.entries(value).map(([key, item]) => renderJson(item, within(rendering, key))));
+  const rendered = await renderEach(Object.entries(value), rendering);
   if (!rendered.ok) return rendered;
   return { ok: true, value: Object.fromEntries(keys.map((key, index) => [key, rendered.value[index]])) };
 }
 
-function collect<T>(results: Rendered<T>[]): Rendered<T[]> {
-  const values: T[] = [];
-  for (const result of results) {
-    if (!result.ok) return result;
-    values.push(result.value);
+async function renderEach(
+  items: Iterable<[string | number, unknown]>,
+  rendering: Rendering,
+): Promise<Rendered<unknown[]>> {
+  const values: unknown[] = [];
+  for (const [key, item] of items) {
+    const rendered = await renderJson(item, within(rendering, key));
+    if (!rendered.ok) return rendered;
+    values.push(rendered.value);
   }
   return { ok: true, value: values };
 }

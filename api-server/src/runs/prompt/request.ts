@@ -12,19 +12,19 @@ export interface WrittenRequest {
 export type RenderedRequest = { ok: true; value: Omit<HttpCall, 'signal'> } | Failure;
 
 /** Renders `url` (values percent-encoded), `headers` and `payload`; `payload` may come as it is instead, never read as a template. */
-export function renderRequest(
+export async function renderRequest(
   { url, method, headers, payload }: WrittenRequest,
   rendering: Rendering,
   ready?: unknown,
-): RenderedRequest {
-  const address = renderText(url, within(rendering, 'url'), encodeURIComponent);
+): Promise<RenderedRequest> {
+  const address = await renderText(url, within(rendering, 'url'), encodeURIComponent);
   if (!address.ok) return address;
-  const names = renderJson(headers, within(rendering, 'headers'));
+  const names = await renderJson(headers, within(rendering, 'headers'));
   if (!names.ok) return names;
   const content =
     payload === undefined
       ? { ok: true as const, value: ready ?? null }
-      : renderJson(payload, within(rendering, 'payload'));
+      : await renderJson(payload, within(rendering, 'payload'));
   if (!content.ok) return content;
   const body = bodyOf(content.value, method);
   return { ok: true, value: { url: address.value, method, headers: requestHeaders(names.value, body), body } };

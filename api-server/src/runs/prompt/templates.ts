@@ -1,24 +1,89 @@
-import { compileExpression, compileTemplate, type CompiledExpression, type CompiledTemplate } from '@signalbox/crds';
+import {
+  compileExpression,
+  compileTemplate,
+  type ComputeLimit,
+  computeLimit,
+  type Evaluated,
+  type Rendered,
+} from '@signalbox/crds';
+import { type Compute, INLINE, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
 const MAX_KEPT = 10_000;
 
-/** Templates and expressions of definitions, each compiled once. */
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Templates and expressions of definitions, each compiled once. What takes little work is computed in place, the rest in a thread that
+ * ends when it takes too long. `owner` is the id of the run that it is for.
+ */
 export interface Templates {
-  template(source: string): CompiledTemplate;
+  render(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
   /** Within the allow-list whatever the service allows: where values must be told apart from the author's text. */
-  strict(source: string): CompiledTemplate;
-  expression(source: string): CompiledExpression;
+  renderStrict(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
+  /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
+  renderNow(source: string, values: Values): Rendered | ComputeLimit;
+  evaluate(source: string, values: Values, owner: string | null): Promise<Evaluated | ComputeLimit>;
+  /** Why a template cannot be compiled; null where it can. */
+  problemOf(source: string): string | null;
+  /** Whether two evaluations of this run took too long, so that it may not go on. */
+  isBarred(owner: string): boolean;
 }
 
-export function createTemplates(options: { sandbox: boolean }): Templates {
+interface TemplatesOptions {
+  sandbox: boolean;
+  compute: Pick<Compute, 'inThread' | 'isBarred'>;
+}
+
+const tooHeavy = computeLimit('it takes too much work');
+
+export function createTemplates({ sandbox, compute }: TemplatesOptions): Templates {
+  const template = remembered((source) => compileTemplate(source, { sandbox }));
+  const strict = remembered((source) => compileTemplate(source, { sandbox: true }));
+  const expression = remembered(compileExpression);
+
+  const inPlace = (compile: typeof template, source: string, values: Values): Rendered | ComputeLimit => {
+    const compiled = compile(source);
+    if (!compiled.ok) return { ok: false, reason: 'failed', msg: compiled.msg };
+    const rendered = compiled.template.render(values, INLINE.templateVisits);
+    return !rendered.ok && rendered.reason === 'too_many_iterations' ? tooHeavy : rendered;
+  };
+  const renderWith = async (
+    compile: typeof template,
+    { source, values, owner }: { source: string; values: Values; owner: string | null },
+  ) => {
+    const compiled = compile(source);
+    const rendered = compiled.ok && !compiled.template.counted ? tooHeavy : inPlace(compile, source, values);
+    if (rendered !== tooHeavy) return rendered;
+    if (sizeOfValues(values) === 'huge') return tooLarge();
+    return compute.inThread({ kind: 'template', source, sandbox: compile === strict || sandbox, values }, owner);
+  };
+
   return {
-    template: remembered((source) => compileTemplate(source, options)),
-    strict: remembered((source) => compileTemplate(source, { sandbox: true })),
-    expression: remembered(compileExpression),
+    render: (source, values, owner) => renderWith(template, { source, values, owner }),
+    renderStrict: (source, values, owner) => renderWith(strict, { source, values, owner }),
+    renderNow: (source, values) => inPlace(template, source, values),
+    evaluate: async (source, values, owner) => {
+      const size = sizeOfValues(values);
+      if (size === 'huge') return tooLarge();
+      if (size === 'small' && source.length <= INLINE.sourceChars) {
+        const compiled = expression(source);
+        if (!compiled.ok) return { ok: false, reason: 'type', msg: compiled.msg };
+        const evaluated = compiled.expression.evaluate(values, INLINE.expressionSteps);
+        if (evaluated.ok || evaluated.reason !== 'limit') return evaluated;
+      }
+      return compute.inThread({ kind: 'expression', source, values }, owner);
+    },
+    problemOf: (source) => {
+      const compiled = template(source);
+      return compiled.ok ? null : compiled.msg;
+    },
+    isBarred: compute.isBarred,
   };
 }
+
+const tooLarge = () => computeLimit('the values of the run are too large');
 
 function remembered<T extends object>(compile: (source: string) => T): (source: string) => T {
   const known = new LRUCache<string, T>({ max: MAX_KEPT, memoMethod: compile });

@@ -3,7 +3,9 @@ import { failure, type Failure } from '../state/executor.ts';
 import { runValues } from './run-values.ts';
 import type { Templates } from './templates.ts';
 
-const failed = (msg: string, source: string) => failure('expression_failed', `when: ${msg}, in ${source}`);
+/** An expression that could not be evaluated: because of what it says, or of how long it took. */
+export const expressionFailure = (reason: string, message: string, type = 'expression_failed'): Failure =>
+  failure(reason === 'compute_limit' ? reason : type, message);
 
 interface StepIdentity {
   run: ActiveRun;
@@ -12,17 +14,15 @@ interface StepIdentity {
 }
 
 /** A missing value skips the step with an event; a type error fails it, so that nothing runs by mistake. */
-export function evaluateWhen(
+export async function evaluateWhen(
   { templates, now }: { templates: Templates; now(): number },
   { run, name, locals }: StepIdentity,
   when: string | undefined,
-): 'run' | 'skip' | Failure {
+): Promise<'run' | 'skip' | Failure> {
   if (when === undefined) return 'run';
-  const compiled = templates.expression(when);
-  if (!compiled.ok) return failed(compiled.msg, when);
-  const result = compiled.expression.evaluate(runValues(run, now(), locals));
+  const result = await templates.evaluate(when, runValues(run, now(), locals), run.id);
   if (result.ok) return result.value === true ? 'run' : 'skip';
-  if (result.reason !== 'missing') return failed(result.msg, when);
+  if (result.reason !== 'missing') return expressionFailure(result.reason, `when: ${result.msg}, in ${when}`);
   const message = `when: ${result.msg}, in ${when}; the step is skipped`;
   run.journal.add('warn', 'expression_missing_value', message, { step_name: name });
   return 'skip';

@@ -100,7 +100,6 @@ export function concurrencyGroupOf(
   const { concurrency } = pipeline;
   if (!concurrency) return null;
   const { limit, key, on_limit: onLimit } = concurrency;
-  const compiled = key === undefined ? null : templates.template(key);
   const { labels, annotations, metadata, severity, summary, source } = context;
   const values = {
     ...metadata,
@@ -114,7 +113,7 @@ export function concurrencyGroupOf(
     vars: pipeline.vars,
     pipeline_name: pipeline.name,
   };
-  const rendered = compiled?.ok ? compiled.template.render(values) : null;
+  const rendered = key === undefined ? null : templates.renderNow(key, values);
   return { key: `${pipeline.name}\n${rendered?.ok ? rendered.text : ''}`, limit, onLimit };
 }
 

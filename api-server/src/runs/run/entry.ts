@@ -33,7 +33,7 @@ async function runGroup(
   index: number,
 ): Promise<StepOutcome> {
   const executor = isParallel(step) ? 'parallel' : 'fan_out';
-  const condition = evaluateWhen(deps, { run, name: step.name }, step.when);
+  const condition = await evaluateWhen(deps, { run, name: step.name }, step.when);
   if (condition === 'skip') return skipGroup(deps, { run, step, index, executor });
   if (condition !== 'run')
     return failGroup(deps, { run, step, index, executor, join: 'all_must_pass', raw: null }, condition);

@@ -18,9 +18,9 @@ type AnyPipelineStep = Extract<AnyStep, { executor: 'pipeline' }>;
 /** A step that runs another pipeline and takes its last trust. */
 export function pipelineStep(deps: PipelineStepDeps): StepKind {
   return {
-    prepare: (ctx) => {
+    prepare: async (ctx) => {
       const step = ctx.step as AnyPipelineStep;
-      const context = renderContext(deps, ctx, step);
+      const context = await renderContext(deps, ctx, step);
       if (!context.ok) return context;
       return {
         ok: true,
@@ -49,16 +49,17 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
 /** `${ENV}` has no meaning in a context: it stays as written. */
 const NO_ENV = { verbatim: true, valueOf: () => undefined, mask: (text: string) => text };
 
-function renderContext(
+async function renderContext(
   deps: PipelineStepDeps,
   { run, name, locals }: StepContext,
   step: AnyPipelineStep,
-): { ok: true; value: SubContext } | Failure {
+): Promise<{ ok: true; value: SubContext } | Failure> {
   const values = runValues(run, deps.now(), locals);
-  const rendered = renderJson(step.context ?? {}, {
+  const rendered = await renderJson(step.context ?? {}, {
     templates: deps.templates,
     env: NO_ENV,
     values,
+    owner: run.id,
     field: 'context',
     missing: noteMissing('the context', { run, name }),
   });

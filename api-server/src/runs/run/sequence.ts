@@ -22,11 +22,18 @@ export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOu
     if (stopped?.why === 'shutdown') throw stopped;
     if (stopped) return afterStop(stopped);
     const outcome = await runEntry(deps, run, step, index);
+    if (deps.templates.isBarred(run.id)) return barred(step);
     const next = consequence(step, outcome);
     if (next !== 'next') return { status: next, error: runError(step, outcome) };
   }
   return { status: 'completed', error: null };
 }
+
+/** A run whose evaluations take too long twice has no use for its other steps, whatever `on_failure` says. */
+const barred = ({ name }: Step): RunOutcome => ({
+  status: 'failed',
+  error: { step: name, message: 'compute_limit: two evaluations of this run took too long or too much memory' },
+});
 
 const afterStop = ({ why, message }: { why: string; message: string }) => ({
   status: why === 'cancelled' ? ('cancelled' as const) : ('failed' as const),

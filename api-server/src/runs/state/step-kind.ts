@@ -89,5 +89,5 @@ export interface Prepared {
  * repeats it to the letter, or its idempotency key would not fit.
  */
 export interface StepKind {
-  prepare(ctx: StepContext, earlier: RawResponse | null): Prepared | Failure;
+  prepare(ctx: StepContext, earlier: RawResponse | null): Promise<Prepared | Failure>;
 }

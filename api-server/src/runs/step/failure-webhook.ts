@@ -35,9 +35,10 @@ export async function callFailureWebhook(
   const rendering: Rendering = {
     ...deps,
     values: runValues(run, deps.now(), { ...locals, error }),
+    owner: run.id,
     missing: noteMissing('on_failure.webhook', { run, name }),
   };
-  const request = renderRequest({ ...hook, method: 'POST' }, rendering, said);
+  const request = await renderRequest({ ...hook, method: 'POST' }, rendering, said);
   if (!request.ok) return note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });

@@ -39,11 +39,12 @@ export interface StepOutcome {
 
 /** Runs one executor step from `when` to the gate. Throws `Stopped` for a shutdown, and for nothing else that is expected. */
 export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
-  const condition = evaluateWhen(deps, ctx, ctx.step.when);
+  const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const kind = deps.kinds.get(ctx.step.executor);
   const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
-  const prepared = condition === 'run' ? (kind?.prepare(ctx, earlier) ?? notConfigured(ctx.step.executor)) : condition;
+  const prepared =
+    condition === 'run' ? ((await kind?.prepare(ctx, earlier)) ?? notConfigured(ctx.step.executor)) : condition;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);

@@ -24,11 +24,12 @@ export interface WebhookStepDeps {
 /** A step that calls a URL; its answer has no confidence, so it passes no gate and fails none. */
 export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
-    prepare: (ctx) => {
+    prepare: async (ctx) => {
       const step = ctx.step as Extract<AnyStep, { executor: 'webhook' }>;
       const values = runValues(ctx.run, deps.now(), ctx.locals);
       const missing = noteMissing('the request', ctx);
-      const request = renderRequest(step, { templates: deps.templates, env: deps.env, values, missing });
+      const rendering = { templates: deps.templates, env: deps.env, values, missing, owner: ctx.run.id };
+      const request = await renderRequest(step, rendering);
       if (!request.ok) return request;
       return {
         ok: true,

@@ -42,7 +42,7 @@ const deps: ReceiveDeps = {
       duplicate: request.context.fingerprint === 'seen' ? { id: 'run-1', status: 'running', triggeredAt: 0 } : null,
     }),
   roomFor: () => 'accepted',
-  firstPrompt: ({ context }) => ({ step: 'one', text: `${context.summary}?`, missing: [], error: null }),
+  firstPrompt: ({ context }) => Promise.resolve({ step: 'one', text: `${context.summary}?`, missing: [], error: null }),
   now: () => 0,
 };
 

@@ -17,7 +17,7 @@ export interface ReceiveDeps {
   /** The decision of `intake`, without storing anything: which alert the run would be for, and the run that suppresses it. */
   choose(request: IntakeRequest): Promise<Pick<Choice, 'request' | 'duplicate'>>;
   roomFor(request: IntakeRequest): Room | Promise<Room>;
-  firstPrompt(request: IntakeRequest): FirstPrompt | null;
+  firstPrompt(request: IntakeRequest): Promise<FirstPrompt | null>;
   now(): number;
 }
 
@@ -115,7 +115,7 @@ async function preview(
     fingerprint: context.fingerprint,
     dedup: { duplicate: duplicate !== null, runId: duplicate ? duplicate.id : null },
     context,
-    ...(withPrompt && { prompt: request && deps.firstPrompt(request) }),
+    ...(withPrompt && { prompt: request && (await deps.firstPrompt(request)) }),
     ...(await outlook(deps, decision, { request, duplicate })),
   };
 }

@@ -24,7 +24,7 @@ export interface PlanDeps {
   database: Pick<Database, 'db'>;
   definitions(): Pick<Snapshot, 'pipelines' | 'byName'>;
   replaySettings: ReplayConfig;
-  templates: Pick<Templates, 'template'>;
+  templates: Pick<Templates, 'problemOf'>;
 }
 
 /** A recorded execution to replay. With an outcome its label is pinned: later marks of the execution do not change it. */
@@ -116,13 +116,13 @@ function loadedWith(
 
 /** Refuses a template that cannot be compiled. */
 export function checkTemplate(
-  templates: Pick<Templates, 'template'>,
+  templates: Pick<Templates, 'problemOf'>,
   { promptTemplate }: Candidate,
   loc: (string | number)[],
 ): void {
   if (promptTemplate === undefined) return;
-  const compiled = templates.template(promptTemplate);
-  if (!compiled.ok) throw badField(loc, compiled.msg);
+  const problem = templates.problemOf(promptTemplate);
+  if (problem !== null) throw badField(loc, problem);
 }
 
 /** The recorded prompt can be sent again only where its template stays (Orchestration 4.6, rule 2). */

@@ -1,0 +1,96 @@
+import type { ComputeLimit } from '../../language/compute-limit.ts';
+import { compileJsonSchema, type CompiledJsonSchema, type SchemaResult } from '../../language/json-schema.ts';
+import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
+import type { ResultOf, SchemaVerdict, Task } from './task.ts';
+import { createWorkerPool, type PoolLimits } from './worker-pool.ts';
+
+/**
+ * Computes what others wrote: in place where that takes no time to speak of, else in a thread that is ended when it takes too long.
+ * `owner` names what the work is for; after two tasks that ended their thread no more are taken for it.
+ */
+export interface Compute {
+  /** In a thread, whatever the size. */
+  inThread<T extends Task>(task: T, owner?: string | null): Promise<ResultOf<T> | ComputeLimit>;
+  /** At once where the schema is small. */
+  checkSchema(schema: unknown): SchemaVerdict | Promise<SchemaVerdict>;
+  validate(schema: object, value: unknown, owner?: string | null): Promise<SchemaResult | ComputeLimit>;
+  /** Whether a pattern is found in a text. Null where that took too long. */
+  matches(pattern: string, text: string): boolean | Promise<boolean | null>;
+  isBarred(owner: string): boolean;
+  close(): Promise<void>;
+}
+
+interface KnownSchema {
+  text: string;
+  bytes: number;
+  /** Null where it is not compiled here. */
+  inline: { compiled: CompiledJsonSchema; patterns: number } | null;
+}
+
+/** Characters that all patterns of a schema together read inline. */
+const INLINE_PATTERN_BYTES = 64 * 1024;
+/** Verdicts about schemas that are kept. */
+const MAX_VERDICTS = 200;
+
+export function createCompute(limits: PoolLimits): Compute {
+  const pool = createWorkerPool(limits);
+  const known = new WeakMap<object, KnownSchema>();
+  const verdicts = new Map<string, SchemaVerdict>();
+
+  const knownSchema = (schema: object): KnownSchema => {
+    const found = known.get(schema);
+    if (found) return found;
+    const text = JSON.stringify(schema);
+    const bytes = Buffer.byteLength(text);
+    const patterns = inlinePatternsOf(schema, bytes);
+    const inline = patterns === null ? null : { compiled: compileJsonSchema(schema), patterns };
+    const fresh = { text, bytes, inline };
+    known.set(schema, fresh);
+    return fresh;
+  };
+
+  const judge = async (text: string): Promise<SchemaVerdict> => {
+    const result = await pool.run({ kind: 'schema', schema: text }, null);
+    if ('reason' in result) return { ok: false, msg: `JSON Schema cannot be compiled: ${result.msg}` };
+    if (verdicts.size >= MAX_VERDICTS) verdicts.delete(verdicts.keys().next().value as string);
+    verdicts.set(text, result);
+    return result;
+  };
+
+  return {
+    inThread: (task, owner = null) => pool.run(task, owner),
+    isBarred: pool.isBarred,
+    close: pool.close,
+    checkSchema: (schema) => {
+      if (typeof schema !== 'object' || schema === null) return verdictOf(compileJsonSchema(schema));
+      const { inline, text } = knownSchema(schema);
+      return inline ? verdictOf(inline.compiled) : (verdicts.get(text) ?? judge(text));
+    },
+    validate: async (schema, value, owner = null) => {
+      const { inline, text } = knownSchema(schema);
+      if (inline && isInlineValue(value, inline.patterns)) return check(inline.compiled, value);
+      return pool.run({ kind: 'answer', schema: text, value }, owner);
+    },
+    matches: (pattern, text) => {
+      const compiled = inlinePattern(pattern);
+      if (compiled && !compiled.ok) return false;
+      if (compiled && compiled.size * text.length <= INLINE.patternWork) return compiled.test(text);
+      return pool
+        .run({ kind: 'pattern', pattern, text }, null)
+        .then((result) => ('found' in result ? result.found : null));
+    },
+  };
+}
+
+const verdictOf = (compiled: CompiledJsonSchema): SchemaVerdict => (compiled.ok ? { ok: true } : compiled);
+
+const check = (compiled: CompiledJsonSchema, value: unknown): SchemaResult =>
+  compiled.ok ? compiled.validate(value) : { ok: false, errors: [{ loc: [], msg: compiled.msg }] };
+
+function isInlineValue(value: unknown, patterns: number): boolean {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  return bytes <= INLINE.answerBytes && bytes * patterns <= INLINE_PATTERN_BYTES;
+}
+
+export { INLINE, sizeOfValues } from './inline.ts';
+export type { SchemaVerdict } from './task.ts';

@@ -1,0 +1,105 @@
+import { compileRegex, type CompiledRegex } from '../../language/regex.ts';
+import type { Values } from './task.ts';
+
+/** Sizes below which the thread of the service computes; what is larger goes to the pool. */
+export const INLINE = {
+  schemaBytes: 4 * 1024,
+  answerBytes: 64 * 1024,
+  textChars: 16 * 1024,
+  /** Of an expression or a template. */
+  sourceChars: 4 * 1024,
+  values: 5000,
+  expressionSteps: 5000,
+  templateVisits: 20_000,
+  /** Characters of the text times instructions of the pattern. */
+  patternWork: 500_000,
+  /** Instructions of a pattern, estimated before it is compiled. */
+  patternSize: 4000,
+} as const;
+
+/** Characters and values of the context of one task in the pool: they are copied. */
+const MAX_COPIED_CHARS = 16 * 1024 * 1024;
+const MAX_COPIED_VALUES = 200_000;
+
+/** How much an expression may meet: `small` is computed inline, `huge` not at all. */
+export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
+  const open: unknown[] = [values];
+  let chars = 0;
+  let longest = 0;
+  for (let at = 0; at < open.length; at++) {
+    const value = open[at];
+    if (typeof value === 'string') {
+      chars += value.length;
+      longest = Math.max(longest, value.length);
+    } else for (const part of partsOf(value, MAX_COPIED_VALUES - open.length)) open.push(part);
+    if (chars > MAX_COPIED_CHARS || open.length > MAX_COPIED_VALUES) return 'huge';
+  }
+  return longest <= INLINE.textChars && open.length <= INLINE.values ? 'small' : 'large';
+}
+
+/** The parts of a list or map, one more than `most` where there are more. */
+function partsOf(value: unknown, most: number): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return (Array.isArray(value) ? (value as unknown[]) : Object.values(value)).slice(0, most + 1);
+}
+
+const HEAVY_KEYWORDS = new Set([
+  '$ref',
+  '$dynamicRef',
+  'uniqueItems',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'dependentSchemas',
+  'dependencies',
+  'patternProperties',
+]);
+const ALTERNATIVES = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'contains']);
+
+/** How many patterns a schema has that is compiled inline; null where compiling it, or checking with it, may take long. */
+export function inlinePatternsOf(schema: object, bytes: number): number | null {
+  const found = { patterns: 0 };
+  return bytes <= INLINE.schemaBytes && isPlain(schema, 0, found) ? found.patterns : null;
+}
+
+interface Found {
+  patterns: number;
+}
+
+function isPlain(schema: unknown, alternatives: number, found: Found): boolean {
+  if (typeof schema !== 'object' || schema === null) return true;
+  if (Array.isArray(schema)) return schema.every((item) => isPlain(item, alternatives, found));
+  return Object.entries(schema).every(([key, part]) => isPlainKeyword(key, part, { alternatives, found }));
+}
+
+function isPlainKeyword(key: string, part: unknown, { alternatives, found }: { alternatives: number; found: Found }) {
+  if (HEAVY_KEYWORDS.has(key)) return false;
+  if (key === 'pattern') {
+    found.patterns += 1;
+    return typeof part === 'string' && part.length <= 100 && estimatedSize(part) <= 400;
+  }
+  if (key === 'properties' && typeof part === 'object' && part !== null)
+    return isPlain(Object.values(part), alternatives, found);
+  const inside = alternatives + (ALTERNATIVES.has(key) ? 1 : 0);
+  return inside <= 1 && isPlain(part, inside, found);
+}
+
+/** An upper bound of the instructions of a pattern, from its text alone: compiling it can take a third of a second. */
+function estimatedSize(source: string): number {
+  let size = source.length;
+  for (const [, least = '', most = ''] of source.matchAll(/\{(\d+),?(\d*)\}/g))
+    size *= Math.max(1, Number(least), Number(most));
+  return size;
+}
+
+const compiledPatterns = new Map<string, CompiledRegex | null>();
+const MAX_PATTERNS = 1000;
+
+/** The compiled pattern; null where compiling it may take long. */
+export function inlinePattern(source: string): CompiledRegex | null {
+  const known = compiledPatterns.get(source);
+  if (known !== undefined) return known;
+  const compiled = estimatedSize(source) <= INLINE.patternSize ? compileRegex(source) : null;
+  if (compiledPatterns.size >= MAX_PATTERNS) compiledPatterns.delete(compiledPatterns.keys().next().value as string);
+  compiledPatterns.set(source, compiled);
+  return compiled;
+}

@@ -1,0 +1,27 @@
+import type { Evaluated } from '../../language/expression.ts';
+import type { SchemaResult } from '../../language/json-schema.ts';
+import type { Rendered } from '../../language/template-model.ts';
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What a thread computes; schemas are JSON text, by which the thread keeps what it compiled. */
+export type Task =
+  | { kind: 'template'; source: string; sandbox: boolean; values: Values }
+  | { kind: 'expression'; source: string; values: Values }
+  | { kind: 'schema'; schema: string }
+  | { kind: 'answer'; schema: string; value: unknown }
+  | { kind: 'pattern'; pattern: string; text: string };
+
+export type SchemaVerdict = { ok: true } | { ok: false; msg: string };
+
+export interface TaskResults {
+  template: Rendered;
+  expression: Evaluated;
+  schema: SchemaVerdict;
+  answer: SchemaResult;
+  pattern: { ok: true; found: boolean };
+}
+export type ResultOf<T extends Task> = TaskResults[T['kind']];
+
+/** From the thread: `ready` once, then an answer for each task. */
+export type ThreadMessage = { ready: true } | { result: TaskResults[Task['kind']] };

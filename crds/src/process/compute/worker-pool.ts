@@ -1,0 +1,178 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type ComputeLimit, computeLimit } from '../../language/compute-limit.ts';
+import type { ResultOf, Task, ThreadMessage } from './task.ts';
+
+export interface PoolLimits {
+  /** Milliseconds of one task. */
+  timeoutMs: number;
+  /** Heap of one thread. */
+  memoryMib?: number;
+  threads?: number;
+  maxWaiting?: number;
+  /** Milliseconds after which a thread without work ends. */
+  idleMs?: number;
+}
+
+export interface WorkerPool {
+  /** Tasks of one owner are computed one after the other. */
+  run<T extends Task>(task: T, owner: string | null): Promise<ResultOf<T> | ComputeLimit>;
+  /** Whether two tasks of this owner ended their thread: no further one is taken. */
+  isBarred(owner: string): boolean;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  task: Task;
+  owner: string | null;
+  settle(result: unknown): void;
+}
+
+interface Thread {
+  worker: Worker;
+  ready: boolean;
+  entry: Entry | null;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const START_MS = 30_000;
+const MAX_ENDED = 2;
+/** Owners whose tasks ended a thread that are remembered. */
+const MAX_OWNERS = 10_000;
+
+/**
+ * Threads for what others wrote: a task that takes too long or too much memory ends with its thread, and the next one gets a new
+ * thread. The first thread starts with the first task; threads without work end.
+ */
+export function createWorkerPool({
+  timeoutMs,
+  memoryMib = 128,
+  threads: maxThreads = Math.min(2, availableParallelism()),
+  maxWaiting = 256,
+  idleMs = 30_000,
+}: PoolLimits): WorkerPool {
+  const waiting: Entry[] = [];
+  const threads = new Set<Thread>();
+  const ended = new Map<string, number>();
+  let closed = false;
+
+  const isBarred = (owner: string) => (ended.get(owner) ?? 0) >= MAX_ENDED;
+  const isBusy = (owner: string | null) => owner !== null && [...threads].some(({ entry }) => entry?.owner === owner);
+
+  const countEnd = (owner: string | null) => {
+    if (owner === null) return;
+    const count = (ended.get(owner) ?? 0) + 1;
+    ended.delete(owner);
+    ended.set(owner, count);
+    if (ended.size > MAX_OWNERS) ended.delete(ended.keys().next().value as string);
+  };
+
+  /** Ends a thread with its task; the thread may be in the middle of it. */
+  const end = (thread: Thread, why: ComputeLimit | null): void => {
+    if (!threads.delete(thread)) return;
+    clearTimeout(thread.timer);
+    void thread.worker.terminate();
+    const { entry } = thread;
+    if (entry && why) {
+      countEnd(entry.owner);
+      entry.settle(why);
+    }
+    next();
+  };
+
+  const arm = (thread: Thread, ms: number, why: ComputeLimit | null) => {
+    clearTimeout(thread.timer);
+    thread.timer = setTimeout(() => end(thread, why), ms).unref();
+  };
+
+  const rest = (thread: Thread) => {
+    arm(thread, idleMs, null);
+    next();
+  };
+
+  const begin = (thread: Thread) => {
+    arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
+    thread.worker.postMessage(thread.entry?.task, []);
+  };
+
+  const start = (entry: Entry) => {
+    const worker = new Worker(new URL('./compute-worker.ts', import.meta.url), {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: memoryMib, maxYoungGenerationSizeMb: memoryMib / 4 },
+    });
+    worker.unref();
+    const thread: Thread = { worker, ready: false, entry, timer: undefined };
+    threads.add(thread);
+    arm(thread, START_MS, computeLimit('the thread for it did not start'));
+    worker.on('message', (message: ThreadMessage) => {
+      if ('result' in message) {
+        thread.entry?.settle(message.result);
+        thread.entry = null;
+      }
+      thread.ready = true;
+      if (thread.entry) begin(thread);
+      else rest(thread);
+    });
+    worker.once('error', (error) => end(thread, computeLimit(reasonOf(error, memoryMib))));
+    worker.once('exit', () => end(thread, computeLimit('its thread ended')));
+  };
+
+  const idleThread = () => [...threads].find(({ ready, entry }) => ready && !entry);
+
+  /** The next entry whose owner has nothing in a thread. Those of a barred owner are settled on the way. */
+  const takeEntry = (): Entry | null => {
+    for (let at = 0; at < waiting.length; at++) {
+      const entry = waiting[at] as Entry;
+      const isRefused = entry.owner !== null && isBarred(entry.owner);
+      if (!isRefused && isBusy(entry.owner)) continue;
+      waiting.splice(at, 1);
+      if (!isRefused) return entry;
+      entry.settle(barred());
+      at -= 1;
+    }
+    return null;
+  };
+
+  /** Gives idle threads an entry, then starts threads for what is left. */
+  const next = (): void => {
+    for (;;) {
+      const thread = idleThread();
+      if (!thread && threads.size >= maxThreads) return;
+      const entry = takeEntry();
+      if (!entry) return;
+      if (thread) {
+        thread.entry = entry;
+        begin(thread);
+      } else start(entry);
+    }
+  };
+
+  return {
+    isBarred,
+    run: <T extends Task>(task: T, owner: string | null) =>
+      new Promise<ResultOf<T> | ComputeLimit>((settle) => {
+        if (closed || waiting.length >= maxWaiting) return settle(computeLimit('too much waits to be computed'));
+        if (owner !== null && isBarred(owner)) return settle(barred());
+        waiting.push({ task, owner, settle });
+        next();
+      }),
+    close: async () => {
+      closed = true;
+      for (const { settle } of waiting.splice(0)) settle(computeLimit('the service stops'));
+      const workers = [...threads].map(({ worker }) => worker);
+      for (const thread of threads) {
+        threads.delete(thread);
+        clearTimeout(thread.timer);
+        thread.entry?.settle(computeLimit('the service stops'));
+      }
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
+  };
+}
+
+const barred = () => computeLimit('two evaluations before it took too long or too much memory');
+
+const reasonOf = (error: unknown, memoryMib: number): string =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? `it took more than ${memoryMib} MiB of memory`
+    : 'its thread failed';
