@@ -1,4 +1,5 @@
 import { readArguments } from '@signalbox/crds/process/arguments';
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import { stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig } from './config/load.ts';
@@ -23,7 +24,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Runs the service in the foreground until SIGTERM or SIGINT. */
 export async function main(args: string[], env: Environment): Promise<void> {
   const asked = readArguments(args, { usage: USAGE, version: packageJson.version });
-  if (asked.kind === 'error') return fail(asked.message);
+  if (asked.kind === 'error') return void (process.exitCode = refuseUsage('api-server', asked.message, USAGE));
   if (asked.kind === 'print') return void process.stdout.write(asked.text);
   const loaded = loadConfig(asked.config, env);
   if (!loaded.ok) return fail(loaded.message);

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { DefinitionKind } from '@signalbox/crds';
+import { usageProblem } from '@signalbox/crds/process/command-line';
 import { readRunnerOptions, RUNNER_FLAGS, type RunnerOptions } from './config/runner-options.ts';
 import { isKind } from './objects/custom-object.ts';
 
@@ -102,12 +103,12 @@ export function readCommand(argv: readonly string[]): Command {
     if (values.help) return { role: 'help' };
     if (values.version) return { role: 'version' };
     const [role, ...rest] = positionals;
-    if (rest.length > 0) return error(`unexpected argument "${rest[0]}"; see --help`);
+    if (rest.length > 0) return error(`unexpected argument "${rest[0]}"`);
     if (role === 'sync') return syncCommand(values);
     if (role === 'manager') return managerCommand(values);
-    return error('name the role to run: sync or manager; see --help');
+    return error('name the role to run: sync or manager');
   } catch (cause) {
-    return error(cause instanceof Error ? cause.message : String(cause));
+    return error(usageProblem(cause));
   }
 }
 

@@ -1,3 +1,4 @@
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../package.json' with { type: 'json' };
 import { HELP, readCommand } from './cli.ts';
@@ -23,7 +24,7 @@ async function main(argv: readonly string[]): Promise<number | null> {
       process.stdout.write(`${packageJson.version}\n`);
       return 0;
     case 'error':
-      return refuse(command.message);
+      return refuseUsage('controller', command.message, HELP);
     case 'sync': {
       const log = createLog('sync');
       const { startSync } = await import('./sync.ts');

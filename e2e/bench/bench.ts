@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions as optionsOf } from '@signalbox/crds/process/command-line';
 import { z } from 'zod';
 import { scratchDirectory } from '../support/scratch.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
@@ -44,7 +44,7 @@ interface Outcome {
 }
 
 function readOptions(): Options | undefined {
-  const { values } = parseArgs({
+  const { values } = optionsOf('bench', HELP, {
     options: {
       only: { type: 'string', multiple: true, default: [] },
       seconds: { type: 'string', default: '3' },

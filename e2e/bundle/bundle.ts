@@ -1,7 +1,7 @@
 /** `npm run bundle`: each part of Signalbox as one folder of plain JavaScript, which is what the image runs. */
 import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '@signalbox/crds/process/command-line';
 import { rolldown } from 'rolldown';
 import { filesBeside } from './files-beside.ts';
 import { licencesOf, packageOf } from './licences.ts';
@@ -69,7 +69,9 @@ function copyInto(dir: string, from: string, file: string): void {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, help: { type: 'boolean' } } });
+  const { values } = readOptions('bundle', HELP, {
+    options: { out: { type: 'string', default: 'dist' }, help: { type: 'boolean' } },
+  });
   if (values.help) return void process.stdout.write(HELP);
   const out = resolve(values.out);
   const packages = new Set<string>();

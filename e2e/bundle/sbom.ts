@@ -1,6 +1,7 @@
 /** `npm run sbom`: the packages that the image is made of, as CycloneDX. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { readOptions } from '@signalbox/crds/process/command-line';
 
 const HELP =
   'npm run --silent sbom > FILE: the packages that Signalbox is made of, without its tools, as CycloneDX JSON\n';
@@ -24,7 +25,8 @@ function withoutTools(bom: Bom): Bom {
   return { ...bom, components, dependencies };
 }
 
-if (process.argv.includes('--help')) process.stdout.write(HELP);
+const { values } = readOptions('sbom', HELP, { options: { help: { type: 'boolean' } } });
+if (values.help) process.stdout.write(HELP);
 else {
   const args = ['sbom', '--sbom-format', 'cyclonedx', ...WORKSPACES];
   const text = execFileSync('npm', args, {

@@ -1,4 +1,5 @@
 /** `npm run check`: all static checks. */
+import { readOptions } from '@signalbox/crds/process/command-line';
 import { type Outcome, runCommand } from './run-command.ts';
 
 const CHECKS: readonly { name: string; command: string; args: readonly string[] }[] = [
@@ -36,11 +37,14 @@ async function runAll(): Promise<string[]> {
   return failed;
 }
 
-if (process.argv.includes('--help')) {
+const { values } = readOptions('check', HELP, {
+  options: { fix: { type: 'boolean' }, help: { type: 'boolean' } },
+});
+if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
-if (process.argv.includes('--fix')) await runCommand('oxfmt', ['.']);
+if (values.fix) await runCommand('oxfmt', ['.']);
 const failed = await runAll();
 console.log(failed.length === 0 ? 'check passed' : `check failed: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

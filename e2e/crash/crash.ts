@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readOptions as optionsOf } from '@signalbox/crds/process/command-line';
 import { z } from 'zod';
 import { compileShim } from '../shim/shim.ts';
 import { type CrashReport, runCrashRounds } from './rounds.ts';
@@ -31,7 +31,7 @@ const Options = z.object({
 type Options = z.infer<typeof Options>;
 
 function readOptions(): Options | undefined {
-  const { values } = parseArgs({
+  const { values } = optionsOf('crash', HELP, {
     options: {
       rounds: { type: 'string', default: '200' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },

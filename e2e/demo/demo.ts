@@ -2,6 +2,7 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import { call } from '../support/call.ts';
 import type { Change } from '../support/local-config.ts';
 import { type LocalServices, startLocalServices } from '../support/local-services.ts';
@@ -148,8 +149,7 @@ switch (command.kind) {
     process.stdout.write(HELP);
     break;
   case 'error':
-    process.stderr.write(`${command.message}\n\n${HELP}`);
-    process.exitCode = 2;
+    process.exitCode = refuseUsage('demo', command.message, HELP);
     break;
   case 'run':
     process.exitCode = await run(command.options);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { usageProblem } from '@signalbox/crds/process/command-line';
 import { ROOT } from '../support/start-service.ts';
 
 export const HELP = `npm run demo [-- OPTIONS]
@@ -41,6 +42,6 @@ export function readCommand(argv: readonly string[]): Command {
     const dataDir = values.data ? resolve(values.data) : resolve(ROOT, 'data');
     return { kind: 'run', options: { once: values.once, live: values.live, model: values.model ?? null, dataDir } };
   } catch (error) {
-    return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'error', message: usageProblem(error) };
   }
 }

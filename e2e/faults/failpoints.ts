@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readOptions as optionsOf } from '@signalbox/crds/process/command-line';
 import { z } from 'zod';
 import { openDatabases } from './databases.ts';
 import { fullPlan, runAll, shortPlan } from './plan.ts';
@@ -29,7 +29,7 @@ const Options = z.object({
 });
 
 function readOptions(): z.infer<typeof Options> | undefined {
-  const { values } = parseArgs({
+  const { values } = optionsOf('failpoints', HELP, {
     options: {
       database: { type: 'string', default: 'sqlite' },
       stride: { type: 'string', default: '1' },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readOptions } from '@signalbox/crds/process/command-line';
 import { scratchDirectory } from '../support/scratch.ts';
 import { liveProviders } from './live-providers.ts';
 import { CHECKS, checkLive } from './live-run.ts';
@@ -10,7 +10,9 @@ ${CHECKS.map(({ what }) => `  - ${what}`).join('\n')}
 Each costs a fraction of a cent. Exit code 1 when an answer is wrong; 0 without any key.
 `;
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } });
+const { values } = readOptions('live', HELP, {
+  options: { only: { type: 'string' }, help: { type: 'boolean', default: false } },
+});
 const { present, absent } = liveProviders(process.env);
 const chosen = present.filter(({ name }) => values.only === undefined || name === values.only);
 let failed = 0;

@@ -1,10 +1,11 @@
-import { parseArgs } from 'node:util';
+import { readOptions } from '@signalbox/crds/process/command-line';
 import { scratchDirectory } from '../support/scratch.ts';
 import { memorySentence } from './memory-trend.ts';
 import { problemsOf, soak } from './soak-run.ts';
 
-/** `node e2e/gateway/soak.ts --minutes 60`: exit code 1 unless the gateway stayed healthy. */
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '3' } } });
+const HELP = 'node e2e/gateway/soak.ts [--minutes 60]: exit code 1 unless the gateway stayed healthy';
+
+const { values } = readOptions('soak', HELP, { options: { minutes: { type: 'string', default: '3' } } });
 using scratch = scratchDirectory('signalbox-soak-');
 const result = await soak(scratch.path, Number(values.minutes) * 60, (text) => console.log(text));
 const problems = problemsOf(result);

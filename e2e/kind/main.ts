@@ -1,5 +1,5 @@
 /** `npm run e2e`: the complete installation in a real cluster. */
-import { parseArgs } from 'node:util';
+import { readOptions } from '@signalbox/crds/process/command-line';
 import { run } from './run.ts';
 import type { Cluster } from './cluster.ts';
 import { diagnose } from './diagnose.ts';
@@ -31,7 +31,7 @@ async function missingPrograms(): Promise<string[]> {
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readOptions('e2e', HELP, {
     options: { keep: { type: 'boolean' }, 'without-argocd': { type: 'boolean' }, help: { type: 'boolean' } },
   });
   if (values.help) {

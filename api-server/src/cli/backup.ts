@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, refuseUsage } from '@signalbox/crds/process/command-line';
 import { loadConfig } from '../config/load.ts';
 import { backUp } from '../store/db/backup.ts';
 
@@ -19,9 +19,10 @@ export async function backup(args: string[], env: Readonly<Record<string, string
     overwrite: { type: 'boolean' },
     help: { type: 'boolean' },
   } as const;
-  const { values } = parseArgs({ args, options });
+  const { values } = readOptions('backup', USAGE, { args, options });
   if (values.help) return say(USAGE, 0);
-  if (!values.config || !values.to) return say(USAGE, 2);
+  if (!values.config) return refuseUsage('backup', '--config FILE is required', USAGE);
+  if (!values.to) return refuseUsage('backup', '--to FILE is required', USAGE);
   const loaded = loadConfig(values.config, env);
   if (!loaded.ok) return say(`backup: ${loaded.message}\n`, 1);
   const { database } = loaded.config;

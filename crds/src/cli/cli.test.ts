@@ -47,7 +47,10 @@ test('an empty folder, a missing path and a wrong option say what to do', () => 
     status: 1,
     err: expect.stringMatching(/no definitions under .*\n\nUsage/) as string,
   });
-  expect(run('validate', 'nowhere')).toMatchObject({ status: 2, err: 'nowhere: no such file or folder\n' });
+  expect(run('validate', 'nowhere')).toMatchObject({
+    status: 2,
+    err: expect.stringMatching(/^validate: nowhere: no such file or folder\n/) as string,
+  });
   expect(run('validate', '--fast')).toMatchObject({
     status: 2,
     err: expect.stringContaining('unknown option --fast') as string,
@@ -57,5 +60,4 @@ test('an empty folder, a missing path and a wrong option say what to do', () => 
 
 test('the repository holds what generate would write', () => {
   expect(run('generate', '--check')).toEqual({ status: 0, out: '', err: '' });
-  expect(run('generate', '--wrong').status).toBe(2);
 });

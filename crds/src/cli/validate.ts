@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import type { FoundFile } from './classify.ts';
 import { report } from './report.ts';
 
@@ -33,8 +34,8 @@ function readFound(path: string): FoundFile {
 /** The problem with the arguments, or null. */
 function misuse(args: readonly string[]): string | null {
   const flag = args.find((arg) => arg.startsWith('-'));
-  if (flag !== undefined) return `unknown option ${flag}\n\n${HELP}`;
-  if (args.length === 0) return `PATH is required\n\n${HELP}`;
+  if (flag !== undefined) return `unknown option ${flag}`;
+  if (args.length === 0) return 'PATH is required';
   const absent = args.find((path) => !existsSync(path));
   return absent === undefined ? null : `${absent}: no such file or folder`;
 }
@@ -46,8 +47,7 @@ function main(args: readonly string[]): number {
   }
   const wrong = misuse(args);
   if (wrong !== null) {
-    console.error(wrong);
-    return 2;
+    return refuseUsage('validate', wrong, HELP);
   }
   const files = [...new Set(args.flatMap(yamlFiles))];
   const { lines, errors, definitions } = report(files.map(readFound));

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { usageProblem } from './command-line.ts';
 
 /** What the command line of a service asks for: a text to print, or to run with a configuration file. */
 export type Arguments =
@@ -19,9 +20,9 @@ export function readArguments(
     const { values } = parseArgs({ args: [...argv], options });
     if (values.help) return { kind: 'print', text: usage };
     if (values.version) return { kind: 'print', text: `${version}\n` };
-    if (!values.config) return { kind: 'error', message: '--config FILE is required; see --help' };
+    if (!values.config) return { kind: 'error', message: '--config FILE is required' };
     return { kind: 'run', config: values.config };
   } catch (error) {
-    return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'error', message: usageProblem(error) };
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readArguments } from '@signalbox/crds/process/arguments';
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { baseEnvironment } from '../config/base-environment.ts';
@@ -31,7 +32,7 @@ export interface Invocation {
 /** Runs the command line; returns the exit code, or null while the service runs. */
 export async function runCommand(invocation: Invocation): Promise<number | null> {
   const asked = readArguments(invocation.argv, { usage: USAGE, version: packageJson.version });
-  if (asked.kind === 'error') return refuse(asked.message);
+  if (asked.kind === 'error') return refuseUsage('gateway', asked.message, USAGE);
   if (asked.kind === 'run') return run(asked.config, invocation);
   process.stdout.write(asked.text);
   return 0;

@@ -1,3 +1,4 @@
+import { refuseUsage } from '@signalbox/crds/process/command-line';
 import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createLog } from '../observability/log.ts';
@@ -19,10 +20,11 @@ GET /health is for probes. SIGTERM lets runs end and stops.
 
 /** Starts the runner; returns an exit code where it does not start, else null. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
-  if (argv.length > 0) {
+  if (argv.includes('--help') || argv.includes('-h')) {
     process.stdout.write(HELP);
-    return argv.includes('--help') || argv.includes('-h') ? 0 : 2;
+    return 0;
   }
+  if (argv[0] !== undefined) return refuseUsage('agent-runner', `unknown argument ${argv[0]}`, HELP);
   const read = readRunnerSettings(env);
   if (!read.ok) {
     process.stderr.write(`agent-runner: ${read.message}\n`);
