@@ -6,19 +6,19 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
 export interface Assets {
-  /** The address of a file; it changes with the content of any asset, so that browsers may keep it for ever. */
+  /** The address of a file. It changes with the content of any asset, so browsers may cache it without limit. */
   url(file: string): string;
   register(app: FastifyInstance): void;
 }
 
 const YEAR_SECONDS = 31_536_000;
 const OURS = fileURLToPath(new URL('../assets/', import.meta.url));
-/** The one file of another project that pages load. */
+/** The only script of a dependency that pages load. */
 const MORPH = fileURLToPath(import.meta.resolve('idiomorph'));
 
 /**
- * Scripts and fonts as they lie on disk, and the style sheets as one `app.css`, in the order of their names. All of them
- * stand under one folder named by the hash of them all, so that imports between them work.
+ * Serves scripts and fonts from disk, and the style sheets as one `app.css`, in the order of their names. All are in
+ * one folder that is named after the hash of all of them, so that relative imports work.
  */
 export function loadAssets(): Assets {
   const read = (pattern: string): Buffer[] =>

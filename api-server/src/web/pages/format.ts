@@ -48,14 +48,14 @@ export function count(n: number | null | undefined): string {
   return n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
-/** Money with its label; small amounts keep enough digits to tell them from nothing. */
+/** An amount with its currency; small amounts get more digits, so that they do not read as zero. */
 export function money(amount: number, currency: string): string {
   const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 4 : 2;
   const symbol = { USD: '$', EUR: '€', GBP: '£' }[currency];
   return symbol === undefined ? `${amount.toFixed(digits)} ${currency}` : `${symbol}${amount.toFixed(digits)}`;
 }
 
-/** A confidence to two digits; to more where two would show a miss as a pass, as 0.749 against 0.75. */
+/** A confidence with two digits; with three where two would show a miss as a pass, such as 0.749 against 0.75. */
 export function score(value: number | null | undefined, threshold: number | null = null): string {
   if (value === null || value === undefined) return '–';
   const short = value.toFixed(2);

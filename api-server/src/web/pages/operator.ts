@@ -9,7 +9,7 @@ const NOT_ALLOWED = {
   text: 'This action requires a token with the role operator or admin. Log out and log in with one.',
 };
 
-/** The operator behind a posted form, as use cases and the audit log know it; null after the refusal was sent. */
+/** The actor of a posted form; null after a refusal was sent. */
 export async function operatorOf(
   context: PageContext,
   request: FastifyRequest,

@@ -2,7 +2,7 @@ import type { Services } from '../../service/services.ts';
 import type { PageAuth } from '../auth/page-auth.ts';
 import type { ApiDescription } from '../openapi.ts';
 
-/** What pages need: the operations of the service, and who looks. */
+/** What pages need: the use cases, and the session of the request. */
 export interface PageDeps extends Omit<Services, 'deliveries' | 'definitionWrites' | 'status'> {
   auth: Pick<PageAuth, 'viewer' | 'logIn' | 'logOut' | 'mayPost'>;
   version: string;

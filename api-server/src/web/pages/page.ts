@@ -75,7 +75,7 @@ const RAIL = [
   },
 ] as const;
 
-/** The bar of a phone has room for these; the others fold into "More". */
+/** Entries in the bar of a phone; the others are in "More". */
 const ON_PHONES: ReadonlySet<string> = new Set(['overview', 'runs', 'approvals', 'pipelines']);
 
 const rail = (nav: PageOptions['nav']) =>

@@ -50,7 +50,7 @@ const NO_PAGE = {
   text: 'The address may be mistyped, or the page moved.',
 };
 
-/** Every page asks for a session but login; people are sent there and come back (Orchestration 5, rule 7). */
+/** Every page except login needs a session; without one it redirects to login, and back after it (Orchestration 5, rule 7). */
 function requireViewer(context: PageContext) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const isPage = pathOf(request).startsWith('/ui');
@@ -86,7 +86,7 @@ function sendError(context: PageContext) {
   };
 }
 
-/** Registers all pages under `/ui/`. The stream of a run is the HTTP side's own route. */
+/** Registers all pages under `/ui/`. The live stream of a run is in `web/routes`. */
 export async function registerPages(app: FastifyInstance, deps: PageDeps): Promise<void> {
   const assets = loadAssets();
   const context: PageContext = { deps, assets, render: createRender(TEMPLATES) };

@@ -12,7 +12,7 @@ export function withQuery(path: string, query: Query): string {
 
 const segment = (name: string): string => encodeURIComponent(name);
 
-/** Every address of the pages in one place; templates and views never build one themselves. */
+/** All addresses of the pages. Templates and views take them from here. */
 export const paths = {
   login: (back?: string) => withQuery('/ui/login', { next: back }),
   logout: () => '/ui/logout',
@@ -54,7 +54,7 @@ export const paths = {
   audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };
 
-/** A place to return to after a form: only a path of our own pages, so that a link cannot send people elsewhere. */
+/** The address to return to after a form: only a path under `/ui/`, so that it is no open redirect. */
 export function safeReturn(path: unknown): string {
   return typeof path === 'string' && /^\/ui\/(?![/\\])[^\\\s]*$/.test(path) ? path : paths.overview();
 }

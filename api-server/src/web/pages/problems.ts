@@ -1,12 +1,12 @@
 import { AppError, ERROR_STATUS, type ErrorType } from '@signalbox/crds';
 
-/** Null where there is no such thing, for pages that can say more than that. */
+/** Null for `not_found`, for pages that have their own message. */
 export function unlessUnknown(error: unknown): null {
   if (error instanceof AppError && error.type === 'not_found') return null;
   throw error;
 }
 
-/** Nothing to do where the state is already another one. */
+/** Ignores `conflict`: the run has ended already. */
 export function unlessConflict(error: unknown): void {
   if (!(error instanceof AppError) || error.type !== 'conflict') throw error;
 }
@@ -19,7 +19,7 @@ const TITLES: Partial<Record<ErrorType, string>> = {
   unavailable: 'Not now',
 };
 
-/** What an operation refused, as a page says it. */
+/** The refusal of a use case as a problem page. */
 export const problemOf = ({ type, message }: AppError) => ({
   status: ERROR_STATUS[type],
   title: TITLES[type] ?? 'This request cannot be answered',

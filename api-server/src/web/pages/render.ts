@@ -6,8 +6,8 @@ import Handlebars from 'handlebars';
 export type Render = (template: string, model: object) => string;
 
 /**
- * Loads every template under a folder: a template lies beside the route that sends it, and its file's name is its name.
- * Names that begin with `_` are partials. Helpers are few on purpose: what a page decides, it decides in its view model.
+ * Loads every template under a folder. A template is named after its file, which is beside its route.
+ * Names that begin with `_` are partials. There are few helpers: decisions belong in view models.
  */
 export function createRender(dir: string): Render {
   const engine = Handlebars.create();
@@ -34,8 +34,8 @@ export function createRender(dir: string): Render {
 }
 
 /**
- * Parsed when it is first shown: to parse all of them takes a tenth of the start.
- * An error names the file, the partial's too: the library says only the field and the line.
+ * Parsed when first rendered: parsing all templates would take a tenth of the start-up time.
+ * Errors name the file, also of a partial; Handlebars itself gives only the field and the line.
  */
 function lazyTemplate(engine: typeof Handlebars, file: string, source: string): Handlebars.TemplateDelegate {
   let template: Handlebars.TemplateDelegate | undefined;
@@ -50,7 +50,7 @@ function lazyTemplate(engine: typeof Handlebars, file: string, source: string): 
 }
 
 function compile(engine: typeof Handlebars, source: string): Handlebars.TemplateDelegate {
-  // Indentation is for people who read templates; pages go without it.
+  // Indentation of templates is not sent.
   const ast = engine.parse(source.replaceAll(/^[ \t]+/gm, ''));
   requireFields(ast);
   return engine.compile(ast, {
@@ -68,7 +68,7 @@ class TemplateError extends Error {
   }
 }
 
-/** The library's strict mode lets the arguments of `if`, `each`, `with` and partials pass; here they must exist, too. */
+/** Strict mode does not check the arguments of `if`, `each`, `with` and partials; this does. */
 function requireFields(ast: hbs.AST.Program): void {
   const visitor = new Handlebars.Visitor();
   visitor.PathExpression = (path) => Object.assign(path, { strict: true });

@@ -1,6 +1,6 @@
 import type { ShownStep } from './run/step/shown-step.ts';
 
-/** How a status looks: an icon, a word and a tone together, never colour alone. */
+/** How a status is shown: icon, word and tone together, never by colour alone. */
 export interface StatusLook {
   icon: string;
   word: string;
@@ -29,7 +29,7 @@ export function statusLook(status: string, waitingOn: string | null = null): Sta
   return LOOKS[status] ?? { icon: 'pending', word: status, tone: 'quiet' };
 }
 
-/** In a rerun: a result of the original that was taken over and did not run again. */
+/** In a rerun: a result that was taken from the original run. */
 const TAKEN_OVER: StatusLook = { icon: 'completed', word: 'Taken over', tone: 'quiet' };
 
 /** The look of one step. */

@@ -4,7 +4,7 @@ export const THEME_COOKIE = 'signalbox_theme';
 
 export const asTheme = (value: unknown): Theme => (value === 'light' || value === 'dark' ? value : 'system');
 
-/** The theme somebody chose by hand; `system` follows the browser. */
+/** The chosen theme; `system` follows the browser. */
 export const themeOf = (cookies: Record<string, string | undefined>): Theme => asTheme(cookies[THEME_COOKIE]);
 
 const ORDER: Record<Theme, { value: Theme; label: string }> = {
@@ -14,6 +14,6 @@ const ORDER: Record<Theme, { value: Theme; label: string }> = {
 };
 export const nextTheme = (theme: Theme): { value: Theme; label: string } => ORDER[theme];
 
-/** A choice is kept for a year; it is no secret, and scripts never need it. */
+/** The cookie lasts a year. Scripts do not need it, so it is HTTP-only. */
 export const themeCookie = (theme: Theme) =>
   ({ path: '/ui', maxAge: theme === 'system' ? 0 : 31_536_000, sameSite: 'lax', httpOnly: true }) as const;

@@ -12,7 +12,7 @@ const UNKNOWN = {
   action: { href: paths.agents(), label: 'All agents' },
 };
 
-/** An agent of the gateway with all versions that were ever used; it may be gone from there. */
+/** An agent with all versions that were used, also where the gateway no longer has it. */
 export function registerAgents(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 

@@ -3,7 +3,7 @@ import { paths } from '../paths.ts';
 import { patchLines } from '../diff/patch-lines.ts';
 import { MOST_VERSIONS, numbered, seen } from '../steps/prompt-versions.ts';
 
-/** The versions of a gateway's agent, the newest open, each with its texts and what it changed. */
+/** The versions of an agent, the newest expanded, each with its files and its diff. */
 export function agentView(name: string, versions: readonly AgentVersionView[], now: number) {
   return {
     name,

@@ -16,7 +16,7 @@ export interface Schema {
   examples?: unknown[];
 }
 
-/** A type in words; `name` is of the component that it is, or holds. */
+/** A type in words; `name` is the component that it is or contains. */
 export interface TypeWords {
   text: string;
   name: string | null;
@@ -61,7 +61,7 @@ const valuesText = (values: unknown[]): string => {
   return [...shown, ...(values.length > MAX_VALUES ? ['…'] : [])].join(' | ');
 };
 
-/** The fields of an object, with those of objects that stand in it without a name of their own. */
+/** The fields of an object, with those of nested objects that are not components. */
 export function fieldsOf({ properties = {}, required = [] }: Schema, prefix = ''): Field[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
     const path = `${prefix}${key}`;
@@ -91,7 +91,7 @@ export function shapesOf(schema: Schema) {
   }));
 }
 
-/** A union of objects is told apart by a field with one value. */
+/** The discriminating field of a variant: the one with a single value. */
 function markOf({ properties = {} }: Schema): string | null {
   const found = Object.entries(properties).find(([, { const: value }]) => value !== undefined);
   return found ? `${found[0]}: ${JSON.stringify(found[1].const)}` : null;

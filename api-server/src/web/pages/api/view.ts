@@ -71,7 +71,7 @@ function routeView(method: string, path: string, operation: Operation) {
   };
 }
 
-/** One media type an answer; its examples as people read them. */
+/** The media type of an answer, and its examples as indented JSON. */
 function contentView(content: Content = {}) {
   const [[mediaType, { schema, example, examples }] = ['', { schema: {}, example: '' } as Media]] =
     Object.entries(content);

@@ -7,9 +7,9 @@ export interface CardInput {
   now: number;
   operator: boolean;
   csrf: string;
-  /** Where a decision leads back to. */
+  /** Address to return to after the decision. */
   next: string;
-  /** What was sent and not taken, by field. */
+  /** Problems of the sent form, by field. */
   problems?: ReadonlyMap<string, string>;
   entered?: Readonly<Record<string, string>>;
 }
@@ -22,7 +22,7 @@ const LOOKS: Record<ApprovalLine['status'], StatusLook> = {
   cancelled: { icon: 'cancelled', word: 'Not needed', tone: 'quiet' },
 };
 
-/** One question to people as a card: what is asked, until when, and the form or the answer (Orchestration 3). */
+/** An approval as a card: question, deadline, and the form or the decision (Orchestration 3). */
 export function approvalCard(approval: ApprovalLine, input: CardInput) {
   const pending = approval.status === 'pending';
   return {
@@ -47,7 +47,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
   };
 }
 
-/** The question in one line, so that two of the same step can be told apart. */
+/** The question in one line, to distinguish several of one step. */
 function shortOf({ tool, question }: ApprovalLine): string {
   const line = question.split('\n').find((one) => one.trim() !== '') ?? '';
   const text = tool === null ? line.trim() : `${tool.agent} wants to call ${tool.server}/${tool.tool}`;
@@ -58,12 +58,12 @@ const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNulla
   agent,
   name: `${server}/${tool}`,
   reason,
-  // Whole: a decision is about all of it.
+  // Never shortened: the decision covers the whole input.
   input: JSON.stringify(input, null, 2),
   sha256: input_sha256,
 });
 
-/** `14 m 05 s left`, or that it is over. */
+/** `14 m 05 s left`, or `time is over`. */
 export function leftOf(expires: string, now: number): string {
   const seconds = Math.ceil((Date.parse(expires) - now) / 1000);
   return seconds > 0 ? `${duration(seconds)} left` : 'time is over';

@@ -4,13 +4,13 @@ export interface PostedDecision {
   decision: 'approve' | 'reject';
   fields: Record<string, unknown>;
   comment: string | null;
-  /** The texts as they were typed, to be shown again. */
+  /** The entered texts, to fill the form again. */
   entered: Record<string, string>;
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A posted form in the words of the API; null where it holds no decision. Texts become what their field's type says, if they can. */
+/** The posted form as the API takes it; null without a decision. Texts are converted to the type of their field where possible. */
 export function readDecision(form: Record<string, unknown>, fields: readonly ApprovalField[]): PostedDecision | null {
   const { decision } = form;
   if (decision !== 'approve' && decision !== 'reject') return null;
@@ -25,7 +25,7 @@ export function readDecision(form: Record<string, unknown>, fields: readonly App
 }
 
 function entryOf({ name, type, default: preset }: ApprovalField, text: string): [string, unknown][] {
-  // An emptied text says something only where there was one.
+  // An empty text counts only where the field had a default.
   if (text === '') return type === 'string' && preset !== undefined ? [[name, '']] : [];
   return [[name, valueOf(type, text)]];
 }

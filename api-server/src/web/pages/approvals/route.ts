@@ -35,7 +35,7 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       total: waiting.total,
       many: waiting.total !== 1,
       more: Math.max(0, waiting.total - waiting.approvals.length),
-      // The one whose time is over first stands first.
+      // The next one to expire first.
       waiting: waiting.approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at)).map((one) => card(one)),
       ended: ended.map((one) => card(one)),
       refused: false,
@@ -64,7 +64,7 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
   });
 }
 
-/** The fields of the form that the decision was refused for. */
+/** The form fields that were refused. */
 const problemsOf = ({ extra }: AppError): Refused['problems'] =>
   (extra['errors'] as { loc: string[]; msg: string }[]).map(({ loc, msg }) => ({ field: loc[2] ?? '', msg }));
 
@@ -74,7 +74,7 @@ interface Refused {
   problems: { field: string; msg: string }[];
 }
 
-/** The form once more, with what was typed and what is wrong with it. */
+/** The form with the entered values and the problems. */
 function sendAgain(context: PageContext, request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
   const { approval, entered, problems } = refused;
   const card = cardFor(context, request)(approval, {

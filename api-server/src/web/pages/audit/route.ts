@@ -3,7 +3,7 @@ import { type PageContext, sendPage } from '../page.ts';
 import { readFilters, toAuditQuery } from './filters.ts';
 import { auditView } from './view.ts';
 
-/** `/ui/audit`: who changed what; the YAML before a change unfolds on demand, also without script. */
+/** `/ui/audit`: the audit log. The YAML before a change expands on demand, also without script. */
 export function registerAudit(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/audit', async (request, reply) => {

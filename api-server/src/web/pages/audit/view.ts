@@ -39,7 +39,7 @@ function select(name: 'role' | 'action' | 'target_type', label: string, known: s
 }
 
 const FAILED = new Set(['failed', 'unavailable']);
-/** What was not done, or not wholly. */
+/** Outcomes of operations that were refused, or done in part. */
 const REFUSED: Record<string, string> = {
   reloaded_with_errors: 'reloaded with errors',
   collision: 'refused: exists',
@@ -63,7 +63,7 @@ function targetPath(row: AuditLine, definitions: Snapshot): string | null {
   return row.target_type === 'step' ? paths.step(row.target) : paths.pipeline(row.target);
 }
 
-/** What a definition was before, and what became of it. */
+/** The definition before the change, and its diff to the present one. */
 function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
   const present = presentOf(row, definitions);
   const lines = present === undefined ? null : diffLines(prior, present.text);
@@ -80,7 +80,7 @@ function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
   };
 }
 
-/** What was changed, in words; an approval by its step, because its id says nothing and its row leads to the run. */
+/** The target in words. An approval is named by its step: its id is not readable, and the row links to the run. */
 function whatOf({ target_type: type, target }: AuditLine): string {
   if (target === null) return type;
   return type === 'approval' ? `step ${target.slice(target.indexOf(' ') + 1)}` : `${type} ${target}`;
@@ -114,7 +114,7 @@ const fields = ({ target = '', actor = '', since = '', until = '' }: Filters) =>
   until: until.slice(0, 10),
 });
 
-/** The log with its filters and pager; one row may be unfolded (Orchestration 2.12). */
+/** The audit log with filters and pager; one row may be expanded (Orchestration 2.12). */
 export function auditView(input: AuditInput) {
   const { rows, total, filters } = input;
   const from = (filters.page - 1) * PAGE_SIZE;

@@ -14,7 +14,7 @@ import { shapesLine, stepLine } from './shapes.ts';
 type LoadedPipeline = Snapshot['pipelines'][number];
 type LoadedStep = Snapshot['steps'][number];
 
-/** Problems of the last load, worst first, each with its place in the file. */
+/** Problems of the last load, errors first, each with its position in the file. */
 export const problemRows = (problems: DefinitionProblem[]) =>
   problems
     .toSorted((a, b) => a.severity.localeCompare(b.severity))
@@ -29,7 +29,7 @@ export const problemRows = (problems: DefinitionProblem[]) =>
       msg: problem.msg,
     }));
 
-/** Problems under the file that they stand in, with what became of a file that holds an error. */
+/** Problems by file, with the state of a file that has an error. */
 function problemFiles({ pipelines, steps, problems }: Snapshot, chosen: (problem: DefinitionProblem) => boolean) {
   const served = new Set([...pipelines, ...steps].map(({ file }) => file));
   return [...Map.groupBy(problemRows(problems.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
@@ -71,7 +71,7 @@ function ruleText(rule: unknown): string {
   return `${OPERATORS[name] ?? name} ${Array.isArray(value) ? value.join(' | ') : String(value)}`;
 }
 
-/** What starts it beside being named. */
+/** What starts the pipeline, apart from a delivery that names it. */
 function startText({ trigger, schedule }: Pipeline): string {
   const match = trigger?.match;
   return match === undefined && schedule !== undefined ? 'On schedule, or when named' : matchText(match);
@@ -110,7 +110,7 @@ function dedupText(dedup: NonNullable<Pipeline['trigger']>['dedup']): string {
 
 const lines = (source: string) => source.replace(/\n$/, '').split('\n');
 
-/** What stands around a pipeline on its page. */
+/** What the page shows beside the definition. */
 interface Around {
   rows: RunRow[];
   currency: string;
@@ -188,7 +188,7 @@ export function stepView(entry: LoadedStep, definitions: Snapshot) {
   };
 }
 
-/** The agents of all backends; a backend that is down is a line that says so, never an empty page. */
+/** The agents of all backends, with an error line for a backend that is down. */
 export function agentsView({ agents, errors }: AgentList, definitions: Snapshot) {
   const uses = (name: string) =>
     definitions.pipelines.filter((pipeline) =>

@@ -1,9 +1,9 @@
 import type { Point } from '../../../service/views/statistics.ts';
 
 export interface Segment {
-  /** What stands in the legend and in the table. */
+  /** Label in the legend and in the table. */
   label: string;
-  /** Of the colours in the stylesheet. */
+  /** Colour class. */
   look: 'good' | 'bad' | 'wait' | 'quiet' | 'first' | 'second';
   value: number;
 }
@@ -26,7 +26,7 @@ export interface ChartInput {
 const STEP = 10;
 const HEIGHT = 100;
 const BAR = 7;
-/** Nothing is less than visible. */
+/** Minimum height of a bar that is not zero. */
 const LEAST = 1.5;
 
 /** Round numbers that a scale may end at. */

@@ -37,7 +37,7 @@ const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | nul
 const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
   total === 0 ? null : `correct, of ${count(total)} runs that people marked`;
 
-/** How wide the bars are, in milliseconds; the first and the last may be cut. */
+/** Width of the bars in milliseconds; the first and the last may be shorter. */
 const widthOf = (points: readonly Point[]): number =>
   Math.max(0, ...points.slice(0, 3).map(({ from, to }) => to - from));
 

@@ -3,7 +3,7 @@ import { count, duration, money } from '../format.ts';
 
 export const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);
 
-/** Large numbers in a word's width: `12 480`, `1.2 M`. */
+/** Numbers in a few characters: `12 480`, `1.2 M`. */
 export const amount = (n: number): string => (n < 1_000_000 ? count(Math.round(n)) : `${(n / 1_000_000).toFixed(1)} M`);
 
 type Costs = Pick<Figures, 'cost'>;
@@ -11,7 +11,7 @@ type Costs = Pick<Figures, 'cost'>;
 export const cost = (figures: Costs): string =>
   figures.cost.total === null ? '–' : money(figures.cost.total, figures.cost.currency);
 
-/** Why an amount of money is not the whole one; null where it is. */
+/** A note where part of the cost is unpriced; null otherwise. */
 export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Costs): string | null => {
   if (unpriced === 0) return null;
   const steps = `${count(unpriced)} ${unpriced === 1 ? 'step has' : 'steps have'} no price`;
@@ -32,16 +32,16 @@ interface Compared {
   /** Words for more and for less. */
   words: readonly [string, string];
   better?: 'more' | 'less';
-  /** Shares are told apart in points, amounts in per cent. */
+  /** The difference of shares is in points, of amounts in per cent. */
   share?: boolean;
 }
 
-/** Closer than this is the same to people. */
+/** Smaller differences are shown as the same. */
 const SAME = 0.0005;
-/** And up to this neither good nor bad. */
+/** Differences up to this are shown without a tone. */
 const SLIGHT = 0.01;
 
-/** `then` is the window before, as `in the 7 days before`; a figure that there is none of has no change. */
+/** `then` names the previous window, such as `in the 7 days before`; null without a figure. */
 function change(compared: Compared, then: string): Change | null {
   if (compared.now === null) return null;
   const by = difference(compared);
@@ -70,7 +70,7 @@ interface Links {
   failed: string;
 }
 
-/** The figures on top, each with its change against the window before and a way to its runs. */
+/** The tiles: each figure with its change and a link to its runs. */
 export function figureTiles(now: Figures, before: Figures | null, { then, links }: { then: string; links: Links }) {
   const tile = (
     label: string,

@@ -7,7 +7,7 @@ const STAGE_ORDER = ['production', 'testing', 'all'] as const;
 const RANGE_WORDS: Record<TimeRange, string> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', all: 'All' };
 const STAGE_WORDS = { production: 'Production', testing: 'Testing', all: 'Both' } as const;
 
-/** What the address asks for, by the names of the JSON routes; what makes no sense is the default. */
+/** The query, with the parameters of the JSON routes; invalid values become the default. */
 export function readQuery(query: Record<string, unknown>): StatisticsQuery {
   return {
     timeRange: TIME_RANGES.find((range) => range === query['time_range']) ?? '7d',
@@ -18,7 +18,7 @@ export function readQuery(query: Record<string, unknown>): StatisticsQuery {
 export const insightsPath = ({ timeRange, stage }: StatisticsQuery): string =>
   paths.insights({ time_range: timeRange, stage });
 
-/** The links that change one of the two and keep the other. */
+/** Links that change the time range or the stage. */
 export const choices = (query: StatisticsQuery) => [
   {
     label: 'Time range',
@@ -42,5 +42,5 @@ export const choices = (query: StatisticsQuery) => [
 export const rangeText = ({ timeRange }: StatisticsQuery): string =>
   timeRange === 'all' ? 'so far' : `in the last ${RANGE_WORDS[timeRange]}`;
 
-/** The window before, as the end of a comparison. */
+/** The previous window in words. */
 export const beforeText = ({ timeRange }: StatisticsQuery): string => `in the ${RANGE_WORDS[timeRange]} before`;

@@ -6,10 +6,10 @@ import { count, duration } from '../format.ts';
 import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';
 
-/** What stands on the page of a pipeline or a step about its last month. */
+/** The query of the summary on pages of pipelines and steps. */
 export const SUMMARY: StatisticsQuery = { timeRange: '30d', stage: 'all' };
 
-/** A page of a definition comes without its statistics rather than not at all. */
+/** Null while statistics take too long: the page is then shown without them. */
 export const unlessBusy = <T>(statistics: Promise<T>): Promise<T | null> =>
   statistics.catch((error: unknown) => {
     if (error instanceof AppError && error.type === 'unavailable') return null;

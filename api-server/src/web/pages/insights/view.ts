@@ -43,7 +43,7 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
   };
 }
 
-/** What to look at instead, or how to make the first run. */
+/** Links to a wider time range, or the command for a first run. */
 function emptyState({ timeRange, stage }: StatisticsQuery, first: FirstRun) {
   const ways = [
     ...(timeRange === 'all' ? [] : [{ label: 'All time', href: insightsPath({ timeRange: 'all', stage }) }]),

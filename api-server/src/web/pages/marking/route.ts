@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { markingView, readMarkingFilters } from './view.ts';
 
-/** As many answers as one goes through without a pause. */
+/** Answers on one page. */
 const SHOWN = 20;
 
-/** `/ui/marking`: what people have not judged yet; the marks go where those of a run's page go. */
+/** `/ui/marking`: answers without a mark. Its forms post to the feedback route of the run. */
 export function registerMarking(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/marking', async (request, reply) => {

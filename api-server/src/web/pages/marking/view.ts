@@ -25,7 +25,7 @@ export interface MarkingInput {
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
 
-/** Known filters only; a stage that does not exist is no filter. */
+/** The filters of the query; unknown keys and values are ignored. */
 export function readMarkingFilters(query: Record<string, unknown>): MarkingFilters {
   const stage = STAGES.find((one) => one === query['stage']);
   const [pipeline, step] = [text(query['pipeline']), text(query['step'])];
@@ -36,7 +36,7 @@ export function readMarkingFilters(query: Record<string, unknown>): MarkingFilte
   };
 }
 
-/** Answers that wait for somebody's judgement, with what is needed to judge them. */
+/** Answers without a mark, with what a person needs to judge them. */
 export function markingView({ page, filters, pipelines, operator, now }: MarkingInput) {
   const here = paths.marking({ ...filters });
   const known = filters.pipeline === undefined || pipelines.includes(filters.pipeline) ? [] : [filters.pipeline];

@@ -6,7 +6,7 @@ import { overviewView } from './view.ts';
 
 const DAY_MS = 86_400_000;
 
-/** `/ui/`: a handful of bounded questions to the list of runs. */
+/** `/ui/`: a fixed number of bounded queries of the list of runs. */
 export function registerOverview(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   const { runs, definitions } = deps;

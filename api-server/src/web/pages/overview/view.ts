@@ -10,7 +10,7 @@ import { plural, runRow, runTitle } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
 
 const SHOWN = 6;
-/** Both ask for somebody's eyes. */
+/** Both statuses need a person. */
 const FAILED = 'failed,aborted';
 
 export interface OverviewInput {
@@ -33,7 +33,7 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
   detail: detail(run),
 });
 
-/** What runs, what waits for me, what failed and what may leave testing, readable in five seconds. */
+/** The overview: runs that are active, wait for a person or failed, and pipelines that may leave testing. */
 export function overviewView(input: OverviewInput) {
   const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.escalated.runs];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
@@ -116,7 +116,7 @@ const panel = <Row>({ status, ...rest }: { status: string; title: string; rows: 
   more: rest.rows.length > 0 ? paths.runs({ status }) : null,
 });
 
-/** The nearest to leaving first. */
+/** Pipelines that are closest to production first. */
 const RANKS: readonly ReadinessVerdict[] = ['ready', 'building', 'not_ready', 'no_data', 'not_configured'];
 
 function testingLine({ name, hash }: Snapshot['pipelines'][number], { testing, verdictOf }: OverviewInput) {

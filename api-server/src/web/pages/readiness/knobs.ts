@@ -9,7 +9,7 @@ interface Knob {
   kind: 'count' | 'share';
 }
 
-/** The tiers and their knobs in the words of the pages, in the order in which they are shown. */
+/** The tiers and their settings with their labels, in display order. */
 export const TIERS: readonly { tier: Tier; title: string; question: string; knobs: readonly Knob[] }[] = [
   {
     tier: 'operational',
@@ -57,5 +57,5 @@ const DEFAULTS: Readonly<Record<Tier, Readonly<Record<string, number | undefined
   calibration: {},
 });
 
-/** What holds where nothing is written; '' for a setting of the service. */
+/** The default of a setting; '' where it comes from the service configuration. */
 export const fallbackOf = (tier: Tier, key: string): string => String(DEFAULTS[tier][key] ?? '');

@@ -11,6 +11,6 @@ const LOOKS: Record<ReadinessVerdict, StatusLook> = {
 
 const NOT_LOOKED_AT: StatusLook = { icon: 'pending', word: 'Not assessed', tone: 'quiet' };
 
-/** How a verdict looks: icon, word and tone together; null is one that was not made yet. */
+/** Icon, word and tone of a verdict; null before the first evaluation. */
 export const verdictLook = (verdict: ReadinessVerdict | null): StatusLook =>
   verdict === null ? NOT_LOOKED_AT : LOOKS[verdict];

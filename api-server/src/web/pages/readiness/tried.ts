@@ -3,12 +3,12 @@ import type { Services } from '../../../service/services.ts';
 import type { ReadinessPreview } from '../../../service/views/readiness.ts';
 import type { WhatIf } from './what-if.ts';
 
-/** Criteria that were tried out, or why they could not be. */
+/** The result of criteria that were tried, or why they are invalid. */
 export type TriedReadiness =
   | { kind: 'tried'; report: ReadinessPreview }
   | { kind: 'invalid'; problems: { field: string; msg: string }[] };
 
-/** Tries the criteria of the form; what is wrong with them stands beside the fields. */
+/** Evaluates the criteria of the form; problems are returned by field. */
 export async function tryReadiness(
   readiness: Services['readiness'],
   pipeline: string,

@@ -17,7 +17,7 @@ export interface ReadinessInput {
   now: number;
 }
 
-/** The readiness of a pipeline on its page: steps against tiers, what is missing, and a form to try other criteria. */
+/** Readiness on the page of a pipeline: a matrix of steps and tiers, what is missing, and a form to try other criteria. */
 export function readinessCard({ name, config, report: real, whatIf, tried, now }: ReadinessInput) {
   const report = tried?.kind === 'tried' ? tried.report : real;
   const isPreview = tried?.kind === 'tried';
@@ -80,7 +80,7 @@ function cell({ tiers }: ReadinessStep, tier: Tier, title: string) {
 
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 100 + 1e-6)}%`);
 
-/** One number that says where a tier stands; the sentence beside it says the rest. */
+/** The figure of a tier in its cell of the matrix. */
 const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
   operational: ({ operational: { verdict, runs, min_runs: needed, success_rate: rate } }) =>
     verdict === 'building' ? `${runs} of ${needed} runs` : `${percent(rate)} went well`,

@@ -2,7 +2,7 @@ import type { Pipeline } from '@signalbox/crds';
 import type { ReadinessStep } from '../../../service/views/readiness.ts';
 import { fallbackOf, TIERS } from './knobs.ts';
 
-/** Criteria that somebody tries out, as the form sends them in the address. */
+/** Criteria to try, as the form sends them in the query. */
 export interface WhatIf {
   readiness: Record<string, Record<string, unknown>>;
   applyTo: string | null;
@@ -11,7 +11,7 @@ export interface WhatIf {
 const MAX_CHARS = 40;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim().slice(0, MAX_CHARS) : '');
 
-/** Null where nothing is tried. A tier counts when it is ticked, with the knobs that are filled in. */
+/** Null without the form. A tier is included when its box is ticked, with the settings that are filled in. */
 export function readWhatIf(query: Record<string, unknown>): WhatIf | null {
   if (query['whatif'] === undefined) return null;
   const readiness: WhatIf['readiness'] = {};
@@ -27,13 +27,13 @@ export function readWhatIf(query: Record<string, unknown>): WhatIf | null {
   return { readiness, applyTo: typeof step === 'string' && step !== '' ? step.slice(0, 160) : null };
 }
 
-/** What is no number stays as it is, so that the contract can say what is wrong with it. */
+/** Text that is not a number is kept, so that validation reports it. */
 const numberOf = (text: string): unknown => (/^\d*\.?\d+$/.test(text) ? Number(text) : text);
 
-/** Ticked for a pipeline that asks nothing yet: what every pipeline can be asked. */
+/** Tiers that are preselected for a pipeline without criteria: they apply to every pipeline. */
 const TO_BEGIN_WITH: ReadonlySet<string> = new Set(['operational', 'accuracy']);
 
-/** The form: with what is tried, or with what the pipeline asks for now. */
+/** The form, filled with the criteria that are tried or with those of the pipeline. */
 export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly ReadinessStep[], tried: WhatIf | null) {
   const values: Partial<Record<string, object>> = tried?.readiness ?? config.readiness ?? {};
   const asksNothing = tried === null && Object.keys(values).length === 0;
@@ -62,7 +62,7 @@ export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly 
   };
 }
 
-/** What is the default anyway stays empty, so that the text to paste is short. */
+/** Defaults stay empty, so that the generated YAML is short. */
 const shown = (value: unknown, fallback: string): string => {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return text === fallback ? '' : text;

@@ -8,7 +8,7 @@ const PLAIN = {
   href: null as string | null,
   title: '',
   mono: false,
-  /** Figures of one width, so that a growing number does not move the line. */
+  /** Tabular figures, so that a growing number does not move the line. */
   figure: false,
   since: null as string | null,
 };
@@ -26,7 +26,7 @@ function costFact({ cost, unpriced_steps }: ShownRun['totals'], currency: string
   return { label: 'Cost', figure: true, value, title: cell.title };
 }
 
-/** What a run is, in one row of labelled facts. */
+/** The facts of a run in one row. */
 export function runFacts(run: ShownRun, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
   const tokens = run.totals.input_tokens + run.totals.output_tokens;

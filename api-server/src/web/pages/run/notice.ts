@@ -1,6 +1,6 @@
 import type { ShownRun } from './step/shown-step.ts';
 
-/** What a run's end, or standstill, asks of the reader. */
+/** The banner of a run that failed, waits or ended early. */
 export interface Notice {
   tone: 'bad' | 'escalated' | 'wait' | 'quiet';
   icon: string;
@@ -75,7 +75,7 @@ const DECISION = {
   next: 'Approve or reject it in the step below; then the run continues.',
 } as const;
 
-/** The banner of a run that did not simply complete: what happened, and what to do next. */
+/** The banner: what happened and what to do next; null for a run that completed. */
 export function noticeOf(run: ShownRun): Notice | null {
   if (run.status === 'running' && run.waiting_on !== null) {
     const text = run.current_step === null ? '' : `Step ${run.current_step}.`;
@@ -93,7 +93,7 @@ export function noticeOf(run: ShownRun): Notice | null {
   return { ...base, text: whatHappened(run) };
 }
 
-/** The reason in words; where the gate decided, its evidence says it better than a banner. */
+/** The reason in words; where the gate decided, the evidence of the step has the details. */
 function whatHappened(run: ShownRun): string {
   if (run.error === null) return '';
   const step = stepOf(run);

@@ -26,7 +26,7 @@ const runIdOf = (request: FastifyRequest): string => (request.params as { id: st
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 
-/** `/ui/runs/{id}` with its forms and texts; the stream beside it is the HTTP side's route. */
+/** `/ui/runs/{id}` with its forms and artifacts. Its live stream is in `web/routes`. */
 export function registerRun(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   const layout = createLayout();
@@ -88,7 +88,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
 
 const artifactName = (name: string): string => name.replace(/[^\w.-]+/g, '_').slice(0, 120) || 'artifact';
 
-/** A rerun and the texts that steps left. */
+/** Reruns and artifacts. */
 function registerResults(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 
@@ -111,7 +111,7 @@ function registerResults(app: FastifyInstance, context: PageContext): void {
     const { step, name } = request.query as Record<string, unknown>;
     if (typeof step !== 'string' || typeof name !== 'string') throw unknownId('run');
     const found = await deps.runs.artifact(runIdOf(request), step, name);
-    // A download, whatever the agent wrote: nothing an agent says is rendered by a browser.
+    // Always a download as plain text: a browser must not render what an agent wrote.
     return reply
       .header('content-type', 'text/plain; charset=utf-8')
       .header('content-disposition', `attachment; filename="${artifactName(name)}.txt"`)

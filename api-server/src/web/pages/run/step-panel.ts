@@ -36,7 +36,7 @@ const LABELS: Record<Tab, string> = {
   log: 'Log',
   cost: 'Cost',
 };
-/** The gate's own verdict is told by the evidence. */
+/** Error type of the gate, which the evidence explains. */
 const GATE = 'gate';
 const MAX_PROMPT = 60_000;
 
@@ -63,7 +63,7 @@ function outputView(step: ShownStep) {
   };
 }
 
-/** What a tool answered: a folding tree where it is JSON, else its text. */
+/** The result of a tool: a tree where it is JSON, otherwise text. */
 function resultView(result: string): { tree: JsonNode | null; result: string } {
   const cut = result.slice(0, MAX_PROMPT);
   if (!/^\s*[[{]/.test(cut) || cut.length < result.length) return { tree: null, result: cut };
@@ -107,7 +107,7 @@ function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_re
 
 const PARTS = { answer: 'Answer', verifier: 'Verifier', grounding: 'Grounding' };
 
-/** One line for each agent, where more than the step's own was asked. */
+/** One line per agent, where the step asked several. */
 const costParts = ({ raw_response: raw }: ShownStep, currency: string) =>
   (raw?.costs ?? []).length < 2
     ? []
@@ -132,7 +132,7 @@ const costView = (step: ShownStep, currency: string) => ({
 export interface PanelInput {
   run: ShownRun;
   step: ShownStep;
-  /** The group that the step is, or belongs to. */
+  /** The group that the step is or belongs to. */
   group: PlanNode | null;
   tab: Tab;
   log: LogLine[];
@@ -180,11 +180,11 @@ function durationOf({ status, started_at, completed_at }: ShownStep, now: number
   return duration(secondsBetween(started_at, completed_at ?? (status === 'running' ? now : null)));
 }
 
-/** Where the results of the entries before this one can be kept. */
+/** The form for a rerun that keeps the results of earlier entries. */
 const rerunFrom = ({ run, step, operator }: PanelInput) =>
   operator && !isActive(run.status) && isEntry(step) ? { action: paths.runRerun(run.id), from: step.step_name } : null;
 
-/** The chosen step beside the graph: its facts, one open tab and its mark. */
+/** The panel of the chosen step: facts, the open tab and the mark. */
 export function panelView(input: PanelInput) {
   const { run, step, group } = input;
   const tabs = tabsOf(step);

@@ -23,7 +23,7 @@ import type { ShownRun, ShownStep } from './step/shown-step.ts';
 
 const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
 
-/** The step that opens by itself: where somebody is asked, where the run ended badly, else what runs, else the last one that did something. */
+/** The step that is open by default: the one that waits for a person, the one that ended the run, the running one, else the last one. */
 export function defaultStep(run: ShownRun, approvals: readonly ApprovalLine[] = []): ShownStep | null {
   const done = run.steps.filter((step) => step.status !== 'skipped');
   const asked = approvals.find(({ status }) => status === 'pending')?.step_name;
@@ -39,22 +39,22 @@ export function defaultStep(run: ShownRun, approvals: readonly ApprovalLine[] = 
 
 const isGroup = ({ kind }: ShownStep): boolean => kind === 'parallel' || kind === 'fan_out';
 
-/** A group before its branches, also where a rerun took all of them over at the same moment. */
+/** A group before its branches, also in a rerun, where all rows have the same start time. */
 const inOrder = (steps: ShownStep[]): ShownStep[] =>
   steps.toSorted((a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)));
 
-/** The facts above tell when the delivery came. */
+/** The time of the delivery is one of the facts of the run. */
 const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<string, unknown>) => context;
 
 export interface RunInput {
   run: ShownRun;
   definition: Pick<Pipeline, 'steps'> | null;
   log: LogLine[];
-  /** What the run asked people. */
+  /** Approvals of the run. */
   approvals: ApprovalLine[];
   step: string | null;
   tab: Tab;
-  /** The log of the whole run in place of the times of its steps. */
+  /** Show the log of the run instead of the waterfall. */
   wholeLog: boolean;
   viewer: Viewer | null;
   now: number;
@@ -62,7 +62,7 @@ export interface RunInput {
   layout: Layout;
 }
 
-/** An address of this page; what is the default stays out of it. */
+/** An address of this page; defaults are left out. */
 function hrefFor(
   { run, tab, wholeLog }: RunInput,
   change: { step: string | null; tab?: Tab; wholeLog?: boolean },
@@ -92,14 +92,14 @@ function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]
   });
 }
 
-/** What the chosen step asked, first what waits, as cards that lead back to the run. */
+/** The approvals of the chosen step as cards, pending ones first; they return to the run. */
 function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | null) {
   const next = paths.run(run.id);
   const of = approvals.filter(({ step_name }) => step_name === chosen);
   return of.map((one) => approvalCard(one, { now, operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next }));
 }
 
-/** What an operator may do with the run: cancel it while it runs, mark and repeat it when it has ended. */
+/** Actions of an operator: cancel an active run, mark and rerun one that has ended. */
 function actions({ run, viewer }: RunInput) {
   const operator = mayOperate(viewer);
   if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? paths.runCancel(run.id) : null };

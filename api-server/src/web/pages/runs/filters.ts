@@ -5,7 +5,7 @@ export const PAGE_SIZE = 50;
 const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source', 'since', 'until'] as const;
 const TIMES = ['since', 'until'] as const;
 
-/** Text of the address; several statuses are separated by commas. */
+/** As in the query; several statuses are separated by commas. */
 export type Filters = Partial<Record<(typeof FILTER_KEYS)[number], string>> & { page: number };
 
 /** The filters of a URL: known keys only, trimmed and bounded; a page number that makes no sense is the first page. */

@@ -8,7 +8,7 @@ export interface FirstRun {
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The command that makes the first run, for the address that the reader's browser uses and a pipeline that exists. */
+/** The command that makes the first run, with the address that the browser used and a loaded pipeline. */
 export function firstRun(origin: string, pipeline: { name: string; testing: boolean } | null): FirstRun {
   const query = pipeline === null || pipeline.testing ? '?source=generic&allow_testing=true' : '?source=generic';
   const body = JSON.stringify({ pipeline: pipeline?.name ?? 'my-pipeline', summary: 'My first run' });

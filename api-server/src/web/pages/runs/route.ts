@@ -5,7 +5,7 @@ import { firstRun, type FirstRun } from './first-run.ts';
 import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
 import { runsView } from './view.ts';
 
-/** The command for a first run as this browser would reach the service. */
+/** The command for a first run, with the address that this browser used. */
 export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipelines']): FirstRun {
   const pipeline = pipelines[0];
   const testing = pipeline?.config.stage !== 'production';
@@ -15,7 +15,7 @@ export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipeli
   );
 }
 
-/** `/ui/runs` and the light question how many newer runs there are. */
+/** `/ui/runs`, and the number of newer runs for its poll. */
 export function registerRuns(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 

@@ -15,7 +15,7 @@ export interface TrustBar {
 
 const BAR = 56;
 
-/** A trust against the threshold that it has to reach; without a trust, the reason why there is none. */
+/** Trust and threshold as a small bar; without a trust, the reason. */
 export function trustBar(trust: number | null, threshold: number | null, active: boolean): TrustBar {
   const tick = threshold === null ? null : Math.round(threshold * BAR) - 1;
   if (trust === null) {
@@ -40,7 +40,7 @@ export interface CostCell {
   unpriced: boolean;
 }
 
-/** What a run cost; a dash that says why where nothing, or not everything, has a price. */
+/** The cost of a run, or a dash with the reason where it is unpriced. */
 export function costCell(cost: number | null, unpricedSteps: number, currency: string): CostCell {
   if (cost === null) {
     const why =
@@ -59,7 +59,7 @@ export function costCell(cost: number | null, unpricedSteps: number, currency: s
 
 export const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
-/** What a run is called in a list: its summary, else what happened in words. */
+/** The title of a run: its summary, or its source. */
 export const runTitle = (run: Pick<RunLine, 'summary' | 'source'>): string =>
   run.summary !== null && run.summary.trim() !== '' ? run.summary : `Run from ${run.source} without a summary`;
 
@@ -70,7 +70,7 @@ const MARKS = {
 } as const;
 const markOf = ({ feedback_outcome: outcome }: RunLine) => (outcome === null ? null : MARKS[outcome]);
 
-/** One dense line of the list of runs. */
+/** A row of the list of runs. */
 export function runRow(run: RunLine, at: { now: number; currency: string }) {
   const live = run.status === 'running' || run.status === 'queued';
   return {

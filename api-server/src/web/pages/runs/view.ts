@@ -20,7 +20,7 @@ const STATUSES = [
 ];
 const SEVERITIES = ['critical', 'warning', 'info'];
 
-/** `Failed or aborted` for several at once. */
+/** `Failed or aborted` for several statuses. */
 const statusWords = (statuses: string): string => {
   const words = statuses.split(',').map((status) => statusLook(status).word);
   return words.map((word, i) => (i === 0 ? word : word.toLowerCase())).join(' or ');
@@ -32,7 +32,7 @@ interface Option {
   selected: boolean;
 }
 
-/** Options of a filter; a chosen value that is not in the list stays visible. */
+/** Options of a filter, with the chosen value where the list lacks it. */
 function options(
   known: string[],
   chosen: string | undefined,
@@ -57,7 +57,7 @@ function selects(filters: Filters, pipelines: string[]) {
   return list.map((select) => ({ ...select, active: select.options.some((option) => option.selected) }));
 }
 
-/** Filters that have no field of their own show as chips that can be taken away. */
+/** Filters without a field in the form, as chips with a link that removes them. */
 const chips = (filters: Filters) =>
   (['team', 'source', 'since', 'until'] as const)
     .filter((key) => filters[key] !== undefined)
@@ -81,7 +81,7 @@ export interface RunsInput {
   currency: string;
 }
 
-/** Which part of the list this is, and the pages beside it. */
+/** The shown range and the links to the next pages. */
 function pager({ page, filters }: RunsInput) {
   const to = page.offset + page.runs.length;
   const open = page.total_is_lower_bound === true;
@@ -96,7 +96,7 @@ function pager({ page, filters }: RunsInput) {
   };
 }
 
-/** Where the first page asks for runs newer than its first one. */
+/** Address that the first page polls for newer runs. */
 function newsPath({ page, filters, now }: RunsInput): string {
   if (filters.page > 1) return '';
   const [newest] = page.runs;
@@ -104,7 +104,7 @@ function newsPath({ page, filters, now }: RunsInput): string {
   return paths.runsNews({ ...filterQuery(filters), after, seen: newest?.id });
 }
 
-/** The list of runs with its filters, pager and what to announce about newer ones. */
+/** The list of runs with filters, pager and the address that reports newer runs. */
 export function runsView(input: RunsInput) {
   const { page, filters } = input;
   return {

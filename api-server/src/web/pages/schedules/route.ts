@@ -3,7 +3,7 @@ import { type PageContext, sendPage } from '../page.ts';
 import type { RunLine } from '../../../service/views/run.ts';
 import { schedulesView } from './view.ts';
 
-/** `/ui/schedules`: one bounded question a schedule for its last run. */
+/** `/ui/schedules`: one query per schedule, for its last run. */
 export function registerSchedules(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/schedules', async (request, reply) => {

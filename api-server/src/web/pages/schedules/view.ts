@@ -5,7 +5,7 @@ import { paths } from '../paths.ts';
 import { plural, runRow } from '../runs/row.ts';
 import { cronWords } from './cron-words.ts';
 
-/** One unit is enough for what is far away: `in 3 h 20 m`, `in 2 d 4 h`. */
+/** The time until then, in at most two units: `in 3 h 20 m`, `in 2 d 4 h`. */
 function until(iso: string, now: number): string {
   const seconds = Math.max(0, (Date.parse(iso) - now) / 1000);
   return seconds < 1 ? 'now' : `in ${duration(Math.ceil(seconds)).replace('.0 s', ' s')}`;
@@ -24,13 +24,13 @@ export interface SchedulesInput {
   currency: string;
 }
 
-/** Runs that the clock did not start say who did. */
+/** The source of a run that its schedule did not start. */
 const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' : `from ${source}`);
 
 const soonest = (a: ScheduleLine, b: ScheduleLine): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
 
-/** Pipelines that run by the clock, the next one first. */
+/** Pipelines with a schedule, sorted by their next run. */
 export function schedulesView({ schedules, last, now, currency }: SchedulesInput) {
   const active = schedules.filter(({ suspended }) => !suspended).length;
   return {

@@ -5,10 +5,10 @@ import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { diagram } from './diagram.ts';
 
-/** Buckets drawn at once; older ones fold. */
+/** Buckets that are shown expanded. */
 const MOST_OPEN = 4;
 
-/** What marks say of the confidence of a step's answers, a diagram for each bucket. */
+/** The calibration of a step, a diagram for each bucket. */
 export function calibrationView(buckets: readonly BucketView[], { nMin, binWidth }: CalibrationRule) {
   const cards = buckets.map((bucket) => card(bucket, nMin));
   return {
@@ -36,7 +36,7 @@ function card(bucket: BucketView, nMin: number) {
   };
 }
 
-/** The recommendation, or what can be said without one. */
+/** The recommendation, or the state of the bucket without one. */
 function verdict({ bins }: BucketView, recommendation: string | null, nMin: number) {
   if (recommendation !== null) return { sentence: recommendation, tone: 'wait', icon: 'alert' };
   if (bins.some(({ validated }) => validated))

@@ -1,6 +1,6 @@
 import { type BinView as Bin, isOverconfident } from '../../../service/views/calibration.ts';
 
-/** The plot in its own units: confidence to the right, share that was correct upwards. */
+/** The plot area in SVG units: confidence on x, share of correct answers on y. */
 const PLOT = { left: 36, top: 12, width: 272, height: 168 };
 /** More bins than this have no room for a number under each. */
 const MOST_COUNTS = 12;
@@ -9,7 +9,7 @@ const x = (confidence: number): number => round(PLOT.left + confidence * PLOT.wi
 const y = (share: number): number => round(PLOT.top + (1 - share) * PLOT.height);
 const round = (n: number): number => Math.round(n * 10) / 10;
 
-/** A reliability diagram: a bar for each bin with marks, solid where it is validated, beside the diagonal of what was said. */
+/** A reliability diagram: a bar for each bin with marks, solid where validated, and the diagonal of perfect calibration. */
 export function diagram(bins: readonly Bin[]) {
   const filled = bins.filter(({ n }) => n > 0);
   const { left, top, width, height } = PLOT;
@@ -36,7 +36,7 @@ function bar(bin: Bin, bins: number) {
   const share = bin.mean_label ?? 0;
   const [from, to] = [x(bin.lo), x(bin.hi)];
   const inset = bins <= MOST_COUNTS ? 2 : 0;
-  // A share of nothing is a line on the ground, so that it is seen.
+  // A share of zero is drawn as a thin line, so that it is visible.
   const above = Math.min(y(share), y(0) - 2);
   return {
     x: round(from + inset),

@@ -12,7 +12,7 @@ interface Place {
 const promptOf = (step: object): string | null =>
   'prompt_template' in step && typeof step.prompt_template === 'string' ? step.prompt_template : null;
 
-/** The steps of a pipeline under the names by which their history is kept, those of groups and fan-outs too. */
+/** All steps of a pipeline, branches included, under the names of their history. */
 const stepsOf = ({ steps }: Pipeline): Place[] =>
   steps.flatMap((entry) => {
     if (isFanOut(entry)) {

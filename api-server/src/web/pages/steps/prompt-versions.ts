@@ -7,7 +7,7 @@ export const MOST_VERSIONS = 20;
 
 type Seen = Pick<PromptVersionView, 'first_seen_at' | 'last_seen_at'>;
 
-/** When an edition was in use, for people. */
+/** When a version was in use. */
 export function seen({ first_seen_at: first, last_seen_at: last }: Seen, now: number) {
   const since = (iso: string) => ({
     text: `${age(iso, now)} ago`.replace('now ago', 'just now'),
@@ -24,13 +24,13 @@ export const numbered = (text: string) =>
 
 interface Around {
   now: number;
-  /** Hashes of the prompts that loaded definitions ask with under this name. */
+  /** Hashes of the prompts that loaded definitions use for this step. */
   current: ReadonlySet<string>;
-  /** Where all versions are. */
+  /** The JSON route with all versions. */
   route: string;
 }
 
-/** Every prompt that a step used, the newest open, each with what it changed. */
+/** The prompts that a step used, the newest expanded, each with its diff. */
 export function promptVersionsView(versions: readonly PromptVersionView[], { now, current, route }: Around) {
   return {
     rows: versions.slice(0, MOST_VERSIONS).map((version, at) => ({

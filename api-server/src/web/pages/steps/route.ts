@@ -14,7 +14,7 @@ const UNKNOWN = {
   action: { href: paths.steps(), label: 'All steps' },
 };
 
-/** A step with what its past says: in the library, in pipelines alone, or gone from both. */
+/** A step with its history: from the library, from pipelines only, or no longer defined. */
 export function registerSteps(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 

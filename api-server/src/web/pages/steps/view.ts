@@ -26,7 +26,7 @@ interface Around {
 
 const NO_PAST: StepPast = { buckets: [], versions: null, stats: null, models: null };
 
-/** A step of the library, of pipelines or of the past (null while that takes too long); null where there is none of this name. */
+/** A step of the library, of pipelines or of earlier runs. `past` is null while its statistics take too long; null where no step has this name. */
 export function stepPageView(name: string, definitions: Snapshot, past: StepPast | null, { rule, now }: Around) {
   const entry = definitions.steps.find((step) => step.name === name) ?? null;
   const library = entry && stepView(entry, definitions);

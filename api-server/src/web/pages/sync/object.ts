@@ -10,7 +10,7 @@ const READY: StatusLook = { icon: 'completed', word: 'Ready', tone: 'good' };
 const NOT_READY: StatusLook = { icon: 'failed', word: 'Not ready', tone: 'bad' };
 const ON_ITS_WAY: StatusLook = { icon: 'running', word: 'On its way', tone: 'live' };
 const UNKNOWN: StatusLook = { icon: 'pending', word: 'Not known', tone: 'quiet' };
-/** What passes by itself. */
+/** Reasons that resolve without action. */
 const PASSING = new Set(['OutOfDate', 'Starting', 'Replacing']);
 
 const readyOf = ({ conditions }: SyncedObject): Condition | undefined =>
@@ -23,7 +23,7 @@ export function stateOf(object: SyncedObject): StatusLook {
   return PASSING.has(ready.reason ?? '') ? ON_ITS_WAY : NOT_READY;
 }
 
-/** Those that need someone come first. */
+/** Objects that need attention are sorted first. */
 const URGENCY: Record<StatusLook['tone'], number> = { bad: 0, live: 1, quiet: 2, wait: 2, escalated: 2, good: 3 };
 export const urgencyOf = (object: SyncedObject): number => URGENCY[stateOf(object).tone];
 
@@ -32,7 +32,7 @@ const LOOKS: Record<Condition['status'], Pick<StatusLook, 'icon' | 'tone'>> = {
   False: { icon: 'cross', tone: 'bad' },
   Unknown: { icon: 'pending', tone: 'quiet' },
 };
-/** Advice on a pipeline's stage, and nothing that is wrong. */
+/** A condition that gives advice on the stage; False is not a fault. */
 const ADVISORY = 'PromotionReady';
 
 function lookOf({ type, status, reason = '' }: Condition): Pick<StatusLook, 'icon' | 'tone'> {
@@ -53,7 +53,7 @@ function conditionView(condition: Condition, now: number) {
   };
 }
 
-/** Why it is not ready, each thing once: `Ready` repeats what it follows from. */
+/** Why the object is not ready. Each message once: `Ready` repeats those of other conditions. */
 function troublesOf({ conditions }: SyncedObject) {
   const said = new Map<string, { reason: string; message: string; bad: boolean }>();
   for (const { type, status, reason = '', message = '' } of conditions)
@@ -64,7 +64,7 @@ function troublesOf({ conditions }: SyncedObject) {
 
 const MAX_REPLICAS_SHOWN = 12;
 
-/** Each replica with what it has; the one that has another edition, or none, stands out. */
+/** The replicas with the hash that each serves; replicas with another hash first. */
 function replicasOf({ replicas, hash }: SyncedObject) {
   const behind = replicas.filter((replica) => replica.hash !== hash).length;
   const counted = behind === 0 ? plural(replicas.length, 'replica') : `${behind} of ${replicas.length} behind`;
@@ -104,7 +104,7 @@ export function objectView(object: SyncedObject, now: number) {
   return {
     name,
     namespace,
-    // Only where the services call it something else.
+    // Only where the definition has another name than the object.
     alias: definition !== null && definition !== name ? definition : null,
     href: hrefOf(object),
     state: stateOf(object),

@@ -31,13 +31,13 @@ spec:
 const kindOrder = (object: SyncedObject): number => KINDS.findIndex(({ kind }) => kind === object.kind);
 const nameOf = ({ namespace, name }: SyncedObject): string => `${namespace}/${name}`;
 
-/** By kind; in each those that need someone first, then by name. */
+/** By kind, then those that need attention, then by name. */
 const inOrder = (a: SyncedObject, b: SyncedObject): number =>
   kindOrder(a) - kindOrder(b) || urgencyOf(a) - urgencyOf(b) || (nameOf(a) < nameOf(b) ? -1 : 1);
 
 const isTrouble = (object: SyncedObject): boolean => stateOf(object).tone !== 'good';
 
-/** Why agents are missing from the page; null where they are not. */
+/** Why the page has no agents; null where it has them. */
 function agentsNote(gateway: GatewayObjects) {
   switch (gateway.kind) {
     case 'found':
@@ -87,7 +87,7 @@ function pagerOf(filters: SyncFilters, from: number, { shown, total }: { shown: 
   };
 }
 
-/** Every object with its conditions, and which replica has which edition of it. */
+/** The objects with their conditions, and the version that each replica serves. */
 export function syncView({ own, gateway, filters, now }: SyncInput) {
   const agents = gateway.kind === 'found' ? gateway.objects : null;
   const managed = own !== null || agents !== null;

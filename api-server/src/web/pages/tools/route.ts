@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage } from '../page.ts';
 import { toolsView } from './view.ts';
 
-/** `/ui/tools`: what the gateway says of its tools at this moment. */
+/** `/ui/tools`: tool servers, tools and policy, read from the gateway. */
 export function registerTools(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/tools', async (request, reply) => {

@@ -12,7 +12,7 @@ const STATES: Record<string, StatusLook> = {
 };
 const UNKNOWN = { icon: 'pending', tone: 'quiet' } as const;
 
-/** An image server runs beside agents, and nowhere while none of them has a pod. */
+/** An image server runs in the pods of agents, so it does not run while there is no pod. */
 const IN_NO_POD: StatusLook = { icon: 'stopped', word: 'No running pod', tone: 'quiet' };
 const stateOf = ({ transport, state }: ToolServer): StatusLook =>
   transport === 'image' && state !== 'running' ? IN_NO_POD : (STATES[state] ?? { ...UNKNOWN, word: state });
@@ -76,7 +76,7 @@ const PROBLEMS = {
   },
 };
 
-/** Tool servers with their tools, and the operator's policy in its order; or why they are not known. */
+/** Tool servers with their tools, and the tool policy in its order; or why they are unknown. */
 export function toolsView(found: GatewayTools, now: number) {
   if (found.kind !== 'found') {
     const why = found.kind === 'unreachable' ? found.message : '';

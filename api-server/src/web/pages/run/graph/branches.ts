@@ -19,7 +19,7 @@ export function itemText(item: unknown, max: number): string {
   return shorten(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), max);
 }
 
-/** What a definition says of a group; nothing of a run whose definition is not known. */
+/** The join rule of a group; empty where the definition is unknown. */
 function ruleOf(entry: Step | null): { join: Join | null; over: string; weights: Map<string, number> } {
   if (entry && isFanOut(entry)) return { join: entry.fan_out.join, over: entry.fan_out.over, weights: new Map() };
   if (!entry || !isParallel(entry)) return { join: null, over: '', weights: new Map() };
@@ -27,7 +27,7 @@ function ruleOf(entry: Step | null): { join: Join | null; over: string; weights:
   return { join, over: '', weights: new Map(steps.map(({ name, weight }) => [name, weight])) };
 }
 
-/** How a group joined its branches, and every branch. */
+/** The branches of a group and how they were joined. */
 export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: string) => string }) {
   const { join, over, weights } = ruleOf(node.entry);
   const weighted = join === 'weighted_average';

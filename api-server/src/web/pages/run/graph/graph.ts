@@ -5,7 +5,7 @@ import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 
-/** Groups show so many branches, and fewer where the whole would be a wall of boxes. */
+/** Branches that a group shows, and fewer where the graph has many. */
 const SHOWN_BRANCHES = 12;
 const SHOWN_IN_A_CROWD = 4;
 const CROWD = 150;
@@ -18,7 +18,7 @@ interface Box {
   after: string[];
 }
 
-/** Boxes with what they follow: branches follow their group, the next entry follows the last boxes of the one before. */
+/** Boxes with their predecessors: branches follow their group, an entry follows the last boxes of the entry before. */
 function boxesOf(plan: PlanNode[]): Box[] {
   const boxes: Box[] = [];
   const branches = plan.reduce((sum, node) => sum + node.branches.length, 0);
@@ -48,7 +48,7 @@ function boxesOf(plan: PlanNode[]): Box[] {
   return boxes;
 }
 
-/** A branch of a fan-out goes by its item, where that is short. */
+/** A fan-out branch is labelled with its index and item. */
 function labelOf(name: string, { name: group, row }: PlanNode): string {
   if (!name.startsWith(`${group}/`)) return name;
   const index = name.slice(group.length + 1);
@@ -73,7 +73,7 @@ const STATES: Record<string, string> = {
   unreached: 'ghost',
 };
 
-/** What the layout has to know of the boxes. */
+/** The input of the layout. */
 function shapesOf(boxes: Box[]) {
   const places = new Map(boxes.map((box, i) => [box.name, i]));
   const indexOf = (name: string | undefined) => places.get(name ?? '') ?? 0;
@@ -126,7 +126,7 @@ export function graphView(plan: PlanNode[], at: GraphInput) {
 
 type GraphNode = ReturnType<typeof nodeOf>;
 
-/** A calm S from the right side of one box to the left side of the next. */
+/** An S-curve from the right side of one box to the left side of the next. */
 function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined) {
   if (from === undefined || to === undefined) return null;
   const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];

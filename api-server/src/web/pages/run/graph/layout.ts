@@ -5,7 +5,7 @@ export const NODE = { width: 168, height: 52 };
 const MARGIN = 12;
 const KEPT = 100;
 
-/** A box by its place in the list, and the places of those that it follows; `group` marks branches that stand together. */
+/** A box: the indexes of its predecessors, and the index of its group for branches. */
 export interface Shape {
   after: number[];
   group: number | null;
@@ -21,8 +21,8 @@ export interface Places {
 export type Layout = (shapes: Shape[]) => Places;
 
 /**
- * Places boxes from left to right. A layout depends on the shape alone, which the runs of a pipeline share and which a
- * live page asks for again and again, so the last 100 are kept.
+ * Lays boxes out from left to right. A layout depends on the shapes alone, which runs of a pipeline share and a live
+ * page requests repeatedly, so the last 100 layouts are cached.
  */
 export function createLayout(): Layout {
   const kept = new LRUCache<string, Places, Shape[]>({
@@ -48,7 +48,7 @@ function place(shapes: Shape[]): Places {
   return { width: Math.ceil(width), height: Math.ceil(height), centres };
 }
 
-/** Branches of a group keep their order from top to bottom; dagre only promises few crossings. */
+/** Keeps the order of branches from top to bottom, which dagre does not guarantee. */
 function keepOrder(shapes: Shape[], centres: Places['centres']): void {
   const branches = [...shapes.keys()].filter((i) => shapes[i]?.group !== null);
   for (const members of Map.groupBy(branches, (i) => shapes[i]?.group).values()) {

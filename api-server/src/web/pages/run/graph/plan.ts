@@ -1,13 +1,13 @@
 import { isFanOut, isParallel, type Pipeline, type Step } from '@signalbox/crds';
 import type { ShownStep } from '../step/shown-step.ts';
 
-/** One box of the graph: what the definition plans and, where it ran, the row of what happened. */
+/** A node of the graph: an entry of the definition and, once it ran, its row. */
 export interface PlanNode {
   name: string;
   kind: 'step' | 'parallel' | 'fan_out';
   executor: string;
   row: ShownStep | null;
-  /** What the definition says of it; null for a row that it does not name. */
+  /** The entry of the definition; null for a row without one. */
   entry: Step | null;
   branches: { name: string; executor: string; row: ShownStep | null }[];
 }
@@ -35,7 +35,7 @@ function nodeOf(entry: Step, rows: Map<string, ShownStep>): PlanNode {
   return { ...node, kind: 'step', executor: entry.executor, branches: [] };
 }
 
-/** Without a definition the rows tell enough: a group row, and branch rows of the same index after it. */
+/** Nodes from rows alone: a group row, and the branch rows with the same index. */
 function fromRows(rows: ShownStep[]): PlanNode[] {
   const tops = rows.filter((row) => row.kind !== 'branch' && row.kind !== 'fan_out_branch');
   return tops.map((row) => ({
@@ -50,7 +50,7 @@ function fromRows(rows: ShownStep[]): PlanNode[] {
   }));
 }
 
-/** The boxes of a run in order: every planned entry, then rows that the definition does not name. */
+/** The nodes of a run in order: entries of the definition, then rows without an entry. */
 export function planOf(definition: Pick<Pipeline, 'steps'> | null, steps: ShownStep[]): PlanNode[] {
   const rows = new Map(steps.map((step) => [step.step_name, step]));
   const nodes = (definition?.steps ?? []).map((entry) => nodeOf(entry, rows));

@@ -13,7 +13,7 @@ interface Span {
 
 const KINDS: Record<string, string> = { llm_call: 'model', tool_call: 'tools' };
 
-/** Where a step's time went: model and tool calls at their place, the bar beneath them is waiting. */
+/** Model and tool calls of a step on the time axis; the rest of its bar is waiting. */
 function segments(step: ShownStep, bar: Span, whole: Span) {
   const total = whole.to - whole.from;
   return readTrace(step.raw_response?.trace).flatMap(({ type, startedAt, seconds }) => {
@@ -41,7 +41,7 @@ function ticks(total: number) {
   }));
 }
 
-/** A branch of a fan-out goes by its item. */
+/** A fan-out branch is labelled with its index and item. */
 function labelOf({ kind, step_name: name }: ShownStep, steps: ShownStep[]): string {
   if (kind !== 'fan_out_branch') return name;
   const at = name.lastIndexOf('/');

@@ -54,7 +54,7 @@ function whyNothing(step: ShownStep) {
 
 type Signal = TrustReport['signals'][number];
 
-/** Checks are counted, everything else is a score. */
+/** Checks as a count, other signals as a score. */
 function signalText(
   { signal, value }: Signal,
   checks: readonly { passed: boolean }[],

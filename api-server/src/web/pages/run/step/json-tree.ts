@@ -62,5 +62,5 @@ function nodeOf(key: string | null, value: unknown, depth: number, budget: Budge
   return node;
 }
 
-/** The tree of a value, bounded in depth, nodes and length of texts, so that no output can stall a page. */
+/** The tree of a value, with limits on depth, nodes and text length, so that large outputs do not slow the page. */
 export const jsonTree = (value: unknown): JsonNode => nodeOf(null, value, 0, { nodes: MAX_NODES });

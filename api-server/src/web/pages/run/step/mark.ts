@@ -10,7 +10,7 @@ const OUTCOMES = [
 export const isOutcome = (value: unknown): value is Mark['outcome'] =>
   OUTCOMES.some((outcome) => outcome.value === value);
 
-/** The three buttons of a mark with the present one pressed; `keys` says whether y, p and n belong to this form. */
+/** The three buttons of a mark; `keys`: the keys y, p and n act on this form. */
 export function markView(input: {
   mark: Mark | null;
   step: string | null;

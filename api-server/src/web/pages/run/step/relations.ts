@@ -40,14 +40,14 @@ export const rerunRows = (run: ShownRun, now: number) =>
     age: age(again.triggered_at, now),
   }));
 
-/** The run with its steps as they wait: a step that asks a person is not running for anybody. */
+/** Marks the steps that wait for an approval: they are shown as waiting, not as running. */
 export function withWaits(run: ShownRun, approvals: readonly ApprovalLine[]): ShownRun {
   const asking = new Set(approvals.filter(({ status }) => status === 'pending').map(({ step_name }) => step_name));
   const waits = ({ status, step_name }: ShownStep) => status === 'running' && asking.has(step_name);
   return { ...run, steps: run.steps.map((step) => (waits(step) ? { ...step, waits: true } : step)) };
 }
 
-/** What a rerun repeats, and which results it did not have to make again. */
+/** The original of a rerun, and the results that were taken from it. */
 export function rerunNote(run: ShownRun) {
   const original = run.rerun_of;
   if (original === null || original === undefined) return null;

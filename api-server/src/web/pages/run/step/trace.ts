@@ -1,4 +1,4 @@
-/** One line of a step's trace, as the gateway's result carries it; what does not fit is left out. */
+/** A line of a step's trace from the gateway. Fields of other types are left empty. */
 export interface TraceLine {
   type: string;
   startedAt: number | null;
@@ -34,6 +34,6 @@ function lineOf(entry: unknown): TraceLine | null {
   };
 }
 
-/** The readable lines of a trace, whatever a backend put into it. */
+/** The valid lines of a trace; other entries are ignored. */
 export const readTrace = (trace: unknown): TraceLine[] =>
   Array.isArray(trace) ? trace.map(lineOf).filter((line) => line !== null) : [];
