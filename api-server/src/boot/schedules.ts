@@ -10,6 +10,7 @@ import { fire } from '../schedules/fire.ts';
 import { createScheduler, type Scheduler } from '../schedules/scheduler.ts';
 import type { Tx } from '../store/db/database.ts';
 import { pruneArtifacts } from '../store/tables/artifacts.ts';
+import { pruneDeliveries } from '../store/tables/deliveries.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire } from '../store/tables/schedules.ts';
@@ -56,7 +57,7 @@ export function wireScheduler(
 export function startRetention({ config, logs }: ServiceOptions, { database, state }: Foundation): { stop(): void } {
   const { artifacts, retention } = config;
   const tasks = new Map<string, () => Promise<number>>();
-  const { runsDays, auditDays } = retention;
+  const { runsDays, auditDays, deliveriesDays } = retention;
   const once = (name: string, task: () => Promise<number>) => tasks.set(name, async () => (state.leads ? task() : 0));
   if (artifacts !== null) {
     const { dir, retentionDays: days } = artifacts;
@@ -65,6 +66,7 @@ export function startRetention({ config, logs }: ServiceOptions, { database, sta
   }
   if (runsDays !== null) once('runs', () => pruneRuns(database, runsDays, now()));
   if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
+  once('deliveries', () => pruneDeliveries(database, deliveriesDays, now()));
   once('schedule_fires', async () => {
     await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
     return 0;

@@ -5,10 +5,14 @@ import { definitionFiles } from '../definitions/definition-files.ts';
 import { createWriter } from '../definitions/write.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { watchReadiness } from '../observability/watch-readiness.ts';
+import { keepInvalid } from '../service/deliveries/admit.ts';
+import { createDeliveryLog, type DeliveryLog } from '../service/deliveries/delivery-log.ts';
 import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import { createServices, type Services } from '../service/services.ts';
 import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
+import type { Tx } from '../store/db/database.ts';
+import { insertDelivery } from '../store/tables/deliveries.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
 import { newId } from '../runs/state/ids.ts';
@@ -27,6 +31,7 @@ export interface Operating {
   services: Services;
   metrics: Metrics;
   verdicts: Pick<Verdicts, 'start' | 'stop'>;
+  deliveryLog: Pick<DeliveryLog<Tx>, 'flush'>;
 }
 
 /** Builds the use cases on the foundation and the runtime. */
@@ -48,11 +53,23 @@ export function operate(
     now,
     sources: [...sources.keys()],
   });
-  const take: ReceiveDeps['intake'] = (requests) => intake(intakeDeps, requests);
+  const take: ReceiveDeps['intake'] = (requests, alongside) => intake(intakeDeps, requests, alongside);
+  const deliveryLog = createDeliveryLog<Tx>({
+    write: (job) => database.write(job),
+    insert: insertDelivery,
+    countDropped: metrics.countDroppedDelivery,
+    sources: [...sources.keys()],
+    now,
+    later: (milliseconds, call) => {
+      const timer = setTimeout(call, milliseconds).unref();
+      return () => clearTimeout(timer);
+    },
+  });
   const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
     intake: take,
+    log: deliveryLog,
     choose: (request) => database.write((tx) => chooseNow(intakeDeps, tx, request)),
     roomFor: roomIn(intakeDeps),
     firstPrompt: (request) => firstPrompt(templates, request, now()),
@@ -65,6 +82,8 @@ export function operate(
     version: options.version,
     receive: (delivery) => receive(receiving, delivery),
     countDelivery: metrics.countDelivery,
+    keepInvalid: (delivery, refusal) => keepInvalid(receiving, delivery, refusal),
+    flushDeliveries: deliveryLog.flush,
     renderMetrics: metrics.render,
     intake: take,
     cancel: engine.cancel,
@@ -101,5 +120,5 @@ export function operate(
     gatewayObjects: gatewayObjects(config.executors.gateway),
     gatewayTools: gatewayTools(config.executors.gateway),
   });
-  return { services, metrics, verdicts: readiness.verdicts };
+  return { services, metrics, verdicts: readiness.verdicts, deliveryLog };
 }

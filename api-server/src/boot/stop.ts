@@ -14,6 +14,7 @@ export async function stop({ options, foundation, people, runtime, operating, ap
   pricing.stop();
   await operating.verdicts.stop();
   await engine.drain(DRAIN_MS);
+  await operating.deliveryLog.flush();
   await replica?.handOver();
   await people.notifications.sender.stop();
   await people.chats.stop();

@@ -100,7 +100,11 @@ function resolveKeeping(
     artifacts: artifacts
       ? { dir: artifacts.dir === undefined ? null : at(artifacts.dir), retentionDays: artifacts.retention_days }
       : null,
-    retention: { runsDays: retention.runs_days ?? null, auditDays: retention.audit_days ?? null },
+    retention: {
+      runsDays: retention.runs_days ?? null,
+      auditDays: retention.audit_days ?? null,
+      deliveriesDays: retention.deliveries_days,
+    },
   };
 }
 

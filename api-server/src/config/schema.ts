@@ -135,7 +135,8 @@ export const ConfigFile = block({
     audit_days: whole(1, 36_500)
       .optional()
       .describe('Days until entries of the audit log are removed; without it they are kept'),
-  }).describe('Retention of runs and of the audit log; expired rows are removed every day at 02:00'),
+    deliveries_days: whole(1, 36_500).default(7).describe('Days until deliveries to the webhook are removed'),
+  }).describe('Retention of runs, of the audit log and of deliveries; expired rows are removed every day at 02:00'),
   notifications: NotificationsBlock.describe('Channels for messages and their credentials'),
   observability: Observability.describe('Telemetry in addition to logs and metrics'),
   calibration: block({

@@ -21,6 +21,8 @@ export interface Metrics {
   render(): Promise<string>;
   countAuthFailure(reason: 'missing' | 'invalid' | 'forbidden'): void;
   countDelivery(source: string | null, outcome: string): void;
+  /** A delivery that is not kept. */
+  countDroppedDelivery(source: string | null, outcome: string): void;
 }
 
 /** The text of `/metrics`: roll-ups of the store, values of this process, and process health (Orchestration 6). */
@@ -31,7 +33,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     ['invalid', 0],
     ['forbidden', 0],
   ]);
-  const deliveries = new Map<string, Map<string, number>>();
+  const deliveries = bySource(deps.sources);
+  const dropped = bySource(deps.sources);
   return {
     render: async () => {
       const [stored, health, inProgress] = await Promise.all([
@@ -39,17 +42,34 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         processHealth(),
         deps.runsInProgress(),
       ]);
-      const own = ownFamilies({ inProgress, pending: deps.approvalsPending(), failures, deliveries });
+      const pending = deps.approvalsPending();
+      const own = ownFamilies({
+        inProgress,
+        pending,
+        failures,
+        deliveries: deliveries.counts,
+        dropped: dropped.counts,
+      });
       const budgets = teamBudgetRatio(stored, deps.teamBudgets, deps.now());
       return renderFamilies([...storedFamilies(stored), ...own, budgets]) + health;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
-    countDelivery: (asked, outcome) => {
-      const source = asked !== null && deps.sources.includes(asked) ? asked : 'unknown';
-      const outcomes = deliveries.get(source) ?? new Map<string, number>();
-      deliveries.set(source, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
-    },
+    countDelivery: deliveries.count,
+    countDroppedDelivery: dropped.count,
   };
+}
+
+type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** Counts by source and outcome; senders name sources, so that unknown ones share a name. */
+function bySource(sources: readonly string[]) {
+  const counts = new Map<string, Map<string, number>>();
+  const count = (asked: string | null, outcome: string) => {
+    const source = asked !== null && sources.includes(asked) ? asked : 'unknown';
+    const outcomes = counts.get(source) ?? new Map<string, number>();
+    counts.set(source, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
+  };
+  return { counts, count };
 }
 
 /** The library is loaded with the first scrape, to save time and memory at the start. */
@@ -75,10 +95,11 @@ interface OwnValues {
   inProgress: number;
   pending: ReadonlyMap<string, number>;
   failures: ReadonlyMap<string, number>;
-  deliveries: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  deliveries: Counts;
+  dropped: Counts;
 }
 
-function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): Family[] {
+function ownFamilies({ inProgress, pending, failures, deliveries, dropped }: OwnValues): Family[] {
   const waiting = pending.size === 0 ? new Map([['', 0]]) : pending;
   return [
     {
@@ -103,15 +124,24 @@ function ownFamilies({ inProgress, pending, failures, deliveries }: OwnValues): 
       name: 'service_webhook_deliveries_total',
       help: 'Deliveries to the webhook by source and result, in every stage',
       type: 'counter',
-      samples: [...deliveries].flatMap(([source, outcomes]) =>
-        [...outcomes].map(([outcome, value]) => ({
-          labels: [
-            ['source', source],
-            ['outcome', outcome],
-          ] as const,
-          value,
-        })),
-      ),
+      samples: samplesOf(deliveries),
+    },
+    {
+      name: 'service_deliveries_dropped_total',
+      help: 'Deliveries without a run that are not kept in the list of deliveries',
+      type: 'counter',
+      samples: samplesOf(dropped),
     },
   ];
 }
+
+const samplesOf = (counts: Counts): Family['samples'] =>
+  [...counts].flatMap(([source, outcomes]) =>
+    [...outcomes].map(([outcome, value]) => ({
+      labels: [
+        ['source', source],
+        ['outcome', outcome],
+      ] as const,
+      value,
+    })),
+  );

@@ -6,6 +6,7 @@ import { type Cluster, type ClusterDeps, createCluster } from './cluster/cluster
 import { createDefinitions, type Definitions, type DefinitionsDeps } from './definitions/definitions.ts';
 import { createDefinitionWrites, type DefinitionWrites, type DefinitionWritesDeps } from './definitions/writes.ts';
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries/deliveries.ts';
+import { createKeptDeliveries, type KeptDeliveries, type KeptDeliveriesDeps } from './deliveries/kept.ts';
 import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/feedback.ts';
 import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts';
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
@@ -21,6 +22,7 @@ import { type AuditEntry, insertAudit } from '../store/tables/audit.ts';
 /** All use cases of the service. Routes, pages and the command line call only these. */
 export interface Services {
   deliveries: Deliveries;
+  keptDeliveries: KeptDeliveries;
   runs: Runs;
   approvals: Decisions;
   feedback: Feedback;
@@ -41,6 +43,7 @@ export interface Services {
 export interface ServiceParts
   extends
     Omit<DeliveriesDeps, 'record'>,
+    Pick<KeptDeliveriesDeps, 'flushDeliveries'>,
     Omit<RunsDeps, 'record'>,
     FeedbackDeps,
     Omit<DefinitionsDeps, 'record'>,
@@ -61,8 +64,10 @@ export function createServices(parts: ServiceParts): Services {
   const audit = (entry: AuditEntry) => database.write((tx) => insertAudit(tx, entry));
   const deps = { ...parts, record: createRecord({ audit, now }) };
   const definitions = createDefinitions(deps);
+  const deliveries = createDeliveries(deps);
   return {
-    deliveries: createDeliveries(deps),
+    deliveries,
+    keptDeliveries: createKeptDeliveries({ ...deps, take: deliveries.take }),
     runs: createRuns(deps),
     approvals: createDecisions(parts.approvals),
     feedback: createFeedback(deps),

@@ -2,6 +2,7 @@ import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { CoverageKey, DuplicateRun } from '../runs/state/records.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
+import type { Verdict } from './model.ts';
 
 /** Which alert a run is for. */
 export interface Choice {
@@ -12,6 +13,13 @@ export interface Choice {
   coveredBy: readonly (DuplicateRun | null)[];
   /** What the new run covers beside its own alert. */
   covers: Omit<CoverageKey, 'since'>;
+}
+
+/** What intake decided about one request. */
+export interface Decided extends Pick<Choice, 'coveredBy'> {
+  verdict: Verdict;
+  /** The alert that the verdict is about. */
+  context: TriggerContext;
 }
 
 type CoverageDeps<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;

@@ -1,15 +1,11 @@
-import { compileMatch, resolveSet } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Snapshot } from '../definitions/snapshot.ts';
+import { alert, groupOf, receivingOn } from '../service/deliveries/fixtures/receiving.ts';
 import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import type { Database } from '../store/db/database.ts';
-import { intakeDepsOn } from '../store/fixtures/intake-on.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { endRun } from '../store/tables/run-writes.ts';
-import { chooseNow, intake } from './intake.ts';
 import type { Delivery, Receipt } from './model.ts';
 
-const STEPS = 'steps: [{name: one, executor: gateway, agent: a, prompt_template: "{{summary}}"}]';
 const PIPELINES = {
   'a-billing': 'trigger: {match: {service: billing}, dedup: {enabled: true, window_seconds: 60}}',
   'b-paused': 'suspend: true\ntrigger: {match: {service: paused}}',
@@ -33,49 +29,17 @@ afterEach(async () => {
   await site.remove();
 });
 
-function serviceOn(on: Database, dedup = true): ReceiveDeps {
-  const intakeDeps = intakeDepsOn(on, { now: () => clock, dedup: { enabled: dedup, windowSeconds: 60 } });
-  const definitions = snapshot(dedup);
-  return {
-    definitions: () => definitions,
-    accepting: () => true,
-    intake: (requests) => intake(intakeDeps, requests),
-    choose: (request) => on.write((tx) => chooseNow(intakeDeps, tx, request)),
-    roomFor: () => 'accepted',
-    firstPrompt: () => Promise.resolve(null),
-    now: () => clock,
-  };
+function serviceOn(on: Database, enabled = true): ReceiveDeps {
+  const pipelines = Object.entries(PIPELINES).map(([name, more]) => [
+    name,
+    `stage: production\n${enabled ? more : more.replace('enabled: true', 'enabled: false')}`,
+  ]);
+  return receivingOn({ database: on, pipelines: Object.fromEntries(pipelines), now: () => clock });
 }
 
-function snapshot(dedup: boolean): Snapshot {
-  const pipelines = Object.entries(PIPELINES).map(([name, more]) => ({
-    file: `${name}.yaml`,
-    text: `name: ${name}\nstage: production\n${dedup ? more : more.replace('enabled: true', 'enabled: false')}\n${STEPS}`,
-  }));
-  const set = resolveSet({ pipelines, steps: [] });
-  const loaded = set.pipelines.map((one) => ({ ...one, match: compileMatch(one.config.trigger?.match ?? {}) }));
-  return {
-    pipelines: loaded,
-    byName: new Map(loaded.map((one) => [one.name, one])),
-    steps: [],
-    stepsByName: new Map(),
-    problems: [],
-    hash: '',
-    loadedAt: 0,
-  };
-}
-
-const alert = (service: string, more: object = {}) => ({
-  status: 'firing',
-  fingerprint: `f-${service}`,
-  labels: { alertname: 'Down', namespace: 'shop', service, severity: 'critical' },
-  annotations: { summary: `${service} is down` },
-  ...more,
-});
-const groupOf = (alerts: readonly object[]) => ({ version: '4', groupKey: 'g', status: 'firing', alerts });
 const delivery = (alerts: readonly object[], over: Partial<Delivery> = {}): Delivery => ({
   source: 'alert_router',
-  body: groupOf(alerts),
+  body: groupOf(...alerts),
   strategy: null,
   allowTesting: false,
   dryRun: false,

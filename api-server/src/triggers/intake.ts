@@ -1,6 +1,6 @@
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
-import { chooseAlone, chooseUncovered, type Choice } from './coverage.ts';
+import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';
@@ -17,14 +17,21 @@ interface Plan extends Choice {
   open: boolean | null;
 }
 type Room = 'running' | 'queued' | 'none' | 'group_full';
-/** Null is the room of a duplicate: it needs none. */
+/** Null is the room of a duplicate: it needs none. `elsewhere`: runs that wait for whichever process has room. */
 type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
+
+/** Further writes of the transaction that stores the runs; it may run twice, like the transaction. */
+type Alongside<Tx> = (tx: Tx, decided: Decided[]) => Promise<void>;
 
 /**
  * Known, running stage and not suspended: what is left is duplicate, capacity, row, in one transaction.
  * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
  */
-export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: IntakeRequest[]): Promise<Verdict[]> {
+export async function intake<Tx>(
+  deps: IntakeDeps<Tx>,
+  requests: IntakeRequest[],
+  alongside?: Alongside<Tx>,
+): Promise<Verdict[]> {
   const now = deps.now();
   const slots = reservation(deps);
   let admission: Admission;
@@ -37,17 +44,23 @@ export async function intake<Tx>(deps: IntakeDeps<Tx>, requests: IntakeRequest[]
         const room = rooms[index];
         if (room === 'running' || room === 'queued') await store(deps, plan, { tx, status: room, now });
       }
-      return { plans, rooms, elsewhere };
+      const found = { plans, rooms, elsewhere };
+      await alongside?.(
+        tx,
+        plans.map((plan) => decidedOf(plan, verdictOf(deps, found, plan))),
+      );
+      return found;
     });
   } catch (error) {
     slots.giveBack();
     throw error;
   }
-  const { plans, rooms, elsewhere } = admission;
-  const outside = rooms.filter((room) => room === 'none').length;
-  const verdicts = plans.map((plan) =>
-    conclude(deps, plan, { room: rooms[plans.indexOf(plan.twin ?? plan)] ?? null, outside, elsewhere, now }),
-  );
+  const verdicts = admission.plans.map((plan) => {
+    const verdict = verdictOf(deps, admission, plan);
+    if (verdict.status === 'accepted' || verdict.status === 'queued')
+      begin(deps, plan, { state: verdict.status === 'queued' ? 'queued' : 'running', now });
+    return verdict;
+  });
   slots.settle();
   return verdicts;
 }
@@ -207,31 +220,27 @@ async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: 
 
 type Concluding = Pick<IntakeDeps<never>, 'capacity' | 'begin' | 'definitionKept' | 'maxQueued'>;
 
-interface Admitted {
-  room: Room | null;
-  /** How many runs of the delivery found no room. */
-  outside: number;
-  /** Runs that wait for whichever process has room. */
-  elsewhere: number;
-  now: number;
-}
+const decidedOf = ({ request, coveredBy }: Plan, verdict: Verdict): Decided => ({
+  verdict,
+  context: request.context,
+  coveredBy,
+});
 
-function conclude(deps: Concluding, plan: Plan, { room, outside, elsewhere, now }: Admitted): Verdict {
+function verdictOf(deps: Concluding, { plans, rooms, elsewhere }: Admission, plan: Plan): Verdict {
   const { pipeline, context } = plan.request;
   const { source, severity, summary } = context;
   const named = { source, pipeline: pipeline.name, severity, summary };
+  const room = rooms[plans.indexOf(plan.twin ?? plan)] ?? null;
   // A twin of what was refused is refused with it.
-  if (room === 'none') return refused(deps, outside);
+  if (room === 'none') return refused(deps, rooms.filter((one) => one === 'none').length);
   if (room === 'group_full') return refusedByGroup(plan);
   const { duplicate } = plan;
   if (duplicate) {
-    const reason = `run ${duplicate.id} has the same fingerprint and is ${duplicate.status}`;
+    const reason = `run ${duplicate.id} covers this alert and is ${duplicate.status}`;
     return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
   }
-  const position = elsewhere + deps.capacity.waiting() + 1;
-  begin(deps, plan, room ?? 'running', now);
   return room === 'queued'
-    ? { status: 'queued', runId: plan.id, ...named, position }
+    ? { status: 'queued', runId: plan.id, ...named, position: elsewhere + deps.capacity.waiting() + 1 }
     : { status: 'accepted', runId: plan.id, ...named };
 }
 
@@ -256,8 +265,7 @@ const atCapacity = (activeRuns: number, maxConcurrentRuns: number, message: stri
 function begin(
   deps: Concluding,
   { request, id, concurrencyGroup, owner }: Plan,
-  state: 'running' | 'queued',
-  now: number,
+  { state, now }: { state: 'running' | 'queued'; now: number },
 ): void {
   const { pipeline, context, team, prior = [] } = request;
   deps.definitionKept(pipeline.hash);

@@ -1,3 +1,4 @@
+import type { ClosestPipeline } from './delivery-record.ts';
 import type { FirstPrompt } from './first-prompt.ts';
 import type { Stage, TriggerContext } from '../runs/state/model.ts';
 
@@ -12,6 +13,8 @@ export interface Delivery {
   withPrompt?: true;
   /** Team of the webhook token; null for unattributed tokens and manual runs. */
   team: string | null;
+  /** The token that sent it, for the list of deliveries; absent where it is not kept there, as for a start by hand. */
+  tokenName?: string;
   /** Set for manual runs: the pipeline is forced, and an unknown one is not_found instead of no_pipeline. */
   forcedPipeline?: string;
 }
@@ -46,6 +49,8 @@ export interface Preview {
   /** Whether the window or an active run would suppress it, even where it would be refused for another reason first. */
   dedup: { duplicate: boolean; runId: string | null };
   context: Omit<TriggerContext, 'raw'>;
+  /** Where no pipeline was found. */
+  closest?: ClosestPipeline[];
   /** Undefined unless asked for; null where no step has a prompt or no pipeline was found. */
   prompt?: FirstPrompt | null;
 }

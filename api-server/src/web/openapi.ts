@@ -101,8 +101,8 @@ function exampleOf(schema: z.ZodType): unknown {
 
 /** Several statuses may share the schema of a refusal, but not its example. */
 function fits(example: unknown, status: string): boolean {
-  const { detail } = example as { detail?: { type: ErrorType } };
-  return detail === undefined || ERROR_STATUS[detail.type] === Number(status);
+  const { detail } = example as { detail?: { type: ErrorType } | null };
+  return !detail || ERROR_STATUS[detail.type] === Number(status);
 }
 
 /** One of each type that the route refuses with this status; a status that it declares itself has one type of refusal. */

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '@signalbox/crds';
 
+/** A body that is not what a route could be asked with. */
+export class UnreadableBody extends AppError {
+  constructor(message: string, options?: { cause: unknown }) {
+    super('validation', message, options);
+  }
+}
+
 const MAX_DEPTH = 64;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,17 +18,17 @@ const BACKSLASH = 0x5c;
  */
 export function readJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
-  if (!isUtf8(body)) throw new AppError('validation', 'the body is not UTF-8');
-  if (isTooDeep(body)) throw new AppError('validation', `the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (!isUtf8(body)) throw new UnreadableBody('the body is not UTF-8');
+  if (isTooDeep(body)) throw new UnreadableBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new AppError('validation', 'the body is not valid JSON', { cause });
+    throw new UnreadableBody('the body is not valid JSON', { cause });
   }
   if (MAY_REACH_PROTOTYPE.test(text) && reachesPrototype(value)) {
-    throw new AppError('validation', 'the body has a key that is not allowed');
+    throw new UnreadableBody('the body has a key that is not allowed');
   }
   return value;
 }

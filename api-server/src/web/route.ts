@@ -1,4 +1,4 @@
-import type { ErrorType } from '@signalbox/crds';
+import type { ErrorBody, ErrorType } from '@signalbox/crds';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor } from '../service/actor.ts';
@@ -59,6 +59,8 @@ interface Definition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
   /** Where the API description differs from the parsed request: a wildcard, or a body that is accepted unchecked. */
   described?: { url?: string; params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): unknown;
+  /** Told of a request whose body could not be read. */
+  unreadable?(request: FastifyRequest, refusal: { status: number; body: ErrorBody }): void;
 }
 
 /** One line of the route table. Undeclared parameters, query keys and body keys are refused. */

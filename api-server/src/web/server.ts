@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import { clientErrorHandler } from '@signalbox/crds/process/client-error';
-import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  type onErrorHookHandler,
+  LogController,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config/config.ts';
 import type { Caller } from './auth/caller.ts';
@@ -9,7 +15,7 @@ import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './auth/page-auth.ts';
-import { readJson } from './read-json.ts';
+import { readJson, UnreadableBody } from './read-json.ts';
 import type { Route } from './route.ts';
 import { routeTable, type RoutesDeps } from './routes/index.ts';
 import { readPart, schemaOf, writeAnswer } from './schemas.ts';
@@ -147,12 +153,25 @@ function addRoute(app: FastifyInstance, route: Route, { guard, auth }: { guard: 
     schema: schemaOf(route),
     exposeHeadRoute: route.method === 'GET' && !isPage,
     onRequest: isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role),
+    ...(route.unreadable && { onError: unreadableTo(route.unreadable) }),
     handler: (request, reply) => {
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       return route.handle(request, reply);
     },
   });
 }
+
+/** Errors of the framework about a body start so. */
+const BODY_ERROR = 'FST_ERR_CTP';
+
+const unreadableTo =
+  (tell: NonNullable<Route['unreadable']>): onErrorHookHandler =>
+  (request, _reply, error, done) => {
+    const { code } = error as { code?: string };
+    const isBody = error instanceof UnreadableBody || code?.startsWith(BODY_ERROR) === true;
+    if (isBody && request.caller !== undefined) tell(request, toAnswer(error));
+    done();
+  };
 
 function sessionGuard(auth: PageAuth, { role }: Route) {
   return async (request: FastifyRequest) => {

@@ -20,10 +20,21 @@ export interface MatchProblem {
   msg: string;
 }
 
+/** The first rule that does not hold, and how many do. */
+export interface MatchFailure {
+  key: string;
+  rule: unknown;
+  /** What the context has under the key; null for nothing. */
+  actual: unknown;
+  held: number;
+}
+
 export interface CompiledMatch {
   warnings: string[];
   problems: MatchProblem[];
   matches: (context: MatchContext) => boolean;
+  /** Why a context does not match; null where it does. */
+  failure: (context: MatchContext) => MatchFailure | null;
 }
 
 type Test = (actual: unknown) => boolean;
@@ -38,12 +49,19 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
   const rules = Object.entries(match).map(([key, rule]) => {
     const parsed = parseRule(rule);
     if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
-    return { read: reader(key), test: parsed.ok ? parsed.test : never };
+    return { key, rule, read: reader(key), test: parsed.ok ? parsed.test : never };
   });
   return {
     problems,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
     matches: (context) => rules.every(({ read, test }) => test(read(context) ?? null)),
+    failure: (context) => {
+      const failed = rules.filter(({ read, test }) => !test(read(context) ?? null));
+      const [first] = failed;
+      if (!first) return null;
+      const { key, rule, read } = first;
+      return { key, rule, actual: read(context) ?? null, held: rules.length - failed.length };
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { AppError, errorBody } from '@signalbox/crds';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
+import { headOf } from './head.ts';
 import {
   type CapacityRefusal,
   type DeliveryAnswer,
@@ -30,23 +31,35 @@ export interface DeliveriesDeps {
   receive(delivery: Delivery): Promise<Receipt>;
   /** Counts a delivery by requested source and result. */
   countDelivery(source: string | null, outcome: string): void;
+  keepInvalid(delivery: Delivery, refusal: Refusal): void;
   record: RecordAction;
+}
+
+interface Refusal {
+  statusCode: number;
+  message: string;
 }
 
 /** The webhook, the start by hand and the dry run (Orchestration 4.1). All throw `validation` for a body that the source cannot read. */
 export interface Deliveries {
-  take(delivery: Incoming, options: { team: string | null; dryRun: boolean }): Promise<DeliveryResult>;
+  take(delivery: Incoming, options: Pick<Delivery, 'team' | 'dryRun' | 'tokenName'>): Promise<DeliveryResult>;
+  /** Keeps a delivery whose body is not JSON or too large. */
+  unreadable(delivery: Incoming & Pick<Delivery, 'team' | 'tokenName'>, refusal: Refusal): void;
   /** The dry run: what a delivery would start, and its first prompt. */
   preview(delivery: Incoming): Promise<DeliveryResult>;
   /** Starts a pipeline by hand; the body is a generic delivery. Throws `not_found`. */
   runNow(pipeline: string, body: unknown, actor: Actor): Promise<DeliveryResult>;
 }
 
-export const createDeliveries = ({ receive, countDelivery, record }: DeliveriesDeps): Deliveries => ({
+export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }: DeliveriesDeps): Deliveries => ({
   take: async (delivery, options) => {
     const receipt = await receive({ ...delivery, ...options });
     countDelivery(delivery.source, outcomeOf(receipt));
     return resultOf(receipt);
+  },
+  unreadable: (delivery, refusal) => {
+    countDelivery(delivery.source, 'invalid');
+    keepInvalid({ ...delivery, dryRun: false }, refusal);
   },
   preview: async (delivery) => resultOf(await receive({ ...delivery, dryRun: true, withPrompt: true, team: null })),
   runNow: async (pipeline, body, actor) => {
@@ -111,26 +124,6 @@ function answerOf(verdict: Verdict, runs: Runs = {}): DeliveryResult {
     default:
       return { kind: 'taken', body: { ...takenView(verdict), ...runs } };
   }
-}
-
-/** The combined verdict: one new run makes it `accepted`. */
-const PRECEDENCE: readonly Verdict['status'][] = [
-  'accepted',
-  'queued',
-  'deduplicated',
-  'suspended',
-  'skipped_testing',
-  'at_capacity',
-  'unavailable',
-  'no_pipeline',
-];
-
-function headOf(verdicts: readonly Verdict[]): Verdict {
-  for (const status of PRECEDENCE) {
-    const found = verdicts.find((verdict) => verdict.status === status);
-    if (found) return found;
-  }
-  return { status: 'no_pipeline', message: 'the delivery contains no alert' };
 }
 
 function outcomeOf(receipt: Receipt): string {

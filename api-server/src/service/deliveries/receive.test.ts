@@ -41,6 +41,7 @@ const deps: ReceiveDeps = {
       request,
       duplicate: request.context.fingerprint === 'seen' ? { id: 'run-1', status: 'running', triggeredAt: 0 } : null,
     }),
+  log: { open: () => ({ store: () => Promise.resolve(), failed: () => undefined }), keepLater: () => undefined },
   roomFor: () => 'accepted',
   firstPrompt: ({ context }) => Promise.resolve({ step: 'one', text: `${context.summary}?`, missing: [], error: null }),
   now: () => 0,

@@ -1,37 +1,33 @@
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
-import type { FirstPrompt } from '../../triggers/first-prompt.ts';
-import type { Choice } from '../../triggers/coverage.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
-import type { Delivery, Preview, Receipt, Verdict } from '../../triggers/model.ts';
+import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
 import { resolve } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
+import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
+import { type DryRunDeps, preview } from './dry-run.ts';
 
-export interface ReceiveDeps {
-  definitions(): Snapshot;
+export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   /** False while the service drains. */
   accepting(): boolean;
-  intake(requests: IntakeRequest[]): Promise<Verdict[]>;
-  /** The decision of `intake`, without storing anything: which alert the run would be for, and the run that suppresses it. */
-  choose(request: IntakeRequest): Promise<Pick<Choice, 'request' | 'duplicate'>>;
-  roomFor(request: IntakeRequest): Room | Promise<Room>;
-  firstPrompt(request: IntakeRequest): Promise<FirstPrompt | null>;
-  now(): number;
 }
 
 type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped_testing' }>;
 /** `request` of a refusal is the run that was refused; null where no pipeline was found. */
-type Room = 'accepted' | 'queued' | 'at_capacity';
-
-type Decision = { go: true; request: IntakeRequest } | { go: false; verdict: Refusal; request: IntakeRequest | null };
+export type Decision =
+  | { go: true; request: IntakeRequest }
+  | { go: false; verdict: Refusal; request: IntakeRequest | null };
 
 /** Decides on an authenticated, parsed delivery. */
 export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
   if (!deps.accepting()) return verdict({ status: 'unavailable', message: 'the service is shutting down; try again' });
   const parsed = parse(deps, delivery);
-  if (!parsed.ok) return { kind: 'invalid', message: parsed.message, errors: parsed.errors };
+  if (!parsed.ok) {
+    keepInvalid(deps, delivery, { statusCode: 400, message: parsed.message });
+    return { kind: 'invalid', message: parsed.message, errors: parsed.errors };
+  }
   const { contexts } = parsed;
   const { forcedPipeline: forced } = delivery;
   if (forced !== undefined && !deps.definitions().byName.has(forced))
@@ -44,8 +40,7 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
     );
     return { kind: 'previews', previews: await Promise.all(previews) };
   }
-  const admitted = await deps.intake(decisions.flatMap((decision) => (decision.go ? [decision.request] : [])));
-  const verdicts = decisions.map((decision) => (decision.go ? (admitted.shift() as Verdict) : decision.verdict));
+  const verdicts = await admit(deps, { delivery, parsed, decisions });
   const [first] = verdicts;
   return delivery.strategy === 'per_alert' || !first ? { kind: 'verdicts', verdicts } : verdict(first);
 }
@@ -97,42 +92,6 @@ function shareOne([first, ...others]: TriggerContext[], decideOn: (context: Trig
   };
   return { go: true, request: { ...decision.request, merged: { contexts: others, requestFor } } };
 }
-
-/** The dry run of one context; a pipeline that would refuse it is shown as if it accepted it. */
-async function preview(
-  deps: ReceiveDeps,
-  { withPrompt }: Delivery,
-  first: TriggerContext,
-  decision: Decision,
-): Promise<Preview> {
-  const { request, duplicate } = decision.request ? await deps.choose(decision.request) : NOTHING;
-  const { raw: _, ...context } = request?.context ?? first;
-  const { name, config } = request?.pipeline ?? { name: context.pipeline, config: { stage: null } };
-  return {
-    status: 'dry_run',
-    pipeline: name,
-    stage: config.stage,
-    fingerprint: context.fingerprint,
-    dedup: { duplicate: duplicate !== null, runId: duplicate ? duplicate.id : null },
-    context,
-    ...(withPrompt && { prompt: request && (await deps.firstPrompt(request)) }),
-    ...(await outlook(deps, decision, { request, duplicate })),
-  };
-}
-
-type Chosen = { request: IntakeRequest | null; duplicate: Choice['duplicate'] };
-const NOTHING: Chosen = { request: null, duplicate: null };
-
-async function outlook(
-  deps: ReceiveDeps,
-  decision: Decision,
-  { request, duplicate }: Chosen,
-): Promise<Pick<Preview, 'would' | 'reason'>> {
-  if (!decision.go) return { would: decision.verdict.status, reason: reasonOf(decision.verdict) };
-  return { would: duplicate ? 'deduplicated' : await deps.roomFor(request ?? decision.request), reason: null };
-}
-
-const reasonOf = (verdict: Refusal): string => (verdict.status === 'no_pipeline' ? verdict.message : verdict.reason);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

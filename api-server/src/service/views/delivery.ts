@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { STAGES } from '../../runs/state/model.ts';
 import type { Preview as Previewed, Verdict } from '../../triggers/model.ts';
-import { AnyObject, component, NullableText } from './answer.ts';
+import { AnyObject, component, NullableText, viewOf } from './answer.ts';
 import { ErrorAnswer } from './error.ts';
+import { Closest } from './kept-delivery.ts';
 import { contextView } from './run.ts';
 
 const Named = z.strictObject({
@@ -35,8 +36,8 @@ const Outcome = z
   ])
   .meta({ id: 'DeliveryOutcome' });
 export type Outcome = z.infer<typeof Outcome>;
-/** What became of each alert (`strategy=per_alert`). */
-const Runs = { runs: z.array(Outcome).optional() };
+/** What became of each alert (`strategy=per_alert`), and of which delivery this is a repetition. */
+const Runs = { runs: z.array(Outcome).optional(), original_delivery_id: z.number().optional() };
 
 const ACCEPTED = {
   status: 'accepted',
@@ -99,6 +100,8 @@ const Preview = z
     reason: NullableText,
     dedup: z.strictObject({ duplicate: z.boolean(), run_id: NullableText }),
     context: AnyObject,
+    /** Where no pipeline was found. */
+    closest: z.array(Closest).optional(),
     /** Only where it was asked for; null where no step has a prompt or no pipeline was found. */
     prompt: FirstPrompt.nullable().optional(),
   })
@@ -150,8 +153,9 @@ export function outcomeView(verdict: Verdict): Outcome {
   }
 }
 
-export const previewView = ({ dedup, context, ...rest }: Previewed): Preview => ({
+export const previewView = ({ dedup, context, closest, ...rest }: Previewed): Preview => ({
   ...rest,
+  ...(closest && { closest: closest.map((one) => viewOf(Closest, one)) }),
   dedup: { duplicate: dedup.duplicate, run_id: dedup.runId },
   context: contextView({ ...context }),
 });

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { DeliveryRow } from './delivery-row.ts';
 import type { HourlyRun, HourlyStep } from './hourly-rows.ts';
 import type { StepRow } from './step-row.ts';
 import type { VersionUse } from '../../versions/uses.ts';
@@ -89,6 +90,8 @@ export interface Tables {
   };
   /** What a batch replays; `pinned` is 0 or 1, `judgement` JSON. */
   replay_samples: ReplaySampleRow;
+  /** What came in and what became of it; `labels`, `alerts` and `closest` are JSON. */
+  deliveries: DeliveryRow;
   schema_migrations: { id: string; applied_at: number };
 }
 

@@ -162,9 +162,10 @@ export const alertRouter: Source = {
     const parsed = Payload.safeParse(body);
     if (!parsed.success) return refused('alert_router', parsed.error);
     const payload = parsed.data;
-    const contexts = subjects(payload, strategy.data).map((subject) =>
-      toContext(payload, subject, body, options.receivedAt),
-    );
-    return { ok: true, contexts, share: strategy.data === 'most_severe' };
+    const chosen = subjects(payload, strategy.data);
+    const contexts = chosen.map((subject) => toContext(payload, subject, body, options.receivedAt));
+    const all = strategy.data === 'common_labels' ? subjects(payload, 'per_alert') : chosen;
+    const alerts = all.map(({ key, status, labels }) => ({ fingerprint: key, status, labels }));
+    return { ok: true, contexts, alerts, share: strategy.data === 'most_severe' };
   },
 };

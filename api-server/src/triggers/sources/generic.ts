@@ -35,6 +35,7 @@ export const generic: Source = {
       raw: body,
       receivedAt,
     };
-    return { ok: true, contexts: [context], share: false };
+    const { fingerprint, labels } = context;
+    return { ok: true, contexts: [context], alerts: [{ fingerprint, status: null, labels }], share: false };
   },
 };

@@ -19,6 +19,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^(POST|PATCH|DELETE) \/golden-sets(\/.*)?$/, 'operator'],
   [/^POST \/triggers\/preview$/, 'operator'],
   [/^POST \/(steps|pipelines)\/[^/]+\/replay(\/estimate)?$/, 'operator'],
+  [/^POST \/deliveries\/[^/]+\/redeliver$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],
   [/^POST \/pipelines\/[^/]+\/(suspend|resume)$/, 'admin'],
   [/^POST \/reload$/, 'reload'],

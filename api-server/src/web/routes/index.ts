@@ -4,6 +4,7 @@ import { ApiDocument } from '../../service/views/api-document.ts';
 import { route, type Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
+import { deliveryRoutes } from './deliveries.ts';
 import { definitionWriteRoutes } from './definition-writes.ts';
 import { definitionRoutes } from './definitions.ts';
 import { feedbackRoutes } from './feedback.ts';
@@ -36,6 +37,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
   const describe = (): Promise<ApiDescription> => (made ??= describeRoutes(routes, version));
   const routes: Route[] = [
     ...webhookRoutes(services),
+    ...deliveryRoutes(services),
     ...runRoutes(services),
     ...streamRoutes({ ...services, ...streaming }),
     ...approvalRoutes(services),

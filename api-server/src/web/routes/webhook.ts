@@ -37,8 +37,13 @@ export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Rou
     described: { query: Described.extend({ dry_run: z.enum(['true', 'false']).optional() }), body: payloads.any },
     answers: { ...STARTED, 200: DryRun },
     refusals: ['too_large'],
+    unreadable: (request, { status, body }) => {
+      const delivery = deliveryOf(request.query as Record<string, unknown>, undefined, request);
+      const { team, name: tokenName } = request.caller;
+      deliveries.unreadable({ ...delivery, team, tokenName }, { statusCode: status, message: body.detail.message });
+    },
     handler: async ({ query, body, caller, request, reply }) => {
-      const options = { team: caller.team, dryRun: query.dry_run === 'true' };
+      const options = { team: caller.team, dryRun: query.dry_run === 'true', tokenName: caller.name };
       return send(reply, await deliveries.take(deliveryOf(query, body, request), options));
     },
   }),
@@ -86,7 +91,7 @@ const deliveryOf = (
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-function send(reply: FastifyReply, result: DeliveryResult): FastifyReply {
+export function send(reply: FastifyReply, result: DeliveryResult): FastifyReply {
   if (result.kind === 'taken') return reply.code(202).send(result.body);
   if (result.kind === 'previewed') return reply.code(200).send(result.body);
   if (result.retryAfterSeconds !== null) reply.header('retry-after', String(result.retryAfterSeconds));

@@ -1,0 +1,84 @@
+import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { TriggerContext } from '../../runs/state/model.ts';
+import type { Tx } from '../../store/db/database.ts';
+import { closestPipelines } from '../../triggers/closest.ts';
+import type { Decided } from '../../triggers/coverage.ts';
+import type { IntakeRequest } from '../../triggers/intake-deps.ts';
+import type { Delivery, Verdict } from '../../triggers/model.ts';
+import { type Account, invalidRecord, recordOf, startedAny } from './account.ts';
+import type { DeliveryLog } from './delivery-log.ts';
+import { headOf } from './head.ts';
+import type { Decision } from './receive.ts';
+
+export interface AdmitDeps {
+  definitions(): Snapshot;
+  /** `alongside` is a further write of its transaction. */
+  intake(requests: IntakeRequest[], alongside?: (tx: Tx, decided: Decided[]) => Promise<void>): Promise<Verdict[]>;
+  log: Pick<DeliveryLog<Tx>, 'open' | 'keepLater'>;
+  now(): number;
+}
+
+export interface Read extends Pick<Account, 'delivery' | 'parsed'> {
+  decisions: readonly Decision[];
+}
+
+/** Hands over what may run, and keeps the delivery with what became of it. */
+export async function admit(deps: AdmitDeps, read: Read): Promise<Verdict[]> {
+  const { delivery, decisions } = read;
+  const requests = decisions.flatMap((decision) => (decision.go ? [decision.request] : []));
+  if (delivery.tokenName === undefined) return inOrder(decisions, await deps.intake(requests));
+  const receivedAt = deps.now();
+  if (requests.length === 0) {
+    keepWithoutRun(deps, accountOf(read, [], receivedAt));
+    return inOrder(decisions, []);
+  }
+  const entry = deps.log.open();
+  let decided: readonly Decided[] = [];
+  const alongside = async (tx: Tx, admitted: Decided[]) => {
+    decided = admitted;
+    const record = startedAny(admitted) ? recordOf(accountOf(read, admitted, receivedAt)) : null;
+    if (record) await entry.store(tx, record);
+  };
+  try {
+    const admitted = await deps.intake(requests, alongside);
+    if (!startedAny(decided)) keepWithoutRun(deps, accountOf(read, decided, receivedAt));
+    return inOrder(decisions, admitted);
+  } catch (error) {
+    entry.failed();
+    throw error;
+  }
+}
+
+/** A delivery that could not be read. */
+export function keepInvalid(
+  { log, now }: Pick<AdmitDeps, 'log' | 'now'>,
+  delivery: Delivery,
+  refusal: { statusCode: number; message: string },
+): void {
+  if (delivery.tokenName === undefined || delivery.dryRun) return;
+  log.keepLater({ source: delivery.source, outcome: 'invalid' }, () => invalidRecord(delivery, now(), refusal));
+}
+
+function inOrder(decisions: readonly Decision[], admitted: readonly Verdict[]): Verdict[] {
+  const left = [...admitted];
+  return decisions.map((decision) => (decision.go ? (left.shift() as Verdict) : decision.verdict));
+}
+
+function accountOf({ delivery, parsed, decisions }: Read, admitted: readonly Decided[], receivedAt: number): Account {
+  const left = [...admitted];
+  const decided = decisions.map((one, index): Decided => {
+    if (one.go) return left.shift() as Decided;
+    return { verdict: one.verdict, context: parsed.contexts[index] as TriggerContext, coveredBy: [] };
+  });
+  return { delivery, parsed, decided, receivedAt };
+}
+
+function keepWithoutRun({ log, definitions }: AdmitDeps, account: Account): void {
+  const { delivery, decided } = account;
+  const head = headOf(decided.map(({ verdict }) => verdict));
+  if (head.status === 'unavailable') return;
+  log.keepLater({ source: delivery.source, outcome: head.status }, () => {
+    const about = head.status === 'no_pipeline' ? decided[0]?.context : undefined;
+    return recordOf(account, about ? closestPipelines(definitions(), about, delivery.team) : []);
+  });
+}

@@ -1,0 +1,108 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import type { Database } from '../../store/db/database.ts';
+import { findDelivery, type KeptDelivery, listDeliveries } from '../../store/tables/deliveries.ts';
+import { runDetail } from '../../store/tables/run-detail.ts';
+import { DELIVERY_OUTCOMES } from '../../triggers/delivery-record.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import { count, DefinitionName, Instant, line } from '../fields.ts';
+import { type DeliveryDetail, deliveryDetail, deliveryLine, type DeliveryPage } from '../views/kept-delivery.ts';
+import { MAX_RAW, onlyFate } from './account.ts';
+import type { Deliveries, DeliveryResult } from './deliveries.ts';
+
+export const KeptQuery = z.strictObject({
+  outcome: z.enum(DELIVERY_OUTCOMES).optional(),
+  source: line(64).optional(),
+  pipeline: DefinitionName.optional(),
+  q: line().optional(),
+  since: Instant.optional(),
+  until: Instant.optional(),
+  limit: count(1, 200).default(50),
+  cursor: z
+    .string()
+    .regex(/^d\d{1,15}$/, 'is not a valid cursor')
+    .transform((text) => Number(text.slice(1)))
+    .optional(),
+});
+export type KeptQuery = z.output<typeof KeptQuery>;
+
+/** An id in a path: a malformed one gets the same answer as an unknown one. */
+export const KeptId = z.string().transform((text) => {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw unknownDelivery();
+  return Number(text);
+});
+const unknownDelivery = () => new AppError('not_found', 'there is no delivery with this id');
+
+/** Deliveries to the webhook with what became of them, for `retention.deliveries_days`. */
+export interface KeptDeliveries {
+  list(query: KeptQuery, signal: AbortSignal): Promise<DeliveryPage>;
+  /** Throws `not_found`. */
+  get(id: number): Promise<DeliveryDetail>;
+  /** Handles the body once more as of now. Throws `not_found`, and `conflict` where the whole body is not there. */
+  redeliver(id: number, actor: Actor): Promise<DeliveryResult>;
+}
+
+export interface KeptDeliveriesDeps {
+  database: Pick<Database, 'db' | 'reader'>;
+  /** Stores what waits, so that an answer has it. */
+  flushDeliveries(): Promise<void>;
+  take: Deliveries['take'];
+  record: RecordAction;
+}
+
+export function createKeptDeliveries({ database, flushDeliveries, take, record }: KeptDeliveriesDeps): KeptDeliveries {
+  const find = async (id: number): Promise<KeptDelivery> => {
+    await flushDeliveries();
+    const found = await findDelivery(database.db, id);
+    if (!found) throw unknownDelivery();
+    return found;
+  };
+  const bodyOf = ({ raw, runId }: KeptDelivery) => (raw === null ? rawOfRun(database, runId) : Promise.resolve(raw));
+  return {
+    list: async ({ limit, cursor, outcome, ...filter }, signal) => {
+      await flushDeliveries();
+      const asked = { ...filter, ...(outcome && { outcome: [outcome] }), before: cursor };
+      const found = await listDeliveries(database.reader(signal), asked, limit + 1);
+      const shown = found.slice(0, limit);
+      return {
+        deliveries: shown.map(deliveryLine),
+        next_cursor: found.length > limit ? `d${shown.at(-1)?.id}` : null,
+      };
+    },
+    get: async (id) => {
+      const found = await find(id);
+      const body = await bodyOf(found);
+      const isCut = found.rawTruncated || (body?.length ?? 0) > MAX_RAW;
+      const raw = body === null ? null : isCut ? body.slice(0, MAX_RAW).toWellFormed() : (JSON.parse(body) as unknown);
+      return deliveryDetail(found, { alerts: found.alerts ?? onlyFate(found), raw, isCut });
+    },
+    redeliver: async (id, actor) => {
+      const found = await find(id);
+      const body = await bodyOf(found);
+      if (found.rawTruncated)
+        throw new AppError('conflict', 'the body of this delivery was cut; have its sender send it again');
+      if (body === null) throw new AppError('conflict', 'the run with the body of this delivery was removed');
+      const { source, strategy, allowTesting, team } = found;
+      const again = { source: source || null, body: JSON.parse(body) as unknown, strategy, allowTesting };
+      const result = await take(again, { team, dryRun: false, tokenName: actor.name });
+      const outcome = result.kind === 'taken' ? result.body.status : 'refused';
+      await record(actor, {
+        action: 'redeliver',
+        targetType: 'delivery',
+        target: String(id),
+        outcome,
+        ...runOf(result),
+      });
+      return { ...result, body: { ...result.body, original_delivery_id: id } } as DeliveryResult;
+    },
+  };
+}
+
+const runOf = (result: DeliveryResult) =>
+  result.kind === 'taken' && 'run_id' in result.body ? { runId: result.body.run_id } : {};
+
+async function rawOfRun({ db }: Pick<Database, 'db'>, runId: string | null): Promise<string | null> {
+  const detail = runId === null ? null : await runDetail(db, runId, { raw: true });
+  return detail?.raw === undefined || detail.raw === null ? null : JSON.stringify(detail.raw);
+}

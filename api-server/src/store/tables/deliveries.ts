@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely';
+import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
+import type { AlertFate, ClosestPipeline, DeliveryRecord } from '../../triggers/delivery-record.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { dialectOf } from '../db/dialect.ts';
+import type { DeliveryRow } from '../db/delivery-row.ts';
+import type { Tables } from '../db/schema.ts';
+import { columns, statement } from '../db/statement.ts';
+
+type Fresh = Omit<DeliveryRow, 'id'>;
+
+const COLUMNS = [
+  'received_at',
+  'source',
+  'outcome',
+  'status_code',
+  'pipeline',
+  'run_id',
+  'summary',
+  'severity',
+  'labels',
+  'fingerprint',
+  'detail',
+  'token_name',
+  'team',
+  'strategy',
+  'allow_testing',
+  'alerts',
+  'closest',
+  'raw',
+  'raw_truncated',
+] as const satisfies readonly (keyof Fresh)[];
+
+const insertRow = statement<Fresh>((db, slot) => db.insertInto('deliveries').values(columns(slot, COLUMNS)));
+
+/** Keeps a delivery with what became of it. */
+export async function insertDelivery(tx: Tx, record: DeliveryRecord): Promise<void> {
+  const { labels, alerts, closest, allowTesting, rawTruncated, ...rest } = record;
+  await tx.run(insertRow, {
+    ...snakeCase(rest),
+    labels: JSON.stringify(labels),
+    alerts: alerts && JSON.stringify(alerts),
+    closest: closest.length === 0 ? null : JSON.stringify(closest),
+    allow_testing: allowTesting ? 1 : 0,
+    raw_truncated: rawTruncated ? 1 : 0,
+  });
+}
+
+export interface KeptDelivery extends DeliveryRecord {
+  id: number;
+}
+
+/** Times in milliseconds, `since` included, `until` not; `before` is the id to go on from. */
+export interface DeliveryFilter {
+  outcome?: readonly string[];
+  source?: string;
+  pipeline?: string;
+  /** Words in the summary, the labels, the fingerprint, the pipeline or the detail. */
+  q?: string;
+  since?: number;
+  until?: number;
+  before?: number;
+}
+
+const LISTED = COLUMNS.filter((column) => column !== 'raw' && column !== 'alerts' && column !== 'closest');
+
+/** The newest first. Nothing but the filter bounds what is looked through, so `db` is a reader. */
+export async function listDeliveries(
+  db: Kysely<Tables>,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<KeptDelivery[]> {
+  const { contains } = dialectOf(db);
+  let query = db.selectFrom('deliveries').select(['id', ...LISTED]);
+  for (const column of ['source', 'pipeline'] as const) {
+    const value = filter[column];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  const { outcome, q, since, until, before } = filter;
+  if (outcome !== undefined) query = query.where('outcome', 'in', outcome);
+  if (since !== undefined) query = query.where('received_at', '>=', since);
+  if (until !== undefined) query = query.where('received_at', '<', until);
+  if (before !== undefined) query = query.where('id', '<', before);
+  if (q !== undefined) {
+    const found = (['summary', 'labels', 'fingerprint', 'pipeline', 'detail'] as const).map((column) =>
+      contains(`deliveries.${column}`, q),
+    );
+    query = query.where(sql<boolean>`(${sql.join(found, sql` or `)})`);
+  }
+  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+  return rows.map((row) => toKept({ ...row, raw: null, alerts: null, closest: null }));
+}
+
+/** Null for an unknown one. */
+export async function findDelivery(db: Kysely<Tables>, id: number): Promise<KeptDelivery | null> {
+  const row = await db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? toKept(row) : null;
+}
+
+const toKept = (row: Omit<DeliveryRow, 'id'> & { id: number }): KeptDelivery => ({
+  ...camelCase(row),
+  outcome: row.outcome as DeliveryRecord['outcome'],
+  labels: JSON.parse(row.labels) as Record<string, string>,
+  alerts: row.alerts === null ? null : (JSON.parse(row.alerts) as AlertFate[]),
+  closest: row.closest === null ? [] : (JSON.parse(row.closest) as ClosestPipeline[]),
+  allowTesting: row.allow_testing === 1,
+  rawTruncated: row.raw_truncated === 1,
+});
+
+const BATCH = 1_000;
+const DAY_MS = 86_400_000;
+
+/** Removes deliveries that came more than `days` ago, in small transactions. */
+export async function pruneDeliveries(database: Database, days: number, now: number): Promise<number> {
+  for (let removed = 0; ;) {
+    const old = await database.db
+      .selectFrom('deliveries')
+      .select('id')
+      .where('received_at', '<', now - days * DAY_MS)
+      .limit(BATCH)
+      .execute();
+    if (old.length === 0) return removed;
+    const ids = old.map(({ id }) => id);
+    await database.write((tx) => tx.db.deleteFrom('deliveries').where('id', 'in', ids).execute());
+    removed += ids.length;
+  }
+}

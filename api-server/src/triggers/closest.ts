@@ -1,0 +1,28 @@
+import type { Snapshot } from '../definitions/snapshot.ts';
+import type { TriggerContext } from '../runs/state/model.ts';
+import type { ClosestPipeline } from './delivery-record.ts';
+
+const MOST = 3;
+const MAX_VALUE = 300;
+
+/** The pipelines of which most rules hold for a context that nothing matches, each with its first rule that does not. */
+export function closestPipelines(
+  { pipelines }: Pick<Snapshot, 'pipelines'>,
+  context: TriggerContext,
+  team: string | null,
+): ClosestPipeline[] {
+  if (context.pipeline !== null) return [];
+  const failures = pipelines.flatMap(({ name, match }) => {
+    const failure = match?.failure({ ...context, team });
+    return failure ? [{ name, ...failure }] : [];
+  });
+  return failures
+    .toSorted((a, b) => b.held - a.held)
+    .slice(0, MOST)
+    .map(({ name, key, rule, actual }) => ({
+      pipeline: name,
+      failedRule: key,
+      expected: rule,
+      actual: typeof actual === 'string' ? actual.slice(0, MAX_VALUE) : actual,
+    }));
+}
