@@ -40,7 +40,7 @@ export function operate(
   { foundation, people, runtime }: { foundation: Foundation; people: People; runtime: Runtime },
 ): Operating {
   const { config, logs } = options;
-  const { database, registry, reload, hub, templates, backends, capacity, calibration, versions, state, now } =
+  const { database, registry, reload, hub, templates, backends, capacity, calibration, pricing, versions, state, now } =
     foundation;
   const { approvals } = people;
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
@@ -103,6 +103,7 @@ export function operate(
     replaySettings: config.replay,
     templates,
     newId,
+    priceOf: pricing.priceOf,
     begin: database.writeAs ? beginOwn(engine) : engine.begin,
     activeRuns: capacity.active,
     maxRuns: capacity.max,

@@ -63,8 +63,8 @@ export interface ChainReplay {
 /** What a batch replays: the `replay_of` of its run. */
 export type Replay = StepReplay | ChainReplay;
 
-/** Where a label is from: a person's mark of the step, a failed check, the mark of the run, or the judge. */
-export type LabelSource = 'human' | 'deterministic' | 'run' | 'judge';
+/** Where the label of a recorded execution is from: its own mark, a failed check, the mark of its run. */
+export type RecordedLabelSource = 'human' | 'deterministic' | 'run';
 
 /** Why the judge gave no verdict. */
 export type JudgeSkip =
@@ -108,7 +108,7 @@ export interface ReplaySample {
   stepId: string | null;
   sourceRunId: string | null;
   outcome: Outcome | null;
-  labelSource: LabelSource | null;
+  labelSource: RecordedLabelSource | null;
   pinned: boolean;
   /** Why it could not be replayed. */
   reason: string | null;

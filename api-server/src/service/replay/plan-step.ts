@@ -6,7 +6,7 @@ import type { Templates } from '../../runs/prompt/templates.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import type {
   Candidate,
-  LabelSource,
+  RecordedLabelSource,
   ReplayBucket,
   ReplayMode,
   ReplaySource,
@@ -32,7 +32,7 @@ export interface ChosenSample {
   /** The id of the row. */
   stepId: string;
   outcome?: Outcome;
-  labelSource?: LabelSource;
+  labelSource?: RecordedLabelSource;
 }
 
 /** A batch over an explicit list of samples of one step. */
@@ -64,7 +64,7 @@ export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<B
   const agent = candidate.agent ?? step.agent;
   requireSafe(settings, [...executions, step, { executor: step.executor, agent }]);
   checkTemplate(deps.templates, candidate, ['body', 'candidate', 'prompt_template']);
-  checkMode(request, step.prompt_template);
+  checkMode(request, promptHash(step.prompt_template));
   const replayed = { ...candidateStep(step, stepName, candidate), when: undefined };
   return {
     source: request.source,
@@ -126,9 +126,8 @@ export function checkTemplate(
 }
 
 /** The recorded prompt can be sent again only where its template stays (Orchestration 4.6, rule 2). */
-function checkMode({ mode, candidate, bucket }: BatchRequest, template: string): void {
+export function checkMode({ mode, candidate, bucket }: BatchRequest, recordedHash: string | null = null): void {
   if (mode === 'rerender' || candidate.promptTemplate === undefined) return;
-  const before = bucket?.promptHash ?? promptHash(template);
-  if (promptHash(candidate.promptTemplate) !== before)
+  if (promptHash(candidate.promptTemplate) !== (bucket?.promptHash ?? recordedHash))
     throw badField(['body', 'mode'], 'must be rerender where the candidate changes prompt_template');
 }

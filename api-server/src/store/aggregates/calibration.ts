@@ -3,6 +3,7 @@ import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { LABEL_OF, labelledRows, OUTCOME } from './labels.ts';
 import type { Tables } from '../db/schema.ts';
+import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface CalibrationScope {
   /** Branches of a fan-out count under the name before the slash. */
@@ -11,9 +12,6 @@ export interface CalibrationScope {
   /** All pipelines where it is left out. */
   pipelineName?: string;
 }
-
-/** Runs of these sources repeat recorded executions; they say nothing of how the step does its work (Orchestration 4.6). */
-const REPLAYS = ['replay', 'regression'];
 
 /**
  * Executions of a step that have a confidence and an outcome, counted by bucket, confidence and label. Groups are left
@@ -33,7 +31,7 @@ export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationS
           selectFrom('runs')
             .select('runs.id')
             .whereRef('runs.id', '=', 'step_executions.run_id')
-            .where('runs.source', 'in', REPLAYS),
+            .where('runs.source', 'in', REPLAY_SOURCES),
         ),
       ),
     )

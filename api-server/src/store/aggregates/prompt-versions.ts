@@ -3,7 +3,7 @@ import type { PromptUse } from '../../analytics/prompt-versions.ts';
 import { hasExecutions } from './step-facts.ts';
 import { labelledRows } from './labels.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from './step-rows.ts';
+import { isExecution, notReplayed } from './step-rows.ts';
 import { promptsUsed } from '../tables/version-uses.ts';
 
 /**
@@ -44,6 +44,7 @@ async function storedPrompts(db: Kysely<Tables>, stepName: string) {
     ])
     .where('family', '=', stepName)
     .where(isExecution())
+    .where(notReplayed())
     .where('prompt_hash', 'is not', null)
     .groupBy('prompt_hash')
     .execute();
@@ -56,6 +57,7 @@ async function storedPrompts(db: Kysely<Tables>, stepName: string) {
 
 async function labelledPrompts(db: Kysely<Tables>, stepName: string): Promise<Map<string | null, number>> {
   const rows = await labelledRows(db, stepName)
+    .where(notReplayed())
     .select(['prompt_hash', sql<number>`count(*)`.as('n')])
     .groupBy('prompt_hash')
     .execute();

@@ -3,9 +3,7 @@ import type { EvidenceRow, Outcome } from '../../analytics/readiness/evidence.ts
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-
-/** Runs of these sources try something out: nothing of them is evidence (Orchestration 4.6, rule 5). */
-const TRIALS = ['replay', 'regression'];
+import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface EvidenceSlice {
   pipeline: string;
@@ -28,7 +26,7 @@ export async function readinessRows(db: Kysely<Tables>, slice: EvidenceSlice): P
     .select(['id', 'seq'])
     .where('pipeline_name', '=', slice.pipeline)
     .where('stage', '=', slice.stage)
-    .where('source', 'not in', TRIALS)
+    .where('source', 'not in', REPLAY_SOURCES)
     .$if(slice.before !== null, (query) => query.where('seq', '<', slice.before as number))
     .orderBy('seq', 'desc')
     .limit(slice.runs)

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { ExecutorName, Outcome } from '../../runs/state/model.ts';
-import { type LabelSource, REPLAY_SOURCES, type ReplayBucket } from '../../runs/state/replay.ts';
+import type { ReplayBucket } from '../../runs/state/replay.ts';
 import type { Tables } from '../db/schema.ts';
-import { labelledRows, OUTCOME } from './labels.ts';
+import { LABEL_SOURCE, type LabelSource, labelledRows, OUTCOME } from './labels.ts';
 
 /** A recorded execution with its label (Orchestration 3); what it used, in tokens. */
 export interface LabelledExecution {
@@ -12,24 +12,17 @@ export interface LabelledExecution {
   executor: ExecutorName;
   agent: string | null;
   outcome: Outcome | null;
-  labelSource: Extract<LabelSource, 'human' | 'deterministic' | 'run'> | null;
+  labelSource: LabelSource | null;
   inputTokens: number | null;
   outputTokens: number | null;
 }
 
 export type UsedBucket = ReplayBucket & { executor: ExecutorName };
 
-/** Where the label of a row of `labelledRows` is from. */
-export const LABEL_SOURCE = sql<'human' | 'deterministic' | 'run' | null>`case
-  when step_feedback.outcome is not null then 'human'
-  when step_executions.deterministic_passed = 0 then 'deterministic'
-  when run_feedback.outcome is not null then 'run' end`;
-
-/** The step's executions in production that ended; replays and groups are none. */
+/** The step's executions in production that ended; groups are none, and a replay runs in testing. */
 const inProduction =
   () => sql<boolean>`step_executions.stage = 'production' and step_executions.completed_at is not null
-  and step_executions.status <> 'skipped' and step_executions.kind not in ('parallel', 'fan_out')
-  and not exists (select 1 from runs where runs.id = step_executions.run_id and runs.source in (${sql.join(REPLAY_SOURCES)}))`;
+  and step_executions.status <> 'skipped' and step_executions.kind not in ('parallel', 'fan_out')`;
 
 const COLUMNS = {
   agent: 'agent',
@@ -129,7 +122,7 @@ interface Row {
   input_tokens: number | null;
   output_tokens: number | null;
   outcome: Outcome | null;
-  label_source: 'human' | 'deterministic' | 'run' | null;
+  label_source: LabelSource | null;
 }
 
 const toExecution = (row: Row): LabelledExecution => ({

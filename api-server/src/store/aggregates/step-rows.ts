@@ -6,3 +6,6 @@ import { sql } from 'kysely';
  */
 export const isExecution = () =>
   sql<boolean>`completed_at is not null and status <> 'skipped' and kind not in ('parallel', 'fan_out')`;
+
+/** Leaves out the candidates of replays, which are no work of a pipeline. */
+export const notReplayed = () => sql<boolean>`step_executions.run_id not in (select run_id from replays)`;

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
+import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface UnmarkedFilter {
   pipeline?: string;
@@ -35,7 +36,6 @@ export interface UnmarkedSteps {
 /** How many of the newest runs are looked through: what is older than these is not worth a person's time. */
 export const RUNS_LOOKED_THROUGH = 2_000;
 const JUDGED = ['completed', 'escalated', 'aborted', 'stopped'] as const;
-const REPLAYED = ['replay', 'regression'];
 
 /**
  * Ended answers of agents that have no label yet, neither by a mark of their own, nor by a failed check, nor by a mark of
@@ -43,7 +43,10 @@ const REPLAYED = ['replay', 'regression'];
  */
 export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, limit: number): Promise<UnmarkedSteps> {
   const { pipeline, stage, step } = filter;
-  let newest = db.selectFrom('runs').select(['id', 'seq', 'summary', 'source']).where('source', 'not in', REPLAYED);
+  let newest = db
+    .selectFrom('runs')
+    .select(['id', 'seq', 'summary', 'source'])
+    .where('source', 'not in', REPLAY_SOURCES);
   if (pipeline !== undefined) newest = newest.where('pipeline_name', '=', pipeline);
   if (stage !== undefined) newest = newest.where('stage', '=', stage);
   let query = db

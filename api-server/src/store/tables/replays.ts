@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Outcome, StepExecution } from '../../runs/state/model.ts';
 import type { Write } from '../../runs/state/records.ts';
-import type { Judgement, LabelSource, Replay, ReplayBatch, ReplaySample } from '../../runs/state/replay.ts';
+import type { Judgement, RecordedLabelSource, Replay, ReplayBatch, ReplaySample } from '../../runs/state/replay.ts';
 import type { Tx } from '../db/database.ts';
 import type { ReplaySampleRow, Tables } from '../db/schema.ts';
 import { toStep } from '../db/step-row.ts';
@@ -110,7 +110,7 @@ const toSample = (row: ReplaySampleRow): ReplaySample => ({
   stepId: row.step_id,
   sourceRunId: row.source_run_id,
   outcome: row.outcome as Outcome | null,
-  labelSource: row.label_source as LabelSource | null,
+  labelSource: row.label_source as RecordedLabelSource | null,
   pinned: row.pinned === 1,
   reason: row.reason,
   judgement: row.judgement === null ? null : (JSON.parse(row.judgement) as Judgement),

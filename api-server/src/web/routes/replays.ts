@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { DefinitionName, line } from '../../service/fields.ts';
+import { DefinitionName, idOf, line } from '../../service/fields.ts';
 import { ReplayLaunch } from '../../service/replay/bodies.ts';
 import type { Services } from '../../service/services.ts';
-import { ReplayLaunched } from '../../service/views/replay.ts';
+import { ReplayLaunched, ReplayReport } from '../../service/views/replay.ts';
+import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
 
 const ByStep = z.strictObject({ step_name: DefinitionName });
+const ByRun = z.strictObject({ id: idOf('replay') });
 const Key = line(200);
 
 /** Launches and reads replays (Orchestration 4.6). */
@@ -32,6 +34,33 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       answers: { 200: ReplayLaunched },
       refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
       handler: (call) => replays.launch(call.params.step_name, read(ReplayLaunch, call.body), optionsOf(call)),
+    }),
+    route({
+      method: 'POST',
+      url: '/steps/:step_name/replay/estimate',
+      role: 'operator',
+      id: 'estimateReplay',
+      tag: 'replay',
+      summary: 'What a replay would cost; asks no model and creates no run',
+      params: ByStep,
+      body: Anything,
+      described: { body: ReplayLaunch },
+      answers: { 200: ReplayEstimate },
+      refusals: ['forbidden', 'not_found', 'unprocessable', 'unavailable'],
+      handler: ({ params, body, request }) =>
+        replays.estimate(params.step_name, read(ReplayLaunch, body), request.signal),
+    }),
+    route({
+      method: 'GET',
+      url: '/replays/:id/report',
+      role: 'viewer',
+      id: 'getReplayReport',
+      tag: 'replay',
+      summary: 'How the candidate of a replay did, computed for this answer',
+      params: ByRun,
+      answers: { 200: ReplayReport },
+      refusals: ['not_found'],
+      handler: ({ params }) => replays.report(params.id),
     }),
   ];
 };

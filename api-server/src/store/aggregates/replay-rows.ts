@@ -1,0 +1,86 @@
+import type { Kysely } from 'kysely';
+import type { Execution } from '../../analytics/replay/graded.ts';
+import type { Outcome, StepStatus } from '../../runs/state/model.ts';
+import type { Tables } from '../db/schema.ts';
+import { LABEL_SOURCE, type LabelSource, OUTCOME } from './labels.ts';
+
+/** The candidates of a batch, with the marks of people. */
+export async function candidateRows(db: Kysely<Tables>, runId: string): Promise<Execution[]> {
+  return (await rows(db).where('step_executions.run_id', '=', runId).execute()).map(toExecution);
+}
+
+/** Recorded executions, with their labels of now; those that are gone are left out. */
+export async function recordedRows(db: Kysely<Tables>, stepIds: readonly string[]): Promise<Execution[]> {
+  if (stepIds.length === 0) return [];
+  return (await rows(db).where('step_executions.id', 'in', stepIds).execute()).map(toExecution);
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('step_executions')
+    .leftJoin('step_feedback', (join) =>
+      join
+        .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
+        .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
+    )
+    .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
+    .select([
+      'step_executions.id',
+      'step_executions.run_id',
+      'step_executions.step_name',
+      'step_executions.executor',
+      'step_executions.status',
+      'step_executions.primary_confidence',
+      'step_executions.deterministic_passed',
+      'step_executions.summary',
+      'step_executions.output',
+      'step_executions.input_tokens',
+      'step_executions.output_tokens',
+      'step_executions.cost',
+      'step_executions.started_at',
+      'step_executions.completed_at',
+      'step_executions.error_message',
+      'step_feedback.outcome as mark',
+    ])
+    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')]);
+
+interface Row {
+  id: string;
+  run_id: string;
+  step_name: string;
+  executor: string;
+  status: string;
+  primary_confidence: number | null;
+  deterministic_passed: number | null;
+  summary: string | null;
+  output: string | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost: number | null;
+  started_at: number;
+  completed_at: number | null;
+  error_message: string | null;
+  mark: string | null;
+  outcome: Outcome | null;
+  label_source: LabelSource | null;
+}
+
+const toExecution = (row: Row): Execution => ({
+  stepId: row.id,
+  runId: row.run_id,
+  stepName: row.step_name,
+  executor: row.executor,
+  status: row.status as StepStatus,
+  confidence: row.primary_confidence,
+  deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
+  summary: row.summary,
+  output: row.output === null ? null : (JSON.parse(row.output) as Record<string, unknown>),
+  inputTokens: row.input_tokens,
+  outputTokens: row.output_tokens,
+  cost: row.cost,
+  durationSeconds: row.completed_at === null ? null : Math.max(0, row.completed_at - row.started_at) / 1000,
+  error: row.error_message,
+  mark: row.mark as Outcome | null,
+  outcome: row.outcome,
+  labelSource: row.label_source,
+});
