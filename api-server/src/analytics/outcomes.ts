@@ -4,7 +4,7 @@ import { sumOf } from './money.ts';
 /** Numbers by status, those that occur. */
 export type StatusCounts = Record<string, number>;
 
-/** Neither a success nor a failure: still going on, or somebody decided that it should not go on. */
+/** Neither a success nor a failure: active, cancelled or skipped. */
 const WITHOUT_VERDICT: ReadonlySet<string> = new Set(['queued', 'running', 'interrupted', 'cancelled', 'skipped']);
 
 export function statusCounts<T extends { status: string }>(

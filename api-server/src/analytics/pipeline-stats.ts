@@ -2,7 +2,7 @@ import { costOf, sumOf, tokensOf } from './money.ts';
 import { accuracyOf, statusCounts, successRate } from './outcomes.ts';
 import type { Marks, Percentile, RunSum, StepSum } from './sums.ts';
 
-/** What the store knows of the pipelines in a window; `steps` are told apart by pipeline, team and source of the price. */
+/** What the store knows of the pipelines in a window; `steps` are grouped by pipeline, team and source of the price. */
 export interface PipelineFacts {
   ended: readonly RunSum[];
   active: readonly RunSum[];
@@ -19,7 +19,7 @@ export function allPipelineStats(facts: PipelineFacts, currency: string) {
   return [...names].toSorted().map((name) => pipelineStats(name, currency, of(name)));
 }
 
-/** The facts of one pipeline, or of one bucket of time; percentiles and marks must be told apart by the same. */
+/** The facts of one pipeline, or of one bucket of time; percentiles and marks must be grouped by the same key. */
 export function factsBy(key: 'pipeline' | 'bucket', facts: PipelineFacts): (value: string | number) => PipelineFacts {
   const bySum = <T extends RunSum | StepSum>(items: readonly T[]) => Map.groupBy(items, (item) => String(item[key]));
   const byName = <T extends { of: string }>(items: readonly T[]) => Map.groupBy(items, ({ of }) => of);

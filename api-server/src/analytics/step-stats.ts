@@ -12,7 +12,7 @@ export interface LabelSum {
   n: number;
 }
 
-/** What the store knows of one step in a window; `ended` is told apart by agent, model, source of the price and status. */
+/** What the store knows of one step in a window; `ended` is grouped by agent, model, source of the price and status. */
 export interface StepFacts {
   ended: readonly StepSum[];
   running: number;

@@ -119,7 +119,7 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-/** A batch of replays asks agents, and nobody else: a tool that needs an approval is refused to it. */
+/** A batch of replays calls agents only; tool calls that need an approval are refused. */
 const replayDeps = (
   { database: { db }, compute, templates }: Pick<EngineParts, 'database' | 'compute' | 'templates'>,
   { backends }: Pick<StepDeps, 'backends'>,

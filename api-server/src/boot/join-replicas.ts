@@ -57,7 +57,7 @@ export async function wireReplica(
       }),
     takeUp: async (ids) => engine.takeUp(await readInterrupted(database.db, ids)),
     release: () => database.write(releaseOwn),
-    letGo: engine.letGo,
+    stopRuns: engine.stopRuns,
     room: () => capacity.max - capacity.active() - capacity.waiting() - capacity.announced(),
     cancelAsked: async (epoch) => {
       const asked = await askedToCancel(database.db, epoch);

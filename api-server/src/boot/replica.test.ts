@@ -30,7 +30,7 @@ function begin() {
     claim: (limit) => Promise.resolve(answers.nobodys.splice(0, limit)),
     takeUp: (ids) => Promise.resolve(void did.push(`take up ${ids.join()}`)),
     release: () => Promise.resolve(void did.push('release')),
-    letGo: () => Promise.resolve(void did.push('let go')),
+    stopRuns: () => Promise.resolve(void did.push('let go')),
     room: () => answers.room,
     cancelAsked: () => Promise.resolve(void did.push('cancel')),
     lead: (leads) => void did.push(leads ? 'lead' : 'follow'),

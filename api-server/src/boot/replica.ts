@@ -14,7 +14,7 @@ export interface ReplicaDeps {
   /** Releases the ownership of all runs of this process. */
   release(): Promise<void>;
   /** Stops all runs of this process; another replica continues them. */
-  letGo(): Promise<void>;
+  stopRuns(): Promise<void>;
   /** Free slots for runs. */
   room(): number;
   /** Cancels the runs of this process whose cancellation another replica was asked for. */
@@ -81,7 +81,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
   const { membership, leaseMs, log } = deps;
   let epoch: number | null = null;
   let before: number | null = null;
-  let lettingGo: Promise<void> = Promise.resolve();
+  let runsStopped: Promise<void> = Promise.resolve();
   let until = Infinity;
   let retired = false;
   let stopped = false;
@@ -112,10 +112,10 @@ export function createReplica(deps: ReplicaDeps): Replica {
     epoch = null;
     until = -Infinity;
     claimed.clear();
-    lettingGo = deps.letGo();
+    runsStopped = deps.stopRuns();
   };
   const join = async () => {
-    await lettingGo;
+    await runsStopped;
     const since = deps.monotonic();
     epoch = await membership.join(before);
     before = null;

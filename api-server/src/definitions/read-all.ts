@@ -50,6 +50,6 @@ export function sameRead(a: Read, b: Read): boolean {
     const texts = new Map(other.map(({ file, text }) => [file, text]));
     return one.length === other.length && one.every(({ file, text }) => texts.get(file) === text);
   };
-  const told = ({ problems }: Read) => JSON.stringify(problems);
-  return same(a.pipelines, b.pipelines) && same(a.steps, b.steps) && told(a) === told(b);
+  const problemsOf = ({ problems }: Read) => JSON.stringify(problems);
+  return same(a.pipelines, b.pipelines) && same(a.steps, b.steps) && problemsOf(a) === problemsOf(b);
 }

@@ -64,7 +64,7 @@ export function createWriter(deps: WriterDeps): Writer {
   };
 }
 
-interface Site extends WriterDeps {
+interface WriteContext extends WriterDeps {
   turn: Turn;
   kind: WriteKind;
   record: RecordChange;
@@ -74,10 +74,10 @@ const folderOf = ({ folders }: WriterDeps, kind: WriteKind) =>
   kind === 'Pipeline' ? folders.pipelineDir : folders.stepDir;
 
 /** Runs `next` with an existing definition that is not managed. */
-async function withEditable(site: Site, name: string, goOn: (found: Found) => Ended): Ended {
-  const found = findDefinition(site.turn, site.kind, name);
+async function withEditable(context: WriteContext, name: string, goOn: (found: Found) => Ended): Ended {
+  const found = findDefinition(context.turn, context.kind, name);
   if (!found) return refuse(name, { kind: 'not_found' });
-  return found.managed ? refuse(name, await managedBy(site, found)) : goOn(found);
+  return found.managed ? refuse(name, await managedBy(context, found)) : goOn(found);
 }
 
 const managedBy = async ({ folders }: WriterDeps, { file }: Found): Promise<Refusal> => ({
@@ -85,37 +85,37 @@ const managedBy = async ({ folders }: WriterDeps, { file }: Found): Promise<Refu
   object: folders.managedDir === null ? null : await managedObject(folders.managedDir, file),
 });
 
-async function create(site: Site, { yaml, overwrite }: { yaml: string; overwrite: boolean }): Ended {
-  const { turn, kind, files, record } = site;
+async function create(context: WriteContext, { yaml, overwrite }: { yaml: string; overwrite: boolean }): Ended {
+  const { turn, kind, files, record } = context;
   const name = nameIn(yaml);
   if (name === null) return refuse(null, tried(turn, { kind, name, file: NAMELESS, text: yaml }).refusal ?? NO_NAME);
   const found = findDefinition(turn, kind, name);
-  const place = found ? await mayReplace(site, found, overwrite) : await freePlace(site, name);
+  const place = found ? await mayReplace(context, found, overwrite) : await freePlace(context, name);
   if (typeof place !== 'string') return refuse(name, place);
   const edit = { kind, name, file: place, text: yaml };
   return carryOut(turn, files, { edit, outcome: found ? 'updated' : 'created', prior: found?.text ?? null }, record);
 }
 
-async function mayReplace(site: Site, found: Found, overwrite: boolean): Promise<string | Refusal> {
-  if (found.managed) return managedBy(site, found);
+async function mayReplace(context: WriteContext, found: Found, overwrite: boolean): Promise<string | Refusal> {
+  if (found.managed) return managedBy(context, found);
   return overwrite ? found.file : { kind: 'collision', inTheWay: false };
 }
 
 /** The file for a new name; it may contain another definition. */
-async function freePlace(site: Site, name: string): Promise<string | Refusal> {
-  const folder = folderOf(site, site.kind);
+async function freePlace(context: WriteContext, name: string): Promise<string | Refusal> {
+  const folder = folderOf(context, context.kind);
   if (folder === null) return { kind: 'no_folder' };
   const file = fileFor(folder, name);
   try {
-    return (await site.files.exists(file)) ? { kind: 'collision', inTheWay: true } : file;
+    return (await context.files.exists(file)) ? { kind: 'collision', inTheWay: true } : file;
   } catch (cause) {
     return { kind: 'unavailable', cause };
   }
 }
 
-async function update(site: Site, input: { name: string; yaml: string; found: Found }): Ended {
+async function update(context: WriteContext, input: { name: string; yaml: string; found: Found }): Ended {
   const { name, yaml, found } = input;
-  const { turn, kind, files, record } = site;
+  const { turn, kind, files, record } = context;
   const written = nameIn(yaml);
   if (written !== null && written !== name) {
     const msg = `must be "${name}", as in the address; to rename, delete and create`;
@@ -125,9 +125,9 @@ async function update(site: Site, input: { name: string; yaml: string; found: Fo
   return carryOut(turn, files, { edit, outcome: 'updated', prior: found.text }, record);
 }
 
-async function suspend(site: Site, input: { name: string; wanted: boolean; found: Found }): Ended {
+async function suspend(context: WriteContext, input: { name: string; wanted: boolean; found: Found }): Ended {
   const { name, wanted, found } = input;
-  const { turn, kind, files, record } = site;
+  const { turn, kind, files, record } = context;
   const pipeline = turn.before.byName.get(name);
   if (pipeline?.text === found.text && pipeline.config.suspend === wanted) {
     await record({ name, outcome: 'unchanged', priorYaml: found.text });

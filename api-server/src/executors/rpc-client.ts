@@ -22,7 +22,7 @@ export interface Call {
   onEvent?(event: string, fields: Record<string, unknown>): void;
   /** Answers a request of the backend that is about this call; null for any other. */
   onRequest?(method: string, params: unknown): Promise<unknown> | null;
-  /** Whether the call is still wanted, by somebody else, when the signal aborts. */
+  /** Whether another caller still waits for the call when the signal aborts. */
   outlives?(): boolean;
   /** Sent once when the signal aborts. */
   cancel?: { method: string; params: Record<string, unknown> };

@@ -1,7 +1,7 @@
 import type { Failure, HttpExecutor, HttpReply } from '../runs/state/executor.ts';
 import type { Notification } from './message.ts';
 
-/** What reached the channel; `receipt` names the message there, for whoever edits it later. */
+/** What reached the channel; `receipt` identifies the message there, to edit it later. */
 export type Delivery =
   | { ok: true; receipt?: Record<string, string> }
   /** `limited`: the receiver is well and wants fewer messages. */

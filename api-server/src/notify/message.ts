@@ -6,7 +6,7 @@ export type NotificationEvent = keyof Notifications;
 
 /**
  * A piece of a text. `author` stands in the definition as it is and may hold a channel's markup; `value` came from an alert
- * or an agent and `strong` is to stand out: both are escaped by whoever sends them.
+ * or an agent and `strong` is to stand out: both are escaped by the channel that sends them.
  */
 export interface Segment {
   kind: 'author' | 'value' | 'strong';

@@ -10,7 +10,7 @@ import { type Claimed, type Settlement, settle, UNSAID_WAIT_MS } from './settle.
 export const TRY_MS = 10_000;
 /** Sends that go on at the same time. */
 export const MAX_IN_FLIGHT = 8;
-/** A claim outlives the longest try, so that nobody else takes the row meanwhile. */
+/** A claim lasts longer than the longest try, so that no other process takes the row meanwhile. */
 const CLAIM_MS = 15_000;
 const POLL_MS = 1_000;
 /** Between two looks once nothing was planned or claimed for `BUSY_MS`: who fills the outbox says so here, and what a process that died left is found late. */

@@ -71,7 +71,7 @@ export function createLogs({ level, dir }: LoggingConfig, out: Out = standardOut
   };
 }
 
-const GRAVITY = { debug: 0, info: 1, warn: 2, error: 3 } as const;
+const RANK = { debug: 0, info: 1, warn: 2, error: 3 } as const;
 
 type Out = Parameters<typeof pino>[1] & { write(text: string): unknown };
 
@@ -81,9 +81,9 @@ const standardOutput = (): Out => pino.destination({ fd: 1, sync: true });
 /** A failure in a run concerns the owner of the pipeline, not the operator: the service logs it as a warning. */
 function eventWriter(least: LoggingConfig['level'], lines: { write(text: string): void }): Logs['event'] {
   return ({ seq: _seq, ts, level, ...fields }) => {
-    const gravity = level === 'error' ? 'warn' : level;
-    if (GRAVITY[gravity] < GRAVITY[least]) return;
-    lines.write(`${JSON.stringify({ level: gravity, ts, service: SERVICE, ...fields })}\n`);
+    const written = level === 'error' ? 'warn' : level;
+    if (RANK[written] < RANK[least]) return;
+    lines.write(`${JSON.stringify({ level: written, ts, service: SERVICE, ...fields })}\n`);
   };
 }
 

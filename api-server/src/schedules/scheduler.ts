@@ -40,7 +40,7 @@ const NOTE_MS = 15_000;
 
 /**
  * Fires what became due since the last look, from the definitions of the moment: a reload needs no word to it.
- * Every fire has its own row in the store, so that it starts once whoever looks (Orchestration 4.6).
+ * Every fire has its own row in the store, so that it starts once, whichever process looks (Orchestration 4.6).
  */
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   let looked = deps.now();

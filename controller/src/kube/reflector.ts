@@ -18,7 +18,7 @@ export interface ReflectedStore<Item> {
 export interface ReflectorDeps<Item = CustomObject> {
   watch: WatchCall;
   store: ReflectedStore<Item>;
-  /** Something may have changed. It carries no event, so that nobody acts on one. */
+  /** Something may have changed. It carries no event: callers act on the state, not on events. */
   changed(): void;
   restarted(reason: EndReason, message: string): void;
   /** 0 to 1. */

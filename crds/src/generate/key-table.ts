@@ -39,7 +39,7 @@ export const variants = (schema: Schema): Schema[] => {
 /** The keys of a schema, those of its inner objects after it. */
 export function rows(schema: Schema, prefix = ''): Row[] {
   const { properties = {}, required = [] } = schema;
-  const told: Schema[] = [];
+  const seen: Schema[] = [];
   return Object.entries(properties).flatMap(([key, value]) => {
     const path = `${prefix}${key}`;
     const needed = required.includes(key);
@@ -50,8 +50,8 @@ export function rows(schema: Schema, prefix = ''): Row[] {
       meaning: sentence(value.description ?? ''),
     };
     // Keys of siblings with the same schema, such as the events of notifications, are listed once.
-    const repeated = told.some((other) => same({ ...other, description: '' }, { ...value, description: '' }));
-    told.push(value);
+    const repeated = seen.some((other) => same({ ...other, description: '' }, { ...value, description: '' }));
+    seen.push(value);
     return repeated ? [own] : [own, ...nested(value, path)];
   });
 }

@@ -103,7 +103,7 @@ export function startTracing(options: TracingOptions): Tracing | null {
   };
 }
 
-/** Where nobody before wrote a `tracestate`, our own entry names the span, as the standard suggests for the one who starts a trace. */
+/** Without a `tracestate` from the caller, an entry of our own names the span, as the standard suggests for the start of a trace. */
 function contextOf(span: OtelSpan): Required<TraceContext> {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, '0');

@@ -1,6 +1,6 @@
 /**
  * Cached results for single definitions, so that resolving a set again only processes what changed. Belongs to
- * whoever resolves; a result never depends on it.
+ * all callers; a result never depends on it.
  */
 export interface ResolveMemo {
   /** The cached value of a key while it is current, else the newly computed one. */

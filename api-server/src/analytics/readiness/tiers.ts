@@ -60,7 +60,7 @@ export interface Tiers {
 
 export interface BinRule {
   binWidth: number;
-  /** Over what criteria say; null where nobody asked for another one. */
+  /** Overrides the criteria; null without an override. */
   nMin: number | null;
   /** Where criteria say nothing. */
   defaultNMin: number;

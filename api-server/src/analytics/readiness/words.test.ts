@@ -18,7 +18,7 @@ test.each([
   [
     { accuracy: { min_accuracy: 1, min_marked: 2 } },
     marks(1, 1),
-    'Accuracy: not ready; 50% right in 2 marked results (1 correct, 0 partial, 1 incorrect), 100% needed. Only another prompt or agent version, whose evidence begins anew, can reach that.',
+    'Accuracy: not ready; 50% right in 2 marked results (1 correct, 0 partial, 1 incorrect), 100% needed. Only another prompt or agent version, which starts with new evidence, can reach that.',
   ],
   [
     { operational: { min_runs: 3 } },

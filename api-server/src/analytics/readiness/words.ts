@@ -30,23 +30,23 @@ function confidenceWords(tier: ConfidenceTier): string {
   const { answers, minRuns, passed, passRate, minPassRate } = tier;
   if (tier.verdict === 'building')
     return `${answers} of ${many(minRuns, 'answer')} with a confidence; ${missing(answers, minRuns)}.`;
-  const told = `${passed} of ${many(answers, 'answer')} reached the threshold: ${percent(passRate)}, ${percent(minPassRate)} needed.`;
-  if (tier.verdict === 'ready') return told;
-  return `${told} ${lift(passed, answers, { needed: minPassRate, what: 'sure answer' })}`;
+  const measured = `${passed} of ${many(answers, 'answer')} reached the threshold: ${percent(passRate)}, ${percent(minPassRate)} needed.`;
+  if (tier.verdict === 'ready') return measured;
+  return `${measured} ${lift(passed, answers, { needed: minPassRate, what: 'sure answer' })}`;
 }
 
 function accuracyWords(tier: AccuracyTier): string {
   const { marked, minMarked, correct, partial, incorrect, accuracy, minAccuracy } = tier;
   if (tier.verdict === 'building')
     return `${marked} of ${many(minMarked, 'marked result')}; ${missing(marked, minMarked)}.`;
-  const told = `${percent(accuracy)} right in ${many(marked, 'marked result')} (${correct} correct, ${partial} partial, ${incorrect} incorrect), ${percent(minAccuracy)} needed.`;
-  if (tier.verdict === 'ready') return told;
-  return `${told} ${lift(correct + partial / 2, marked, { needed: minAccuracy, what: 'correct mark' })}`;
+  const measured = `${percent(accuracy)} right in ${many(marked, 'marked result')} (${correct} correct, ${partial} partial, ${incorrect} incorrect), ${percent(minAccuracy)} needed.`;
+  if (tier.verdict === 'ready') return measured;
+  return `${measured} ${lift(correct + partial / 2, marked, { needed: minAccuracy, what: 'correct mark' })}`;
 }
 
 function lift(sum: number, n: number, { needed, what }: { needed: number | null; what: string }): string {
   const more = neededToReach(sum, n, needed ?? 0);
-  if (more === null) return 'Only another prompt or agent version, whose evidence begins anew, can reach that.';
+  if (more === null) return 'Only another prompt or agent version, which starts with new evidence, can reach that.';
   return `${many(more, what)} in a row would reach it.`;
 }
 

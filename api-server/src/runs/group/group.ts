@@ -112,7 +112,7 @@ export async function runBranches(
 }
 
 /** Ends of a branch that end its group, the most severe first. */
-const GRAVE: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
+const ENDS_GROUP: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
 
 const why = (error: StepError | undefined): string => (error === undefined ? '' : `: ${error.message}`);
 
@@ -134,12 +134,12 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], 
     });
   }
   const results = branches.map(({ ctx, weight }) => ({ name: ctx.name, weight, view: run.results.get(ctx.name) }));
-  const grave = GRAVE.find((status) => results.some(({ view }) => view?.status === status));
-  if (grave) {
-    const culprit = results.find(({ view }) => view?.status === grave)?.name ?? '';
+  const worst = ENDS_GROUP.find((status) => results.some(({ view }) => view?.status === status));
+  if (worst) {
+    const branch = results.find(({ view }) => view?.status === worst)?.name ?? '';
     return closeGroup(deps, group, {
-      status: grave,
-      error: { type: 'branch', message: `branch ${culprit} was ${grave}${why(errors.get(culprit))}` },
+      status: worst,
+      error: { type: 'branch', message: `branch ${branch} was ${worst}${why(errors.get(branch))}` },
       trust: null,
     });
   }

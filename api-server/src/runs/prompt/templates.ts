@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export interface Templates {
   render(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
-  /** Within the allow-list whatever the service allows: where values must be told apart from the author's text. */
+  /** Limited to the allow-list, whatever the service allows: where values must be distinguished from the author's text. */
   renderStrict(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
   /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
   renderNow(source: string, values: Values): Rendered | ComputeLimit;

@@ -23,11 +23,11 @@ export async function runBatch(
     batch.replay.kind === 'step'
       ? replaySample(deps, run, { replay: batch.replay, sample })
       : replayChain(deps, run, { replay: batch.replay, sample });
-  const lane = async () => {
+  const worker = async () => {
     for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) await one(next);
   };
-  const lanes = await Promise.allSettled(Array.from({ length: WIDTH }, lane));
-  const surprise = lanes.find(({ status }) => status === 'rejected');
+  const workers = await Promise.allSettled(Array.from({ length: WIDTH }, worker));
+  const surprise = workers.find(({ status }) => status === 'rejected');
   if (surprise?.status === 'rejected') throw surprise.reason;
   const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown') throw stopped;

@@ -12,7 +12,7 @@ export interface ReplayDeps {
   readRecorded(of: { stepId: string } | { runId: string }): Promise<RecordedRun | null>;
   /** A candidate that ended before a restart. */
   readStep(runId: string, stepName: string): Promise<StepExecution | null>;
-  /** Agents alone, and no approvals: nobody is asked on behalf of a replay. */
+  /** Agents only, no approvals: a replay asks no person. */
   kinds: ReadonlyMap<string, StepKind>;
   noteUnreplayable(runId: string, position: number, reason: string): Write;
   noteJudgement(runId: string, position: number, judgement: Judgement): Write;

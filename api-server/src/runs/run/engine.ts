@@ -37,7 +37,7 @@ export interface Engine {
   /** Takes up runs that were stored before; one that this process still has goes first. */
   takeUp(runs: InterruptedRun[]): Promise<void>;
   /** Stops all runs where they are and stores nothing: another process has taken them over, or will. */
-  letGo(): Promise<void>;
+  stopRuns(): Promise<void>;
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
   runChild: SubRuns['run'];
   /** Waits for what executes to end, at most `milliseconds`; the rest, and what waits for people, stops where it is and is resumed at the next start. */
@@ -169,7 +169,7 @@ export function createEngine(deps: EngineDeps): Engine {
     subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
   };
 
-  const letGo = async (why: Stopped) => {
+  const stopRuns = async (why: Stopped) => {
     for (const { run } of held.values()) run.controller.abort(why);
     await Promise.allSettled([...held.values()].map(({ ended }) => ended));
   };
@@ -208,13 +208,13 @@ export function createEngine(deps: EngineDeps): Engine {
       return found.filter(({ parentRunId }) => parentRunId === null).length;
     },
     takeUp: takeUpAll,
-    letGo: () => letGo(new TakenOver()),
+    stopRuns: () => stopRuns(new TakenOver()),
     cancel,
     runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
       await Promise.race([all(), nothingExecutes(), deps.step.delay(milliseconds, shutdown.signal)]);
-      const stopping = letGo(new Stopped('shutdown', 'the service stops'));
+      const stopping = stopRuns(new Stopped('shutdown', 'the service stops'));
       shutdown.abort();
       await stopping;
     },

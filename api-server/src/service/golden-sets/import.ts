@@ -42,7 +42,7 @@ export async function importInto(tx: Tx, set: GoldenSet, file: GoldenFile, at: n
   return counts;
 }
 
-/** Whether the execution is stored here. A row of another execution is refused: nobody could tell what is replayed. */
+/** Whether the execution is stored here. A row of another execution is refused: it would be unknown what is replayed. */
 async function isStored(tx: Tx, set: GoldenSet, row: NumberedLine): Promise<boolean> {
   if (family(row.step_name) !== set.stepName)
     throw invalid(row.number, `step_name: the golden set is for the step ${set.stepName}`);

@@ -59,7 +59,7 @@ export const ApprovalLine = component(
     kind: z.enum(['step', 'tool']),
     question: z.string(),
     fields: z.array(ApprovalField),
-    /** The call that an agent may make once somebody allows it. */
+    /** The tool call that needs the approval. */
     tool: ApprovedTool.nullable(),
     requested_at: Time,
     expires_at: Time,

@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts';
 export const LABEL_OF: Readonly<Record<Outcome, Label>> = { correct: 1, partial: 0.5, incorrect: 0 };
 
 /**
- * How an execution turned out, null where nobody knows: a person's mark of the step, else a failed check, else the mark of
+ * The outcome of an execution, null where it is unknown: a person's mark of the step, else a failed check, else the mark of
  * the run (Orchestration 3). For the rows of `labelledRows`.
  */
 export const OUTCOME = sql<Outcome | null>`coalesce(step_feedback.outcome,
@@ -20,13 +20,13 @@ export type LabelSource = (typeof LABEL_SOURCES)[number];
 export const LABEL_SOURCE = sql<LabelSource | null>`case when step_feedback.outcome is not null then 'human'
   when step_executions.deterministic_passed = 0 then 'deterministic' when run_feedback.outcome is not null then 'run' end`;
 
-/** The step and the branches of its fan-out, whose names stand before a slash; told from the name, which indexes hold. */
+/** The step and the branches of its fan-out, whose names stand before a slash; decided from the name, which indexes contain. */
 const ofStep = (column: 'step_feedback.step_name' | 'step_executions.step_name', stepName: string) => {
   const branches = `${stepName}/`;
   return sql<boolean>`(${sql.ref(column)} = ${stepName} or substr(${sql.ref(column)}, 1, ${sql.lit(branches.length)}) = ${branches})`;
 };
 
-/** Names of the step's executions that somebody marked, alone or with their run, or whose checks failed; from indexes alone. */
+/** Names of the step's executions that have a mark, of their own or of their run, or a failed check; read from indexes only. */
 function judged(db: Kysely<Tables>, stepName: string) {
   const marked = db
     .selectFrom('step_feedback')
@@ -48,8 +48,8 @@ function judged(db: Kysely<Tables>, stepName: string) {
 
 /**
  * The step's executions that have an outcome, beside what people said of them. They are looked up from marks and failed
- * checks, of which there are few (SQLite walks the tables of a cross join in their order), so that executions which nobody
- * judged cost nothing. A rerun's rows that repeat an earlier result are no executions.
+ * checks, of which there are few (SQLite walks the tables of a cross join in their order), so that executions without a
+ * judgement cost nothing. A rerun's rows that repeat an earlier result are no executions.
  */
 export const labelledRows = (db: Kysely<Tables>, stepName: string) =>
   db

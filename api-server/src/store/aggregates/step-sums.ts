@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts';
 import { isExecution } from './step-rows.ts';
 import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
 
-/** Names that executions are told apart by; the others come back as null, or empty. */
+/** Names to group by; the others are null or empty in the result. */
 export type StepKey = 'pipeline' | 'step' | 'team' | 'agent' | 'provider' | 'model' | 'costSource' | 'status';
 
 /** The columns of the sums, and of the rows where they are called otherwise. */

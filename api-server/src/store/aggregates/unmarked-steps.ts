@@ -11,7 +11,7 @@ export interface UnmarkedFilter {
   stage?: Stage;
 }
 
-/** An answer that nobody has marked, with as much as one needs to judge it; `completedAt` in milliseconds. */
+/** An answer without a mark, with what a person needs to judge it; `completedAt` in milliseconds. */
 export interface UnmarkedStep {
   runId: string;
   stepName: string;

@@ -46,7 +46,7 @@ const BY_STATE: Readonly<Record<string, Fault>> = {
   '25P03': 'lost', // idle in a transaction for too long
   '55P03': 'again', // lock timeout
   '57014': 'unavailable', // statement timeout
-  '57P01': 'lost', // the backend was told to end
+  '57P01': 'lost', // the backend was terminated
   '57P02': 'lost', // the server crashed
   '57P03': 'unavailable', // starting up or shutting down
   '57P05': 'lost',

@@ -70,7 +70,7 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** Rejects with `ConnectionLost`, or with what the server says against it; `heard` is told what comes of LISTEN. */
+/** Rejects with `ConnectionLost`, or with the error of the server; `heard` gets the notifications of LISTEN. */
 export async function openSession(settings: pg.ClientConfig, heard?: (word: string) => void): Promise<Session> {
   const client = new pg.Client(settings);
   let alive = true;
@@ -92,9 +92,9 @@ export async function openSession(settings: pg.ClientConfig, heard?: (word: stri
       try {
         return await client.query(prepare(query));
       } catch (error) {
-        const told = serversOwn(error);
-        if (told instanceof ConnectionLost) gone();
-        throw told;
+        const reported = serversOwn(error);
+        if (reported instanceof ConnectionLost) gone();
+        throw reported;
       }
     },
     end: async () => {

@@ -107,11 +107,11 @@ async function read(pool: pg.Pool, query: Query): Promise<Answer> {
       client.release();
       return answer;
     } catch (error) {
-      const told = serversOwn(error);
-      const fault = postgres.faultOf(told);
+      const reported = serversOwn(error);
+      const fault = postgres.faultOf(reported);
       client.release(fault !== 'job');
-      if (fault === 'job') throw told;
-      if (fault === 'unavailable' || tries > READ_RETRIES) throw noAnswer(told);
+      if (fault === 'job') throw reported;
+      if (fault === 'unavailable' || tries > READ_RETRIES) throw noAnswer(reported);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { TableWords } from './table-words.ts';
 
-/** The outbox: what is to be told, with where its config is found and never the config itself. */
+/** The outbox: messages to send, with the place of their config and never the config itself. */
 export const notifications = ({ integer, text, table }: TableWords): string[] => [
   `CREATE TABLE notifications (
     id ${text} PRIMARY KEY, run_id ${text} REFERENCES runs (id) ON DELETE CASCADE, pipeline_name ${text} NOT NULL, stage ${text} NOT NULL,

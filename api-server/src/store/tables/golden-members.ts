@@ -49,7 +49,7 @@ export interface RecordedStep {
   labelSource: LabelSource | null;
 }
 
-/** Held by everything that pins a row, and by what removes rows that nobody pinned. */
+/** Held by transactions that pin a row, and by those that remove rows without a pin. */
 export const lockPins = (tx: Tx) => tx.lock('pins');
 
 /** False where the set has this execution already. */

@@ -24,8 +24,8 @@ const upsertUse = statement<VersionUse>((db, slot) =>
 );
 
 const widest = (column: 'first_seen_at' | 'last_seen_at', sign: '<' | '>') => {
-  const [told, stored] = [sql.ref(`excluded.${column}`), sql.ref(`version_uses.${column}`)];
-  return sql<number>`case when ${told} ${sql.raw(sign)} ${stored} then ${told} else ${stored} end`;
+  const [added, stored] = [sql.ref(`excluded.${column}`), sql.ref(`version_uses.${column}`)];
+  return sql<number>`case when ${added} ${sql.raw(sign)} ${stored} then ${added} else ${stored} end`;
 };
 
 const insertVersion = statement<{ executor: string; agent: string; agent_version: string }>((db, slot) =>

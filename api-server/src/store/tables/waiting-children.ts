@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { RunRow, Tables } from '../db/schema.ts';
 
-/** Of live runs, the sub-run by which each waits for somebody: one that waits itself, or whose own sub-run does. */
+/** Of live runs, the sub-run that makes each wait for a person: one that waits itself, or whose own sub-run does. */
 export async function waitingChildren(
   db: Kysely<Tables>,
   runs: readonly Pick<RunRow, 'id' | 'completed_at' | 'waiting_on'>[],

@@ -50,8 +50,8 @@ export function createPageAuth(deps: PageAuthDeps): PageAuth {
 
   const sameOrigin = (request: FastifyRequest) => {
     const { origin } = request.headers;
-    const site = request.headers['sec-fetch-site'];
-    if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+    const fetchedFrom = request.headers['sec-fetch-site'];
+    if (fetchedFrom !== undefined && fetchedFrom !== 'same-origin' && fetchedFrom !== 'none') return false;
     if (origin === undefined) return true;
     return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase();
   };

@@ -61,7 +61,7 @@ test('what holds a step back is open, what is ready is folded', () => {
     readinessStep({ step_name: 'done' }),
     readinessStep({ step_name: 'free', verdict: 'not_configured' }),
   ];
-  expect(card({ report: readinessReport(steps, { verdict: 'building' }) }).told).toMatchObject([
+  expect(card({ report: readinessReport(steps, { verdict: 'building' }) }).explanations).toMatchObject([
     { name: 'look', open: true, sentences: [expect.stringContaining('13 more to go')] },
     { name: 'done', open: false },
   ]);

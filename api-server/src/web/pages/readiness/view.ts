@@ -30,7 +30,7 @@ export function readinessCard({ name, config, report: real, whatIf, tried, now }
     gathered: exactTime(report.gathered_at),
     columns: TIERS.map(({ title, question }) => ({ title, question })),
     rows: report.steps.map(row),
-    told: report.steps.filter(({ verdict }) => verdict !== 'not_configured').map(told),
+    explanations: report.steps.filter(({ verdict }) => verdict !== 'not_configured').map(explanation),
     preview: tried?.kind === 'tried' ? snippet(tried.report, real) : null,
     problems: tried?.kind === 'invalid' ? tried.problems : [],
     form: whatIfForm(config, real.steps, whatIf),
@@ -95,7 +95,7 @@ const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
   },
 };
 
-const told = (step: ReadinessStep) => ({
+const explanation = (step: ReadinessStep) => ({
   name: step.step_name,
   look: verdictLook(step.verdict),
   open: step.verdict === 'not_ready' || step.verdict === 'building',
