@@ -3,6 +3,7 @@ import type { RecordAction } from '../audit/record.ts';
 import type { ReplayLaunched, ReplayReport } from '../views/replay.ts';
 import type { ReplayEstimate } from '../views/replay-estimate.ts';
 import type { ReplayLaunch } from './bodies.ts';
+import { type Batches, type BatchesDeps, createBatches, NO_SAMPLE } from './batches.ts';
 import { estimateStep, type EstimateDeps } from './estimate.ts';
 import { launchOnce, type LaunchOptions } from './launch-once.ts';
 import { type ChooseDeps, chooseSamples } from './launch-step.ts';
@@ -22,13 +23,14 @@ export interface ReplaysDeps
     Omit<SettledDeps, 'database'>,
     Omit<StartDeps, 'database'>,
     Omit<ReportDeps, 'database'>,
-    Omit<EstimateDeps, 'database'> {
+    Omit<EstimateDeps, 'database'>,
+    Omit<BatchesDeps, 'database'> {
   database: ChooseDeps['database'] & SettledDeps['database'] & StartDeps['database'];
   record: RecordAction;
 }
 
 /** Replays of recorded executions against a candidate (Orchestration 4.6). */
-export interface Replays {
+export interface Replays extends Batches {
   /** Throws `forbidden` while nothing may be replayed. */
   requireOn(): void;
   /**
@@ -48,12 +50,12 @@ export interface Replays {
 
 export function createReplays(deps: ReplaysDeps): Replays {
   return {
+    ...createBatches(deps),
     requireOn: () => requireReplay(deps.replaySettings),
     launch: async (stepName, body, options) => {
       const runId = await launchOnce(deps.database, { options, what: { stepName, body } }, async (launch) => {
         const { request } = await chooseSamples(deps, { stepName, body, signal: options.signal });
-        if (request.samples.length === 0)
-          throw badField(['body', 'bucket'], 'the bucket has no labelled execution in production');
+        if (request.samples.length === 0) throw badField(['body', 'bucket'], NO_SAMPLE);
         const id = await startBatch(deps, await planStep(deps, { ...request, launch }));
         const outcome = { targetType: 'step', target: stepName, runId: id, outcome: 'started' };
         await deps.record(options.actor, { action: 'replay', ...outcome });

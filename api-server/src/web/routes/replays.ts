@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { DefinitionName, idOf, line } from '../../service/fields.ts';
 import { ReplayLaunch } from '../../service/replay/bodies.ts';
+import { GoldenReplay, ReplaysQuery } from '../../service/replay/batches.ts';
 import type { Services } from '../../service/services.ts';
 import { ReplayLaunched, ReplayReport } from '../../service/views/replay.ts';
+import { ReplayBatchList, ReplayStarted } from '../../service/views/replay-batch.ts';
 import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
@@ -21,6 +23,47 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
     return asked.data;
   };
   return [
+    route({
+      method: 'GET',
+      url: '/replays',
+      role: 'viewer',
+      id: 'listReplays',
+      tag: 'replay',
+      summary: 'Batches of replays with their progress, newest first; older ones with before',
+      query: ReplaysQuery,
+      answers: { 200: ReplayBatchList },
+      handler: ({ query }) => replays.list(query),
+    }),
+    route({
+      method: 'POST',
+      url: '/steps/:step_name/replay/start',
+      role: 'operator',
+      id: 'startReplay',
+      tag: 'replay',
+      summary: 'Start a replay of recorded executions and answer at once; its report tells how far it is',
+      params: ByStep,
+      body: Anything,
+      described: { body: ReplayLaunch },
+      answers: { 202: ReplayStarted },
+      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      handler: async ({ params, body, actor, request }) =>
+        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: request.signal })),
+    }),
+    route({
+      method: 'POST',
+      url: '/golden-sets/:id/replay',
+      role: 'operator',
+      id: 'replayGoldenSet',
+      tag: 'replay',
+      summary: 'Start a replay of every member of a golden set and answer at once; its report tells how far it is',
+      params: z.strictObject({ id: idOf('golden set') }),
+      body: Anything,
+      described: { body: GoldenReplay },
+      answers: { 202: ReplayStarted },
+      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      handler: async ({ params, body, actor }) =>
+        started(await replays.beginOnSet(params.id, read(GoldenReplay, body), actor)),
+    }),
     route({
       method: 'POST',
       url: '/steps/:step_name/replay',
@@ -64,6 +107,8 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
     }),
   ];
 };
+
+const started = (run_id: string): ReplayStarted => ({ status: 'accepted', run_id });
 
 /** A client that leaves does not stop the batch; with a key it finds it again. */
 function optionsOf({ request, actor }: Pick<Call<unknown, unknown, unknown>, 'request' | 'actor'>) {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { RUN_STATUSES } from '../../runs/state/model.ts';
+import { REPLAY_SOURCES, type ReplaySource } from '../../runs/state/replay.ts';
+import type { ListedBatch } from '../../store/tables/replay-batches.ts';
+import { component, Time, viewOf } from './answer.ts';
+import { CandidateView, candidateView } from './replay.ts';
+
+const RUN_ID = '01a1febd-87d9-73c1-984a-8e11a3329cb6';
+
+const BATCH = {
+  run_id: RUN_ID,
+  kind: 'step' as const,
+  step_name: 'investigate',
+  candidate: { model: 'claude-sonnet' },
+  source: 'replay' as const,
+  status: 'running' as const,
+  triggered_at: '2026-11-02T09:30:00.000Z',
+  completed_at: null,
+  samples: 20,
+  attempted: 7,
+};
+
+/** A batch of replays with its progress. */
+export const ReplayBatchLine = component(
+  'ReplayBatch',
+  z.strictObject({
+    run_id: z.string(),
+    kind: z.enum(['step', 'chain']),
+    /** Of a chain its first step. */
+    step_name: z.string(),
+    /** Of a chain what its first step changes. */
+    candidate: CandidateView,
+    source: z.enum(REPLAY_SOURCES),
+    status: z.enum(RUN_STATUSES),
+    triggered_at: Time,
+    completed_at: Time.nullable(),
+    samples: z.number(),
+    /** Samples that were replayed, or found to be unreplayable. */
+    attempted: z.number(),
+  }),
+  BATCH,
+);
+export type ReplayBatchLine = z.infer<typeof ReplayBatchLine>;
+
+export const ReplayBatchList = component('ReplayBatchList', z.strictObject({ replays: z.array(ReplayBatchLine) }), {
+  replays: [BATCH],
+});
+export type ReplayBatchList = z.infer<typeof ReplayBatchList>;
+
+/** The batch goes on by itself; its report tells how far it is. */
+export const ReplayStarted = component(
+  'ReplayStarted',
+  z.strictObject({ status: z.literal('accepted'), run_id: z.string() }),
+  { status: 'accepted', run_id: RUN_ID },
+);
+export type ReplayStarted = z.infer<typeof ReplayStarted>;
+
+export function replayBatchLine(batch: ListedBatch): ReplayBatchLine {
+  const { replay } = batch;
+  const step = replay.kind === 'step' ? replay.stepName : replay.fromStep;
+  const candidate = replay.kind === 'step' ? replay.candidate : (replay.candidate[step] ?? {});
+  return viewOf(
+    ReplayBatchLine,
+    { ...batch, kind: replay.kind },
+    {
+      step_name: step,
+      source: batch.source as ReplaySource,
+      candidate: candidateView(candidate),
+    },
+  );
+}
