@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
+import type { Failure } from '../runs/state/executor.ts';
 import type { ShellExecutor } from '../runs/evidence/checks.ts';
 
 /** What is kept of each output stream. */
 const MAX_OUTPUT = 64 * 1024;
+/** Linux starts no process with a longer variable: 32 pages, name and end included. */
+const MAX_VARIABLE_BYTES = 128 * 1024;
+const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires. */
@@ -10,6 +14,8 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
   new Promise((resolve) => {
     if (signal.aborted)
       return resolve({ ok: false, type: 'timeout', message: 'stopped before it ran', retryable: false });
+    const unfit = unfitEnvironment(env);
+    if (unfit !== null) return resolve(failed(unfit));
     const child = spawn('/bin/sh', ['-c', run], {
       cwd: '/',
       env: { ...env, PATH },
@@ -22,7 +28,7 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
     const stderr = capture(child.stderr);
     child.on('error', (error) => {
       signal.removeEventListener('abort', kill);
-      resolve({ ok: false, type: 'shell_failed', message: error.message, retryable: false });
+      resolve(failed(error.message));
     });
     child.on('close', (exitCode) => {
       signal.removeEventListener('abort', kill);
@@ -33,6 +39,20 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
       resolve({ ok: true, exitCode, stdout: stdout(), stderr: stderr() });
     });
   });
+
+const failed = (message: string): Failure => ({ ok: false, type: 'shell_failed', message, retryable: false });
+
+/** What an agent said may stand in a variable, so it may be anything. */
+function unfitEnvironment(env: Readonly<Record<string, string>>): string | null {
+  let total = 0;
+  for (const [name, value] of Object.entries(env)) {
+    if (value.includes('\0')) return `env.${name} contains a NUL character`;
+    const bytes = Buffer.byteLength(`${name}=${value}\0`);
+    if (bytes > MAX_VARIABLE_BYTES) return `env.${name} has ${bytes} bytes, at most ${MAX_VARIABLE_BYTES} are possible`;
+    total += bytes;
+  }
+  return total > MAX_ENVIRONMENT_BYTES ? `env has ${total} bytes, at most ${MAX_ENVIRONMENT_BYTES} are possible` : null;
+}
 
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { shellExecutor } from './shell.ts';
+
+const run = (env: Record<string, string>) =>
+  shellExecutor({ run: 'printf %s "$VALUE" | wc -c', env, signal: AbortSignal.timeout(60_000) });
+
+test.each([
+  ['a NUL', 'a\0b', 'env.VALUE contains a NUL character'],
+  ['128 KiB', 'x'.repeat(128 * 1024), 'env.VALUE has 131079 bytes, at most 131072 are possible'],
+  ['many bytes in few characters', '€'.repeat(50_000), 'env.VALUE has 150007 bytes, at most 131072 are possible'],
+])('a variable with %s fails the check and says why', async (_, value, message) => {
+  expect(await run({ VALUE: value })).toEqual({ ok: false, type: 'shell_failed', message, retryable: false });
+});
+
+test('the largest variable that is let through reaches the command', async () => {
+  const value = 'x'.repeat(128 * 1024 - 'VALUE=\0'.length);
+  expect(await run({ VALUE: value })).toMatchObject({
+    ok: true,
+    stdout: expect.stringContaining(String(value.length)),
+  });
+});
+
+test('many variables that are too large together fail the check', async () => {
+  const env = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`V${at}`, 'x'.repeat(100_000)]));
+  expect(await run(env)).toMatchObject({ ok: false, message: expect.stringMatching(/^env has \d+ bytes/) });
+});
