@@ -8,6 +8,13 @@ export interface SocketOptions {
   token: string;
   /** File with the CA of a `wss:` backend. */
   ca?: string;
+  pulse?: Pulse;
+}
+
+/** How often a connection is probed, and how long nothing may come back. */
+export interface Pulse {
+  pingEveryMs: number;
+  silenceMs: number;
 }
 
 export interface SocketEvents {
@@ -21,7 +28,8 @@ export interface SocketEvents {
 }
 
 const HANDSHAKE_MS = 10_000;
-const SILENCE_MS = 60_000;
+/** Three unanswered pings mean that a backend is gone. */
+const PULSE: Pulse = { pingEveryMs: 20_000, silenceMs: 60_000 };
 
 /** One WebSocket connection of JSON-RPC frames. Calls `closed` exactly once. */
 export function openSocket(options: SocketOptions, events: SocketEvents): { send(text: string): void; close(): void } {
@@ -34,14 +42,19 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
   });
   let reason = 'the connection was closed';
   let refused: number | null = null;
-  // The backend pings every 20 s; three missed ones mean that it is gone.
-  const silence = setTimeout(() => socket.terminate(), SILENCE_MS);
+  const { pingEveryMs, silenceMs } = options.pulse ?? PULSE;
+  const silence = setTimeout(() => socket.terminate(), silenceMs);
+  // The gateway sends pings itself; other backends need not.
+  const pings = setInterval(() => {
+    if (socket.readyState === WebSocket.OPEN) socket.ping();
+  }, pingEveryMs);
   let stream: Socket | null = null;
   socket.on('upgrade', (response) => {
     stream = response.socket;
   });
   socket.on('open', events.open);
   socket.on('ping', () => silence.refresh());
+  socket.on('pong', () => silence.refresh());
   socket.on('unexpected-response', (request, response) => {
     refused = response.statusCode ?? null;
     reason = `the backend refused the connection with ${String(refused)}`;
@@ -55,6 +68,7 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
   });
   socket.on('close', () => {
     clearTimeout(silence);
+    clearInterval(pings);
     events.closed(reason, refused);
   });
   socket.on('message', (data: Buffer, isBinary) => {

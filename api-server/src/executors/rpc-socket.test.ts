@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { openSocket, type Pulse } from './rpc-socket.ts';
+
+let http: Server;
+beforeEach(async () => {
+  http = createServer().listen(0, '127.0.0.1');
+  await once(http, 'listening');
+});
+afterEach(() => http.close());
+
+/** A backend that sends nothing by itself; `answers` says whether it answers pings. */
+async function connect(answers: boolean, pulse: Pulse) {
+  const backend = new WebSocketServer({ server: http, autoPong: answers });
+  const connected = once(backend, 'connection');
+  const gone = Promise.withResolvers<string>();
+  const nothing = () => undefined;
+  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/rpc`;
+  const events = { open: nothing, closed: gone.resolve, response: nothing, notification: nothing, request: nothing };
+  const socket = openSocket({ url, token: '', pulse }, events);
+  const [client] = (await connected) as [WebSocket];
+  return { backend, client, socket, gone: gone.promise };
+}
+
+test('a backend that sends no pings is pinged, and stays connected', async () => {
+  const { backend, client, socket } = await connect(true, { pingEveryMs: 50, silenceMs: 2_000 });
+  let pings = 0;
+  const enough = Promise.withResolvers<void>();
+  client.on('ping', () => {
+    pings += 1;
+    if (pings === 60) enough.resolve();
+  });
+  client.on('close', () => enough.reject(new Error(`cut after ${pings} pings`)));
+  await enough.promise;
+  expect(client.readyState).toBe(client.OPEN);
+  client.removeAllListeners('close');
+  socket.close();
+  backend.close();
+});
+
+test('a backend that answers no ping is given up', async () => {
+  const { backend, gone } = await connect(false, { pingEveryMs: 20, silenceMs: 200 });
+  expect(await gone).toContain('closed');
+  backend.close();
+});
