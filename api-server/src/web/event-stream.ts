@@ -10,7 +10,8 @@ export interface EventStream {
   replay(frames: readonly { id: number; data: unknown }[]): Promise<void>;
   /** Sends the last frame and ends. */
   finish(data: unknown): void;
-  end(): void;
+  /** Ends it; `retryMs` says when a browser may come back. */
+  end(retryMs?: number): void;
   /** Closes the connection without flushing; the browser reconnects with `Last-Event-ID`. */
   cut(): void;
 }
@@ -78,8 +79,8 @@ export function openEventStream(reply: FastifyReply): EventStream {
       if (closed || out.writableEnded) return;
       out.end(`data: ${JSON.stringify(data)}\n\n`);
     },
-    end: () => {
-      if (!out.writableEnded) out.end();
+    end: (retryMs) => {
+      if (!out.writableEnded) out.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
     },
     cut: () => void out.destroy(),
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Services } from '../../service/services.ts';
 import type { Frame } from '../../service/runs/runs.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
+import { ANONYMOUS } from '../auth/caller.ts';
 import { idOf } from '../../service/fields.ts';
 import { route, type Route } from '../route.ts';
 
@@ -15,10 +16,15 @@ export interface StreamDeps {
 /** Closes every open stream at a shutdown, and limits their number. */
 export interface OpenStreams {
   readonly max: number;
-  readonly open: Set<() => void>;
+  /** Of one token; a further one ends its oldest. */
+  readonly maxPerToken: number;
+  /** Stream -> the name of its token, the oldest first; null without authentication. */
+  readonly open: Map<EventStream, string | null>;
 }
 
 const MAX_WAITING = 1000;
+/** An evicted browser comes back by itself, and would evict another one of its token at once. */
+const EVICTED_RETRY_MS = 60_000;
 
 /** The live log of a run: history, then live, then one last frame (Orchestration 4.2 and 6). */
 export const streamRoutes = (deps: StreamDeps): Route[] => [
@@ -36,15 +42,26 @@ export const streamRoutes = (deps: StreamDeps): Route[] => [
     refusals: ['not_found', 'rate_limited'],
     handler: async ({ params: { id }, request, reply }) => {
       await deps.runs.ended(id);
-      const { open, max } = deps.streams;
-      if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
+      const { open } = deps.streams;
+      const token = request.caller === ANONYMOUS ? null : request.caller.name;
+      makeRoom(deps.streams, token);
       const stream = openEventStream(reply);
-      open.add(stream.end);
-      stream.onClose(() => open.delete(stream.end));
+      open.set(stream, token);
+      stream.onClose(() => open.delete(stream));
       await follow(deps, { id, after: lastEventId(request.headers['last-event-id']), stream });
     },
   }),
 ];
+
+function makeRoom({ open, max, maxPerToken }: OpenStreams, token: string | null): void {
+  const own = token === null ? [] : [...open].filter(([, name]) => name === token).map(([stream]) => stream);
+  const [oldest] = own;
+  if (oldest && own.length >= maxPerToken) {
+    open.delete(oldest);
+    oldest.end(EVICTED_RETRY_MS);
+  }
+  if (open.size >= max) throw new AppError('rate_limited', 'too many streams are open; try again later');
+}
 
 interface Following {
   id: string;
