@@ -1,11 +1,13 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { OUTCOMES } from '../../runs/state/model.ts';
-import type { Database } from '../../store/db/database.ts';
+import type { Database, Tx } from '../../store/db/database.ts';
+import { insertAudit } from '../../store/tables/audit.ts';
 import { type UnmarkedFilter, unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
 import {
   type FeedbackLookup,
   type MarkResult,
+  type RunFeedback as RunMark,
   markRun,
   markStep,
   runFeedback,
@@ -59,9 +61,25 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
   });
   return {
     markRun: async (runId, mark, actor) =>
-      runFeedbackView(marked(await write((tx) => markRun(tx, given(runId, mark, actor))))),
+      runFeedbackView(
+        marked(
+          await write(async (tx) => {
+            const result = await markRun(tx, given(runId, mark, actor));
+            await audit(tx, result, { actor, at: now(), target: ['run', runId] });
+            return result;
+          }),
+        ),
+      ),
     markStep: async (runId, stepName, mark, actor) =>
-      stepFeedbackView(marked(await write((tx) => markStep(tx, { ...given(runId, mark, actor), stepName })))),
+      stepFeedbackView(
+        marked(
+          await write(async (tx) => {
+            const result = await markStep(tx, { ...given(runId, mark, actor), stepName });
+            await audit(tx, result, { actor, at: now(), target: ['step', stepName] });
+            return result;
+          }),
+        ),
+      ),
     ofRun: async (runId) => {
       const mark = found(await runFeedback(db, runId));
       return mark && runFeedbackView(mark);
@@ -72,6 +90,32 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
     },
     unmarked: async (filter, limit) => markingQueueView(await unmarkedSteps(db, filter, limit)),
   };
+}
+
+interface Marking {
+  actor: Actor;
+  at: number;
+  target: ['run' | 'step', string];
+}
+
+/** In the transaction of the mark, because marks decide on promotion: what was judged, and what that overwrote. */
+async function audit(tx: Tx, result: MarkResult<RunMark>, { actor, at, target }: Marking): Promise<void> {
+  if (result.kind !== 'marked') return;
+  const { feedback, before } = result;
+  const [targetType, name] = target;
+  await insertAudit(tx, {
+    ts: at,
+    actor: actor.name,
+    actorKind: actor.kind,
+    role: actor.role,
+    action: 'mark',
+    targetType,
+    target: name,
+    runId: feedback.runId,
+    outcome: before === null ? feedback.outcome : `${feedback.outcome}, was ${before}`,
+    priorYaml: null,
+    requestId: actor.requestId,
+  });
 }
 
 const unknown = () => new AppError('not_found', 'no run or step has this name');

@@ -19,8 +19,11 @@ export interface StepFeedback extends RunFeedback {
   stepName: string;
 }
 
-/** `running`: a step without a result has nothing to judge yet. */
-export type MarkResult<T> = { kind: 'marked'; feedback: T } | { kind: 'not_found' } | { kind: 'running' };
+/** `before`: the outcome that was overwritten. `running`: a step without a result has nothing to judge yet. */
+export type MarkResult<T> =
+  | { kind: 'marked'; feedback: T; before: string | null }
+  | { kind: 'not_found' }
+  | { kind: 'running' };
 
 export type FeedbackLookup<T> = { kind: 'found'; feedback: T | null } | { kind: 'not_found' };
 
@@ -46,7 +49,7 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .execute();
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
   if (run.stage === 'production') await addCounters(tx, moved);
-  return { kind: 'marked', feedback: mark };
+  return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
 /** The same for one step execution; a fan-out branch counts under the name before the slash. */
@@ -75,7 +78,7 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
   const labels = [step.pipeline_name, family(mark.stepName), step.agent ?? '', step.model ?? '', step.provider ?? ''];
   const moved = moves('step_feedback_total', labels, { from: before?.outcome, to: mark.outcome });
   if (step.stage === 'production') await addCounters(tx, moved);
-  return { kind: 'marked', feedback: mark };
+  return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
 /** A new mark adds one; another outcome takes it from the old one; the same outcome changes nothing. */

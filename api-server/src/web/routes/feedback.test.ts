@@ -47,6 +47,26 @@ test('a mark is kept, and a second one overwrites outcome and notes', async () =
   });
 });
 
+test('every mark is audited with what it overwrites, the refused ones are not', async () => {
+  await mark(RUN, { outcome: 'correct' });
+  await mark(RUN, { outcome: 'incorrect' });
+  await mark(`${RUN}/steps/look%2F1`, { outcome: 'partial' });
+  await mark(runIdOf(9), { outcome: 'partial' });
+  const { rows } = (await server.app.inject({ url: `/audit?action=mark`, headers: as('admin') })).json();
+  const seen = rows.map((row: Record<string, unknown>) => [
+    row['actor'],
+    row['target_type'],
+    row['target'],
+    row['outcome'],
+  ]);
+  expect(seen.toReversed()).toEqual([
+    ['the-operator', 'run', RUN, 'correct'],
+    ['the-operator', 'run', RUN, 'incorrect, was correct'],
+    ['the-operator', 'step', 'look/1', 'partial'],
+  ]);
+  expect(rows.every((row: Record<string, unknown>) => row['run_id'] === RUN && row['role'] === 'operator')).toBe(true);
+});
+
 test.each(['look/1', 'look%2F1', 'look%2f1'])('a step is reached as %s', async (name) => {
   expect((await mark(`${RUN}/steps/${name}`, { outcome: 'incorrect' })).json()).toMatchObject({
     run_id: RUN,
