@@ -2,22 +2,17 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Ranges that a pipeline author's URL may not reach unless the operator lists them. */
-const REFUSED = new Set([
-  'unspecified',
-  'broadcast',
-  'multicast',
-  'linkLocal',
-  'loopback',
-  'private',
-  'carrierGradeNat',
-  'uniqueLocal',
-  'reserved',
-  'rfc6145',
-  'rfc6052',
-  '6to4',
-  'teredo',
-]);
+/** Every address that is no unicast address of the public internet. */
+const PUBLIC = 'unicast';
+
+/** Azure's services for its own machines: metadata of the agent, DNS. Those of other clouds are in ranges that are not public. */
+const AZURE_WIRE_SERVER = '168.63.129.16';
+
+/** Ranges that the library counts as public: site-local, IPv4-compatible, local NAT64, documentation, benchmarks, discard and the like. */
+const NOT_PUBLIC = [
+  ...['fec0::/10', '::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20', '5f00::/16'],
+  ...['192.0.0.0/24', '198.18.0.0/15', '192.88.99.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24'],
+].map((range) => ipaddr.parseCIDR(range));
 
 /** Says whether an address may be dialled, by the configured exceptions: addresses, CIDR ranges or host names. */
 export interface EgressRule {
@@ -39,10 +34,20 @@ export function egressRule(allow: readonly string[]): EgressRule {
     allowsAddress: (text) => {
       if (!ipaddr.isValid(text)) return false;
       const address = ipaddr.process(text);
-      if (!REFUSED.has(address.range())) return true;
-      return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+      return isPublic(address) || ranges.some((range) => contains(range, address));
     },
   };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const contains = ([base, bits]: [Address, number], address: Address): boolean =>
+  base.kind() === address.kind() && address.match(base, bits);
+
+/** Forms of IPv6 that carry an IPv4 address are not public at all: what they reach depends on a translator. */
+function isPublic(address: Address): boolean {
+  if (address.range() !== PUBLIC || address.toString() === AZURE_WIRE_SERVER) return false;
+  return !NOT_PUBLIC.some((range) => contains(range, address));
 }
 
 export class EgressRefused extends Error {}
