@@ -22,7 +22,7 @@ export function openLogFile(name: string, path: string, now: () => number = Date
   let retryAt = 0;
   const open = (): RotatingFileStream | null => {
     if (stream !== null || now() < retryAt) return stream;
-    const opened = createStream(name, { path, size: `${MAX_LOG_BYTES}B`, rotate: KEPT_LOG_FILES });
+    const opened = createStream(name, { path, size: `${MAX_LOG_BYTES}B`, rotate: KEPT_LOG_FILES, mode: 0o600 });
     opened.on('error', () => {
       if (stream === opened) stream = null;
       retryAt = now() + RETRY_MS;

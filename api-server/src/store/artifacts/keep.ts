@@ -31,10 +31,10 @@ export function artifactStore(dir: string): ArtifactStore {
   return {
     keep: async (runId, stepName, texts) => {
       const { kept, leftOut } = sortOut(texts);
-      if (kept.length > 0) await mkdir(join(dir, folderOf(runId)), { recursive: true });
+      if (kept.length > 0) await mkdir(join(dir, folderOf(runId)), { recursive: true, mode: 0o700 });
       for (const [name, text] of kept) {
         const file = fileOf(runId, stepName, name);
-        await writeFile(`${file}.new`, text);
+        await writeFile(`${file}.new`, text, { mode: 0o600 });
         await rename(`${file}.new`, file);
       }
       return { leftOut };

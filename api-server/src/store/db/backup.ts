@@ -1,4 +1,5 @@
 import { backup, DatabaseSync } from 'node:sqlite';
+import { makePrivate } from './private-file.ts';
 
 /** Pages copied between two looks at what else is to do. */
 const PAGES = 1000;
@@ -12,6 +13,7 @@ export async function backUp(
   target: string,
   progress: (percent: number) => void,
 ): Promise<string | null> {
+  makePrivate(target);
   const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
   try {
     const report = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>

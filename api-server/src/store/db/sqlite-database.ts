@@ -10,6 +10,7 @@ import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { addHourlyRun, addHourlyStep, collectHourly } from './hourly-sums.ts';
 import { migrate } from './migrate.ts';
+import { makePrivate } from './private-file.ts';
 import { createReaderThread } from './reader-thread.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
@@ -73,6 +74,8 @@ function takeLock(file: string): DatabaseSync {
 function openLock(file: string): DatabaseSync {
   try {
     mkdirSync(dirname(file), { recursive: true });
+    // SQLite gives its -wal and -shm files the mode of the database.
+    for (const each of [file, `${file}.lock`]) makePrivate(each);
     return new DatabaseSync(`${file}.lock`);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
