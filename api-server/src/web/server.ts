@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import { clientErrorHandler } from '@signalbox/crds/process/client-error';
+import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
 import fastify, {
   type onErrorHookHandler,
   LogController,
@@ -11,6 +12,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config/config.ts';
 import type { Caller } from './auth/caller.ts';
+import type { EventStream } from './event-stream.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
 import { createMethodLookup, refuseUnknown } from './not-found.ts';
@@ -38,6 +40,7 @@ export interface ServerDeps extends Pick<RoutesDeps, 'services' | 'version'> {
 export type WebApp = FastifyInstance;
 
 const MAX_STREAMS = 200;
+const MAX_STREAMS_PER_TOKEN = 10;
 const DRAIN_MS = 5_000;
 
 /** The HTTP server: JSON routes from one table, pages under `/ui`. It does not listen yet. */
@@ -49,7 +52,7 @@ export async function createServer(
   await app.register(cookie);
   const guard = createGuard(config.auth, deps);
   const auth = createAuth(config.auth, guard, deps);
-  const streams = { max: MAX_STREAMS, open: new Set<() => void>() };
+  const streams = { max: MAX_STREAMS, maxPerToken: MAX_STREAMS_PER_TOKEN, open: new Map<EventStream, string | null>() };
   const { routes, describe } = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
   const methodsOf = createMethodLookup(routes);
 
@@ -66,7 +69,7 @@ export async function createServer(
     return refuseUnknown({ ...guard, methodsOf }, request, reply);
   });
   app.addHook('preClose', (done) => {
-    for (const end of streams.open) end();
+    for (const stream of streams.open.keys()) stream.end();
     // A connection that never sends its request would delay the shutdown by a minute.
     setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref();
     done();
@@ -85,11 +88,11 @@ function createApp(
 ): FastifyInstance {
   const quiet = log.child({}, { level: 'warn' });
   const app = fastify({
-    ...(tls ? { https: tlsOptions(tls) } : {}),
+    ...(tls ? { https: { ...SLOW_CLIENTS, ...tlsOptions(tls) } } : { http: SLOW_CLIENTS }),
     bodyLimit: maxBodyBytes,
     // Address, host and protocol come from a trusted proxy, otherwise from the connection.
     trustProxy: forwardedAllowIps.includes('*') || forwardedAllowIps,
-    requestTimeout: 60_000,
+    requestTimeout: SLOW_CLIENTS.requestTimeout,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
     genReqId: requestIds(),

@@ -11,6 +11,7 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
 import type { z } from 'zod';
 import { type AccessDeps, authorize, requireScope } from './access.ts';
 import { BODY_LIMIT, createErrorHandler, invalid, invalidBody, type OnBug } from './errors.ts';
@@ -44,14 +45,14 @@ export function createApp(deps: AppDeps): App {
   const sendError = createErrorHandler(deps.onBug);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
-    requestTimeout: 60_000,
+    requestTimeout: SLOW_CLIENTS.requestTimeout,
     forceCloseConnections: true,
     // Called before any hook: an address that cannot be decoded belongs to no route.
     frameworkErrors: (_: Error, request: FastifyRequest, reply: FastifyReply) =>
       void sendError(addressError(request, deps), request, reply),
     clientErrorHandler: clientErrorHandler((_type, message) => invalidBody(message)),
     routerOptions: { maxParamLength: MAX_ADDRESS_CHARS },
-    [deps.tls ? 'https' : 'http']: { ...deps.tls, shouldUpgradeCallback },
+    [deps.tls ? 'https' : 'http']: { ...SLOW_CLIENTS, ...deps.tls, shouldUpgradeCallback },
   } as { bodyLimit: number });
   readJson(app);
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RpcRequest, rpcError } from '@signalbox/crds';
 import { createCompute } from '@signalbox/crds/process/compute';
+import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
@@ -167,7 +168,7 @@ function perform({ job, run, configured, podTools }: Work): ReturnType<typeof ru
 
 /** For the pod's probes. */
 function healthServer(health: () => object): Server {
-  return createServer((request, response) => {
+  return createServer(SLOW_CLIENTS, (request, response) => {
     const isHealth = request.method === 'GET' && request.url === '/health';
     response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
     response.end(
