@@ -10,8 +10,20 @@ const AZURE_WIRE_SERVER = '168.63.129.16';
 
 /** Ranges that the library counts as public: site-local, IPv4-compatible, local NAT64, documentation, benchmarks, discard and the like. */
 const NOT_PUBLIC = [
-  ...['fec0::/10', '::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20', '5f00::/16'],
-  ...['192.0.0.0/24', '198.18.0.0/15', '192.88.99.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24'],
+  'fec0::/10',
+  '::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '3fff::/20',
+  '5f00::/16',
+  '192.0.0.0/24',
+  '198.18.0.0/15',
+  '192.88.99.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.175.48.0/24',
 ].map((range) => ipaddr.parseCIDR(range));
 
 /** Says whether an address may be dialled, by the configured exceptions: addresses, CIDR ranges or host names. */
