@@ -298,3 +298,17 @@ test.each<[string, Parameters<typeof deps>[0], string, string[]]>([
   expect([roomFor(shared, one('next', limited)[0]!)]).toEqual(expected);
   expect((await intake(shared, one('next', limited))).map(({ status }) => status)).toEqual(expected);
 });
+
+test('fields are cut after the fingerprint saw them, and lists show 300 characters of a summary', async () => {
+  const long = { ...context('k'), summary: 'x'.repeat(20_000), labels: { dump: 'y'.repeat(9000) } };
+  const request = { pipeline: pipeline(), context: long, team: null };
+  const [first] = await intake(deps(), [request]);
+  const [again] = await intake(deps(), [request]);
+  expect([first?.status, again?.status]).toEqual(['accepted', 'deduplicated']);
+  expect(begun[0]?.run.context).toMatchObject({
+    summary: expect.stringMatching(/^x{8000,}… \[cut from 20000 bytes\]$/),
+    labels: { dump: expect.stringMatching(/^y{4000,}… \[cut from 9000 bytes\]$/) },
+  });
+  const { runs } = await listRuns(database.db, {}, { limit: 1, offset: 0 });
+  expect(runs[0]?.summary).toBe(`${'x'.repeat(299)}…`);
+});

@@ -1,3 +1,4 @@
+import { fitFields } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
@@ -84,7 +85,8 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
     const name = `${asked.pipeline.name}\n${key}`;
     const twin = key === null ? null : (seen.get(name) ?? null);
     const choice = twin ? repeatOf(twin, asked, now) : await choose(deps, tx, asked, now);
-    const request = { ...choice.request, dedupKey: dedupKey(deps, choice.request) };
+    const { context } = choice.request;
+    const request = { ...choice.request, context: fitFields(context), dedupKey: dedupKey(deps, choice.request) };
     const plan = {
       ...choice,
       request,

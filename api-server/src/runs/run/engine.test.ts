@@ -3,7 +3,8 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { checkHourly } from '../../store/aggregates/hourly-check.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
-import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { fitFields } from '../state/field-sizes.ts';
+import { CONTEXT, createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld(options));
@@ -312,4 +313,11 @@ test('a folder that takes no artifacts costs the artifacts and not the run', asy
   const run = await world.run('p');
   expect(run.run.status).toBe('completed');
   expect(run.events).toContain('artifact_left_out');
+});
+
+test('a run whose alert was too long says what was cut', async () => {
+  await make({ pipelines: [pipeline(ask('one'))], agents: { one: () => sure(0.9) } });
+  const { summary } = fitFields({ ...CONTEXT, summary: 'x'.repeat(9000) });
+  const { events } = await world.run('p', { summary });
+  expect(events).toContain('fields_cut');
 });

@@ -1,6 +1,7 @@
 import { activate } from './activate.ts';
 import type { ActiveRun, Slot } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
+import { cutFields } from '../state/field-sizes.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
@@ -245,6 +246,8 @@ function slotOf(capacity: Capacity, heldNow: boolean): Slot {
 function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {
   const said = { pipeline: pipeline.name, source: context.source };
   journal.add('info', event, `run of ${pipeline.name} ${word}`, said);
+  const fields = event === 'run_started' ? cutFields(context) : [];
+  if (fields.length > 0) journal.add('warn', 'fields_cut', `too long and cut: ${fields.join(', ')}`, { fields });
 }
 
 /** Notes a resumed run before it goes on. */

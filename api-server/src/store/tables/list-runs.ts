@@ -2,7 +2,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
-import { RUN_COLUMNS, toRun, type RunColumns } from './run-row.ts';
+import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** Filters of `GET /runs`; times in milliseconds, `since` included, `until` not. */
@@ -48,7 +48,7 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
   const { before } = page;
   const window = before === undefined ? matching.offset(page.offset) : matching.where('runs.seq', '<', before);
   const rows = await window
-    .select(RUN_COLUMNS)
+    .select(LIST_COLUMNS)
     .orderBy('runs.seq', 'desc')
     .limit(page.limit + 1)
     .execute();

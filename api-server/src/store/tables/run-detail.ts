@@ -3,7 +3,7 @@ import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { currentSteps } from './list-runs.ts';
-import { RUN_COLUMNS, toRun } from './run-row.ts';
+import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/step-row.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
@@ -42,10 +42,10 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
       .orderBy('started_at')
       .execute(),
     feedbackOfRun(db, id),
-    db.selectFrom('runs').select(RUN_COLUMNS).where('parent_run_id', '=', id).orderBy('seq').execute(),
+    db.selectFrom('runs').select(LIST_COLUMNS).where('parent_run_id', '=', id).orderBy('seq').execute(),
     db
       .selectFrom('runs')
-      .select(RUN_COLUMNS)
+      .select(LIST_COLUMNS)
       .where('rerun_of', '=', id)
       .orderBy('seq', 'desc')
       .limit(MAX_RERUNS)
@@ -82,7 +82,7 @@ export async function lastRuns(db: Kysely<Tables>, pipelines: readonly string[])
   for (const name of pipelines) {
     const row = await db
       .selectFrom('runs')
-      .select(RUN_COLUMNS)
+      .select(LIST_COLUMNS)
       .where('pipeline_name', '=', name)
       .orderBy('seq', 'desc')
       .limit(1)

@@ -52,6 +52,16 @@ const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'wai
 /** Everything but the two large columns, which no list shows. */
 export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK] as const;
 
+/** Characters of a summary that lists show. */
+const LISTED_SUMMARY = 300;
+
+/** The same for lists: a long summary is cut where it is read, so that no list grows with what senders wrote. */
+export const LIST_COLUMNS = [
+  ...RUN_COLUMNS.filter((column) => column !== 'runs.summary'),
+  sql<string | null>`case when length(runs.summary) > ${sql.lit(LISTED_SUMMARY)}
+    then substr(runs.summary, 1, ${sql.lit(LISTED_SUMMARY - 1)}) || '…' else runs.summary end`.as('summary'),
+] as const;
+
 export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 'owner'> & {
   seq: number;
   feedback_outcome: string | null;

@@ -1,6 +1,7 @@
 import { shortHash } from '@signalbox/crds';
 import { z } from 'zod';
 import type { TriggerContext } from '../../runs/state/model.ts';
+import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
 import type { ParseOptions, Source } from './source.ts';
 import { refused } from './problems.ts';
 
@@ -8,6 +9,7 @@ import { refused } from './problems.ts';
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z
   .record(z.string(), Text.nullable())
+  .refine((map) => Object.keys(map).length <= MAX_ENTRIES, `has more than ${MAX_ENTRIES} keys`)
   .transform((map) => Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? ''])))
   .nullish()
   .transform((map): Record<string, string> => map ?? {});
@@ -25,7 +27,7 @@ const Alert = z.object({
 type Alert = z.infer<typeof Alert>;
 
 /** Alerts of one delivery; Alertmanager's own `max_alerts` is below this in any sane configuration. */
-export const MAX_ALERTS = 500;
+export const MAX_ALERTS = 1000;
 
 const Payload = z.object({
   status: z.enum(['firing', 'resolved']).nullish(),

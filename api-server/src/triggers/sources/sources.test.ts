@@ -112,6 +112,21 @@ test('an unknown strategy is refused', () => {
   });
 });
 
+test('more labels, annotations or alerts than the bounds are refused with their place', () => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+  expect(parse('alert_router', group(alert(many(64)))).ok).toBe(true);
+  expect(parse('alert_router', group(alert(many(65))))).toMatchObject({
+    ok: false,
+    errors: [{ loc: ['body', 'alerts', 0, 'labels'], msg: 'has more than 64 keys' }],
+  });
+  expect(parse('alert_router', group(alert({}, { annotations: many(65) })))).toMatchObject({
+    errors: [{ loc: ['body', 'alerts', 0, 'annotations'] }],
+  });
+  expect(parse('alert_router', group(...Array.from({ length: 1001 }, () => alert({}))))).toMatchObject({
+    errors: [{ loc: ['body', 'alerts'] }],
+  });
+});
+
 test('no payload makes a parser throw', () => {
   fc.assert(
     fc.property(fc.constantFrom(...sources.keys()), fc.jsonValue(), (source, body) => {

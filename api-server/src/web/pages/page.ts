@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Assets } from './assets.ts';
 import Handlebars from 'handlebars';
 import type { Viewer } from '../auth/page-auth.ts';
+import { fitModel } from './fit-model.ts';
 import type { PageDeps } from './page-deps.ts';
 import { paths } from './paths.ts';
 import type { Render } from './render.ts';
@@ -104,7 +105,7 @@ export function sendPage(
     paths: { theme: paths.theme(), logout: paths.logout(), compare: paths.compareChosen() },
   };
   const groups = rail(page.nav);
-  const body = render(page.template, { ...page.model, ...shared });
+  const body = render(page.template, { ...fitModel(page.model), ...shared });
   const html = render('layout', {
     ...shared,
     title: page.title,

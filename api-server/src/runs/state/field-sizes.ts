@@ -1,0 +1,68 @@
+import type { TriggerContext } from './model.ts';
+
+/** Bytes of UTF-8 that are kept of each field of an alert; a longer one is cut and says so. */
+export const FIELD_BYTES = { summary: 8 * 1024, value: 4 * 1024, severity: 256 } as const;
+/** Labels of an alert, and annotations. */
+export const MAX_ENTRIES = 64;
+
+const MARK = /… \[cut from \d+ bytes\]$/;
+/** No mark is longer. */
+const MARK_BYTES = 40;
+
+/** The maps of an alert that its metadata repeats. */
+const REPEATED = new Set(['annotations', 'group_labels', 'common_labels', 'common_annotations']);
+
+/** The context with its fields cut to their sizes; the same object where all fit. Matching and deduplication see the whole one. */
+export function fitFields(context: TriggerContext): TriggerContext {
+  const { summary, severity, labels, annotations } = context;
+  const fitted = {
+    summary: summary === null ? null : cutText(summary, FIELD_BYTES.summary),
+    severity: severity === null ? null : cutText(severity, FIELD_BYTES.severity),
+    labels: cutValues(labels),
+    annotations: cutValues(annotations),
+    metadata: context.source === 'alert_router' ? cutMetadata(context.metadata) : context.metadata,
+  };
+  const isSame = Object.entries(fitted).every(([key, value]) => context[key as keyof typeof fitted] === value);
+  return isSame ? context : { ...context, ...fitted };
+}
+
+/** Names of the fields that were cut. */
+export function cutFields({ summary, severity, labels, annotations }: TriggerContext): string[] {
+  const named = { summary, severity, ...prefixed('labels', labels), ...prefixed('annotations', annotations) };
+  return Object.entries(named).flatMap(([name, text]) => (text !== null && MARK.test(text) ? [name] : []));
+}
+
+const prefixed = (prefix: string, map: Record<string, string>) =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [`${prefix}.${key}`, value]));
+
+function cutText(text: string, most: number): string {
+  // No character takes more than three bytes a unit.
+  if (text.length * 3 <= most) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= most) return text;
+  const kept = bytes
+    .subarray(0, most - MARK_BYTES)
+    .toString()
+    .replace(/\uFFFD$/, '');
+  return `${kept}… [cut from ${bytes.length} bytes]`;
+}
+
+function cutValues<T>(map: Record<string, T>): Record<string, T> {
+  const entries = Object.entries(map);
+  const cut = entries.map(([key, value]): [string, T] => [
+    key,
+    typeof value === 'string' ? (cutText(value, FIELD_BYTES.value) as T) : value,
+  ]);
+  return cut.some(([, value], index) => value !== entries[index]?.[1]) ? Object.fromEntries(cut) : map;
+}
+
+function cutMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(metadata);
+  const cut = entries.map(([key, value]): [string, unknown] => [
+    key,
+    REPEATED.has(key) ? cutValues(value as Record<string, unknown>) : cutValue(value),
+  ]);
+  return cut.some(([, value], index) => value !== entries[index]?.[1]) ? Object.fromEntries(cut) : metadata;
+}
+
+const cutValue = (value: unknown): unknown => (typeof value === 'string' ? cutText(value, FIELD_BYTES.value) : value);
