@@ -137,4 +137,5 @@ const toSpent = (said: AgentRunSpent): AgentSpent => ({
   iterations: said.iterations,
   toolCalls: said.tool_calls,
   trace: said.trace,
+  warnings: said.warnings,
 });

@@ -93,6 +93,7 @@ async function endRunOf(pipeline: Pipeline, id = RUN_ID): Promise<void> {
       output_tokens: 0,
       cost: null,
       unpriced_steps: 0,
+      warning_count: 0,
     });
     await perform(tx, writes);
   });

@@ -60,7 +60,15 @@ const runOf = (receipt: Receipt) =>
 async function endAll(): Promise<void> {
   const runs = await database.db.selectFrom('runs').select('id').where('status', '=', 'running').execute();
   for (const { id } of runs) {
-    const spent = { trust: null, threshold: null, input_tokens: 0, output_tokens: 0, cost: null, unpriced_steps: 0 };
+    const spent = {
+      trust: null,
+      threshold: null,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost: null,
+      unpriced_steps: 0,
+      warning_count: 0,
+    };
     const end = { id, status: 'completed' as const, completed_at: clock, error_step: null, error_message: null };
     await database.write((tx) => endRun(tx, { ...end, ...spent }));
   }

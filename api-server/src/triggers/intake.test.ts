@@ -97,6 +97,7 @@ const end = (id: string) =>
       output_tokens: 0,
       cost: null,
       unpriced_steps: 0,
+      warning_count: 0,
     }),
   );
 

@@ -17,6 +17,11 @@ export const LIMITS = {
 export const Text = z.string().max(4096);
 export const TemplateText = z.string().max(LIMITS.templateChars);
 export const ExpressionText = z.string().min(1).max(LIMITS.expressionChars);
+/** What becomes of a step whose texts use values that do not exist. */
+export const OnMissingValue = z
+  .enum(['warn', 'fail'])
+  .describe('a text uses a value that does not exist: warn (it goes out with a blank) or fail (nothing is called)');
+
 export const Ratio = z.number().min(0).max(1);
 export const Tags = z.array(z.string().min(1).max(64)).max(32);
 export const JsonObject = z.record(z.string(), z.unknown());

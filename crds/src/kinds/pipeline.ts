@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Labels, LIMITS, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts';
+import { Labels, LIMITS, OnMissingValue, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts';
 import { DefinitionName, templateName } from '../names.ts';
 import { Notifications } from './notification.ts';
 import { Readiness } from './readiness.ts';
@@ -62,6 +62,7 @@ export const Pipeline = z
     ),
     tags: Tags.default([]).describe('tags for people'),
     suspend: z.boolean().default(false).describe('true: no run starts'),
+    on_missing_value: OnMissingValue.optional(),
     trigger: Trigger.optional().describe('which alerts start it'),
     schedule: Schedule.optional().describe('starts runs at fixed times'),
     vars: z

@@ -59,6 +59,9 @@ const Trace = z
   .default([])
   .transform((entries) => entries.filter((entry) => typeof entry === 'object' && entry !== null) as TraceEntry[]);
 
+/** What was wrong with a run beside its answer, such as tools that were not available; one sentence each. */
+const Warnings = z.array(Text.max(500)).max(20).catch([]).default([]);
+
 /** What a run used, up to its end. A failed `agent.run` says it in `error.data`; what cannot be read counts as not said. */
 export const AgentRunSpent = z.looseObject({
   model: Text.nullable().catch(null).default(null),
@@ -68,6 +71,7 @@ export const AgentRunSpent = z.looseObject({
   iterations: Count.catch(0).default(0),
   tool_calls: Count.catch(0).default(0),
   trace: Trace,
+  warnings: Warnings,
 });
 export type AgentRunSpent = z.infer<typeof AgentRunSpent>;
 
@@ -87,6 +91,7 @@ export const AgentRunResult = z.looseObject({
   iterations: Count.default(1),
   tool_calls: Count.default(0),
   trace: Trace,
+  warnings: Warnings,
 });
 export type AgentRunResult = z.infer<typeof AgentRunResult>;
 

@@ -331,6 +331,16 @@ describe('tools', () => {
     expect((await gateway.http('GET', '/agents')).body.errors).toEqual([warning]);
   });
 
+  test('a tool that is not there is a warning of the run, and a run that has none of its tools ends', async () => {
+    const some = await gatewayWith([chat.text('x')], { agent: { tools: ['host/ok', 'host/gone'] } });
+    expect((await some.run()).result?.['warnings']).toEqual(["no tool matches host/gone of the agent's tools"]);
+    const none = await gatewayWith([chat.text('x')], { agent: { tools: ['host/gone'] } });
+    expect((await none.run()).error).toMatchObject({
+      message: "no tool matches host/gone of the agent's tools",
+      data: { type: 'tool_unavailable', retryable: true },
+    });
+  });
+
   test('a server that does not run fails the run as something to try again', async () => {
     const { run } = await gatewayWith([chat.text('x')], {
       agent: TOOLS,

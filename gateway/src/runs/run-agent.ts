@@ -268,6 +268,7 @@ class AgentRun {
       iterations: this.iterations,
       tool_calls: this.toolCalls,
       trace: this.trace.entries,
+      warnings: this.job.offer.warnings,
       model: this.answeredBy?.model ?? null,
       provider: this.answeredBy?.provider ?? null,
     };

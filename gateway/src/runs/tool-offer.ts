@@ -23,6 +23,8 @@ export interface OfferedTool {
 export interface ToolOffer {
   byName: ReadonlyMap<string, OfferedTool>;
   forModel: ModelTool[];
+  /** Of the entries of the agent's list that no tool matches: renamed, not there, or disabled by pinning. */
+  warnings: string[];
 }
 
 interface AgentTools {
@@ -31,7 +33,7 @@ interface AgentTools {
   read_only: boolean;
 }
 
-const NO_TOOLS: ToolOffer = { byName: new Map(), forModel: [] };
+const NO_TOOLS: ToolOffer = { byName: new Map(), forModel: [], warnings: [] };
 
 /** The tools of an agent's list that its servers have now; `read_only` leaves only those that call themselves read-only. */
 export function offerTools(agent: AgentTools, available: readonly OfferableTool[]): ToolOffer {
@@ -49,7 +51,10 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
     });
     forModel.push({ type: 'function', name, description: tool.description, inputSchema: tool.inputSchema });
   }
-  return { byName, forModel };
+  const warnings = agent.tools
+    .filter((pattern) => !available.some((tool) => patternMatches(pattern, tool)))
+    .map((pattern) => `no tool matches ${pattern} of the agent's tools`);
+  return { byName, forModel, warnings };
 }
 
 /** A tool in the status of an agent; the hash covers the server's definition of the tool. */

@@ -17,7 +17,8 @@ import {
 } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import { askAgent } from './model-call.ts';
-import { renderPrompt } from '../prompt/prompt.ts';
+import { noteBlank, refuseBlanks } from '../evidence/warnings.ts';
+import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import { askForTool } from './tool-approval.ts';
 import type { ApprovalsOfRun } from '../human/approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
@@ -42,7 +43,10 @@ export function agentStep(deps: AgentStepDeps): StepKind {
       const step = ctx.step as AnyAgentStep;
       const prompt =
         earlier?.prompt === undefined ? await renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
+      for (const value of earlier?.missing ?? []) noteBlank(ctx.run, { name: ctx.name, what: THE_PROMPT, value });
       if (!prompt.ok) return prompt;
+      const refused = refuseBlanks(ctx);
+      if (refused) return refused;
       const prepared: Prepared = {
         ok: true,
         agent: step.agent,
@@ -241,6 +245,7 @@ function toFacts(asked: RawResponse, replies: (AgentReply | AgentSpent)[]): Call
       iterations: sum(replies, ({ iterations }) => iterations),
       toolCalls: sum(replies, ({ toolCalls }) => toolCalls),
       trace: replies.flatMap(({ trace }) => trace),
+      ...(last.warnings.length > 0 && { warnings: last.warnings }),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Verifier } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
-import { noteMissing } from '../prompt/rendering.ts';
+import { noteMissing } from './warnings.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
 import type { PriceOf } from '../state/cost.ts';

@@ -1,12 +1,16 @@
 import type { Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { StepContext } from '../state/step-context.ts';
-import { noteMissing, templateFailure } from './rendering.ts';
+import { noteMissing } from '../evidence/warnings.ts';
+import { templateFailure } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import type { Templates } from './templates.ts';
 
 /** Longest prompt after rendering, in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 256 * 1024;
+
+/** What blanks of a prompt are said to be in. */
+export const THE_PROMPT = 'the prompt';
 
 /** The prompt with the run's values, and where they stand in it; missing ones are noted in the run. */
 export async function renderPrompt(
@@ -23,6 +27,7 @@ export async function renderPrompt(
     const msg = `the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes${most}`;
     return templateFailure({ msg }, 'prompt_template');
   }
-  rendered.missing.forEach(noteMissing('the prompt', { run, name }));
-  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans } };
+  rendered.missing.forEach(noteMissing(THE_PROMPT, { run, name }));
+  const missing = rendered.missing.length > 0 && { missing: rendered.missing };
+  return { ok: true, raw: { prompt: rendered.text, promptSpans: rendered.spans, ...missing } };
 }

@@ -1,4 +1,3 @@
-import type { ActiveRun } from '../state/active-run.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import type { Templates } from './templates.ts';
 
@@ -34,15 +33,6 @@ export const templateFailure = ({ reason, msg }: { reason?: string; msg: string 
   );
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Notes in the run's log what a template of a step could not find. */
-export const noteMissing =
-  (what: string, { run, name }: { run: Pick<ActiveRun, 'journal'>; name: string }) =>
-  (value: string): void =>
-    run.journal.add('warn', 'template_missing_value', `${what} uses a value that does not exist: ${value}`, {
-      step_name: name,
-      value,
-    });
 
 /** Puts the operator's values into the author's literal text; a value is never read as a template. */
 export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {

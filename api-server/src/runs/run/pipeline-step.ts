@@ -1,6 +1,7 @@
 import type { SubContext } from '@signalbox/crds';
 import { failure, type Failure } from '../state/executor.ts';
-import { noteMissing, renderJson } from '../prompt/rendering.ts';
+import { noteMissing, refuseBlanks } from '../evidence/warnings.ts';
+import { renderJson } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
@@ -22,6 +23,8 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
       const step = ctx.step as AnyPipelineStep;
       const context = await renderContext(deps, ctx, step);
       if (!context.ok) return context;
+      const refused = refuseBlanks(ctx);
+      if (refused) return refused;
       return {
         ok: true,
         agent: null,

@@ -83,6 +83,7 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(ended),
+    blanks: new Map(),
     log: {},
     span: NO_SPAN,
     trust: gated?.trustReport?.trust ?? null,

@@ -5,6 +5,7 @@ import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from '../state/model.ts';
 import { STEP_CONSEQUENCE } from '../state/status.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
+import { policyOf } from '../evidence/warnings.ts';
 
 export interface RunOutcome {
   status: TerminalRunStatus;
@@ -41,8 +42,7 @@ const afterStop = ({ why, message }: { why: string; message: string }) => ({
 });
 
 function consequence(step: Step, { status }: StepOutcome): 'next' | TerminalRunStatus {
-  const policy = typeof step.on_failure === 'string' ? step.on_failure : step.on_failure.policy;
-  if (status === 'failed' && policy === 'continue') return 'next';
+  if (status === 'failed' && policyOf(step) === 'continue') return 'next';
   return STEP_CONSEQUENCE[status];
 }
 

@@ -33,7 +33,15 @@ export interface ActiveRun {
   readonly inFlight: Map<string, StepExecution>;
   /** Writes that wait for the next transaction of this run. */
   readonly pending: Write[];
-  readonly totals: { inputTokens: number; outputTokens: number; cost: number | null; unpricedSteps: number };
+  readonly totals: {
+    inputTokens: number;
+    outputTokens: number;
+    cost: number | null;
+    unpricedSteps: number;
+    warnings: number;
+  };
+  /** Values that texts of its steps use and that did not exist: by step, then by text. */
+  readonly blanks: Map<string, Map<string, Set<string>>>;
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile. */
   readonly slot: Slot;
   /** The concurrency group of its pipeline's `concurrency`. */

@@ -161,7 +161,7 @@ describe('a run', () => {
 
   test('failed attempts and failed steps are paid for, with all they did on the row', async () => {
     const trace = [{ type: 'llm_call' }];
-    const spent = { model: 'm', provider: 'p', agentVersion: 'v1', iterations: 2, toolCalls: 1, trace };
+    const spent = { model: 'm', provider: 'p', agentVersion: 'v1', iterations: 2, toolCalls: 1, trace, warnings: [] };
     const lost = (type: string, retryable: boolean): AgentFailure => ({
       ...failure(type, 'no', retryable),
       spent: { ...spent, usage: { inputTokens: 10, outputTokens: 5 } },
@@ -182,7 +182,7 @@ describe('a run', () => {
     const used = { usage: { inputTokens: 10, outputTokens: 5 }, agentVersion: null, iterations: 1, toolCalls: 0 };
     const reviewer = (): AgentFailure => ({
       ...failure('output_invalid', 'no'),
-      spent: { ...used, model: 'm', provider: 'p', trace: [] },
+      spent: { ...used, model: 'm', provider: 'p', trace: [], warnings: [] },
     });
     const pipelines = [text(step('one', ', verifier: {agent: reviewer}'))];
     await make({ pipelines, agents: { ...AGENTS, reviewer }, pricing });

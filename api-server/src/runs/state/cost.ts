@@ -73,6 +73,7 @@ export function spentBy(steps: readonly StepExecution[]): ActiveRun['totals'] {
     unpricedSteps: paid.filter(
       ({ inputTokens, outputTokens, cost }) => (inputTokens ?? outputTokens) !== null && cost === null,
     ).length,
+    warnings: sum(paid, ({ trustReport }) => trustReport?.warnings?.length ?? 0),
   };
 }
 

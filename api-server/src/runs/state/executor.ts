@@ -64,6 +64,8 @@ export interface AgentSpent {
   iterations: number;
   toolCalls: number;
   trace: unknown[];
+  /** What was wrong beside the answer, one sentence each. */
+  warnings: string[];
 }
 
 export interface AgentReply extends AgentSpent {

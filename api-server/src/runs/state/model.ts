@@ -76,6 +76,8 @@ export interface Run {
   outputTokens: number;
   cost: number | null;
   unpricedSteps: number;
+  /** Of all its steps. */
+  warningCount: number;
   /** The mark of the whole run (Orchestration 2.3). */
   feedbackOutcome: Outcome | null;
 }
@@ -99,6 +101,24 @@ export interface TrustReport {
   sentence: string;
   /** Of everything that was asked for this step, in currency units; null = unpriced. */
   cost?: number | null;
+  /** Absent where there is none. */
+  warnings?: TrustWarning[];
+}
+
+export const TRUST_WARNINGS = [
+  'blank_values',
+  'denied_tools',
+  'failed_attempts',
+  'tools_unavailable',
+  'continued_failure',
+  'verifier_failed',
+  'grounding_failed',
+] as const;
+
+/** What a person should know before they trust a step; it changes no number. */
+export interface TrustWarning {
+  type: (typeof TRUST_WARNINGS)[number];
+  message: string;
 }
 
 /** What a verifier or a grounding judge said of a step's answer. */
@@ -140,10 +160,14 @@ export interface RawResponse {
   prompt?: string;
   /** Offsets of the values that were put into the prompt. */
   promptSpans?: [number, number][];
+  /** Values that the prompt uses and that did not exist. */
+  missing?: string[];
   text?: string;
   stopReason?: string;
   iterations?: number;
   toolCalls?: number;
+  /** What the backend says was wrong beside the answer, such as tools that were not there. */
+  warnings?: string[];
   trace?: unknown[];
   http?: { status: number; body: string };
   /** The items of a fan-out, as evaluated once. */

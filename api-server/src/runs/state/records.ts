@@ -41,6 +41,7 @@ export interface RunEndRecord {
   output_tokens: number;
   cost: number | null;
   unpriced_steps: number;
+  warning_count: number;
 }
 
 export type EndedRunRecord = RunEndRecord & Pick<NewRunRecord, 'pipeline_name' | 'stage' | 'team' | 'triggered_at'>;

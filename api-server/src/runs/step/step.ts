@@ -15,6 +15,7 @@ import { endSpan, startSpan } from './step-span.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import { endCounters, endedStep, startedStep, stepOf, type Begun, type Ending } from '../evidence/step-execution.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
+import { withWarnings } from '../evidence/warnings.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
 export interface StepDeps extends EvidenceDeps {
@@ -251,8 +252,9 @@ function gateRule({ step, kind }: Begun): GateRule | null {
 }
 
 /** Notes the end in the run and, without an await between, adds the writes of the row and its roll-ups. */
-function ended(deps: StepDeps, begun: Begun, ending: Ending, more: Counter[] = []): StepOutcome {
+function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []): StepOutcome {
   const completedAt = deps.now();
+  const ending = withWarnings(begun, known);
   noteEnd(begun, ending);
   const step = endedStep(begun, ending, completedAt);
   const counters = deps.store.addCounters([...endCounters(begun, step), ...more]);

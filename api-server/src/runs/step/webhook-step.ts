@@ -1,5 +1,6 @@
 import type { HttpCall, HttpExecutor, HttpReply } from '../state/executor.ts';
-import { noteMissing, type PipelineEnv } from '../prompt/rendering.ts';
+import { noteMissing, refuseBlanks } from '../evidence/warnings.ts';
+import type { PipelineEnv } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import {
@@ -31,6 +32,8 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
       const rendering = { templates: deps.templates, env: deps.env, values, missing, owner: ctx.run.id };
       const request = await renderRequest(step, rendering);
       if (!request.ok) return request;
+      const refused = refuseBlanks(ctx);
+      if (refused) return refused;
       return {
         ok: true,
         agent: null,

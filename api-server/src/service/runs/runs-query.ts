@@ -8,7 +8,8 @@ const StatusFilter = z.preprocess(
   z.array(z.enum(RUN_STATUSES)).max(RUN_STATUSES.length),
 );
 
-const LabelFilter = line(512).transform((text, context) => {
+/** `key:value`, or `key=value`. */
+export const LabelFilter = line(512).transform((text, context) => {
   const at = text.search(/[:=]/);
   if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
   context.addIssue({ code: 'custom', message: 'must be key:value' });
@@ -39,6 +40,10 @@ export const RunsQuery = z
     agent: line().optional(),
     model: line().optional(),
     parent: RunId.optional(),
+    warnings: z
+      .enum(['true', 'false'])
+      .transform((text) => text === 'true')
+      .optional(),
     limit: count(1, 200).default(50),
     offset: count(0, 1_000_000_000).default(0),
     cursor: Cursor.optional(),

@@ -23,6 +23,7 @@ export const LINE = {
   duration_seconds: 21.4,
   cost: 0.0132,
   unpriced_steps: 0,
+  warning_count: 0,
   input_tokens: 4211,
   output_tokens: 388,
   current_step: null,
@@ -51,6 +52,8 @@ export const RunLine = component(
     /** Null when unpriced. */
     cost: NullableNumber,
     unpriced_steps: z.number(),
+    /** Warnings in the trust reports of its steps. */
+    warning_count: z.number(),
     input_tokens: z.number(),
     output_tokens: z.number(),
     current_step: NullableText,

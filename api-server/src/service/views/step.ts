@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type RawResponse as StoredResponse, STEP_STATUSES, type StepExecution } from '../../runs/state/model.ts';
+import {
+  type RawResponse as StoredResponse,
+  STEP_STATUSES,
+  type StepExecution,
+  TRUST_WARNINGS,
+} from '../../runs/state/model.ts';
 import type { StepFeedback as StepMark } from '../../store/tables/feedback.ts';
 import { AnyObject, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { StepFeedback, stepFeedbackView } from './feedback.ts';
@@ -23,6 +28,8 @@ export const TrustReport = z
     sentence: z.string(),
     /** Of everything that was asked for this step; null = unpriced. */
     cost: NullableNumber.optional(),
+    /** What a person should know before they trust the step; absent where there is nothing. */
+    warnings: z.array(z.strictObject({ type: z.enum(TRUST_WARNINGS), message: z.string() })).optional(),
   })
   .meta({ id: 'TrustReport' });
 export type TrustReport = z.infer<typeof TrustReport>;

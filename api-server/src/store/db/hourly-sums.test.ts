@@ -26,7 +26,7 @@ const RUN = {
   source: 'generic',
   context: '{}',
 };
-const COUNTS = { input_tokens: 0, output_tokens: 0, unpriced_steps: 0 };
+const COUNTS = { input_tokens: 0, output_tokens: 0, unpriced_steps: 0, warning_count: 0 };
 
 interface Given {
   team?: string;

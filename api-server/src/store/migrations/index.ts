@@ -11,6 +11,7 @@ import { versions } from './0009-versions.ts';
 import { replay } from './0010-replay.ts';
 import { goldenSets } from './0011-golden-sets.ts';
 import { deliveries } from './0012-deliveries.ts';
+import { warnings } from './0016-warnings.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   { id: '0010-replay', up: replay },
   { id: '0011-golden-sets', up: goldenSets },
   { id: '0012-deliveries', up: deliveries },
+  { id: '0016-warnings', up: warnings },
 ];

@@ -23,6 +23,8 @@ export interface RunFilter {
   agent?: string;
   model?: string;
   parent?: string;
+  /** Only runs with warnings, or only those without. */
+  warnings?: boolean;
 }
 
 /** `before` is the sequence of the last row of the page before; it wins over `offset`. */
@@ -82,6 +84,10 @@ function within(query: RunQuery, { since, until }: RunFilter): RunQuery {
   return until === undefined ? from : from.where('runs.triggered_at', '<', until);
 }
 
+function warned(query: RunQuery, { warnings }: RunFilter): RunQuery {
+  return warnings === undefined ? query : query.where('runs.warning_count', warnings ? '>' : '=', 0);
+}
+
 function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
   const dialect = dialectOf(db);
   let query: RunQuery = db.selectFrom('runs');
@@ -90,7 +96,7 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
     if (value !== undefined) query = query.where(column, '=', value);
   }
   if (filter.status !== undefined) query = query.where('runs.status', 'in', filter.status);
-  query = within(query, filter);
+  query = warned(within(query, filter), filter);
   for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
   if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
   for (const column of ['agent', 'model'] as const) {

@@ -88,6 +88,7 @@ async function endedRun(id: string, end = true): Promise<void> {
         output_tokens: 0,
         cost: null,
         unpriced_steps: 0,
+        warning_count: 0,
       });
     }
   });

@@ -40,6 +40,7 @@ export const END_COLUMNS = [
   'output_tokens',
   'cost',
   'unpriced_steps',
+  'warning_count',
 ] as const satisfies readonly (keyof RunEndRecord)[];
 
 /** The mark of a run, beside its own columns. */

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 const NOTHING = { error_step: null, error_message: null, trust: null, threshold: null, cost: null };
-const SPENT = { input_tokens: 0, output_tokens: 0, unpriced_steps: 0 };
+const SPENT = { input_tokens: 0, output_tokens: 0, unpriced_steps: 0, warning_count: 0 };
 
 /** No run goes back into the queue, so the store has no way to do that. */
 const CHANGES = RUN_STATUSES.flatMap((from) =>

@@ -13,6 +13,7 @@ const rowOf = (slot: NewRunRecord) => ({
   input_tokens: 0,
   output_tokens: 0,
   unpriced_steps: 0,
+  warning_count: 0,
 });
 
 const insertRunRow = statement<NewRunRecord>((db, slot) => db.insertInto('runs').values(rowOf(slot)));

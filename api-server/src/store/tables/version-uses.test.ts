@@ -27,6 +27,7 @@ const RUN = {
   input_tokens: 0,
   output_tokens: 0,
   unpriced_steps: 0,
+  warning_count: 0,
   context: '{}',
 };
 const step = (name: string, startedAt: number, over: Partial<StepRow> = {}) => ({

@@ -58,6 +58,7 @@ export function runFacts(run: ShownRun, at: { now: number; currency: string }): 
       title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out`,
     },
     costFact(run.totals, at.currency),
+    ...(run.warning_count === 0 ? [] : [{ label: 'Warnings', figure: true, value: count(run.warning_count) }]),
     { label: 'Source', value: run.source },
     {
       label: 'Team',

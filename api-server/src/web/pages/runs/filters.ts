@@ -1,9 +1,18 @@
-import type { RunsQuery } from '../../../service/runs/runs-query.ts';
+import { LabelFilter, type RunsQuery } from '../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
 
-const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', 'team', 'source', 'since', 'until'] as const;
-const TIMES = ['since', 'until'] as const;
+/** Filters without a field of their own: they come with links, and show as chips. */
+export const CHIP_KEYS = ['team', 'source', 'label', 'agent', 'model', 'warnings', 'since', 'until'] as const;
+const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', ...CHIP_KEYS] as const;
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+/** What a value has to look like; any other is left out. */
+const FORMS = {
+  since: isTime,
+  until: isTime,
+  label: (text: string) => LabelFilter.safeParse(text).success,
+  warnings: (text: string) => text === 'true' || text === 'false',
+};
 
 /** As in the query; several statuses are separated by commas. */
 export type Filters = Partial<Record<(typeof FILTER_KEYS)[number], string>> & { page: number };
@@ -16,7 +25,10 @@ export function readFilters(query: Record<string, unknown>): Filters {
     const value = key === 'status' && Array.isArray(query[key]) ? query[key].join(',') : query[key];
     if (typeof value === 'string' && value.trim() !== '') filters[key] = value.trim().slice(0, 200);
   }
-  for (const key of TIMES) if (Number.isNaN(Date.parse(filters[key] ?? '1970-01-01'))) delete filters[key];
+  for (const [key, fits] of Object.entries(FORMS)) {
+    const value = filters[key as keyof typeof FORMS];
+    if (value !== undefined && !fits(value)) delete filters[key as keyof typeof FORMS];
+  }
   return filters;
 }
 
@@ -34,10 +46,21 @@ export const filterQuery = ({ page, ...filters }: Filters): Record<string, strin
 });
 
 /** The filters as the store takes them. */
-export const toRunsQuery = ({ page, status, stage, since, until, ...filters }: Filters): RunsQuery => ({
+export const toRunsQuery = ({
+  page,
+  status,
+  stage,
+  label,
+  warnings,
+  since,
+  until,
+  ...filters
+}: Filters): RunsQuery => ({
   ...filters,
   status: status?.split(',') as RunsQuery['status'],
   stage: stage as RunsQuery['stage'],
+  label: label === undefined ? undefined : [LabelFilter.parse(label)],
+  warnings: warnings === undefined ? undefined : warnings === 'true',
   since: since === undefined ? undefined : Date.parse(since),
   until: until === undefined ? undefined : Date.parse(until),
   limit: PAGE_SIZE,

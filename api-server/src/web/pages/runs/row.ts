@@ -87,6 +87,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),
     cost: costCell(run.cost, run.unpriced_steps, at.currency),
     mark: markOf(run),
+    warnings: run.warning_count === 0 ? null : plural(run.warning_count, 'warning'),
     since: run.triggered_at,
     exact: exactTime(run.triggered_at),
     age: age(run.triggered_at, at.now),

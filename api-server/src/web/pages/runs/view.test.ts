@@ -29,7 +29,7 @@ test('a time that is asked for shows as a filter that can be taken away, and wha
   expect(toRunsQuery(filters)).toMatchObject({ since: Date.parse('2026-11-20T00:00:00.000Z') });
   expect(filters).not.toHaveProperty('until');
   const { extra, filtered } = view({ filters });
-  expect(extra).toEqual([{ label: 'from 2026-11-20 00:00:00 UTC', href: '/ui/runs' }]);
+  expect(extra).toMatchObject([{ label: 'from 2026-11-20 00:00:00 UTC', href: '/ui/runs' }]);
   expect(filtered).toBe(true);
 });
 
@@ -90,7 +90,7 @@ test('the first page asks for runs newer than its first one', () => {
 });
 
 test('filters without a field are chips that can be taken away', () => {
-  expect(view({ filters: { page: 1, team: 'payments', status: 'failed' } }).extra).toEqual([
+  expect(view({ filters: { page: 1, team: 'payments', status: 'failed' } }).extra).toMatchObject([
     { label: 'team: payments', href: '/ui/runs?status=failed' },
   ]);
 });
@@ -99,4 +99,26 @@ test('the command for the first run is one that a shell understands', () => {
   const { curl } = firstRun('http://127.0.0.1:8000', { name: 'host-load', testing: true });
   expect(curl).toContain("'http://127.0.0.1:8000/webhook?source=generic&allow_testing=true'");
   expect(curl).toContain(`-d '{"pipeline":"host-load","summary":"My first run"}'`);
+});
+
+test('the address filters by label, agent, model and warnings, and drops what is no label', () => {
+  const filters = readFilters({ label: 'team:payments', agent: 'a', model: 'm', warnings: 'true' });
+  expect(toRunsQuery(filters)).toMatchObject({
+    label: [{ key: 'team', value: 'payments' }],
+    agent: 'a',
+    model: 'm',
+    warnings: true,
+  });
+  expect(view({ filters }).extra.map(({ label }) => label)).toEqual([
+    'label: team:payments',
+    'agent: a',
+    'model: m',
+    'with warnings',
+  ]);
+  expect(readFilters({ label: 'nothing', warnings: 'yes' })).toEqual({ page: 1 });
+});
+
+test('a run with warnings says how many', () => {
+  expect(runRow({ ...runLine(), warning_count: 2 }, { now: 0, currency: 'USD' }).warnings).toBe('2 warnings');
+  expect(runRow(runLine(), { now: 0, currency: 'USD' }).warnings).toBeNull();
 });

@@ -3,7 +3,7 @@ import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
 import type { RunsPage } from '../../../service/views/run.ts';
 import { type FirstRun } from './first-run.ts';
-import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
+import { CHIP_KEYS, type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
 import { runRow } from './row.ts';
 
 const STATUSES = [
@@ -59,14 +59,15 @@ function selects(filters: Filters, pipelines: string[]) {
 
 /** Filters without a field in the form, as chips with a link that removes them. */
 const chips = (filters: Filters) =>
-  (['team', 'source', 'since', 'until'] as const)
-    .filter((key) => filters[key] !== undefined)
-    .map((key) => ({
-      label: chipLabel(key, filters[key] ?? ''),
-      href: paths.runs(filterQuery({ ...filters, [key]: undefined, page: 1 })),
-    }));
+  CHIP_KEYS.flatMap((name) => {
+    const value = filters[name];
+    if (value === undefined) return [];
+    const href = paths.runs(filterQuery({ ...filters, [name]: undefined, page: 1 }));
+    return [{ name, value, label: chipLabel(name, value), href }];
+  });
 
-const chipLabel = (key: 'team' | 'source' | 'since' | 'until', value: string): string => {
+const chipLabel = (key: (typeof CHIP_KEYS)[number], value: string): string => {
+  if (key === 'warnings') return value === 'true' ? 'with warnings' : 'without warnings';
   if (key === 'since') return `from ${exactTime(value)}`;
   return key === 'until' ? `before ${exactTime(value)}` : `${key}: ${value}`;
 };
@@ -112,10 +113,6 @@ export function runsView(input: RunsInput) {
     here: paths.runs(filterQuery({ ...filters, page: 1 })),
     ...pager(input),
     q: filters.q ?? '',
-    team: filters.team,
-    source: filters.source,
-    since: filters.since,
-    until: filters.until,
     selects: selects(filters, input.pipelines),
     extra: chips(filters),
     filtered: isFiltered(filters) || filters.page > 1,

@@ -52,6 +52,8 @@ function whyNothing(step: ShownStep) {
   return { verdict: NO_GATE, sentence };
 }
 
+const sentenceOf = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+
 type Signal = TrustReport['signals'][number];
 
 /** Checks as a count, other signals as a score. */
@@ -85,12 +87,11 @@ function thresholdMark(threshold: number) {
 
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not. */
 export function evidenceView(step: ShownStep) {
-  const { attempts } = step;
   const gathered = {
     checks: step.checks.map(({ duration_seconds: took, ...check }) => ({ ...check, took: duration(took) })),
     opinions: opinionsOf(step),
     iterations: iterationsOf(step),
-    retries: attempts > 1 ? `Attempt ${attempts} answered; the ${attempts - 1} before failed.` : null,
+    warnings: step.trust_report?.warnings?.map(({ message }) => sentenceOf(message)) ?? [],
   };
   const report = step.trust_report;
   if (report === null) {
