@@ -25,7 +25,7 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now: Date.now });
-  const plan = createMeasuredPlan(metrics, readOperator(options.serviceConfigs));
+  const plan = createMeasuredPlan(metrics, readOperator(options.serviceConfigs, cluster.namespace));
   const views = createViews(options);
   const workloads = createAgentWorkloads(options, { log, cluster, metrics, changed: () => loop.mark() });
   const writer = createWriter(world, { log, cluster }, metrics);

@@ -33,7 +33,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds, namespaces, now: Date.now });
-  const plan = createMeasuredPlan(metrics, readOperator(serviceConfigs));
+  const plan = createMeasuredPlan(metrics, readOperator(serviceConfigs, cluster.namespace));
   const directory = await openManagedDirectory(dir, kinds, fileStep);
   let ready = false;
 
@@ -68,7 +68,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
       if (objects === null) return;
       const verdicts = plan(objects);
       const { owners, textOf } = directory;
-      const files = planFiles({ verdicts, owners: owners(), textOf, isGone: world.isGone });
+      const files = planFiles({ verdicts, home: cluster.namespace, owners: owners(), textOf, isGone: world.isGone });
       report(await directory.apply(files), objects.length);
     },
     failed: failed('sync'),

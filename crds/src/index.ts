@@ -23,6 +23,8 @@ export * from './resolve/resolve-set.ts';
 export * from './rpc/rpc.ts';
 export type { Source } from './resolve/source.ts';
 export * from './kinds/step.ts';
+export * from './kinds/tenancy.ts';
+export * from './resolve/standing.ts';
 export * from './language/template-model.ts';
 export * from './language/template.ts';
 export * from './kinds/trigger.ts';

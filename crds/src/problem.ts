@@ -21,6 +21,7 @@ export type ProblemReason =
   | 'too_deep'
   | 'shell_not_allowed'
   | 'env_not_allowed'
+  | 'not_allowed'
   | 'no_effect';
 
 /** One thing wrong with one definition. `line` and `col` count from 1. */

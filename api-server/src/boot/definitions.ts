@@ -17,6 +17,7 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
     allow_shell_checks: config.security.allowShellChecks,
     pipeline_env: config.security.pipelineEnv,
     template_sandbox: config.security.templateSandbox,
+    tenancy: { ...config.tenancy, home: null },
   },
   priced: isPriced(config.pricing),
   notifications: config.notifications,

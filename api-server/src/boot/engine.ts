@@ -4,8 +4,9 @@ import type { Approvals } from '../service/approvals/approvals.ts';
 import type { ArtifactStore } from '../store/artifacts/keep.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Tenants } from '../definitions/tenants.ts';
 import { agentBackend } from '../executors/agent-backend.ts';
-import { httpExecutor } from '../executors/http.ts';
+import { tenantHttp } from '../executors/tenant-http.ts';
 import { WebSocketRpc } from '../executors/rpc-client.ts';
 import { shellExecutor } from '../executors/shell.ts';
 import type { Logs } from '../observability/logger.ts';
@@ -56,6 +57,7 @@ export interface EngineParts {
   templates: Templates;
   backends: AgentBackend[];
   registry: Registry;
+  tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall'>;
   approvals: Approvals;
   /** Null where artifacts are not stored. */
   artifacts: ArtifactStore | null;
@@ -108,6 +110,7 @@ export function wireEngine(parts: EngineParts): Engine {
     readStatus: (runId) => readStatus(database.db, runId),
     sequence: replaySequence(replayDeps(parts, step)),
     pipelineNamed: (name) => registry.current().byName.get(name),
+    mayCall: parts.tenants.mayCall,
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     concurrencyGroups,
@@ -161,12 +164,13 @@ function stepDeps(
     failpoints,
     holds,
     artifacts,
+    tenants,
   }: EngineParts,
   kinds: Map<string, StepKind>,
 ): Omit<StepDeps, 'flush'> {
   const outward = <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
     surround(failpoints, name, asked(holds, call));
-  const http = outward('http', httpExecutor(config.security.egressAllow));
+  const http = outward('http', tenantHttp(config.security.egressAllow, tenants.egressAllowOf));
   const backends = configured.map((backend) => ({ ...backend, run: outward(backend.name, backend.run) }));
   for (const backend of backends) kinds.set(backend.name, agentStep({ backend, approvals, templates, compute, now }));
   kinds.set('webhook', webhookStep({ http, templates, env, now }));

@@ -1,6 +1,7 @@
 import { type Compute, createCompute } from '@signalbox/crds/process/compute';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
+import { createTenants, type Tenants } from '../definitions/tenants.ts';
 import type { Tracing } from '../observability/otel.ts';
 import type { AgentBackend } from '../runs/state/executor.ts';
 import { createEventHub, type EventHub } from '../runs/state/events.ts';
@@ -28,6 +29,7 @@ export interface Foundation {
   own: Registry;
   registry: Registry;
   reload: Registry['reload'];
+  tenants: Tenants;
   tracing: Tracing | null;
   hub: EventHub;
   compute: Compute;
@@ -64,6 +66,7 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
     database,
     own,
     registry,
+    tenants: createTenants(config.tenancy, registry.current),
     reload: reportLoads(registry, config, logs.log),
     tracing,
     hub,

@@ -1,4 +1,5 @@
 import { EVERYWHERE, httpExecutor } from '../executors/http.ts';
+import { tenantHttp } from '../executors/tenant-http.ts';
 import { routeProblems } from '../notify/check.ts';
 import { createNotifications, type Notifications } from '../notify/notifications.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
@@ -8,7 +9,7 @@ import type { ServiceOptions } from './options.ts';
 /** Connects notifications to their outbox, their HTTP and SMTP clients and the clock. */
 export function wireNotifications(
   { config, logs, pipelineEnv }: ServiceOptions,
-  { database, templates }: Foundation,
+  { database, templates, tenants }: Foundation,
 ): Notifications {
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   return createNotifications({
@@ -17,7 +18,7 @@ export function wireNotifications(
     templates,
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
-    guardedHttp: httpExecutor(config.security.egressAllow),
+    guardedHttp: tenantHttp(config.security.egressAllow, tenants.egressAllowOf),
     outbox: createOutbox(database),
     log: logs.log,
     now: () => Date.now(),

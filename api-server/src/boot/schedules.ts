@@ -1,9 +1,10 @@
 import { cleanArtifacts } from '../store/artifacts/clean.ts';
 import type { Foundation } from './foundation.ts';
-import { beginOwn, SHARED } from './intake.ts';
+import { beginOwn, SHARED, tenantLoad } from './intake.ts';
 import type { ServiceOptions } from './options.ts';
 import { startDaily } from '../schedules/daily.ts';
 import type { Engine } from '../runs/run/engine.ts';
+import { teamOf } from '../runs/state/new-run.ts';
 import { newId } from '../runs/state/ids.ts';
 import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import { fire } from '../schedules/fire.ts';
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000;
 /** Connects schedules to their store and to intake. */
 export function wireScheduler(
   { config, logs }: ServiceOptions,
-  { database, registry, concurrencyGroups, templates }: Foundation,
+  { database, registry, concurrencyGroups, templates, tenants }: Foundation,
   engine: Engine,
 ): Scheduler {
   return createScheduler({
@@ -33,10 +34,15 @@ export function wireScheduler(
           takeFire,
           keepDefinition: (tx, { hash, name, config: body }) =>
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
+          tenantLoad: tenantLoad(tenants),
           insertRun,
           concurrencyGroups,
           concurrencyGroupOf: (of, context) =>
-            concurrencyGroupOf(templates, { pipeline: of.config, context, team: of.config.schedule?.team ?? null }),
+            concurrencyGroupOf(templates, {
+              pipeline: of.config,
+              context,
+              team: teamOf(of, of.config.schedule?.team ?? null),
+            }),
           now,
           newId,
           begin: database.writeAs ? beginOwn(engine) : engine.begin,

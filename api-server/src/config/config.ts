@@ -1,3 +1,4 @@
+import type { Tenancy } from '@signalbox/crds';
 import type { AuthBlock, TOKEN_ROLES } from './auth-schema.ts';
 import type { NotificationsBlock } from './notifications-schema.ts';
 
@@ -91,6 +92,8 @@ export interface Config {
   otel: OtelConfig | null;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   replay: ReplayConfig;
+  /** Keys as in the file. */
+  tenancy: Tenancy;
   security: {
     allowShellChecks: boolean;
     templateSandbox: boolean;

@@ -39,6 +39,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       sessionMaxAgeRememberedSeconds: auth.session_max_age_remembered_seconds,
     },
     notifications: parsed.notifications,
+    tenancy: parsed.tenancy,
     pricing: parsed.pricing ? resolvePricing(parsed.pricing) : null,
     otel: resolveOtel(parsed.observability.otel),
     calibration: {

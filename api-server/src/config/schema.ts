@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AuthBlock } from './auth-schema.ts';
 import { addressRange, block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
 import { Observability, Pricing, Replay } from './later-schema.ts';
+import { TenancyBlock } from './tenancy-schema.ts';
 import { NotificationsBlock } from './notifications-schema.ts';
 
 const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
@@ -125,6 +126,7 @@ export const ConfigFile = block({
   }).describe('Limits of concurrent and waiting runs'),
   auth: AuthBlock.describe('Tokens, roles and sessions'),
   security: Security.describe('Limits of what definitions may do'),
+  tenancy: TenancyBlock.describe('What pipelines of Kubernetes objects may do, by namespace'),
   schedule: block({
     catch_up_seconds: whole(0)
       .default(0)

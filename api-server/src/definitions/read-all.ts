@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Problem, Source } from '@signalbox/crds';
+import { readNamespaces } from './namespaces.ts';
 import { type KnownTexts, readFolder } from './read-folder.ts';
 
 export interface Folders {
@@ -15,6 +16,8 @@ export interface Read {
   pipelines: Source[];
   steps: Source[];
   problems: Problem[];
+  /** The namespace of the release; null where no controller says it. */
+  home: string | null;
 }
 
 const MANAGED = 0;
@@ -31,25 +34,39 @@ export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, kno
     const { sources, problems } = await readFolder(kind, folder, known);
     return { sources: sources.map((source): Source => ({ ...source, precedence })), problems };
   };
-  const [managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
+  const [namespaces, managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
+    readNamespaces(managedDir),
     of('Pipeline', managed('pipelines'), MANAGED),
     of('Pipeline', pipelineDir, EDITABLE),
     of('LibraryStep', managed('steps'), MANAGED),
     of('LibraryStep', stepDir, EDITABLE),
   ]);
+  const placed = (source: Source): Source => {
+    const namespace = namespaces.of(source.file);
+    return namespace === undefined ? source : { ...source, namespace };
+  };
   return {
-    pipelines: [...managedPipelines.sources, ...pipelines.sources],
+    home: namespaces.home,
+    pipelines: [...managedPipelines.sources.map(placed), ...pipelines.sources],
     steps: [...managedSteps.sources, ...steps.sources],
     problems: [managedPipelines, pipelines, managedSteps, steps].flatMap(({ problems }) => problems),
   };
 }
 
-/** Whether two reads returned the same files with the same text. */
+/** Whether two reads returned the same files with the same text, of the same namespaces. */
 export function sameRead(a: Read, b: Read): boolean {
   const same = (one: readonly Source[], other: readonly Source[]) => {
-    const texts = new Map(other.map(({ file, text }) => [file, text]));
-    return one.length === other.length && one.every(({ file, text }) => texts.get(file) === text);
+    const known = new Map(other.map((source) => [source.file, source]));
+    return (
+      one.length === other.length &&
+      one.every(({ file, text, namespace }) => {
+        const same = known.get(file);
+        return same?.text === text && same.namespace === namespace;
+      })
+    );
   };
   const problemsOf = ({ problems }: Read) => JSON.stringify(problems);
-  return same(a.pipelines, b.pipelines) && same(a.steps, b.steps) && problemsOf(a) === problemsOf(b);
+  return (
+    a.home === b.home && same(a.pipelines, b.pipelines) && same(a.steps, b.steps) && problemsOf(a) === problemsOf(b)
+  );
 }

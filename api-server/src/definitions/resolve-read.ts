@@ -29,10 +29,9 @@ export const isError = ({ severity }: Problem): boolean => severity === 'error';
 
 /** Resolves the definitions; where a file has errors, once more with its last valid text. */
 export function resolveRead(options: ResolveOptions, read: Read, lastGood: ReadonlyMap<string, string>): Snapshot {
-  const first = checked(
-    resolveSet({ pipelines: read.pipelines, steps: read.steps, operator: options.operator }, options.memo),
-    options,
-  );
+  const { tenancy } = options.operator;
+  const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
+  const first = checked(resolveSet({ pipelines: read.pipelines, steps: read.steps, operator }, options.memo), options);
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
   const problems = [...read.problems, ...first.problems];
   if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, problems, options);
@@ -41,10 +40,7 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
     );
   const second = checked(
-    resolveSet(
-      { pipelines: mended(read.pipelines), steps: mended(read.steps), operator: options.operator },
-      options.memo,
-    ),
+    resolveSet({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator }, options.memo),
     options,
   );
   return toSnapshot(second, problems, options);
@@ -69,6 +65,7 @@ function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: Resolv
   const pipelines = set.pipelines.map((pipeline): LoadedPipeline => ({
     ...pipeline,
     match: matcherOf(pipeline, memo),
+    ...admissionOf(pipeline, memo),
   }));
   const hashes = [...pipelines, ...set.steps].map(({ name, hash }) => `${name}:${hash}`);
   return {
@@ -80,6 +77,20 @@ function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: Resolv
     hash: contentHash({ definitions: hashes.sort() }),
     loadedAt: now(),
   };
+}
+
+/** What the namespace lets through, compiled once per namespace. */
+function admissionOf({ standing }: ResolvedPipeline, memo: ResolveMemo): Pick<LoadedPipeline, 'admits'> {
+  const { namespace, admitted, tenant } = standing;
+  if (!admitted) return { admits: () => false };
+  const match = tenant?.match;
+  if (match === undefined) return {};
+  const isCurrent = (known: { match: unknown }) => known.match === match;
+  const { compiled } = memo.recall(`namespace ${namespace}`, isCurrent, () => ({
+    match,
+    compiled: compileMatch(match),
+  }));
+  return { admits: compiled.matches };
 }
 
 /** Compiled once per pipeline object. */

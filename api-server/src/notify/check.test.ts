@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ResolvedPipeline } from '@signalbox/crds';
+import { type ResolvedPipeline, UNRESTRICTED } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { createRegistry } from '../definitions/registry.ts';
@@ -19,6 +19,7 @@ const check = (body: Record<string, unknown>, settings?: NotificationsBlock) => 
     body,
     hash: '',
     uses: [],
+    standing: UNRESTRICTED,
   };
   return notificationProblems(pipeline, settings);
 };

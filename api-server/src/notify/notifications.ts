@@ -1,6 +1,6 @@
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { ActiveRun } from '../runs/state/active-run.ts';
-import type { HttpExecutor } from '../runs/state/executor.ts';
+import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
@@ -17,7 +17,7 @@ export interface NotificationsDeps {
   templates: Templates;
   env: PipelineEnv;
   http: HttpExecutor;
-  guardedHttp: HttpExecutor;
+  guardedHttp: AuthorHttp;
   outbox: Outbox;
   log: Io['log'];
   now(): number;

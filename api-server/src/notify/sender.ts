@@ -1,5 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { HttpExecutor } from '../runs/state/executor.ts';
+import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
@@ -34,7 +34,7 @@ export interface SenderDeps {
   outbox: Pick<Outbox, 'claim' | 'settle' | 'prune'>;
   prepare(notification: Notification, channel: ChannelName): Promise<Prepared | Unusable>;
   http: HttpExecutor;
-  guardedHttp: HttpExecutor;
+  guardedHttp: AuthorHttp;
   /** Takes the operator's secrets out of text. */
   mask(text: string): string;
   log: Io['log'];
@@ -170,13 +170,18 @@ export class Sender {
     const wait = this.#limits.wait(prepared.target, claimed.id, at);
     if (wait > 0) return waitsFor(wait);
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
-    const io: Io = { ...this.#deps, log, id: claimed.id, signal: AbortSignal.any([timeout, this.#stop.signal]) };
+    const io = this.#io(claimed, log, AbortSignal.any([timeout, this.#stop.signal]));
     const delivery = await attempt(prepared, claimed, io);
     if (delivery.ok) return delivery;
     if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
     if (timeout.aborted)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
+  }
+
+  #io({ id, pipeline }: Claimed, log: Io['log'], signal: AbortSignal): Io {
+    const { http, guardedHttp, now } = this.#deps;
+    return { http, guardedHttp: (call) => guardedHttp({ ...call, pipeline }), now, log, id, signal };
   }
 
   /** A testing pipeline's message: said in the log, with what would keep it from its channel. */
@@ -190,7 +195,7 @@ export class Sender {
       info: (fields: object, msg: string) => this.#deps.log.info({ ...fields, ...problem }, msg),
       warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg),
     };
-    return logged.send(claimed, { ...this.#deps, log, id: claimed.id, signal: this.#stop.signal });
+    return logged.send(claimed, this.#io(claimed, log, this.#stop.signal));
   }
 }
 

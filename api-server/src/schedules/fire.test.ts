@@ -116,3 +116,18 @@ test('old fires are forgotten', async () => {
   await database.write((tx) => pruneFires(tx, AT + 1));
   expect((await fire(deps(), pipeline(), AT)).started).toBe(true);
 });
+
+test('a schedule of a namespace that is not admitted starts nothing, and one over its limit uses its fire up', async () => {
+  const standing = { namespace: 'shop', admitted: false, tenant: null };
+  const closed = { ...pipeline(), standing };
+  expect(await fire(deps(), closed, AT)).toEqual({ started: false, reason: 'not_listed' });
+  const full = { ...closed, standing: { ...standing, admitted: true, tenant: { max_runs: 1, team: 'shop-team' } } };
+  const tenantLoad = (active: number) => ({
+    activeRuns: () => Promise.resolve(active),
+    tokensSince: () => Promise.resolve(0),
+  });
+  expect(await fire(deps({ tenantLoad: tenantLoad(1) }), full, AT)).toEqual({ started: false, reason: 'limit' });
+  expect(await stored()).toEqual([]);
+  expect(await fire(deps({ tenantLoad: tenantLoad(0) }), full, AT + 86_400_000)).toMatchObject({ started: true });
+  expect(await stored()).toMatchObject([{ team: 'shop-team' }]);
+});

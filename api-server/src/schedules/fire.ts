@@ -3,8 +3,9 @@ import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { SharedQueue } from '../triggers/intake-deps.ts';
+import { overTenantLimit, type TenantLoad } from '../triggers/tenant-limits.ts';
 import { joinSharedGroup } from '../triggers/shared-queue.ts';
-import { newRunRow, type NewRun } from '../runs/state/new-run.ts';
+import { newRunRow, type NewRun, teamOf } from '../runs/state/new-run.ts';
 import type { NewRunRecord } from '../runs/state/records.ts';
 
 export interface FireDeps<Tx> {
@@ -12,6 +13,8 @@ export interface FireDeps<Tx> {
   /** False when this fire was taken before, by whatever process. */
   takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean>;
   keepDefinition(tx: Tx, pipeline: LoadedPipeline): Promise<void>;
+  /** Absent where no namespace has limits. */
+  tenantLoad?: TenantLoad<Tx>;
   insertRun(tx: Tx, row: NewRunRecord): Promise<unknown>;
   concurrencyGroups: ConcurrencyGroups;
   /** Places in concurrency groups where several processes share the database. */
@@ -22,7 +25,9 @@ export interface FireDeps<Tx> {
   begin(run: NewRun, state: 'queued'): void;
 }
 
-export type Fired = { started: true; runId: string } | { started: false; reason: 'taken' | 'limit' | 'suspended' };
+export type Fired =
+  | { started: true; runId: string }
+  | { started: false; reason: 'taken' | 'limit' | 'suspended' | 'not_listed' };
 
 /**
  * Starts the run of one fire, at most once per (pipeline, time); it waits for a slot like a resumed run.
@@ -30,6 +35,7 @@ export type Fired = { started: true; runId: string } | { started: false; reason:
  */
 export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: number): Promise<Fired> {
   if (pipeline.config.suspend) return { started: false, reason: 'suspended' };
+  if (!pipeline.standing.admitted) return { started: false, reason: 'not_listed' };
   const run = scheduledRun(deps, pipeline, at);
   const { concurrencyGroup } = run;
   let refused =
@@ -39,6 +45,8 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
       const open =
         concurrencyGroup !== null && deps.shared ? await deps.shared.groupHasRoom(tx, concurrencyGroup) : null;
       if (open !== null) refused = !open && concurrencyGroup?.onLimit === 'reject';
+      const { now } = deps;
+      refused ||= (await overTenantLimit(deps.tenantLoad, tx, pipeline, { now: now(), also: 0 })) !== null;
       return store(deps, tx, { run, at, refused, open });
     })
     .catch((error: unknown) => {
@@ -84,7 +92,7 @@ function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: numb
     id: deps.newId(now),
     pipeline,
     context,
-    team: pipeline.config.schedule?.team ?? null,
+    team: teamOf(pipeline, pipeline.config.schedule?.team ?? null),
     stage: pipeline.config.stage,
     triggeredAt: now,
     concurrencyGroup: deps.concurrencyGroupOf(pipeline, context),

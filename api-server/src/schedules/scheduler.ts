@@ -110,5 +110,6 @@ async function fireOne({ fire, log }: SchedulerDeps, pipeline: LoadedPipeline, a
   const fired = await fire(pipeline, at);
   const about = { pipeline: pipeline.name, scheduled_for: new Date(at).toISOString() };
   if (fired.started) log.info({ ...about, run_id: fired.runId }, 'schedule fired');
-  else if (fired.reason === 'limit') log.warn(about, 'schedule fired into a full concurrency limit; no run');
+  else if (fired.reason === 'limit')
+    log.warn(about, 'schedule fired into a full limit of its pipeline or namespace; no run');
 }

@@ -4,6 +4,7 @@ import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
 import type { CoverageKey, DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
+import type { TenantLoad } from './tenant-limits.ts';
 
 /** A run that a delivery asks for. */
 export interface IntakeRequest extends Omit<RunRequest, 'dedupKey'> {
@@ -31,6 +32,8 @@ export interface IntakeDeps<Tx> {
   definitionKept(hash: string): void;
   /** The results that a rerun starts with. */
   insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
+  /** Absent where no namespace has limits. */
+  tenantLoad?: TenantLoad<Tx>;
   capacity: Capacity;
   concurrencyGroups: ConcurrencyGroups;
   /** The concurrency group of the pipeline's `concurrency`, or null. */

@@ -6,18 +6,21 @@ import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';
 import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
+import { overTenantLimit } from './tenant-limits.ts';
 
 interface Plan extends Choice {
   request: RunRequest;
   id: string;
   /** The earlier context of the same delivery that has the same fingerprint. */
   twin: Plan | null;
+  /** Why the pipeline's namespace may start no run now; null where it may. */
+  overLimit: string | null;
   concurrencyGroup: ConcurrencyGroup | null;
   owner: number | null;
   /** Whether the concurrency group has a place, by what all processes have stored; null where this process has the concurrency group to itself. */
   open: boolean | null;
 }
-type Room = 'running' | 'queued' | 'none' | 'group_full';
+type Room = 'running' | 'queued' | 'none' | 'group_full' | 'tenant_full';
 /** Null is the room of a duplicate: it needs none. `elsewhere`: runs that wait for whichever process has room. */
 type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
 
@@ -87,15 +90,10 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
     const choice = twin ? repeatOf(twin, asked, now) : await choose(deps, tx, asked, now);
     const { context } = choice.request;
     const request = { ...choice.request, context: fitFields(context), dedupKey: dedupKey(deps, choice.request) };
-    const plan = {
-      ...choice,
-      request,
-      id,
-      twin,
-      concurrencyGroup: choice.duplicate ? null : deps.concurrencyGroupOf(request),
-      owner: null,
-      open: null,
-    };
+    const overLimit = choice.duplicate ? null : await overLimitOf(deps, tx, request, { plans, now });
+    const starts = !choice.duplicate && overLimit === null;
+    const concurrencyGroup = starts ? deps.concurrencyGroupOf(request) : null;
+    const plan = { ...choice, request, id, twin, overLimit, concurrencyGroup, owner: null, open: null };
     if (!twin) seen.set(name, plan);
     plans.push(plan);
   }
@@ -106,6 +104,19 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
 function repeatOf(twin: Plan, request: IntakeRequest, now: number): Choice {
   const duplicate = twin.duplicate ?? { id: twin.id, status: 'running', triggeredAt: now };
   return { request, duplicate, coveredBy: [duplicate], covers: { ...twin.covers, keys: [] } };
+}
+
+/** As `overTenantLimit`, with the runs that this delivery starts in the same namespace. */
+function overLimitOf<Tx>(
+  { tenantLoad }: Pick<IntakeDeps<Tx>, 'tenantLoad'>,
+  tx: Tx,
+  { pipeline }: RunRequest,
+  { plans, now }: { plans: readonly Plan[]; now: number },
+): Promise<string | null> {
+  const started = plans.filter(({ duplicate, overLimit }) => duplicate === null && overLimit === null);
+  const { namespace } = pipeline.standing;
+  const also = started.filter(({ request }) => request.pipeline.standing.namespace === namespace).length;
+  return overTenantLimit(tenantLoad, tx, pipeline, { now, also });
 }
 
 type Choosing<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;
@@ -161,8 +172,9 @@ function reservation({ capacity, concurrencyGroups, maxQueued, maxInGroups }: Re
     for (const { concurrencyGroup, id } of places.splice(0)) concurrencyGroups.leave(concurrencyGroup, id);
     settle();
   };
-  const inConcurrencyGroup = ({ concurrencyGroup, id, duplicate, open }: Plan): Room | null => {
+  const inConcurrencyGroup = ({ concurrencyGroup, id, duplicate, overLimit, open }: Plan): Room | null => {
     if (duplicate) return null;
+    if (overLimit !== null) return 'tenant_full';
     if (concurrencyGroup === null) return 'running';
     if (open !== null) return open ? 'running' : concurrencyGroup.onLimit === 'reject' ? 'group_full' : 'queued';
     if (concurrencyGroups.tryTake(concurrencyGroup, id)) {
@@ -236,6 +248,7 @@ function verdictOf(deps: Concluding, { plans, rooms, elsewhere }: Admission, pla
   // A twin of what was refused is refused with it.
   if (room === 'none') return refused(deps, rooms.filter((one) => one === 'none').length);
   if (room === 'group_full') return refusedByGroup(plan);
+  if (room === 'tenant_full') return refusedByTenant(deps, plan);
   const { duplicate } = plan;
   if (duplicate) {
     const reason = `run ${duplicate.id} covers this alert and is ${duplicate.status}`;
@@ -254,6 +267,10 @@ function refused({ capacity, maxQueued }: Concluding, wanted: number): Verdict {
 function refusedByGroup({ request, concurrencyGroup }: Plan): Verdict {
   const limit = concurrencyGroup?.limit ?? 0;
   return atCapacity(limit, limit, noPlace(request.pipeline.name, limit));
+}
+
+function refusedByTenant({ capacity }: Concluding, { overLimit, twin }: Plan): Verdict {
+  return atCapacity(capacity.active(), capacity.max, overLimit ?? twin?.overLimit ?? '');
 }
 
 const atCapacity = (activeRuns: number, maxConcurrentRuns: number, message: string): Verdict => ({

@@ -26,7 +26,7 @@ const context = (more: Partial<TriggerContext> = {}): TriggerContext => ({
   ...more,
 });
 const chosen = (set: Snapshot, asked: TriggerContext, team: string | null = null) => {
-  const found = resolve(set, asked, team);
+  const found = resolve(set, asked, { team, byPerson: false });
   return found.ok ? found.pipeline.name : null;
 };
 
@@ -48,7 +48,7 @@ test('a refusal tells a pipeline that nobody wrote from one that is broken, and 
   const problem = { severity: 'error' as const, kind: 'Pipeline' as const, file: 'f.yaml', loc: [], msg: 'bad' };
   const set = { ...snapshot(), problems: [{ ...problem, name: 'broken', reason: 'invalid' as const }] };
   const why = (pipeline: string | null) => {
-    const found = resolve(set, context({ pipeline }), null);
+    const found = resolve(set, context({ pipeline }), { team: null, byPerson: false });
     return found.ok ? '' : found.message;
   };
   expect(why('gone')).toBe('no pipeline is named "gone"');

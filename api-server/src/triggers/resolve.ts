@@ -8,15 +8,29 @@ export type Resolution = { ok: true; pipeline: LoadedPipeline } | { ok: false; m
 const NO_MATCH =
   'no pipeline matches this delivery; send it once more with dry_run=true to see what trigger.match was compared with';
 
-/** Finds the pipeline of a context: the one it names, else the first whose `trigger.match` holds (Orchestration 4.1). */
-export function resolve(snapshot: Snapshot, context: TriggerContext, team: string | null): Resolution {
+/** Whether the namespace of a pipeline may get an alert. */
+export const admits = (pipeline: LoadedPipeline, subject: MatchContext): boolean => pipeline.admits?.(subject) ?? true;
+
+const notAdmitted = (pipeline: string): string =>
+  `pipeline "${pipeline}" does not get this alert: tenancy.namespaces does not admit it`;
+
+/**
+ * Finds the pipeline of a context: the one it names, else the first whose `trigger.match` holds (Orchestration 4.1). An alert
+ * reaches a pipeline only where its namespace admits it; a run that a person starts is not asked.
+ */
+export function resolve(
+  snapshot: Snapshot,
+  context: TriggerContext,
+  { team, byPerson }: { team: string | null; byPerson: boolean },
+): Resolution {
+  const subject: MatchContext = { ...context, team };
   if (context.pipeline !== null) {
     const pipeline = snapshot.byName.get(context.pipeline);
-    return pipeline
+    if (!pipeline) return { ok: false, message: notLoaded(snapshot, 'Pipeline', context.pipeline) };
+    return byPerson || admits(pipeline, subject)
       ? { ok: true, pipeline }
-      : { ok: false, message: notLoaded(snapshot, 'Pipeline', context.pipeline) };
+      : { ok: false, message: notAdmitted(pipeline.name) };
   }
-  const subject: MatchContext = { ...context, team };
-  const pipeline = snapshot.pipelines.find(({ match }) => match?.matches(subject));
+  const pipeline = snapshot.pipelines.find((one) => one.match?.matches(subject) && admits(one, subject));
   return pipeline ? { ok: true, pipeline } : { ok: false, message: NO_MATCH };
 }

@@ -18,21 +18,32 @@ test('what both services allow is one operator, and a silent file takes nothing 
     'gateway.yaml',
     'providers: { demo: { type: demo } }\nmcp_servers: { box: { command: node }, kube: { image: tools, port: 80 } }\n',
   );
-  expect(readOperator([apiServer, gateway])).toEqual({
+  expect(readOperator([apiServer, gateway], 'ops')).toEqual({
     allow_shell_checks: true,
     pipeline_env: ['REPORT_URL'],
     providers: ['demo'],
     mcp_servers: { box: 'process', kube: 'image' },
+    tenancy: { open: false, namespaces: {}, home: 'ops' },
+  });
+});
+
+test('the rules of namespaces come from the api-server’s file, the namespace of the release from the account', () => {
+  const apiServer = file('tenancy.yaml', 'tenancy: { open: true, namespaces: { shop: { agents: [a] } } }\n');
+  const gateway = file('plain.yaml', 'providers: {}\n');
+  expect(readOperator([apiServer, gateway], 'ops')?.tenancy).toEqual({
+    open: true,
+    namespaces: { shop: { agents: ['a'] } },
+    home: 'ops',
   });
 });
 
 test('without a file nothing is known of what is allowed', () => {
-  expect(readOperator([])).toBeUndefined();
+  expect(readOperator([], 'ops')).toBeUndefined();
 });
 
 test.each([
   ['broken.yaml', 'security: [', 'broken.yaml'],
   ['wrong.yaml', 'security: { allow_shell_checks: "yes" }', 'security.allow_shell_checks'],
 ])('%s ends the start with its name', (name, text, expected) => {
-  expect(() => readOperator([file(name, text)])).toThrow(expected);
+  expect(() => readOperator([file(name, text)], 'ops')).toThrow(expected);
 });

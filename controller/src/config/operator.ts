@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Operator } from '@signalbox/crds';
+import { type Operator, Tenancy } from '@signalbox/crds';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -12,33 +12,42 @@ const Relevant = z.looseObject({
       pipeline_env: z.array(z.string()).optional(),
     })
     .nullish(),
+  tenancy: Tenancy.nullish(),
   providers: z.record(z.string(), z.unknown()).nullish(),
   mcp_servers: z.record(z.string(), z.looseObject({})).nullish(),
 });
 
-/** What the operator allows, from the configuration files of one or both services; undefined where none is given. Throws with the file's name. */
-export function readOperator(files: readonly string[]): Operator | undefined {
+/**
+ * What the operator allows, from the configuration files of one or both services; undefined where none is given. `home` is the
+ * namespace of the release. Throws with the file's name.
+ */
+export function readOperator(files: readonly string[], home: string): Operator | undefined {
   if (files.length === 0) return undefined;
-  return files.map(readOne).reduce((all, one) => ({ ...all, ...one }), {});
+  const { tenancy, ...read } = files.map(readOne).reduce((all, one) => ({ ...all, ...one }), {});
+  return { ...read, tenancy: { ...Tenancy.parse(tenancy ?? {}), home } };
 }
 
-function readOne(file: string): Operator {
+/** `tenancy` as written; `readOperator` adds what the file cannot know. */
+type Read = Omit<Operator, 'tenancy'> & { tenancy?: Tenancy };
+
+function readOne(file: string): Read {
   const read = Relevant.safeParse(parseFile(file) ?? {});
   if (!read.success)
     throw new Error(`${file}: ${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`);
-  const { security, providers, mcp_servers: servers } = read.data;
+  const { security, tenancy, providers, mcp_servers: servers } = read.data;
   const { allow_shell_checks, template_sandbox, pipeline_env } = security ?? {};
   return given({
     allow_shell_checks,
     template_sandbox,
     pipeline_env,
+    tenancy: tenancy ?? undefined,
     providers: providers ? Object.keys(providers) : undefined,
     mcp_servers: servers ? serverKinds(servers) : undefined,
   });
 }
 
 /** Without undefined values, so that one file does not clear a value of another. */
-const given = (operator: Operator): Operator =>
+const given = (operator: Read): Read =>
   Object.fromEntries(Object.entries(operator).filter(([, value]) => value !== undefined));
 
 const serverKinds = (servers: Record<string, object>): Record<string, 'process' | 'image'> =>

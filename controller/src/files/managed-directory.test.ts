@@ -17,7 +17,7 @@ async function syncWith(objects: readonly CustomObject[], step?: () => void) {
   const directory = await openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent'], step);
   const { owners, textOf } = directory;
   return directory.apply(
-    planFiles({ verdicts: plan(objects, undefined), owners: owners(), textOf, isGone: () => true }),
+    planFiles({ verdicts: plan(objects, undefined), home: 'ops', owners: owners(), textOf, isGone: () => true }),
   );
 }
 const inodes = () =>

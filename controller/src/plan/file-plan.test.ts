@@ -11,6 +11,7 @@ const nothing: FilePlan = { files: new Map(), manifest: { files: {}, objects: []
 function next(before: FilePlan, objects: readonly CustomObject[], isGone = true): FilePlan {
   return planFiles({
     verdicts: plan(objects, undefined),
+    home: 'ops',
     owners: before.manifest.files,
     textOf: (path) => before.files.get(path) ?? null,
     isGone: () => isGone,
@@ -32,6 +33,7 @@ test('each kind has its files, and the manifest says from which object', () => {
     'pipelines/checkout.yaml',
     'steps/look.yaml',
   ]);
+  expect(full.manifest.namespace).toBe('ops');
   expect(full.manifest.files['pipelines/checkout.yaml']).toMatchObject({
     kind: 'Pipeline',
     namespace: 'default',

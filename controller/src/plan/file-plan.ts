@@ -13,6 +13,8 @@ export interface FilePlan {
 
 export interface FilePlanInput {
   verdicts: readonly Verdict[];
+  /** The namespace of the release. */
+  home: string;
   /** The files written before, from the manifest. */
   owners: Owners;
   /** Present text of an owned file; null where it is gone. */
@@ -25,7 +27,7 @@ export interface FilePlanInput {
  * The files of a set of verdicts. An object that has nothing to serve keeps its present files, a step
  * stays while a kept file names it, and so do the files of an object whose deletion is not certain. Pure.
  */
-export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): FilePlan {
+export function planFiles({ verdicts, home, owners, textOf, isGone }: FilePlanInput): FilePlan {
   const files = new Map<string, string>();
   const owned: Owners = {};
   for (const { object, served } of verdicts)
@@ -52,7 +54,7 @@ export function planFiles({ verdicts, owners, textOf, isGone }: FilePlanInput): 
   const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
   keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
   const objects = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return { files, manifest: { files: sorted(owned), objects, agents: agentAddresses(verdicts) } };
+  return { files, manifest: { namespace: home, files: sorted(owned), objects, agents: agentAddresses(verdicts) } };
 }
 
 function filesOf({ kind }: CustomObject, { name, text, soul }: Served): [string, string][] {

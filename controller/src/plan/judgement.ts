@@ -48,6 +48,7 @@ const REASONS: Readonly<Record<ProblemReason, string>> = {
   too_deep: 'TooDeep',
   shell_not_allowed: 'ShellNotAllowed',
   env_not_allowed: 'EnvNotAllowed',
+  not_allowed: 'NotAllowed',
   no_effect: 'NoEffect',
 };
 

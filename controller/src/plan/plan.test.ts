@@ -121,3 +121,18 @@ test('the order in which objects are known makes no difference', () => {
     { numRuns: 20 },
   );
 });
+
+const TENANCY = { open: false, home: 'ops', namespaces: { shop: { agents: ['shop-*'] } } };
+
+test('a pipeline of a namespace that is not listed is accepted, and its condition says that no alert starts it', () => {
+  const verdicts = plan([objectOf({ namespace: 'elsewhere' })], { tenancy: TENANCY });
+  expect(verdicts[0]).toMatchObject({ accepted: true, reason: 'Accepted' });
+  expect(verdicts[0]?.message).toContain('namespace "elsewhere" is not listed in tenancy.namespaces');
+  expect(plan([objectOf({ namespace: 'ops' })], { tenancy: TENANCY })[0]?.message).toBe('the spec is valid');
+});
+
+test('an agent that the namespace may not use is NotAllowed, and the last accepted definition is served', () => {
+  const [verdict] = plan([objectOf({ namespace: 'shop', status: { lastAccepted: accepted } })], { tenancy: TENANCY });
+  expect(verdict).toMatchObject({ accepted: false, reason: 'NotAllowed', served: { from: 'lastAccepted' } });
+  expect(verdict?.message).toContain('spec.steps.0.agent: namespace "shop" may not use the agent "helper"');
+});

@@ -79,7 +79,12 @@ function resolveOwners(
   const texts = new Map(owners.map((object) => [fileOf(object), specText(object)]));
   const held = new Set(owners.filter((object) => isGated(object) && isHeld(object, object.spec)).map(fileOf));
   const sources = (kind: CustomObject['kind']) =>
-    of(kind).map((object): Source => ({ file: fileOf(object), text: '', ...texts.get(fileOf(object)) }));
+    of(kind).map((object): Source => ({
+      file: fileOf(object),
+      namespace: object.namespace,
+      text: '',
+      ...texts.get(fileOf(object)),
+    }));
   const first = resolveSet({ pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator }, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
   const steps = of('LibraryStep').flatMap((object): Source[] => {

@@ -63,9 +63,8 @@ function toolServers(
 
 /** A warning for each agent of the gateway that a pipeline names and that is not defined. */
 export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): Finding[] {
-  return pipeline.steps
-    .flatMap((step, index) => agentsOf(step, ['steps', index]))
-    .filter(({ agent }) => !known.has(agent))
+  return agentsOfPipeline(pipeline)
+    .filter(({ executor, agent }) => executor === 'gateway' && !known.has(agent))
     .map(({ agent, loc }) => ({
       severity: 'warning',
       loc,
@@ -75,9 +74,14 @@ export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): F
 }
 
 interface NamedAgent {
+  executor: 'gateway' | 'external';
   agent: string;
   loc: Loc;
 }
+
+/** Every agent that a pipeline names, also as a verifier or a judge. */
+export const agentsOfPipeline = (pipeline: Pipeline): NamedAgent[] =>
+  pipeline.steps.flatMap((step, index) => agentsOf(step, ['steps', index]));
 
 function agentsOf(step: Step, loc: Loc): NamedAgent[] {
   if (isParallel(step))
@@ -87,10 +91,9 @@ function agentsOf(step: Step, loc: Loc): NamedAgent[] {
 
 function executorAgents(step: ItemStep, loc: Loc): NamedAgent[] {
   if (step.executor !== 'gateway' && step.executor !== 'external') return [];
-  const own = step.executor === 'gateway' ? [{ agent: step.agent, loc: [...loc, 'agent'] }] : [];
   const judges = (['verifier', 'grounding'] as const).flatMap((key) => {
     const judge = step[key];
-    return judge?.executor === 'gateway' ? [{ agent: judge.agent, loc: [...loc, key, 'agent'] }] : [];
+    return judge ? [{ executor: judge.executor, agent: judge.agent, loc: [...loc, key, 'agent'] }] : [];
   });
-  return [...own, ...judges];
+  return [{ executor: step.executor, agent: step.agent, loc: [...loc, 'agent'] }, ...judges];
 }

@@ -23,6 +23,7 @@ const ReportedObject = ObjectReference.extend({
 
 /** `manifest.json` beside the synced files: the object of each file, the conditions of the objects, the addresses of the agents. */
 export const SyncManifest = z.looseObject({
+  namespace: z.string().optional().describe('of the account that wrote it: the namespace of the release'),
   files: z
     .record(z.string(), ObjectReference.extend({ uid: z.string(), generation: z.number().int(), hash: z.string() }))
     .describe('path below the directory -> the object it was written from'),

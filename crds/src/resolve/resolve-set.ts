@@ -11,6 +11,14 @@ import { executorPlaces, placesOf } from './places.ts';
 import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
+import {
+  callFindings,
+  type Standing,
+  UNRESTRICTED,
+  standingFindings,
+  standingOf,
+  type TenancyRules,
+} from './standing.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 
 /** The part of the operator's configuration that rules need; without it these rules are skipped. */
@@ -20,6 +28,7 @@ export interface Operator {
   allow_shell_checks?: boolean;
   pipeline_env?: string[];
   template_sandbox?: boolean;
+  tenancy?: TenancyRules;
 }
 
 export interface SetInput {
@@ -38,6 +47,7 @@ export interface ResolvedPipeline {
   body: Record<string, unknown>;
   hash: string;
   uses: string[];
+  standing: Standing;
 }
 export interface ResolvedStep {
   name: string;
@@ -99,10 +109,10 @@ export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMem
   const agents = checkAgents(readSources('Agent', agentSources, to), to);
   const definitions = readSources('Pipeline', input.pipelines, to);
   const pipelines = checkPipelines(definitions, finder(steps, problems), to);
-  const sound = withoutBrokenCalls(pipelines, definitions, problems);
+  const sound = withoutBrokenCalls(pipelines, definitions, to);
   if (input.agents) problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, agents, problems)));
   return {
-    pipelines: sound.map(toPipeline).toSorted(loadOrder),
+    pipelines: sound.map((one) => toPipeline(one, operator)).toSorted(loadOrder),
     steps: steps.map(toStep),
     agents: agents.map(toAgent),
     problems,
@@ -130,7 +140,13 @@ function accept(definition: Definition, findings: readonly Finding[], problems: 
 
 /** The result of the checks of one definition, with their input. */
 interface Outcome<T> {
-  seen: { body: Body; soul: string | undefined; rules: string; found: ReadonlyMap<string, ReturnType<FindStep>> };
+  seen: {
+    body: Body;
+    soul: string | undefined;
+    namespace: string | undefined;
+    rules: string;
+    found: ReadonlyMap<string, ReturnType<FindStep>>;
+  };
   sound: Sound<T> | null;
   problems: Problem[];
 }
@@ -148,6 +164,7 @@ function checkAll<T>(definitions: readonly Definition[], { find, look }: Check<T
     const isCurrent = ({ seen }: Outcome<T>) =>
       seen.body === body &&
       seen.soul === source.soul &&
+      seen.namespace === source.namespace &&
       seen.rules === to.rules &&
       [...seen.found].every(([name, found]) => sameFound(found, find(name)));
     const { sound, problems } = to.memo.recall(`check ${kind} ${source.file}`, isCurrent, (): Outcome<T> => {
@@ -160,7 +177,7 @@ function checkAll<T>(definitions: readonly Definition[], { find, look }: Check<T
       const looked = look(definition, remembering);
       const own: Problem[] = [];
       const ok = accept(definition, looked.findings, own);
-      const seen = { body, soul: source.soul, rules: to.rules, found };
+      const seen = { body, soul: source.soul, namespace: source.namespace, rules: to.rules, found };
       return { seen, sound: ok ? looked.sound : null, problems: own };
     });
     to.problems.push(...problems);
@@ -203,9 +220,10 @@ function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Probl
 function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Checked<Pipeline>[] {
   const look = (definition: Definition, findStep: FindStep) => {
     const { body, uses, findings } = expandUses(definition.body, findStep);
+    const standing = standingOf(to.operator?.tenancy, definition.source.namespace);
     const parsed = Pipeline.safeParse(body);
     const more = parsed.success
-      ? pipelineFindings(parsed.data, definition.body, to.options)
+      ? [...pipelineFindings(parsed.data, definition.body, to.options), ...standingFindings(parsed.data, standing)]
       : findingsOf(parsed.error, body);
     const rest = more.filter(({ loc }) => !findings.some((known) => isBelow(loc, known.loc)));
     const sound = parsed.success ? { config: parsed.data, body, hash: contentHash(body), uses } : null;
@@ -223,18 +241,24 @@ function pipelineFindings(pipeline: Pipeline, written: Body, options: LanguageOp
   return [...checkPlaces(placesOf(pipeline), options), ...matchFindings(pipeline), ...meaninglessKeys(written)];
 }
 
-/** Leaves out pipelines whose `pipeline:` steps name a missing pipeline, form a cycle or go too deep. */
+/** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */
 function withoutBrokenCalls(
   pipelines: readonly Checked<Pipeline>[],
   definitions: readonly Definition[],
-  problems: Problem[],
+  { problems, operator }: Resolving,
 ): Checked<Pipeline>[] {
-  const declared = new Set(definitions.map(({ name }) => name));
+  const standings = new Map(
+    definitions.map(({ name, source }) => [name, standingOf(operator?.tenancy, source.namespace)]),
+  );
+  const standingNamed = (name: string) => standings.get(name) ?? UNRESTRICTED;
   const findings = subPipelineFindings(
     pipelines.map(({ config }) => config),
-    (name) => declared.has(name),
+    (name) => standings.has(name),
   );
-  return pipelines.filter(({ definition, config }) => accept(definition, findings.get(config.name) ?? [], problems));
+  return pipelines.filter(({ definition, config }) => {
+    const calls = callFindings(config, standingNamed(config.name), standingNamed);
+    return accept(definition, [...(findings.get(config.name) ?? []), ...calls], problems);
+  });
 }
 
 function agentWarnings(
@@ -247,9 +271,13 @@ function agentWarnings(
   return unknownAgents(config, known).map((finding) => toProblem(definition, finding));
 }
 
-function toPipeline({ definition, config, body, hash, uses }: Checked<Pipeline>): ResolvedPipeline {
-  const { file, text } = definition.source;
-  return { name: config.name, file, text, config, body, hash, uses };
+function toPipeline(
+  { definition, config, body, hash, uses }: Checked<Pipeline>,
+  operator: Operator | undefined,
+): ResolvedPipeline {
+  const { file, text, namespace } = definition.source;
+  const standing = standingOf(operator?.tenancy, namespace);
+  return { name: config.name, file, text, config, body, hash, uses, standing };
 }
 
 function toStep({ definition, config, body, hash }: Checked<LibraryStep>): ResolvedStep {

@@ -10,6 +10,8 @@ export interface Source {
   soul?: string;
   /** Decides which of two definitions keeps a name: the lower number, then the first file in byte order. Default 0. */
   precedence?: number;
+  /** Of the object that it was written from; absent for the operator's own files, empty where it is not known. */
+  namespace?: string;
 }
 
 /** A file that could be read as one YAML map. */

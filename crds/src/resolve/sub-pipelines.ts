@@ -65,7 +65,8 @@ function depths(calls: ReadonlyMap<string, readonly Call[]>): Map<string, number
   return known;
 }
 
-function callsOf(pipeline: Pipeline): Call[] {
+/** The calls of other pipelines in a pipeline. */
+export function callsOf(pipeline: Pipeline): Call[] {
   return pipeline.steps.flatMap((step, index) => callsIn(step, ['steps', index]));
 }
 

@@ -1,5 +1,5 @@
 import type { Check } from '@signalbox/crds';
-import { failure, type HttpExecutor, type Failure } from '../state/executor.ts';
+import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
@@ -28,7 +28,7 @@ export type ShellExecutor = (call: {
 export interface CheckDeps {
   templates: Templates;
   env: PipelineEnv;
-  http: HttpExecutor;
+  http: AuthorHttp;
   /** Null where `security.allow_shell_checks` is false. */
   shell: ShellExecutor | null;
   now(): number;
@@ -50,6 +50,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
       runCheck(deps, check, {
         values,
         owner: run.id,
+        pipeline: run.pipeline.name,
         signal: subject.signal,
         missing: noteMissing(`check ${check.name}`, begun),
       }),
@@ -63,6 +64,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
 }
 
 interface CheckScope extends Pick<Rendering, 'values' | 'missing' | 'owner'> {
+  pipeline: string;
   signal: AbortSignal;
 }
 
@@ -87,9 +89,10 @@ type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Fail
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-async function observe(deps: CheckDeps, check: Check, { values, missing, owner, signal }: CheckScope): Promise<Seen> {
+async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
+  const { values, missing, owner, pipeline, signal } = scope;
   const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing, owner };
-  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, signal });
+  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, pipeline, signal });
   const env = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;
   if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
@@ -109,11 +112,11 @@ const noEnv = ({ mask }: PipelineEnv): PipelineEnv => ({ mask, valueOf: () => un
 async function observeUrl(
   deps: CheckDeps,
   check: Extract<Check, { type: 'webhook' }>,
-  { rendering, signal }: { rendering: Rendering; signal: AbortSignal },
+  { rendering, pipeline, signal }: { rendering: Rendering; pipeline: string; signal: AbortSignal },
 ): Promise<Seen> {
   const request = await renderRequest(check, rendering);
   if (!request.ok) return request;
-  const reply = await deps.http({ ...request.value, signal });
+  const reply = await deps.http({ ...request.value, pipeline, signal });
   if (!reply.ok) return reply;
   const response = { status: reply.status, headers: reply.headers, body: parseBody(reply.body) };
   return { ok: true, values: { response }, detail: `status ${reply.status}` };

@@ -16,7 +16,9 @@ import type { TraceRun } from '../state/span.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
 export interface EngineDeps
-  extends Omit<EndingDeps, 'now' | 'delay'>, Pick<SubRunDeps, 'pipelineNamed' | 'readOutcome' | 'enterShared'> {
+  extends
+    Omit<EndingDeps, 'now' | 'delay'>,
+    Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush'>;
   readInterrupted(): Promise<InterruptedRun[]>;
   /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */

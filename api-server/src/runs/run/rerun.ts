@@ -2,7 +2,7 @@ import { isFanOut, isParallel, type Step } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
-import type { RunRequest } from '../state/new-run.ts';
+import { type RunRequest, teamOf } from '../state/new-run.ts';
 
 /** What is stored of the run that shall run again. */
 export interface Original {
@@ -31,7 +31,7 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const prior = fromStep === null ? [] : priorSteps(pipeline.config.steps, original.steps, fromStep);
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
-  const request = { pipeline, context, team: null, rerunOf: original.id, prior };
+  const request = { pipeline, context, team: teamOf(pipeline, null), rerunOf: original.id, prior };
   return { kind: 'ready', request, fromStep, priorSteps: prior.length };
 }
 

@@ -9,7 +9,7 @@ import type { EventHub } from '../state/events.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import type { TriggerContext } from '../state/model.ts';
-import { newRunRow } from '../state/new-run.ts';
+import { newRunRow, teamOf } from '../state/new-run.ts';
 import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
@@ -27,6 +27,8 @@ export interface ChildOutcome {
 
 export interface SubRunDeps extends EndingDeps {
   pipelineNamed(name: string): LoadedPipeline | undefined;
+  /** Whether the pipeline of this name may start another. */
+  mayCall(caller: string, called: LoadedPipeline): boolean;
   /** The stored end of a run that this process did not see; null for an unknown or a live one. */
   readOutcome(runId: string): Promise<ChildOutcome | null>;
   hub: EventHub;
@@ -107,6 +109,8 @@ async function childRun(
   }
   const pipeline = deps.pipelineNamed(request.pipeline);
   if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
+  if (!deps.mayCall(parent.pipeline.name, pipeline))
+    return refuse('not_allowed', `pipeline ${pipeline.name} belongs to another namespace`);
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
   if (place.depth > MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
   return create(deps, request, { id, pipeline, ...place });
@@ -122,7 +126,7 @@ interface Fresh extends Pick<ActiveRun, 'slot' | 'depth'> {
 async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
   const { parent } = request;
   const context = childContext(parent.context, request.context, pipeline.name);
-  const team = request.context.team ?? parent.team;
+  const team = teamOf(pipeline, request.context.team ?? parent.team);
   const now = deps.now();
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
   // What a testing run starts is no evidence of production.

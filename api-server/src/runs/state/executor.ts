@@ -115,5 +115,7 @@ export interface HttpReply {
   body: string;
 }
 
-/** Calls a URL that a pipeline author wrote, within the egress rules. */
 export type HttpExecutor = (call: HttpCall) => Promise<HttpReply | Failure>;
+
+/** Calls a URL that the author of `pipeline` wrote, within the egress rules of that pipeline. */
+export type AuthorHttp = (call: HttpCall & { pipeline: string }) => Promise<HttpReply | Failure>;

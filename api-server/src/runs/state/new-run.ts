@@ -13,6 +13,10 @@ export interface RunRequest {
   prior?: readonly StepExecution[];
 }
 
+/** The team of a run: that of the pipeline's namespace, before the one that the token or the definition gives. */
+export const teamOf = ({ standing }: Pick<LoadedPipeline, 'standing'>, given: string | null): string | null =>
+  standing.tenant?.team ?? given;
+
 /** A run that is stored and may begin; what the engine needs without reading it back. */
 export interface NewRun {
   id: string;

@@ -1,7 +1,7 @@
 import type { Step } from '@signalbox/crds';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
-import type { HttpExecutor } from '../state/executor.ts';
+import type { AuthorHttp } from '../state/executor.ts';
 import { noteMissing } from '../evidence/warnings.ts';
 import type { PipelineEnv, Rendering } from '../prompt/rendering.ts';
 import { renderRequest } from '../prompt/request.ts';
@@ -13,7 +13,7 @@ import type { Templates } from '../prompt/templates.ts';
 export interface FailureWebhookDeps {
   templates: Templates;
   env: PipelineEnv;
-  http: HttpExecutor;
+  http: AuthorHttp;
   now(): number;
 }
 
@@ -43,7 +43,7 @@ export async function callFailureWebhook(
   if (!request.ok) return note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
-  const reply = await deps.http({ ...request.value, signal: deadline.signal });
+  const reply = await deps.http({ ...request.value, pipeline: run.pipeline.name, signal: deadline.signal });
   const outcome = reply.ok
     ? `answered ${reply.status}`
     : `failed: ${stopReason(deadline.signal)?.message ?? deps.env.mask(reply.message)}`;

@@ -1,4 +1,4 @@
-import type { HttpCall, HttpExecutor, HttpReply } from '../state/executor.ts';
+import type { HttpCall, AuthorHttp, HttpReply } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../evidence/warnings.ts';
 import type { PipelineEnv } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
@@ -16,7 +16,7 @@ import type { AnyStep } from '../state/step-context.ts';
 import type { Templates } from '../prompt/templates.ts';
 
 export interface WebhookStepDeps {
-  http: HttpExecutor;
+  http: AuthorHttp;
   templates: Templates;
   env: PipelineEnv;
   now(): number;
@@ -40,13 +40,13 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
-        perform: (attempt) => send(deps, request.value, attempt),
+        perform: (attempt) => send(deps, { ...request.value, pipeline: ctx.run.pipeline.name }, attempt),
       };
     },
   };
 }
 
-type Request = Omit<HttpCall, 'signal'>;
+type Request = Omit<HttpCall, 'signal'> & { pipeline: string };
 
 async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };

@@ -1,9 +1,10 @@
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
+import { teamOf } from '../../runs/state/new-run.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
-import { resolve } from '../../triggers/resolve.ts';
+import { admits, resolve } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
 import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
@@ -33,7 +34,7 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
   if (forced !== undefined && !deps.definitions().byName.has(forced))
     return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
   const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, delivery);
-  const decisions = parsed.share ? [shareOne(contexts, decideOn)] : contexts.map(decideOn);
+  const decisions = parsed.share ? [shareOne(contexts, delivery.team, decideOn)] : contexts.map(decideOn);
   if (delivery.dryRun) {
     const previews = decisions.map((decision, index) =>
       preview(deps, delivery, contexts[index] as TriggerContext, decision),
@@ -63,11 +64,12 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
 
 /** The rules that need no database, in order: known, suspended, stage. */
 function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery): Decision {
-  const resolution = resolve(snapshot, context, delivery.team);
+  const byPerson = delivery.forcedPipeline !== undefined;
+  const resolution = resolve(snapshot, context, { team: delivery.team, byPerson });
   if (!resolution.ok)
     return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
   const { pipeline } = resolution;
-  const request = { pipeline, context, team: delivery.team };
+  const request = { pipeline, context, team: teamOf(pipeline, delivery.team) };
   if (pipeline.config.suspend) {
     const reason = 'the pipeline is suspended; resume it to accept triggers';
     return { go: false, verdict: { status: 'suspended', pipeline: pipeline.name, reason }, request };
@@ -83,14 +85,21 @@ function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery)
  * One run for all alerts, which the most severe decides about. The others are looked at by their own pipelines where those
  * would take them, else by that of the most severe one.
  */
-function shareOne([first, ...others]: TriggerContext[], decideOn: (context: TriggerContext) => Decision): Decision {
+function shareOne(
+  [first, ...others]: TriggerContext[],
+  team: string | null,
+  decideOn: (context: TriggerContext) => Decision,
+): Decision {
   const decision = decideOn(first as TriggerContext);
   if (!decision.go) return decision;
   const requestFor = (context: TriggerContext): IntakeRequest => {
     const own = decideOn(context);
     return own.go ? own.request : { ...decision.request, context };
   };
-  return { go: true, request: { ...decision.request, merged: { contexts: others, requestFor } } };
+  const { pipeline } = decision.request;
+  // The pipeline of one namespace gets no alert that only another may see.
+  const contexts = others.filter((context) => decideOn(context).go || admits(pipeline, { ...context, team }));
+  return { go: true, request: { ...decision.request, merged: { contexts, requestFor } } };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,4 +1,4 @@
-import { contentHash, type Pipeline } from '@signalbox/crds';
+import { contentHash, type Pipeline, UNRESTRICTED } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import { newRunRow, type NewRun } from '../../runs/state/new-run.ts';
@@ -48,7 +48,17 @@ const stepOf = (replay: Replay): string => (replay.kind === 'step' ? replay.step
 
 const asLoaded = (config: Pipeline): LoadedPipeline => {
   const body = config as unknown as Record<string, unknown>;
-  return { name: config.name, file: '', text: '', config, body, hash: contentHash(body), uses: [], match: null };
+  return {
+    name: config.name,
+    file: '',
+    text: '',
+    config,
+    body,
+    hash: contentHash(body),
+    uses: [],
+    match: null,
+    standing: UNRESTRICTED,
+  };
 };
 
 function contextOf({ source, replay, samples, pipeline }: Batch, receivedAt: number): TriggerContext {

@@ -1,0 +1,81 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Tenant } from '@signalbox/crds';
+import { createWorld, type World, type WorldOptions } from '../fixtures/engine.ts';
+
+const ADA = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
+
+let base: string;
+let server: Server;
+beforeAll(async () => {
+  server = createServer((_request, response) => response.end('{}'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+async function make(options: WorldOptions): Promise<World> {
+  const world = await createWorld(options);
+  onTestFinished(() => world.close());
+  return world;
+}
+
+/** As if an object of this namespace had been written as the definition. */
+function give(world: World, name: string, namespace: string, tenant: Tenant | null): void {
+  const pipeline = world.pipelines.get(name);
+  if (pipeline) world.pipelines.set(name, { ...pipeline, standing: { namespace, admitted: true, tenant } });
+}
+
+const calling = () => `name: p\nsteps: [{name: call, executor: webhook, url: "${base}/"}]\n`;
+const errorOf = async (world: World, name: string) => (await world.run(name)).step('call').error?.type ?? null;
+
+test.each<[string, Tenant | null, string[], string | null]>([
+  ['the addresses of the service', {}, ['127.0.0.1'], null],
+  ['none of its own', { egress_allow: [] }, ['127.0.0.1'], 'egress_refused'],
+  ['one of its own', { egress_allow: ['127.0.0.1'] }, [], null],
+  ['none without an entry of the service', null, [], 'egress_refused'],
+])('a pipeline of a namespace calls %s', async (_what, tenant, egressAllow, error) => {
+  const world = await make({ pipelines: [calling()], egressAllow });
+  give(world, 'p', 'shop', tenant);
+  expect(await errorOf(world, 'p')).toBe(error);
+});
+
+test('a run whose pipeline is no longer defined keeps no private address, once there are tenants', async () => {
+  for (const [namespaces, error] of [
+    [{ shop: {} }, 'egress_refused'],
+    [{}, null],
+  ] as const) {
+    const held = `name: p\nsteps: [{name: ask, executor: human, prompt_template: Go?, timeout_seconds: 900}, {name: call, executor: webhook, url: "${base}/"}]\n`;
+    const world = await make({ pipelines: [held], egressAllow: ['127.0.0.1'], namespaces });
+    const runId = await world.start('p');
+    const pending = { status: 'pending' } as const;
+    const question = async () => (await world.approvals.list(pending, { limit: 1, offset: 0 })).approvals[0]?.id;
+    await expect.poll(question).toBeDefined();
+    world.pipelines.delete('p');
+    const verdict = { decision: 'approve' as const, fields: {}, comment: null };
+    await world.approvals.decide(String(await question()), { verdict, by: ADA });
+    expect((await world.ended(runId)).step('call').error?.type ?? null).toBe(error);
+  }
+});
+
+test('a run of a tenant starts no pipeline that became another namespace’s after it began', async () => {
+  const parent = 'name: parent\nsteps: [{name: call, executor: pipeline, pipeline: child}]\n';
+  const child = `name: child\nsteps: [{name: a, executor: webhook, url: "${base}/"}]\n`;
+  const world = await make({ pipelines: [parent, child], egressAllow: ['127.0.0.1'], namespaces: { shop: {} } });
+  give(world, 'parent', 'shop', {});
+  give(world, 'child', 'shop', {});
+  expect(await errorOf(world, 'parent')).toBeNull();
+  give(world, 'child', 'ops', null);
+  expect(await errorOf(world, 'parent')).toBe('not_allowed');
+});
+
+test('a sub-run has the team of its own namespace', async () => {
+  const parent = 'name: parent\nsteps: [{name: call, executor: pipeline, pipeline: child, context: {team: other}}]\n';
+  const child = `name: child\nsteps: [{name: a, executor: webhook, url: "${base}/"}]\n`;
+  const world = await make({ pipelines: [parent, child], egressAllow: ['127.0.0.1'] });
+  give(world, 'child', 'shop', { team: 'shop-team' });
+  await world.run('parent');
+  const runs = await world.database.db.selectFrom('runs').select(['pipeline_name', 'team']).execute();
+  expect(runs).toContainEqual({ pipeline_name: 'child', team: 'shop-team' });
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+const Word = z.string().min(1).max(253);
+
+/** What the pipelines of one namespace may do; a key that is absent does not restrict. */
+export const Tenant = z.strictObject({
+  team: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('Team of all runs of these pipelines, whatever the token or the definition says'),
+  match: z
+    .record(z.string().min(1).max(256), z.unknown())
+    .optional()
+    .describe('Rules, as in `trigger.match`, that an alert must also meet before one of these pipelines gets it'),
+  agents: z
+    .array(Word)
+    .optional()
+    .describe('Agents that the steps may name; `*` at the end of an entry stands for any characters'),
+  egress_allow: z
+    .array(Word)
+    .optional()
+    .describe('Private addresses or networks that HTTP requests may reach, instead of `security.egress_allow`'),
+  max_runs: z.number().int().min(1).max(100_000).optional().describe('Runs that may be active at the same time'),
+  max_tokens_month: z
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Tokens of a calendar month in UTC; once they are spent, no run starts until the next month'),
+});
+export type Tenant = z.infer<typeof Tenant>;
+
+/** Who may use the service with objects of Kubernetes. Files are the operator's own and never restricted. */
+export const Tenancy = z.strictObject({
+  open: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether pipelines of namespaces that are not listed get alerts and schedules; the release’s own always does',
+    ),
+  namespaces: z
+    .record(Word, Tenant)
+    .default({})
+    .describe(
+      'Namespace -> what its pipelines may do; without an entry a pipeline of another namespace gets no alerts',
+    ),
+});
+export type Tenancy = z.infer<typeof Tenancy>;

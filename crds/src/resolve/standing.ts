@@ -1,0 +1,74 @@
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Tenancy, Tenant } from '../kinds/tenancy.ts';
+import type { Finding } from '../problem.ts';
+import { agentsOfPipeline } from './agent-rules.ts';
+import { callsOf } from './sub-pipelines.ts';
+
+/** `tenancy` of the configuration, with the namespace of the release; null where that is not known. */
+export interface TenancyRules extends Tenancy {
+  home: string | null;
+}
+
+/** Where a definition comes from, and what follows from it. */
+export interface Standing {
+  /** Null for a file that no controller wrote. */
+  namespace: string | null;
+  /** False: no alert and no schedule starts its pipelines. */
+  admitted: boolean;
+  /** Null where nothing is restricted. */
+  tenant: Tenant | null;
+}
+
+export const UNRESTRICTED: Standing = { namespace: null, admitted: true, tenant: null };
+
+/** Without a namespace, or without rules, nothing is restricted. An empty namespace is one that is not known. */
+export function standingOf(rules: TenancyRules | undefined, namespace: string | undefined): Standing {
+  if (rules === undefined || namespace === undefined) return UNRESTRICTED;
+  const tenant = Object.hasOwn(rules.namespaces, namespace) ? (rules.namespaces[namespace] ?? null) : null;
+  const admitted = tenant !== null || rules.open || (namespace !== '' && namespace === rules.home);
+  return { namespace, admitted, tenant };
+}
+
+/** Problems of one pipeline: agents that its namespace may not use, and a namespace that is not listed. */
+export function standingFindings(pipeline: Pipeline, { namespace, admitted, tenant }: Standing): Finding[] {
+  const allowed = tenant?.agents;
+  const agents =
+    allowed === undefined ? [] : agentsOfPipeline(pipeline).filter(({ agent }) => !isListed(agent, allowed));
+  return [
+    ...(admitted ? [] : [notListed(namespace ?? '')]),
+    ...agents.map(({ agent, loc }) => ({
+      loc,
+      msg: `namespace "${namespace}" may not use the agent "${agent}" (tenancy.namespaces)`,
+      reason: 'not_allowed' as const,
+    })),
+  ];
+}
+
+const notListed = (namespace: string): Finding => ({
+  severity: 'warning',
+  loc: [],
+  msg: `no alert and no schedule starts it: namespace "${namespace}" is not listed in tenancy.namespaces`,
+  reason: 'not_allowed',
+});
+
+const isListed = (agent: string, allowed: readonly string[]): boolean =>
+  allowed.some((entry) => (entry.endsWith('*') ? agent.startsWith(entry.slice(0, -1)) : agent === entry));
+
+/** Whether a pipeline may start another as a sub-run: with the rights of another namespace a tenant would leave its own. */
+export const mayCall = (caller: Standing, called: Standing): boolean =>
+  caller.tenant === null || caller.namespace === called.namespace;
+
+/** Calls of pipelines that `mayCall` refuses. */
+export function callFindings(
+  pipeline: Pipeline,
+  caller: Standing,
+  standingNamed: (name: string) => Standing,
+): Finding[] {
+  return callsOf(pipeline)
+    .filter(({ to }) => !mayCall(caller, standingNamed(to)))
+    .map(({ to, loc }) => ({
+      loc,
+      msg: `namespace "${caller.namespace}" may only start pipelines of its own, and "${to}" is another's`,
+      reason: 'not_allowed',
+    }));
+}
