@@ -36,5 +36,6 @@ export function generatedFiles(): Map<string, string> {
 }
 
 function yaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  // kubectl and other tools read YAML 1.1, where a plain `off` is false.
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { customResourceDefinitions, KINDS } from './crd.ts';
 import { generatedFiles } from './files.ts';
 import { fold } from './fold.ts';
@@ -165,4 +166,11 @@ test('kubectl explain has a sentence for every field', () => {
   for (const [kind, crd] of Object.entries(crds)) walk(schemaOf(crd), kind);
   const standard = /^\w+\.(apiVersion|kind|metadata)$/;
   expect(bare.filter((path) => !standard.test(path))).toEqual([]);
+});
+
+test('kubectl, which reads YAML 1.1, reads the generated files as they are meant', () => {
+  for (const [path, text] of generatedFiles()) {
+    if (!path.endsWith('.yaml')) continue;
+    expect([path, parse(text, { version: '1.1' })]).toEqual([path, parse(text)]);
+  }
 });
