@@ -58,6 +58,8 @@ export interface ChainReplay {
   /** By step name. */
   candidate: Record<string, Candidate>;
   k: number;
+  /** Names of the shell checks of each step, which a chain does not run. */
+  checksNotRun: Record<string, string[]>;
 }
 
 /** What a batch replays: the `replay_of` of its run. */

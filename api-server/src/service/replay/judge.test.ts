@@ -141,7 +141,7 @@ test('a restart between an answer and its verdict asks the judge alone', async (
     source: 'replay',
     base: 'recorded',
   });
-  await vi.waitFor(() => expect(judged()).toHaveLength(1));
+  await vi.waitFor(() => expect(judged()).toHaveLength(1), 60_000);
   await site.world.restart();
   stopped = false;
   await site.world.engine.resume();

@@ -42,13 +42,11 @@ test('every field of a report', async () => {
     output: {},
     bad,
   });
-  const answers = [said(false, 0.95), said(true, 0.4), said(false, 0.7)];
-  let asked = 0;
   await start({
     agents: {
       investigator: byModel(
         () => sure(0.85),
-        () => answers[asked++] as Record<string, unknown>,
+        ({ input }) => (input.includes('second') ? said(true, 0.4) : said(false, input.includes('first') ? 0.95 : 0.7)),
       ),
     },
     pricing: [{ provider: 'p', model: 'm', inputPerMtok: 1_000_000, outputPerMtok: 2_000_000 }],
@@ -206,17 +204,19 @@ test('a sample without a stored prompt is unreplayable where the recorded prompt
 });
 
 test('three candidates run at the same time, and no more', async () => {
-  let now = 0;
   let most = 0;
+  const waiting: (() => void)[] = [];
+  /** Nobody gets an answer before three have asked. */
   const busy: Script = async () => {
-    most = Math.max(most, (now += 1));
-    await new Promise((resolve) => setImmediate(resolve));
-    now -= 1;
+    const answered = new Promise<void>((resolve) => waiting.push(resolve));
+    most = Math.max(most, waiting.length);
+    if (waiting.length === 3) setImmediate(() => waiting.splice(0).forEach((answer) => answer()));
+    await answered;
     return sure(0.9);
   };
   await start({ agents: { investigator: byModel(() => sure(0.9), busy) } });
-  for (let i = 0; i < 8; i += 1) await site.record();
-  expect((await site.replay()).candidate_total_n).toBe(8);
+  for (let i = 0; i < 9; i += 1) await site.record();
+  expect((await site.replay()).candidate_total_n).toBe(9);
   expect(most).toBe(3);
 });
 
@@ -262,7 +262,7 @@ test('an explicit list of samples with pinned labels, started without waiting', 
     source: 'regression',
     base: 'loaded',
   });
-  expect(await replays.settled(runId, AbortSignal.timeout(5_000))).toBe('completed');
+  expect(await replays.settled(runId, AbortSignal.timeout(60_000))).toBe('completed');
   await site.mark(run.id, 'look', 'incorrect');
   const report = await site.report(runId);
   expect(report).toMatchObject({

@@ -36,12 +36,12 @@ test('a batch shows its progress, and a cancelled one keeps what it has', async 
       'running',
       'running',
     ]);
-  });
+  }, 60_000);
   expect(await site.report(runId)).toMatchObject({ status: 'running', completed_at: null });
   const log = await site.world.hub.history(runId, 0);
   expect(log.map(({ event }) => event)).toContain('branch_completed');
   expect((await site.send('POST', `/runs/${runId}/cancel`)).status).toBe(202);
-  expect(await site.replays.settled(runId, AbortSignal.timeout(5_000))).toBe('cancelled');
+  expect(await site.replays.settled(runId, AbortSignal.timeout(60_000))).toBe('cancelled');
   const report = await site.report(runId);
   expect(report.status).toBe('cancelled');
   expect((report.rows as { status: string }[]).map(({ status }) => status).toSorted()).toEqual([
@@ -57,7 +57,7 @@ test('a launch whose client leaves goes on', async () => {
   await start({ agents: { investigator: () => sure(0.9) } });
   const runId = await (await begin())('m2');
   await expect(site.replays.settled(runId, AbortSignal.abort())).rejects.toMatchObject({ type: 'unavailable' });
-  expect(await site.replays.settled(runId, AbortSignal.timeout(5_000))).toBe('completed');
+  expect(await site.replays.settled(runId, AbortSignal.timeout(60_000))).toBe('completed');
 });
 
 test('after a restart a batch goes on: no sample is asked twice, and one in flight under the same key', async () => {
@@ -65,7 +65,7 @@ test('after a restart a batch goes on: no sample is asked twice, and one in flig
   const slow: Script = (call) => (call.model === 'm2' && stopped && candidates().length > 2 ? hang(call) : sure(0.9));
   await start({ agents: { investigator: slow } });
   const runId = await (await begin())('m2');
-  await vi.waitFor(() => expect(candidates()).toHaveLength(5));
+  await vi.waitFor(() => expect(candidates()).toHaveLength(5), 60_000);
   await site.world.restart();
   stopped = false;
   const before = candidates().map(({ idempotencyKey, input }) => [idempotencyKey, input]);

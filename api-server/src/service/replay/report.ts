@@ -1,12 +1,18 @@
-import { AppError } from '@signalbox/crds';
+import { type ExecutorStep, Pipeline } from '@signalbox/crds';
+import { gradeChains } from '../../analytics/replay/chain.ts';
 import { type Execution, grade, type Graded } from '../../analytics/replay/graded.ts';
 import type { CalibrationRule } from '../../analytics/calibration.ts';
-import { candidateName, type ReplaySample, type StepReplay } from '../../runs/state/replay.ts';
-import { candidateRows, recordedRows } from '../../store/aggregates/replay-rows.ts';
+import { asksAgent } from '../../runs/replay/candidate-step.ts';
+import { candidateName, type ChainReplay, type ReplaySample, type StepReplay } from '../../runs/state/replay.ts';
+import { candidateRows, recordedChainRows, recordedRows } from '../../store/aggregates/replay-rows.ts';
 import type { Database } from '../../store/db/database.ts';
+import { runDefinition } from '../../store/tables/definitions.ts';
 import { readBatch } from '../../store/tables/replays.ts';
 import { findRun } from '../../store/tables/run-detail.ts';
-import { type ReplayReport, replayReport } from '../views/replay.ts';
+import { unknownId } from '../fields.ts';
+import { type BatchRun, replayReport } from '../views/replay.ts';
+import { type ReplayChainReport, replayChainReport } from '../views/replay-chain.ts';
+import type { AnyReplayReport } from '../views/replay-report.ts';
 
 export interface ReportDeps {
   database: Pick<Database, 'db'>;
@@ -15,11 +21,11 @@ export interface ReportDeps {
 }
 
 /** The report of a batch, out of what is stored now. Throws `not_found` for a run that holds none. */
-export async function report({ database: { db }, rule }: ReportDeps, runId: string): Promise<ReplayReport> {
+export async function report({ database: { db }, rule }: ReportDeps, runId: string): Promise<AnyReplayReport> {
   const [run, batch] = await Promise.all([findRun(db, runId), readBatch(db, runId)]);
-  if (!run || !batch) throw new AppError('not_found', 'there is no replay with this id');
+  if (!run || !batch) throw unknownId('replay');
   const { replay, samples } = batch;
-  if (replay.kind !== 'step') throw new AppError('not_found', 'there is no replay with this id');
+  if (replay.kind === 'chain') return chainReport(db, { run, replay, samples });
   const [candidates, recorded] = await Promise.all([
     candidateRows(db, runId),
     recordedRows(
@@ -29,6 +35,28 @@ export async function report({ database: { db }, rule }: ReportDeps, runId: stri
   ]);
   const rows = pair(replay, samples, { candidates, recorded });
   return replayReport({ run, replay, rows, binWidth: rule.binWidth });
+}
+
+interface Chains {
+  run: BatchRun;
+  replay: ChainReplay;
+  samples: readonly ReplaySample[];
+}
+
+async function chainReport(db: Database['db'], { run, replay, samples }: Chains): Promise<ReplayChainReport> {
+  const replayed = Pipeline.parse(await runDefinition(db, run.id)).steps as ExecutorStep[];
+  const steps = replayed.map((step) => ({
+    name: step.name,
+    executor: step.executor,
+    replayed: asksAgent(step),
+    checksNotRun: replay.checksNotRun[step.name] ?? [],
+  }));
+  const runIds = samples.flatMap(({ sourceRunId }) => sourceRunId ?? []);
+  const [candidates, recorded] = await Promise.all([
+    candidateRows(db, run.id),
+    recordedChainRows(db, { runIds, stepNames: steps.map(({ name }) => name) }),
+  ]);
+  return replayChainReport({ run, replay, steps, chains: gradeChains(samples, steps, { candidates, recorded }) });
 }
 
 interface Rows {

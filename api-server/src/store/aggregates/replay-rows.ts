@@ -15,6 +15,18 @@ export async function recordedRows(db: Kysely<Tables>, stepIds: readonly string[
   return (await rows(db).where('step_executions.id', 'in', stepIds).execute()).map(toExecution);
 }
 
+/** Executions of some steps of recorded runs, with their labels of now. */
+export async function recordedChainRows(
+  db: Kysely<Tables>,
+  { runIds, stepNames }: { runIds: readonly string[]; stepNames: readonly string[] },
+): Promise<Execution[]> {
+  if (runIds.length === 0) return [];
+  const found = rows(db)
+    .where('step_executions.run_id', 'in', runIds)
+    .where('step_executions.step_name', 'in', stepNames);
+  return (await found.execute()).map(toExecution);
+}
+
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom('step_executions')

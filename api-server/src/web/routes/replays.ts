@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { DefinitionName, idOf, line } from '../../service/fields.ts';
-import { ReplayLaunch } from '../../service/replay/bodies.ts';
+import { ChainLaunch, ReplayLaunch } from '../../service/replay/bodies.ts';
 import { GoldenReplay, ReplaysQuery } from '../../service/replay/batches.ts';
 import type { Services } from '../../service/services.ts';
-import { ReplayLaunched, ReplayReport } from '../../service/views/replay.ts';
+import { ReplayLaunched } from '../../service/views/replay.ts';
 import { ReplayBatchList, ReplayStarted } from '../../service/views/replay-batch.ts';
+import { AnyReplayReport } from '../../service/views/replay-report.ts';
 import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
 
 const ByStep = z.strictObject({ step_name: DefinitionName });
+const ByPipeline = z.strictObject({ name: DefinitionName });
 const ByRun = z.strictObject({ id: idOf('replay') });
 const Key = line(200);
 
@@ -94,6 +96,20 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
         replays.estimate(params.step_name, read(ReplayLaunch, body), request.signal),
     }),
     route({
+      method: 'POST',
+      url: '/pipelines/:name/replay',
+      role: 'operator',
+      id: 'replayChain',
+      tag: 'replay',
+      summary: 'Run a range of steps of recorded runs again, each step fed by the replayed ones before it',
+      params: ByPipeline,
+      body: Anything,
+      described: { body: ChainLaunch },
+      answers: { 200: ReplayLaunched },
+      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      handler: (call) => replays.launchChain(call.params.name, read(ChainLaunch, call.body), optionsOf(call)),
+    }),
+    route({
       method: 'GET',
       url: '/replays/:id/report',
       role: 'viewer',
@@ -101,7 +117,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       tag: 'replay',
       summary: 'How the candidate of a replay did, computed for this answer',
       params: ByRun,
-      answers: { 200: ReplayReport },
+      answers: { 200: AnyReplayReport },
       refusals: ['not_found'],
       handler: ({ params }) => replays.report(params.id),
     }),

@@ -1,0 +1,107 @@
+import {
+  type AgentStep,
+  AppError,
+  type ExecutorStep,
+  isFanOut,
+  isParallel,
+  type Pipeline,
+  type Step,
+} from '@signalbox/crds';
+import { asksAgent, candidateStep, replayPipeline } from '../../runs/replay/candidate-step.ts';
+import type { ChainReplay } from '../../runs/state/replay.ts';
+import { chainSamples } from '../../store/aggregates/chain-samples.ts';
+import { candidateOf, type ChainLaunch } from './bodies.ts';
+import type { ChooseDeps } from './launch-step.ts';
+import { checkTemplate } from './plan-step.ts';
+import { badField } from './refusals.ts';
+import { requireReplay, requireSafe } from './safe-agents.ts';
+import type { Batch } from './start-batch.ts';
+
+export interface AskedChain {
+  pipelineName: string;
+  body: ChainLaunch;
+  signal: AbortSignal;
+}
+
+/**
+ * A batch over recorded runs of a pipeline: those that executed every step of the range, of which at least one has a label.
+ * The range is read in the loaded definition. Throws `forbidden`, `not_found` and `unprocessable`.
+ */
+export async function planChain(
+  deps: ChooseDeps,
+  { pipelineName, body, signal }: AskedChain,
+): Promise<Omit<Batch, 'launch'>> {
+  requireReplay(deps.replaySettings);
+  const pipeline = deps.definitions().byName.get(pipelineName)?.config;
+  if (!pipeline) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
+  const range = rangeOf(pipeline, body);
+  const candidates = candidatesOf(deps, range, body);
+  const steps = range.map((step) => withoutEffects(step, candidates));
+  const asked = agentSteps(steps);
+  if (asked.length === 0) throw badField(['body', 'from_step'], 'no step of the range asks an agent');
+  const agents = [...asked, ...agentSteps(range)].map(({ executor, agent }) => ({ executor, agent }));
+  const names = range.map(({ name }) => name);
+  const found = await chainSamples(deps.database.reader(signal), { pipelineName, stepNames: names, limit: body.k });
+  requireSafe(deps.replaySettings, [...agents, ...found.agents]);
+  if (found.runIds.length === 0)
+    throw badField(
+      ['body', 'from_step'],
+      'no recorded run in production has executed every step of the range and has a label in it',
+    );
+  const replay: ChainReplay = {
+    kind: 'chain',
+    pipelineName,
+    fromStep: body.from_step,
+    toStep: body.to_step,
+    candidate: Object.fromEntries(candidates),
+    k: body.k,
+    checksNotRun: Object.fromEntries(agentSteps(range).map((step) => [step.name, shellChecks(step)])),
+  };
+  const unlabelled = { stepId: null, outcome: null, labelSource: null, pinned: false };
+  return {
+    source: 'replay',
+    replay,
+    samples: found.runIds.map((sourceRunId) => ({ ...unlabelled, sourceRunId })),
+    pipeline: replayPipeline(pipeline, steps),
+  };
+}
+
+/** The entries of the range; a group in it cannot be fed. */
+function rangeOf({ steps }: Pipeline, { from_step, to_step }: ChainLaunch): ExecutorStep[] {
+  const at = (key: 'from_step' | 'to_step', name: string): number => {
+    const index = steps.findIndex((step) => step.name === name);
+    if (index === -1) throw badField(['body', key], `the pipeline has no entry "${name}"`);
+    return index;
+  };
+  const [from, to] = [at('from_step', from_step), at('to_step', to_step)];
+  if (to < from) throw badField(['body', 'to_step'], `comes before "${from_step}"`);
+  const range = steps.slice(from, to + 1);
+  const group = range.find((step) => isParallel(step) || isFanOut(step));
+  if (group) throw badField(['body', 'to_step'], `the range contains the group "${group.name}"`);
+  return range.filter(
+    (step): step is Exclude<Step, { parallel: unknown } | { fan_out: unknown }> => !isParallel(step) && !isFanOut(step),
+  );
+}
+
+function candidatesOf({ templates }: ChooseDeps, range: readonly ExecutorStep[], { candidate }: ChainLaunch) {
+  const asking = new Set(agentSteps(range).map(({ name }) => name));
+  return Object.entries(candidate).map(([name, body]) => {
+    if (!asking.has(name)) throw badField(['body', 'candidate', name], 'is no step of the range that asks an agent');
+    const changes = candidateOf(body);
+    checkTemplate(templates, changes, ['body', 'candidate', name, 'prompt_template']);
+    return [name, changes] as const;
+  });
+}
+
+const agentSteps = (steps: readonly ExecutorStep[]) => steps.filter((step): step is AgentStep => asksAgent(step));
+const shellChecks = ({ deterministic_checks: checks }: AgentStep): string[] =>
+  checks.filter(({ type }) => type === 'shell').map(({ name }) => name);
+
+/** A shell check may change something, so it is left out; the steps that are no agents are never executed. */
+function withoutEffects(step: ExecutorStep, candidates: ReturnType<typeof candidatesOf>): ExecutorStep {
+  if (!asksAgent(step)) return step;
+  const changes = candidates.find(([name]) => name === step.name)?.[1] ?? {};
+  const replayed = candidateStep(step, step.name, changes);
+  const checks = replayed.deterministic_checks.filter(({ type }) => type !== 'shell');
+  return { ...replayed, deterministic_checks: checks };
+}
