@@ -14,6 +14,7 @@ export function wireNotifications(
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   return createNotifications({
     settings: config.notifications,
+    regressions: config.regressions,
     publicUrl: config.publicUrl,
     templates,
     env: pipelineEnv,

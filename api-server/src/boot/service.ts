@@ -44,6 +44,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     reload: async () => {
       await foundation.reload();
+      await operating.services.regressions.watch.check();
       renewTls(app, options.config.server.tls);
     },
     close: () => stop(stages),

@@ -22,7 +22,9 @@ import { definitionFolders } from './definitions.ts';
 import type { Foundation } from './foundation.ts';
 import { beginOwn, roomIn } from './intake.ts';
 import { subscribeTo } from './join-replicas.ts';
+import type { Clock } from '../schedules/clock.ts';
 import type { People } from './people.ts';
+import { regressionClock } from './regressions.ts';
 import { wireReadiness } from './readiness.ts';
 import type { Runtime } from './runtime.ts';
 import type { ServiceOptions } from './options.ts';
@@ -32,6 +34,8 @@ export interface Operating {
   metrics: Metrics;
   verdicts: Pick<Verdicts, 'start' | 'stop'>;
   deliveryLog: Pick<DeliveryLog<Tx>, 'flush'>;
+  /** Of scheduled replays. */
+  clock: Clock;
 }
 
 /** Builds the use cases on the foundation and the runtime. */
@@ -42,7 +46,7 @@ export function operate(
   const { config, logs } = options;
   const { database, registry, reload, hub, templates, backends, capacity, calibration, pricing, versions, state, now } =
     foundation;
-  const { approvals } = people;
+  const { approvals, notifications } = people;
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
   const readiness = wireReadiness(options, foundation);
   const metrics = createMetrics({
@@ -75,7 +79,7 @@ export function operate(
     firstPrompt: (request) => firstPrompt(templates, request, now()),
     now,
   };
-  const services = createServices({
+  const services: Services = createServices({
     ...readiness.parts,
     database,
     now,
@@ -92,7 +96,11 @@ export function operate(
     subscribe: subscribeTo(hub, database),
     approvals,
     definitions: registry.current,
-    reload,
+    reload: async () => {
+      const loaded = await reload();
+      await services.regressions.watch.check();
+      return loaded;
+    },
     listAgents: () => listAgents(backends),
     writer: createWriter({ registry, folders: definitionFolders(config), files: definitionFiles }),
     schedules: scheduler.list,
@@ -101,6 +109,13 @@ export function operate(
     uses: versions.uses,
     rule: config.calibration,
     replaySettings: config.replay,
+    regressing: {
+      regressions: config.regressions,
+      regressionAlert: notifications.regressionAlert,
+      sendSoon: () => notifications.sender.soon(),
+      publicUrl: config.publicUrl,
+      log: logs.log,
+    },
     templates,
     newId,
     priceOf: pricing.priceOf,
@@ -121,5 +136,6 @@ export function operate(
     gatewayObjects: gatewayObjects(config.executors.gateway),
     gatewayTools: gatewayTools(config.executors.gateway),
   });
-  return { services, metrics, verdicts: readiness.verdicts, deliveryLog };
+  const clock = regressionClock(options, foundation, services.regressions);
+  return { services, metrics, verdicts: readiness.verdicts, deliveryLog, clock };
 }

@@ -13,6 +13,8 @@ export async function start({ options, foundation, people, runtime, operating }:
   people.chats.hear(state.leads);
   void pricing.start();
   await runtime.scheduler.start();
+  await operating.services.regressions.watch.check();
+  await operating.clock.start();
   operating.verdicts.start();
   versions.texts.start();
   void reportShortfalls(database.db, log);

@@ -10,6 +10,7 @@ export async function stop({ options, foundation, people, runtime, operating, ap
   state.accepting = false;
   await replica?.retire();
   await scheduler.stop();
+  await operating.clock.stop();
   retention.stop();
   pricing.stop();
   await operating.verdicts.stop();

@@ -1,6 +1,6 @@
 import type { Tenancy } from '@signalbox/crds';
 import type { AuthBlock, TOKEN_ROLES } from './auth-schema.ts';
-import type { NotificationsBlock } from './notifications-schema.ts';
+import type { AlertRoute, NotificationsBlock } from './notifications-schema.ts';
 
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
@@ -63,6 +63,18 @@ export interface ReplayConfig {
   judge: { executor: 'gateway' | 'external'; agent: string; timeoutSeconds: number; maxOutputChars: number } | null;
 }
 
+/** A golden set that is replayed by the clock (Orchestration 4.6). */
+export interface RegressionEntry {
+  goldenSet: string;
+  /** In UTC. */
+  cron: string;
+  alertOnRegressed: number;
+  /** A share, 0..1. */
+  alertOnAccuracyDrop: number;
+  /** Null: the log. */
+  notify: AlertRoute | null;
+}
+
 /** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
 export interface Config {
   /** Absolute path of the file it was read from. */
@@ -94,6 +106,8 @@ export interface Config {
   replay: ReplayConfig;
   /** Keys as in the file. */
   tenancy: Tenancy;
+  /** Golden sets that are replayed by the clock (`replay.regression`). */
+  regressions: RegressionEntry[];
   security: {
     allowShellChecks: boolean;
     templateSandbox: boolean;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { Cron } from 'croner';
 import { z } from 'zod';
 
 const asNumber = (value: unknown) =>
@@ -28,6 +29,17 @@ export const url = (...protocols: string[]) =>
     (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
     `must be a URL of ${protocols.join(' or ')}`,
   );
+
+/** Five fields, and a fire that is still to come. */
+export const cron = () =>
+  text().superRefine((pattern, context) => {
+    try {
+      if (new Cron(pattern, { mode: '5-part', paused: true }).nextRun() === null)
+        context.addIssue({ code: 'custom', message: 'never fires' });
+    } catch {
+      context.addIssue({ code: 'custom', message: 'is no cron expression' });
+    }
+  });
 
 /** An address, a CIDR range, or `*` for every address. */
 export const addressRange = () =>

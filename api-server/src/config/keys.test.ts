@@ -270,27 +270,34 @@ const WORKING: [key: string, written: string, read: Read, value: () => unknown, 
     () => 9,
     undefined,
   ],
+  [
+    'replay.regression',
+    'replay: {regression: [{golden_set: g, cron: "0 2 * * *", alert_on_regressed: 2, alert_on_accuracy_drop: 0.2, notify: {channel: log, template: t, config: {level: warn}}}]}',
+    (c) => c.regressions,
+    () => [
+      {
+        goldenSet: 'g',
+        cron: '0 2 * * *',
+        alertOnRegressed: 2,
+        alertOnAccuracyDrop: 0.2,
+        notify: { channel: 'log', template: 't', config: { level: 'warn' } },
+      },
+    ],
+    [],
+  ],
+  [
+    'replay.regression (defaults)',
+    'replay: {regression: [{golden_set: g, cron: "0 2 * * *"}]}',
+    (c) => c.regressions,
+    () => [{ goldenSet: 'g', cron: '0 2 * * *', alertOnRegressed: 1, alertOnAccuracyDrop: 0.1, notify: null }],
+    [],
+  ],
 ];
 
 describe('the key', () => {
   test.each(WORKING)('%s', (_, written, read, value, left) => {
     expect(read(loaded(written).config)).toEqual(value());
     expect(read(loaded('').config)).toEqual(left);
-  });
-});
-
-/** Blocks that this version reads, checks and names at the start as without effect. */
-const IDLE: [key: string, written: string][] = [
-  ['replay.regression', 'replay: {regression: [{golden_set: g, cron: "0 2 * * *"}]}'],
-];
-
-describe('the key is taken and named at the start as without effect', () => {
-  test.each(IDLE)('%s', (key, written) => {
-    const { warnings } = loaded(written);
-    const [, named = ''] = /^no effect in this version: (.*)$/m.exec(warnings.join('\n')) ?? [];
-    // A block that works by now must leave this table.
-    expect(named).not.toBe('');
-    expect(`${key}.`.startsWith(`${named}.`)).toBe(true);
   });
 });
 

@@ -1,5 +1,7 @@
+import { NAME_PATTERN } from '@signalbox/crds';
 import { z } from 'zod';
-import { block, decimal, flag, optionalBlock, text, url, whole } from './fields.ts';
+import { AlertRoute } from './notifications-schema.ts';
+import { block, cron, decimal, flag, optionalBlock, text, url, whole } from './fields.ts';
 
 /** Tracing (Orchestration 6). */
 export const Observability = block({
@@ -55,19 +57,24 @@ export const Pricing = optionalBlock({
 });
 
 const Regression = z.strictObject({
-  golden_set: text().describe('Name of the golden set'),
-  cron: text().describe('Cron expression'),
-  mode: z.literal('rerender', 'must be rerender').default('rerender').describe('What is replayed'),
-  alert_on_regressed: whole(1).default(1).describe('Number of regressed cases that triggers an alert'),
-  alert_on_accuracy_drop: decimal(0, 1).default(0.1).describe('Drop of accuracy that triggers an alert'),
-  notify: z
-    .strictObject({
-      channel: text().describe('Channel of the message'),
-      template: text().optional().describe('Text of the message'),
-      config: z.record(z.string(), z.unknown()).optional().describe('Settings of the channel'),
-    })
-    .optional()
-    .describe('Channel that receives the alert'),
+  golden_set: text().regex(NAME_PATTERN, 'is no name of a golden set').describe('Name of the golden set'),
+  cron: cron().describe('When the set is replayed: a cron expression with five fields, in UTC'),
+  mode: z
+    .literal('rerender', 'must be rerender')
+    .default('rerender')
+    .describe('The prompt of every member is rendered from the loaded definition'),
+  alert_on_regressed: whole(1).default(1).describe('Regressed members from which on an alert is sent'),
+  alert_on_accuracy_drop: decimal(0, 1)
+    .default(0.1)
+    .describe('Loss of accuracy from which on an alert is sent, as a share'),
+  notify: AlertRoute.optional().describe('Channel that receives the alert; without it, the log'),
+});
+
+/** One entry a set, because a set has one history. */
+const Regressions = z.array(Regression).superRefine((entries, context) => {
+  for (const [index, { golden_set: name }] of entries.entries())
+    if (entries.findIndex((entry) => entry.golden_set === name) < index)
+      context.addIssue({ code: 'custom', path: [index, 'golden_set'], message: 'has an entry already' });
 });
 
 /** Replay (Orchestration 2.13, 4.6). */
@@ -86,5 +93,5 @@ export const Replay = optionalBlock({
       .default(4000)
       .describe('Characters of each answer that the judge reads; longer ones are cut'),
   }).describe('The agent that compares the answers of a candidate with recorded ones; without the block none does'),
-  regression: z.array(Regression).default([]).describe('Golden sets that are replayed on a schedule'),
+  regression: Regressions.default([]).describe('Golden sets that are replayed on a schedule'),
 });

@@ -92,12 +92,6 @@ test('deprecated token forms are read with a warning, and lose against auth.toke
   expect(both.warnings).toEqual(['auth.token is ignored because auth.tokens is set']);
 });
 
-test('what has no effect yet is named', () => {
-  expect(loaded(`${TOKENS}replay: {regression: []}`).warnings).toEqual([
-    'no effect in this version: replay.regression',
-  ]);
-});
-
 test('artifacts that could not be kept are a warning, a folder that is made later is none', () => {
   expect(loaded(`${TOKENS}artifacts: {dir: later/artifacts}`).warnings).toEqual([]);
   for (const file of ['server.crt', 'server.crt/below'])
@@ -130,6 +124,24 @@ describe('a failure is one line that names the key', () => {
     [
       `${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 * * *", mode: rendered}]}`,
       'replay.regression[0].mode: must be rerender',
+    ],
+    [
+      `${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 * * *"}, {golden_set: a, cron: "0 1 * * *"}]}`,
+      'replay.regression[1].golden_set: has an entry already',
+    ],
+    [
+      `${TOKENS}replay: {regression: [{golden_set: ../a, cron: "0 0 * * *"}]}`,
+      'replay.regression[0].golden_set: is no',
+    ],
+    [`${TOKENS}replay: {regression: [{golden_set: a, cron: "* * *"}]}`, 'replay.regression[0].cron: is no cron'],
+    [`${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 30 2 *"}]}`, 'replay.regression[0].cron: never fires'],
+    [
+      `${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 * * *", notify: {channel: pigeon}}]}`,
+      'replay.regression[0].notify.channel:',
+    ],
+    [
+      `${TOKENS}replay: {regression: [{golden_set: a, cron: "0 0 * * *", notify: {channel: webhook, config: {to: x}}}]}`,
+      'replay.regression[0].notify.config.to: unknown key',
     ],
     [`${TOKENS}logging: {level: LOUD}`, 'logging.level:'],
     ['auth: {tokens: [{name: a, token: "", role: admin}]}', 'auth.tokens[0].token: is empty'],

@@ -18,7 +18,7 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   const file = resolve(path);
   const read = readFile(file, env);
   if (!read.ok) return { ok: false, message: `${file}: ${read.message}` };
-  const { settings, raw } = read;
+  const { settings } = read;
   const resolved = resolveConfig(settings, file);
   if (!resolved.ok) return { ok: false, message: `${file}: ${resolved.message}` };
   const problem = firstProblem(resolved.config);
@@ -26,7 +26,7 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   return {
     ok: true,
     config: resolved.config,
-    warnings: [...startUpWarnings(raw, settings), ...unwritableFolders(resolved.config)],
+    warnings: [...startUpWarnings(settings), ...unwritableFolders(resolved.config)],
   };
 }
 

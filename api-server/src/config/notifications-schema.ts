@@ -58,6 +58,23 @@ const Route = z.discriminatedUnion('channel', [
   route('email'),
 ]);
 
+const alert = <N extends keyof typeof shapes>(channel: N) =>
+  route(channel).extend({
+    channel: z.literal(channel).describe('Channel of the alert'),
+    template: text().max(20_000).optional().describe('Text of the alert, in place of the default one'),
+  });
+
+/** Where a scheduled replay sends its alert, and in which words (Orchestration 4.6). */
+export const AlertRoute = z.discriminatedUnion('channel', [
+  alert('log'),
+  alert('slack'),
+  alert('telegram'),
+  alert('msteams'),
+  alert('webhook'),
+  alert('email'),
+]);
+export type AlertRoute = z.infer<typeof AlertRoute>;
+
 /** `notifications` of the configuration file: the operator's settings of each channel, and routes by team (Orchestration 2.13). */
 export const NotificationsBlock = block({
   log: optionalBlock(log).describe('Messages in the log'),

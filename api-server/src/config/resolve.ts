@@ -47,7 +47,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       binWidth: parsed.calibration.bin_width,
       cacheTtlSeconds: parsed.calibration.cache_ttl_seconds,
     },
-    replay: resolveReplay(parsed.replay),
+    ...resolveReplay(parsed.replay),
     security: {
       allowShellChecks: security.allow_shell_checks,
       templateSandbox: security.template_sandbox,
@@ -79,11 +79,18 @@ function resolvePricing({
   };
 }
 
-function resolveReplay(replay: ConfigFile['replay']): Config['replay'] {
-  const { safe_agents: safeAgents = [], judge } = replay ?? {};
-  if (!judge) return { safeAgents, judge: null };
+function resolveReplay(replay: ConfigFile['replay']): Pick<Config, 'replay' | 'regressions'> {
+  const { safe_agents: safeAgents = [], judge, regression = [] } = replay ?? {};
+  const regressions = regression.map((entry) => ({
+    goldenSet: entry.golden_set,
+    cron: entry.cron,
+    alertOnRegressed: entry.alert_on_regressed,
+    alertOnAccuracyDrop: entry.alert_on_accuracy_drop,
+    notify: entry.notify ?? null,
+  }));
+  if (!judge) return { replay: { safeAgents, judge: null }, regressions };
   const { executor, agent, timeout_seconds: timeoutSeconds, max_output_chars: maxOutputChars } = judge;
-  return { safeAgents, judge: { executor, agent, timeoutSeconds, maxOutputChars } };
+  return { replay: { safeAgents, judge: { executor, agent, timeoutSeconds, maxOutputChars } }, regressions };
 }
 
 function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']): Config['otel'] {

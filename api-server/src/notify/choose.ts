@@ -1,11 +1,4 @@
-import {
-  isFanOut,
-  isParallel,
-  type Notification as Written,
-  type Notifications,
-  type Pipeline,
-  type Step,
-} from '@signalbox/crds';
+import { isFanOut, isParallel, type Notification as Written, type Pipeline, type Step } from '@signalbox/crds';
 import type { TerminalRunStatus } from '../runs/state/model.ts';
 import type { NotificationEvent } from './message.ts';
 
@@ -24,11 +17,12 @@ export const EVENT_OF: Record<TerminalRunStatus, NotificationEvent | null> = {
  * pipeline. An empty list is a choice too: nothing is sent.
  */
 export function chooseMessages(pipeline: Pipeline, step: string | null, event: NotificationEvent): readonly Written[] {
-  const scopes = [...stepScopes(pipeline.steps, step), pipeline.notifications];
+  const scopes: Scope[] = [...stepScopes(pipeline.steps, step), pipeline.notifications];
   return scopes.map((scope) => scope?.[event]).find((list) => list !== undefined) ?? [];
 }
 
-type Scope = Notifications | undefined;
+/** A definition says nothing of a replay by the clock. */
+type Scope = Partial<Record<NotificationEvent, readonly Written[]>> | undefined;
 
 /** From the inside out; a fan-out's branch is named `<step>/<index>`. */
 function stepScopes(steps: readonly Step[], name: string | null): Scope[] {

@@ -2,7 +2,18 @@ import type { Channel as ChannelName, Notifications } from '@signalbox/crds';
 import type { Stage } from '../runs/state/model.ts';
 
 export type { ChannelName };
-export type NotificationEvent = keyof Notifications;
+/** What a pipeline announces, and the replay of a golden set by its schedule. */
+export type NotificationEvent = keyof Notifications | 'regression';
+
+/** The words of a regression's template (Orchestration 4.6); null where a figure is not known. */
+export interface RegressionFacts {
+  golden_set: string;
+  n_regressed: number | null;
+  n_members: number;
+  fresh_accuracy: number | null;
+  /** Without `server.public_url` the path of the page. */
+  report_url: string;
+}
 
 /**
  * A piece of a text. `author` stands in the definition as it is and may hold a channel's markup; `value` came from an alert
@@ -42,6 +53,8 @@ export interface Message {
   /** Shown under the text; null where the author's template says all that is to be said. */
   link: string | null;
   buttons: Button[];
+  /** Of a scheduled replay only. */
+  regression?: RegressionFacts;
 }
 
 /** Where the channel's config is found when a message is sent; the config itself is never stored with it. */
@@ -50,6 +63,8 @@ export type ConfigSource =
   | { from: 'definition'; step: string | null; index: number }
   /** `notifications.routes` of the service's configuration. */
   | { from: 'route'; team: string }
+  /** `replay.regression` of the service's configuration: the entry of this golden set. */
+  | { from: 'regression'; goldenSet: string }
   /** The channel's own block of the service's configuration and nothing else. */
   | { from: 'operator' };
 

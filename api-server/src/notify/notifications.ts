@@ -1,3 +1,4 @@
+import type { RegressionEntry } from '../config/config.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { ActiveRun } from '../runs/state/active-run.ts';
 import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
@@ -6,12 +7,15 @@ import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import type { Io } from './channel.ts';
 import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
+import type { Notification } from './message.ts';
 import { prepare } from './prepare.ts';
+import { planRegression, type RegressionAlert } from './regression.ts';
 import { routeOf } from './routes.ts';
 import { type Outbox, Sender, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
   settings: NotificationsBlock;
+  regressions: readonly RegressionEntry[];
   /** `server.public_url`. */
   publicUrl: string | null;
   templates: Templates;
@@ -29,6 +33,8 @@ export interface Notifications {
   runEnded(run: ActiveRun, end: RunEnd): Write[];
   /** Asks people, for the transaction that stores the question. */
   approvalAsked(run: ActiveRun, request: ApprovalRequest): Write[];
+  /** The message of a scheduled replay, for the transaction that stores it. */
+  regressionAlert(alert: RegressionAlert): Notification;
   sender: Sender;
 }
 
@@ -41,7 +47,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),
   };
-  const preparing = { settings, env, definitionOf: outbox.definitionOf };
+  const preparing = { settings, regressions: deps.regressions, env, definitionOf: outbox.definitionOf };
   const sender = new Sender({
     outbox,
     prepare: (notification, channel) => prepare(preparing, notification, channel),
@@ -62,6 +68,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   return {
     runEnded: (run, end) => writes(run, () => planRunEnd(planning, run, { ...end, at: deps.now() })),
     approvalAsked: (run, request) => writes(run, () => planApproval(planning, run, request)),
+    regressionAlert: (alert) => planRegression(planning, alert),
     sender,
   };
 }

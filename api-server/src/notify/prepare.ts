@@ -1,4 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
+import type { RegressionEntry } from '../config/config.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import { type Channel, type Prepared, type Unusable, unusable } from './channel.ts';
@@ -9,6 +10,7 @@ import { settingsOf } from './routes.ts';
 
 export interface PrepareDeps {
   settings: NotificationsBlock;
+  regressions: readonly RegressionEntry[];
   env: Pick<PipelineEnv, 'valueOf'>;
   /** The definition that a run began with. */
   definitionOf(runId: string): Promise<Pipeline | null>;
@@ -33,7 +35,7 @@ export async function prepare(
 }
 
 async function ownConfig(
-  { settings, env, definitionOf }: PrepareDeps,
+  { settings, regressions, env, definitionOf }: PrepareDeps,
   { source, runId, message }: Notification,
 ): Promise<Own> {
   switch (source.from) {
@@ -44,6 +46,8 @@ async function ownConfig(
       if (!route) return unusable(`notifications.routes.${source.team} is gone`);
       return { ok: true, own: route.config, byOperator: true };
     }
+    case 'regression':
+      return ofEntry(regressions, source.goldenSet);
     case 'definition': {
       const pipeline = runId === null ? null : await definitionOf(runId);
       const written = pipeline && chooseMessages(pipeline, source.step, message.event)[source.index];
@@ -53,6 +57,12 @@ async function ownConfig(
     default:
       return source satisfies never;
   }
+}
+
+function ofEntry(regressions: readonly RegressionEntry[], name: string): Own {
+  const entry = regressions.find(({ goldenSet }) => goldenSet === name);
+  if (!entry) return unusable(`replay.regression has no entry for ${name} any more`);
+  return { ok: true, own: entry.notify?.config ?? {}, byOperator: true };
 }
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

@@ -36,6 +36,7 @@ const note = (level: string) => (fields: object, msg: string) =>
 function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications {
   return createNotifications({
     settings,
+    regressions: [],
     publicUrl: 'https://signalbox.example/',
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env,

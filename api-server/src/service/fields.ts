@@ -13,7 +13,7 @@ export const line = (max = 256) =>
 
 export const RunId = z.uuid('must be a run id');
 
-type Noun = 'run' | 'approval' | 'golden set' | 'member' | 'replay';
+type Noun = 'run' | 'approval' | 'golden set' | 'member' | 'regression' | 'replay';
 /** An id in a path: a malformed id gets the same answer as an unknown one. */
 export const idOf = (noun: Noun) =>
   z

@@ -11,6 +11,7 @@ import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/fee
 import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts';
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
 import { createEvaluations, type Evaluations, type EvaluationsDeps } from './readiness/evaluations.ts';
+import { createRegressions, type Regressions, type RegressionsDeps } from './regressions/regressions.ts';
 import { createReplays, type Replays, type ReplaysDeps } from './replay/replay.ts';
 import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
 import { createStatistics, type Statistics, type StatisticsDeps } from './statistics/statistics.ts';
@@ -34,6 +35,7 @@ export interface Services {
   readiness: Evaluations;
   goldenSets: GoldenSets;
   replays: Replays;
+  regressions: Regressions;
   audit: AuditLog;
   cluster: Cluster;
   status: Status;
@@ -57,6 +59,7 @@ export interface ServiceParts
   database: Database;
   approvals: Pick<Approvals, 'list' | 'find' | 'decide'>;
   schedules(): ScheduleLine[];
+  regressing: Pick<RegressionsDeps, 'regressions' | 'regressionAlert' | 'sendSoon' | 'publicUrl' | 'log'>;
 }
 
 export function createServices(parts: ServiceParts): Services {
@@ -65,6 +68,7 @@ export function createServices(parts: ServiceParts): Services {
   const deps = { ...parts, record: createRecord({ audit, now }) };
   const definitions = createDefinitions(deps);
   const deliveries = createDeliveries(deps);
+  const replays = createReplays(deps);
   return {
     deliveries,
     keptDeliveries: createKeptDeliveries({ ...deps, take: deliveries.take }),
@@ -78,7 +82,8 @@ export function createServices(parts: ServiceParts): Services {
     history: createHistory(deps),
     readiness: createEvaluations({ ...deps, pipeline: definitions.pipeline }),
     goldenSets: createGoldenSets(deps),
-    replays: createReplays(deps),
+    replays,
+    regressions: createRegressions({ ...deps, ...parts.regressing, start: replays.start }),
     audit: createAuditLog(database),
     cluster: createCluster(parts),
     status: createStatus(deps),

@@ -27,6 +27,7 @@ const COLOURS = {
   fail: 'Attention',
   complete: 'Good',
   approval: 'Accent',
+  regression: 'Attention',
 } as const;
 
 /** Posts an adaptive card to an incoming webhook; whose address it is says whether the egress rules hold. */

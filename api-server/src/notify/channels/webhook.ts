@@ -58,8 +58,9 @@ export const webhook: Channel<ChannelSettings['webhook']> = {
 
 /** The body of a delivery; keys stay as they are once released. */
 export function webhookBody({ id, message }: Notification): Record<string, unknown> {
-  const { event, at, text: _, link: __, buttons: ___, runId, ...facts } = message;
-  return { id, event, at, text: plainText(message), run: { id: runId, ...facts } };
+  const { event, at, text: _, link: __, buttons: ___, runId, regression, ...facts } = message;
+  const run = { id: runId, ...facts };
+  return { id, event, at, text: plainText(message), run, ...(regression && { regression }) };
 }
 
 /** A secret that begins with `whsec_` is base64, as that standard hands them out; any other is taken as it stands. */

@@ -38,23 +38,39 @@ const insertRow = statement<Fresh>((db, slot) =>
 
 /** Stores notifications in the caller's transaction; an id that is there already stays as it is. */
 export async function insertNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
-  for (const { id, runId, pipeline, stage, event, channel, insteadOf, source, message, createdAt } of notifications) {
-    await tx.run(insertRow, {
-      id,
-      run_id: runId,
-      pipeline_name: pipeline,
-      stage,
-      event,
-      channel,
-      instead_of: insteadOf,
-      source: JSON.stringify(source),
-      message: JSON.stringify(message),
-      status: 'pending',
-      attempts: 0,
-      due_at: createdAt,
-      created_at: createdAt,
-    });
-  }
+  for (const notification of notifications) await insertDelayed(tx, notification, notification.createdAt);
+}
+
+/** Stores one that is sent at `dueAt` (milliseconds), unless it is postponed or dropped before. */
+export async function insertDelayed(tx: Tx, notification: Notification, dueAt: number): Promise<void> {
+  const { id, runId, pipeline, stage, event, channel, insteadOf, source, message, createdAt } = notification;
+  await tx.run(insertRow, {
+    id,
+    run_id: runId,
+    pipeline_name: pipeline,
+    stage,
+    event,
+    channel,
+    instead_of: insteadOf,
+    source: JSON.stringify(source),
+    message: JSON.stringify(message),
+    status: 'pending',
+    attempts: 0,
+    due_at: dueAt,
+    created_at: createdAt,
+  });
+}
+
+/** Postpones what has not been tried yet. */
+export async function postponeNotification(tx: Tx, id: string, dueAt: number): Promise<void> {
+  const untried = tx.db.updateTable('notifications').where('status', '=', 'pending').where('attempts', '=', 0);
+  await untried.set({ due_at: dueAt }).where('id', '=', id).execute();
+}
+
+/** Drops what has not been tried yet. */
+export async function dropNotification(tx: Tx, id: string): Promise<void> {
+  const untried = tx.db.deleteFrom('notifications').where('status', '=', 'pending').where('attempts', '=', 0);
+  await untried.where('id', '=', id).execute();
 }
 
 const dueRows = statement<{ now: number; limit: number }, NotificationRow>((db, slot) => {

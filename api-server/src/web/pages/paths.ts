@@ -43,6 +43,7 @@ export const paths = {
   schedules: () => '/ui/schedules',
   goldenSets: () => '/ui/golden-sets',
   goldenSet: (id: string) => `/ui/golden-sets/${segment(id)}`,
+  regression: (id: string) => `/ui/regressions/${segment(id)}`,
   goldenSetImport: () => '/ui/golden-sets/import',
   goldenSetExport: (id: string) => `/ui/golden-sets/${segment(id)}/export`,
   goldenSetArchive: (id: string, change: 'archive' | 'restore') => `/ui/golden-sets/${segment(id)}/${change}`,

@@ -10,6 +10,7 @@ import { definitionRoutes } from './definitions.ts';
 import { feedbackRoutes } from './feedback.ts';
 import { goldenSetRoutes } from './golden-sets.ts';
 import { readinessRoutes } from './readiness.ts';
+import { regressionRoutes } from './regressions.ts';
 import { replayRoutes } from './replays.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -49,6 +50,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...stepHistoryRoutes(services),
     ...readinessRoutes(services),
     ...goldenSetRoutes(services),
+    ...regressionRoutes(services),
     ...replayRoutes(services),
     ...auditRoutes(services),
     ...serviceRoutes({ ...services, metricsAuth }),

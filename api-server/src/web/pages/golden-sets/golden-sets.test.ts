@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { VIEWER } from '../fixtures/fake-deps.ts';
-import { goldenMember, goldenSet, pinOffer, SET_ID } from '../fixtures/golden-sets.ts';
+import { goldenMember, goldenSet, pinOffer, regression, regressionReport, SET_ID } from '../fixtures/golden-sets.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { runDetail } from '../fixtures/runs.ts';
 
@@ -139,3 +139,55 @@ test.each(['/ui/golden-sets/nothing', '/ui/golden-sets/%00', `/ui/golden-sets/${
     expect(answer.body).toContain('There is no such thing');
   },
 );
+
+test('a set shows its schedule, its past replays as a chart and a list, and why an entry is refused', async () => {
+  const schedule = {
+    golden_set: 'checkout-triage',
+    cron: '0 2 * * *',
+    next_at: '2026-11-22T02:00:00.000Z',
+    refused: null,
+    judged: true,
+  };
+  const regressions = [
+    regression(),
+    regression({ id: 'older', alert: null, fresh_accuracy: 1, n_regressed: 0, fire_at: '2026-11-19T02:00:00.000Z' }),
+    regression({ id: 'oldest', status: 'crashed', fresh_accuracy: null, error: 'the run is gone', alert: 'x' }),
+  ];
+  const { get } = await pagesWith({ goldenSets: [goldenSet()], regressions: { schedule, regressions } });
+  const { body } = await get(`/ui/golden-sets/${SET_ID}`);
+  expect(body).toContain('next <span class="num">2026-11-22 02:00:00 UTC');
+  expect(body.match(/class="look-(good|bad|quiet)" x/g)).toHaveLength(3);
+  expect(body).toContain('the run is gone');
+  const refused = { ...schedule, next_at: null, refused: 'not in replay.safe_agents: gateway:sre', judged: false };
+  const other = await pagesWith({ goldenSets: [goldenSet()], regressions: { schedule: refused, regressions: [] } });
+  const page = (await other.get(`/ui/golden-sets/${SET_ID}`)).body;
+  expect(page).toContain('Not scheduled:');
+  expect(page).toContain('not in replay.safe_agents: gateway:sre');
+  expect(page).toContain('No judge is configured');
+});
+
+test('a set without a schedule shows the entry to add; an entry without a set is named on the list', async () => {
+  const { get } = await pagesWith({ goldenSets: [goldenSet()] });
+  expect((await get(`/ui/golden-sets/${SET_ID}`)).body).toContain('golden_set: checkout-triage');
+  const lost = {
+    golden_set: 'gone',
+    cron: '0 2 * * *',
+    next_at: null,
+    refused: 'there is no golden set of this name',
+    judged: true,
+  };
+  const other = await pagesWith({ regressionSchedules: [lost] });
+  expect((await other.get('/ui/golden-sets')).body).toContain('<b>gone is not replayed.</b>');
+});
+
+test('the report shows baseline against fresh accuracy, and what regressed before what improved', async () => {
+  const { get } = await pagesWith({ regressionReport: regressionReport() });
+  const { body } = await get(`/ui/regressions/${regression().id}`);
+  for (const text of ['Baseline accuracy', '100.0 %', 'Fresh accuracy', '50.0 %', 'Unreplayable', 'Divergences'])
+    expect(body).toContain(text);
+  expect(body.indexOf('>Regressed<')).toBeLessThan(body.indexOf('Improved</span></span>'));
+  expect(body).toContain('the recorded execution is gone');
+  expect(body).toContain('marked partial since');
+  expect(body).not.toContain('<script>alert');
+  expect((await (await pagesWith()).get('/ui/regressions/x')).statusCode).toBe(404);
+});

@@ -7,11 +7,13 @@ import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts'
 import { paths } from '../paths.ts';
 import { problemOf } from '../problems.ts';
 import { registerPin } from './pin-route.ts';
+import { reportView } from './report.ts';
 import { goldenSetPage } from './set-view.ts';
 import { EMPTY_FORM, goldenSetsView, type NewSetForm } from './view.ts';
 
 const SetId = idOf('golden set');
 const MemberId = idOf('member');
+const RegressionId = idOf('regression');
 /** Throws `not_found` for what is no id. */
 const setIdOf = (request: FastifyRequest): string => SetId.parse((request.params as { id: string }).id);
 const formOf = (request: FastifyRequest): Record<string, unknown> => (request.body ?? {}) as Record<string, unknown>;
@@ -26,9 +28,17 @@ export function registerGoldenSets(app: FastifyInstance, context: PageContext): 
   app.get('/ui/golden-sets', (request, reply) => sendList(context, request, reply, EMPTY_FORM));
 
   app.get('/ui/golden-sets/:id', async (request, reply) => {
-    const set = await deps.goldenSets.get(setIdOf(request));
-    const model = goldenSetPage(set, mayOperate(deps.auth.viewer(request)));
+    const id = setIdOf(request);
+    const [set, replays] = await Promise.all([deps.goldenSets.get(id), deps.regressions.ofSet(id)]);
+    const model = goldenSetPage(set, replays, mayOperate(deps.auth.viewer(request)));
     return sendPage(context, request, reply, { title: set.name, nav: 'golden-sets', template: 'golden-set', model });
+  });
+
+  app.get('/ui/regressions/:id', async (request, reply) => {
+    const report = await deps.regressions.report(RegressionId.parse((request.params as { id: string }).id));
+    const model = reportView(report);
+    const title = `Replay of ${report.golden_set}`;
+    return sendPage(context, request, reply, { title, nav: 'golden-sets', template: 'golden-report', model });
   });
 
   app.get('/ui/golden-sets/:id/export', async (request, reply) => {
@@ -122,9 +132,11 @@ async function sendList(
 ): Promise<FastifyReply> {
   const { deps } = context;
   const { golden_sets: sets } = await deps.goldenSets.list();
+  const schedules = await deps.regressions.schedules();
   const steps = deps.definitions.snapshot().pipelines.flatMap(({ config }) => agentSteps(config));
   const model = goldenSetsView({
     sets,
+    schedules,
     steps: [...new Set(steps)].toSorted(),
     operator: mayOperate(deps.auth.viewer(request)),
     form,

@@ -3,6 +3,8 @@ import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
+import type { RegressionList } from '../../../service/views/regression.ts';
+import { historyView } from './history.ts';
 import { OUTCOME_LOOKS } from './outcome.ts';
 import { labelsOf } from './view.ts';
 
@@ -13,7 +15,7 @@ const SOURCES: Record<GoldenMemberLine['label_source'], string> = {
 };
 
 /** One set with its members, in the order in which they were pinned. */
-export function goldenSetPage(set: GoldenSetDetail, operator: boolean) {
+export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, operator: boolean) {
   const archived = set.archived_at !== null;
   const diverged = set.rows.filter(isDiverged).length;
   const gone = set.rows.filter(({ available }) => !available).length;
@@ -36,6 +38,7 @@ export function goldenSetPage(set: GoldenSetDetail, operator: boolean) {
     ],
     step: set.step_name,
     notice: noticeOf(diverged, gone),
+    history: set.members > 0 || replays.regressions.length > 0 ? historyView(set.name, replays) : null,
     rows: set.rows.map((row) => memberRow(set, row, operator && !archived)),
   };
 }

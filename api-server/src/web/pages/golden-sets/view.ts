@@ -1,8 +1,10 @@
 import type { GoldenSetLine } from '../../../service/views/golden-set.ts';
+import type { RegressionSchedule } from '../../../service/views/regression.ts';
 import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
+import { cronWords } from '../schedules/cron-words.ts';
 
 /** The form of a new set, with what was typed and why it was not taken. */
 export interface NewSetForm {
@@ -14,6 +16,8 @@ export const EMPTY_FORM: NewSetForm = { entered: { name: '', step_name: '', desc
 
 export interface GoldenSetsInput {
   sets: readonly GoldenSetLine[];
+  /** Entries of `replay.regression`. */
+  schedules: readonly RegressionSchedule[];
   /** Names of steps with an agent, to choose from. */
   steps: readonly string[];
   operator: boolean;
@@ -21,7 +25,7 @@ export interface GoldenSetsInput {
 }
 
 /** All sets: those in use, then the archived ones. */
-export function goldenSetsView({ sets, steps, operator, form }: GoldenSetsInput) {
+export function goldenSetsView({ sets, schedules, steps, operator, form }: GoldenSetsInput) {
   const active = sets.filter(({ archived_at: at }) => at === null);
   return {
     count: plural(active.length, 'set'),
@@ -29,8 +33,10 @@ export function goldenSetsView({ sets, steps, operator, form }: GoldenSetsInput)
     action: paths.goldenSets(),
     importAction: paths.goldenSetImport(),
     runsPath: paths.runs(),
-    rows: active.map(setRow),
-    archived: sets.filter(({ archived_at: at }) => at !== null).map(setRow),
+    rows: active.map((set) => setRow(set, schedules)),
+    // An entry without a set has no row that could say so.
+    lost: schedules.filter((entry) => !sets.some(({ name }) => name === entry.golden_set)).map(lostEntry),
+    archived: sets.filter(({ archived_at: at }) => at !== null).map((set) => setRow(set, schedules)),
     form: formView(form, steps),
   };
 }
@@ -46,7 +52,17 @@ const formView = (form: NewSetForm, steps: readonly string[]) => ({
   stepProblem: problemOf(form, 'step_name'),
 });
 
-function setRow(set: GoldenSetLine) {
+const lostEntry = ({ golden_set: name, refused }: RegressionSchedule) => ({ name, refused: refused ?? '' });
+
+function scheduleOf({ name }: GoldenSetLine, schedules: readonly RegressionSchedule[]) {
+  const entry = schedules.find(({ golden_set: of }) => of === name);
+  if (entry === undefined) return { words: 'not scheduled', refused: false };
+  return entry.refused === null
+    ? { words: `${cronWords(entry.cron)} UTC`, refused: false }
+    : { words: `not scheduled: ${entry.refused}`, refused: true };
+}
+
+function setRow(set: GoldenSetLine, schedules: readonly RegressionSchedule[]) {
   const { correct, partial, incorrect } = set.labels;
   return {
     name: set.name,
@@ -56,6 +72,7 @@ function setRow(set: GoldenSetLine) {
     members: plural(set.members, 'member'),
     labels: labelsOf({ correct, partial, incorrect }),
     accuracy: set.accuracy === null ? '–' : percent(set.accuracy),
+    schedule: scheduleOf(set, schedules),
     archived: set.archived_at === null ? '' : exactTime(set.archived_at),
   };
 }

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { alertOf, changeOf, regressionFigures, type ReplayedMember } from './regression.ts';
+
+const member = (
+  pinned: ReplayedMember['pinned'],
+  fresh: ReplayedMember['fresh'],
+  more: Partial<ReplayedMember> = {},
+): ReplayedMember => ({ pinned, fresh, state: fresh === null ? 'ungraded' : 'graded', current: pinned, ...more });
+const RULE = { alertOnRegressed: 1, alertOnAccuracyDrop: 0.1 };
+const alert = (members: ReplayedMember[], rule = RULE) => alertOf(regressionFigures(members), rule);
+
+test.each([
+  ['correct', 'incorrect', 'regressed'],
+  ['correct', 'partial', 'regressed'],
+  ['partial', 'correct', 'improved'],
+  ['incorrect', 'correct', 'improved'],
+  ['partial', 'partial', 'same'],
+  ['correct', null, null],
+] as const)('a member pinned as %s and now %s is %s', (pinned, fresh, change) => {
+  expect(changeOf(member(pinned, fresh))).toBe(change);
+});
+
+test('a member without an answer regressed, unless it was pinned as incorrect', () => {
+  expect(changeOf(member('correct', null, { state: 'failed' }))).toBe('regressed');
+  expect(changeOf(member('incorrect', null, { state: 'failed' }))).toBe('same');
+  expect(changeOf(member('correct', null, { state: 'unreplayable' }))).toBeNull();
+});
+
+test('the drop compares the graded members with their own labels, not with those of all', () => {
+  const figures = regressionFigures([
+    member('correct', 'correct'),
+    member('correct', 'incorrect'),
+    member('incorrect', null),
+    member('incorrect', null, { state: 'unreplayable', current: 'correct' }),
+  ]);
+  expect(figures).toEqual({
+    nMembers: 4,
+    nGraded: 2,
+    nRegressed: 1,
+    nImproved: 0,
+    nFailed: 0,
+    nUnreplayable: 1,
+    nDivergences: 1,
+    baselineAccuracy: 0.5,
+    freshAccuracy: 0.5,
+    accuracyDrop: 0.5,
+  });
+});
+
+describe('an alert is sent', () => {
+  const good = Array.from({ length: 9 }, () => member('correct', 'correct'));
+  test('when as many members regressed as the entry says', () => {
+    expect(alert([...good, member('correct', 'partial')])).toBe('1 of 10 members regressed.');
+    expect(alert([...good, member('correct', 'partial')], { ...RULE, alertOnRegressed: 2 })).toBeNull();
+  });
+  test('when accuracy fell exactly as far as the entry says', () => {
+    const rule = { alertOnRegressed: 5, alertOnAccuracyDrop: 0.1 };
+    expect(alert([...good, member('correct', 'incorrect')], rule)).toBe('Accuracy fell by 10.0 percentage points.');
+    expect(alert([...good, member('correct', 'partial')], rule)).toBeNull();
+  });
+  test('when every member is unreplayable, and not for a part of them', () => {
+    const gone = member('correct', null, { state: 'unreplayable' });
+    expect(alert([gone, gone])).toBe('No member of the set could be replayed.');
+    expect(alert([gone, member('correct', 'correct')])).toBeNull();
+  });
+  test('when the agent gives no answers any more', () => {
+    expect(alert([member('correct', null, { state: 'failed' })])).toBe(
+      '1 of 1 members regressed, 1 of them without an answer.',
+    );
+  });
+  test('and not when everything is as before or better', () => {
+    expect(alert([...good, member('partial', 'correct')])).toBeNull();
+  });
+});

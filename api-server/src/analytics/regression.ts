@@ -1,0 +1,95 @@
+import type { Outcome } from '../runs/state/model.ts';
+
+/** How a member of a golden set was answered again: `failed` without an answer, `ungraded` without a label. */
+export const MEMBER_STATES = ['graded', 'ungraded', 'failed', 'unreplayable'] as const;
+export type MemberState = (typeof MEMBER_STATES)[number];
+
+/** A member of a golden set beside its fresh answer. */
+export interface ReplayedMember {
+  /** The label that was copied when the member was pinned. */
+  pinned: Outcome;
+  state: MemberState;
+  /** The label of the fresh answer; null where it has none. */
+  fresh: Outcome | null;
+  /** The label that the recorded execution has now; null where it has none or is gone. */
+  current: Outcome | null;
+}
+
+/** What a replay of a whole set showed. Accuracies are means of labels, 0..1. */
+export interface RegressionFigures {
+  nMembers: number;
+  nGraded: number;
+  /** Members whose fresh answer has a lower label than the pinned one, or that got no answer and had one that was not incorrect. */
+  nRegressed: number;
+  nImproved: number;
+  nFailed: number;
+  nUnreplayable: number;
+  nDivergences: number;
+  /** Of all members; null without members. */
+  baselineAccuracy: number | null;
+  /** Of the graded members; null where none was graded. */
+  freshAccuracy: number | null;
+  /** How much the graded members lost; negative for a gain, null where none was graded. */
+  accuracyDrop: number | null;
+}
+
+export interface AlertRule {
+  /** Regressed members from which on an alert is sent. */
+  alertOnRegressed: number;
+  /** Loss of accuracy from which on an alert is sent, 0..1. */
+  alertOnAccuracyDrop: number;
+}
+
+const LABEL: Readonly<Record<Outcome, number>> = { correct: 1, partial: 0.5, incorrect: 0 };
+/** Sums of labels are exact, their means are not. */
+const EPSILON = 1e-9;
+
+export type Change = 'regressed' | 'improved' | 'same' | null;
+
+/** Whether the member got worse or better; null where nothing says so. */
+export function changeOf({ pinned, state, fresh }: Pick<ReplayedMember, 'pinned' | 'state' | 'fresh'>): Change {
+  if (state === 'failed') return LABEL[pinned] > 0 ? 'regressed' : 'same';
+  if (fresh === null || state === 'unreplayable') return null;
+  const gain = LABEL[fresh] - LABEL[pinned];
+  return gain < 0 ? 'regressed' : gain > 0 ? 'improved' : 'same';
+}
+
+/** Pinned labels do not follow later marks (Orchestration 4.6). */
+export const isDivergent = ({ pinned, current }: Pick<ReplayedMember, 'pinned' | 'current'>): boolean =>
+  current !== null && current !== pinned;
+
+export function regressionFigures(members: readonly ReplayedMember[]): RegressionFigures {
+  const graded = members.filter(({ fresh, state }) => state === 'graded' && fresh !== null);
+  const count = (is: (member: ReplayedMember) => boolean) => members.filter(is).length;
+  const freshAccuracy = mean(graded.map(({ fresh }) => LABEL[fresh as Outcome]));
+  const before = mean(graded.map(({ pinned }) => LABEL[pinned]));
+  return {
+    nMembers: members.length,
+    nGraded: graded.length,
+    nRegressed: count((member) => changeOf(member) === 'regressed'),
+    nImproved: count((member) => changeOf(member) === 'improved'),
+    nFailed: count(({ state }) => state === 'failed'),
+    nUnreplayable: count(({ state }) => state === 'unreplayable'),
+    nDivergences: count(isDivergent),
+    baselineAccuracy: mean(members.map(({ pinned }) => LABEL[pinned])),
+    freshAccuracy,
+    accuracyDrop: before === null || freshAccuracy === null ? null : before - freshAccuracy,
+  };
+}
+
+const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). */
+export function alertOf(figures: RegressionFigures, rule: AlertRule): string | null {
+  const { nMembers, nUnreplayable, nRegressed, nFailed, accuracyDrop } = figures;
+  if (nUnreplayable === nMembers) return 'No member of the set could be replayed.';
+  const reasons: string[] = [];
+  if (nRegressed >= rule.alertOnRegressed) {
+    const failed = nFailed === 0 ? '' : `, ${nFailed} of them without an answer`;
+    reasons.push(`${nRegressed} of ${nMembers} members regressed${failed}.`);
+  }
+  if (accuracyDrop !== null && accuracyDrop >= rule.alertOnAccuracyDrop - EPSILON)
+    reasons.push(`Accuracy fell by ${(accuracyDrop * 100).toFixed(1)} percentage points.`);
+  return reasons.length === 0 ? null : reasons.join(' ');
+}

@@ -1,0 +1,95 @@
+import type { RegressionLine, RegressionList, RegressionSchedule } from '../../../service/views/regression.ts';
+import { exactTime } from '../format.ts';
+import { percent } from '../insights/figures.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import { cronWords } from '../schedules/cron-words.ts';
+import type { StatusLook } from '../status.ts';
+
+/** How a replay by the clock ended: an icon, a word and a tone together. */
+export function regressionLook({ status, alert }: Pick<RegressionLine, 'status' | 'alert'>): StatusLook {
+  if (status === 'running') return { icon: 'running', word: 'Running', tone: 'live' };
+  if (status === 'crashed') return { icon: 'failed', word: 'Crashed', tone: 'bad' };
+  return alert === null
+    ? { icon: 'completed', word: 'No alert', tone: 'good' }
+    : { icon: 'alert', word: 'Alert', tone: 'bad' };
+}
+
+/** Replays that are listed before a click. */
+const NEWEST = 7;
+
+const EXAMPLE = (name: string) => `replay:
+  safe_agents: ["gateway:AGENT", "gateway:replay-judge"]
+  judge: {}
+  regression:
+    - golden_set: ${name}
+      cron: "0 2 * * *"
+      notify: {channel: slack, config: {channel: "#quality"}}`;
+
+/** The replays of a set by the clock: its schedule, a chart, and a line each. */
+export function historyView(name: string, { schedule, regressions }: RegressionList) {
+  return {
+    schedule: schedule && scheduleView(schedule),
+    example: schedule === null ? EXAMPLE(name) : '',
+    chart: regressions.length > 1 ? chartView(regressions.toReversed()) : null,
+    rows: regressions.slice(0, NEWEST).map(replayRow),
+    older: regressions.slice(NEWEST).map(replayRow),
+  };
+}
+
+const replayRow = (one: RegressionLine) => ({
+  href: paths.regression(one.id),
+  look: regressionLook(one),
+  when: exactTime(one.fire_at),
+  text: textOf(one),
+  accuracy: one.fresh_accuracy === null ? '–' : percent(one.fresh_accuracy),
+  baseline: one.baseline_accuracy === null ? '' : `baseline ${percent(one.baseline_accuracy)}`,
+});
+
+const scheduleView = ({ cron, next_at: next, refused, judged }: RegressionSchedule) => ({
+  words: cronWords(cron),
+  cron,
+  next: next === null ? '' : exactTime(next),
+  refused,
+  unjudged: !judged,
+});
+
+function textOf({ status, alert, error, n_members: members, n_improved: improved }: RegressionLine): string {
+  if (status === 'running') return `${plural(members, 'member')} are being replayed`;
+  if (status === 'crashed') return error ?? 'did not come to its end';
+  if (alert !== null) return alert;
+  return improved !== null && improved > 0 ? `${plural(improved, 'member')} improved` : 'nothing regressed';
+}
+
+/** Units of the drawing, which is stretched to the width of its card. */
+const STEP = 10;
+const BAR = 7;
+const HEIGHT = 100;
+/** Nothing is less than visible. */
+const LEAST = 2;
+
+/** A bar a replay, as high as its fresh accuracy, and the pinned baseline as a line above it. */
+function chartView(oldestFirst: readonly RegressionLine[]) {
+  return {
+    width: oldestFirst.length * STEP,
+    first: exactTime(oldestFirst[0]?.fire_at ?? '').slice(0, 10),
+    last: exactTime(oldestFirst.at(-1)?.fire_at ?? '').slice(0, 10),
+    bars: oldestFirst.map((one, at) => {
+      const height = Math.max(LEAST, (one.fresh_accuracy ?? 0) * HEIGHT);
+      const accuracy = one.fresh_accuracy === null ? 'no accuracy' : `fresh accuracy ${percent(one.fresh_accuracy)}`;
+      return {
+        href: paths.regression(one.id),
+        title: `${exactTime(one.fire_at)}: ${regressionLook(one).word.toLowerCase()}, ${accuracy}`,
+        look: one.fresh_accuracy === null ? 'quiet' : one.alert === null ? 'good' : 'bad',
+        hitX: at * STEP,
+        x: at * STEP + (STEP - BAR) / 2,
+        y: HEIGHT - height,
+        height,
+        baseline: one.baseline_accuracy === null ? null : round(HEIGHT - one.baseline_accuracy * HEIGHT),
+        end: (at + 1) * STEP,
+      };
+    }),
+  };
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;

@@ -1,0 +1,81 @@
+import type { RegressionReport } from '../../../service/views/regression.ts';
+import { exactTime } from '../format.ts';
+import { percent } from '../insights/figures.ts';
+import { paths } from '../paths.ts';
+import type { StatusLook } from '../status.ts';
+import { regressionLook } from './history.ts';
+import { OUTCOME_LOOKS } from './outcome.ts';
+
+type Row = RegressionReport['rows'][number];
+
+const share = (value: number | null): string => (value === null ? '–' : percent(value));
+const number = (value: number | null): string => (value === null ? '–' : String(value));
+
+const SOURCES = { human: 'mark of a person', deterministic: 'failed check', judge: 'judge' } as const;
+const STATES: Record<Exclude<Row['state'], 'graded'>, StatusLook> = {
+  ungraded: { icon: 'pending', word: 'No label', tone: 'quiet' },
+  failed: { icon: 'failed', word: 'No answer', tone: 'bad' },
+  unreplayable: { icon: 'skipped', word: 'Unreplayable', tone: 'wait' },
+};
+
+/** First what regressed, then what improved, what could not be replayed, and the rest. */
+const rankOf = ({ change, state }: Row): number =>
+  change === 'regressed' ? 0 : change === 'improved' ? 1 : state === 'unreplayable' ? 2 : state === 'ungraded' ? 3 : 4;
+
+/** One replay of a set by the clock: figures, then its members. */
+export function reportView(report: RegressionReport) {
+  return {
+    listPath: paths.goldenSets(),
+    set: report.golden_set,
+    setPath: paths.goldenSet(report.set_id),
+    runPath: report.run_id === null || !report.available ? null : paths.run(report.run_id),
+    title: exactTime(report.fire_at),
+    look: regressionLook(report),
+    running: report.status === 'running',
+    alert: report.alert,
+    lost: !report.available && report.status !== 'crashed',
+    tiles: [
+      { label: 'Baseline accuracy', figure: share(report.baseline_accuracy), note: 'mean of the pinned labels' },
+      {
+        label: 'Fresh accuracy',
+        figure: share(report.fresh_accuracy),
+        note: `${number(report.n_graded)} of ${report.n_members} members graded`,
+      },
+      { label: 'Regressed', figure: number(report.n_regressed), note: 'worse than pinned, or without an answer' },
+      { label: 'Improved', figure: number(report.n_improved), note: 'better than pinned' },
+      { label: 'Unreplayable', figure: number(report.n_unreplayable), note: 'not asked again' },
+      { label: 'Divergences', figure: number(report.n_divergences), note: 'marked otherwise after the pin' },
+    ],
+    step: report.step_name,
+    rows: report.rows.toSorted((a, b) => rankOf(a) - rankOf(b)).map((row) => memberRow(report, row)),
+  };
+}
+
+const CHANGES: Record<NonNullable<Row['change']>, StatusLook> = {
+  regressed: { icon: 'alert', word: 'Regressed', tone: 'bad' },
+  improved: { icon: 'escalated', word: 'Improved', tone: 'good' },
+  same: { icon: 'check', word: 'As before', tone: 'quiet' },
+};
+
+/** The mark that the recorded execution got after the pin; null where it is the pinned one. */
+const divergence = ({ current_outcome: now, pinned_outcome: pinned }: Row) => (now === pinned ? null : now);
+
+function changeLook({ change, state }: Row): StatusLook {
+  if (change !== null) return CHANGES[change];
+  return STATES[state === 'graded' ? 'ungraded' : state];
+}
+
+function memberRow({ run_id: batch }: RegressionReport, row: Row) {
+  return {
+    change: changeLook(row),
+    pinned: OUTCOME_LOOKS[row.pinned_outcome],
+    fresh: row.fresh_outcome === null ? null : OUTCOME_LOOKS[row.fresh_outcome],
+    source: row.fresh_label_source === null ? '' : SOURCES[row.fresh_label_source],
+    summary: row.candidate_summary ?? '',
+    reason: row.reason ?? '',
+    divergent: divergence(row),
+    recordedHref: row.run_id === null ? null : paths.run(row.run_id),
+    freshHref:
+      batch === null || row.state === 'unreplayable' ? null : paths.run(batch, { step: row.candidate_step_name }),
+  };
+}
