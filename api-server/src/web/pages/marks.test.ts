@@ -35,7 +35,7 @@ test('a viewer sees the queue without buttons; an empty one says what fills it',
   expect(body).toContain('1 result to mark');
   expect(body).not.toContain('name="outcome"');
   const empty = await pagesWith({});
-  expect((await empty.get('/ui/marking')).body).toContain('Every answer has its mark');
+  expect((await empty.get('/ui/marking')).body).toContain('No answer to mark');
   expect((await empty.get('/ui/marking?stage=testing')).body).toContain('Nothing waits under these filters');
 });
 

@@ -72,7 +72,9 @@ test('steps, lines of YAML and places of problems are counted from one', () => {
 });
 
 test('library steps and agents name their users, a backend that is down is told', () => {
-  expect(stepsView(definitions, NOW).rows).toMatchObject([{ name: 'read-machine', users: 1 }]);
+  const steps = stepsView(definitions, NOW);
+  expect(steps.rows).toMatchObject([{ name: 'read-machine', users: 1 }]);
+  expect(steps.inPipelines).toContainEqual(expect.objectContaining({ name: 'a', href: '/ui/steps/a' }));
   const view = agentsView(
     {
       agents: [

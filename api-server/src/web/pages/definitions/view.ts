@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
+import { pipelineSteps } from '../steps/places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
@@ -168,6 +169,7 @@ const usersOf = (name: string, definitions: Snapshot) =>
 export function stepsView(definitions: Snapshot, now: number) {
   return {
     rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
+    inPipelines: pipelineSteps(definitions.pipelines),
     problems: problemFiles(definitions, ofKind('LibraryStep')),
     count: plural(definitions.steps.length, 'library step'),
     loaded: loadedLine(definitions, now),

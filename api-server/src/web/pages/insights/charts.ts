@@ -35,7 +35,7 @@ const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | nul
   p95 === null ? null : `95th percentile; mean ${duration(avg)}`;
 
 const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
-  total === 0 ? null : `correct, of ${count(total)} runs that people marked`;
+  total === 0 ? null : `correct, of ${count(total)} marked ${total === 1 ? 'run' : 'runs'}`;
 
 /** Width of the bars in milliseconds; the first and the last may be shorter. */
 const widthOf = (points: readonly Point[]): number =>
@@ -108,7 +108,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
     },
   ];
   const nones: Record<string, string> = {
-    cost: 'No run has a price. Set prices with the key pricing of the configuration.',
+    cost: 'No run has a price. Set prices under pricing in the configuration of the api-server.',
     accuracy: 'No run was marked. Mark runs as correct, partial or incorrect on their pages, or on the page Marking.',
   };
   return all.map((input) => chart({ ...shared, ...input, none: nones[input.id] ?? shared.none }));

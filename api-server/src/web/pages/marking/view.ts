@@ -42,6 +42,7 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
   const known = filters.pipeline === undefined || pipelines.includes(filters.pipeline) ? [] : [filters.pipeline];
   return {
     action: paths.marking(),
+    runs: paths.runs(),
     here,
     operator,
     filtered: Object.keys(filters).length > 0,

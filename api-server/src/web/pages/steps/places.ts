@@ -36,6 +36,21 @@ export const placesOf = (name: string, pipelines: readonly { name: string; confi
       .map(({ shape, prompt }) => ({ pipeline: pipeline.name, href: paths.pipeline(pipeline.name), shape, prompt })),
   );
 
+/** The steps of all loaded pipelines by name, each with the pipelines that have it. */
+export const pipelineSteps = (pipelines: readonly { name: string; config: Pipeline }[]) => {
+  const steps = pipelines.flatMap(({ name: pipeline, config }) =>
+    stepsOf(config).map(({ name, shape }) => ({ name, shape, pipeline })),
+  );
+  return [...Map.groupBy(steps, ({ name }) => name)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, found]) => ({
+      name,
+      href: paths.step(name),
+      shape: [...new Set(found.map(({ shape }) => shape || 'group'))].join(', '),
+      users: found.map(({ pipeline }) => ({ name: pipeline, href: paths.pipeline(pipeline) })),
+    }));
+};
+
 /** Hashes of the prompts that loaded steps use. */
 export const promptsOf = (prompts: readonly (string | null)[]): ReadonlySet<string> =>
   new Set(prompts.filter((prompt) => prompt !== null).map(promptHash));
