@@ -36,7 +36,7 @@ test('a viewer sees the queue without buttons; an empty one says what fills it',
   expect(body).not.toContain('name="outcome"');
   const empty = await pagesWith({});
   expect((await empty.get('/ui/marking')).body).toContain('No answer to mark');
-  expect((await empty.get('/ui/marking?stage=testing')).body).toContain('Nothing waits under these filters');
+  expect((await empty.get('/ui/marking?stage=testing')).body).toContain('No answer matches these filters');
 });
 
 test.each([
