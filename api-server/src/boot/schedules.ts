@@ -13,6 +13,7 @@ import type { Tx } from '../store/db/database.ts';
 import { pruneArtifacts } from '../store/tables/artifacts.ts';
 import { pruneDeliveries } from '../store/tables/deliveries.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
+import { pruneRaw } from '../store/tables/raw-bodies.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire } from '../store/tables/schedules.ts';
 
@@ -70,7 +71,8 @@ export function startRetention({ config, logs }: ServiceOptions, { database, sta
     if (dir !== null) tasks.set('artifacts', () => cleanArtifacts(dir, days, now()));
     else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - days * DAY_MS)));
   }
-  if (runsDays !== null) once('runs', () => pruneRuns(database, runsDays, now()));
+  once('runs', () => pruneRuns(database, runsDays, now()));
+  once('raw_bodies', () => pruneRaw(database, now()));
   if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
   once('deliveries', () => pruneDeliveries(database, deliveriesDays, now()));
   once('schedule_fires', async () => {

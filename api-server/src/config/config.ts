@@ -93,7 +93,7 @@ export interface Config {
   artifacts: { dir: string | null; retentionDays: number } | null;
   schedule: { catchUpSeconds: number };
   /** Null: never removed. */
-  retention: { runsDays: number | null; auditDays: number | null; deliveriesDays: number };
+  retention: { runsDays: number; auditDays: number | null; deliveriesDays: number };
   dedup: { enabled: boolean; windowSeconds: number };
   concurrency: { maxRuns: number; onFull: 'reject' | 'queue'; maxQueued: number };
   auth: AuthConfig;

@@ -109,7 +109,7 @@ function resolveKeeping(
       ? { dir: artifacts.dir === undefined ? null : at(artifacts.dir), retentionDays: artifacts.retention_days }
       : null,
     retention: {
-      runsDays: retention.runs_days ?? null,
+      runsDays: retention.runs_days,
       auditDays: retention.audit_days ?? null,
       deliveriesDays: retention.deliveries_days,
     },

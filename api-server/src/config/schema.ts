@@ -133,7 +133,7 @@ export const ConfigFile = block({
       .describe('A scheduled run that the service missed while it was down still starts, if it is at most this late'),
   }).describe('Scheduled runs'),
   retention: block({
-    runs_days: whole(1, 36_500).optional().describe('Days until ended runs are removed; without it they are kept'),
+    runs_days: whole(1, 36_500).default(90).describe('Days until ended runs are removed'),
     audit_days: whole(1, 36_500)
       .optional()
       .describe('Days until entries of the audit log are removed; without it they are kept'),

@@ -1,7 +1,7 @@
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, TriggerContext } from './model.ts';
-import type { NewRunRecord } from './records.ts';
+import type { NewRunRecord, RawDelivery } from './records.ts';
 
 export interface RunRequest {
   pipeline: LoadedPipeline;
@@ -53,6 +53,16 @@ export function newRunRow(
     parent_run_id: null,
     rerun_of: request.rerunOf ?? null,
     context: JSON.stringify(context),
-    raw: raw === undefined ? null : JSON.stringify(raw),
+    raw: raw === undefined || raw === null ? null : rawDelivery(raw),
   };
+}
+
+const known = new WeakMap<object, RawDelivery>();
+
+/** A memo and nothing else: a delivery of a thousand alerts is written as JSON once. */
+function rawDelivery(raw: unknown): RawDelivery {
+  const found = typeof raw === 'object' && raw !== null ? known.get(raw) : undefined;
+  const delivery = found ?? { json: JSON.stringify(raw) };
+  if (typeof raw === 'object' && raw !== null) known.set(raw, delivery);
+  return delivery;
 }

@@ -8,6 +8,11 @@ export interface Write {
   readonly madeBy: 'store';
 }
 
+/** A delivery as JSON; the same object for all runs that it starts. */
+export interface RawDelivery {
+  readonly json: string;
+}
+
 export interface NewRunRecord {
   id: string;
   pipeline_name: string;
@@ -25,8 +30,8 @@ export interface NewRunRecord {
   rerun_of: string | null;
   /** The normalised context without `raw`, JSON. */
   context: string;
-  /** The delivery as it came, JSON. */
-  raw: string | null;
+  /** The delivery as it came. */
+  raw: RawDelivery | null;
 }
 
 export interface RunEndRecord {

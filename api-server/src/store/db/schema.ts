@@ -9,6 +9,7 @@ import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 export interface Tables {
   definitions: { hash: string; kind: string; name: string; body: string; stored_at: number };
   runs: RunRow;
+  raw_bodies: RawBodyRow;
   /** `family` is the step's name, of a fan-out branch the name before the slash. */
   step_executions: StepRow;
   /** One row holds the events that one transaction stored, as a JSON array. */
@@ -194,7 +195,17 @@ export interface RegressionRow {
 }
 
 /** What the start and the end of a run write, and what only the store knows. */
-export interface RunRow extends Omit<NewRunRecord, 'status'>, Omit<RunEndRecord, 'completed_at' | 'status'> {
+/** A delivery as it came, compressed, under the hash of its JSON. */
+export interface RawBodyRow {
+  hash: string;
+  body: Uint8Array;
+  stored_at: number;
+}
+
+export interface RunRow extends Omit<NewRunRecord, 'status' | 'raw'>, Omit<RunEndRecord, 'completed_at' | 'status'> {
+  /** Null where `raw_hash` names the delivery in `raw_bodies`. */
+  raw: string | null;
+  raw_hash: string | null;
   status: string;
   seq: Generated<number>;
   completed_at: number | null;

@@ -7,6 +7,7 @@ export interface TableWords {
   readonly real: string;
   /** Compared and sorted by bytes on both, so that an upgrade of a system's locale never breaks an index. */
   readonly text: string;
+  readonly bytes: string;
   /** Ends a table; `keyed` one whose rows are only ever found by their primary key. */
   readonly table: string;
   readonly keyed: string;

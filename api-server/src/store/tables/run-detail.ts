@@ -3,6 +3,7 @@ import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { currentSteps } from './list-runs.ts';
+import { readRaw } from './raw-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/step-row.ts';
@@ -29,7 +30,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
   const row = await db
     .selectFrom('runs')
     .select([...RUN_COLUMNS, 'runs.context'])
-    .$if(include.raw, (query) => query.select('runs.raw'))
+    .$if(include.raw, (query) => query.select(['runs.raw', 'runs.raw_hash']))
     .where('id', '=', id)
     .executeTakeFirst();
   if (!row) return null;
@@ -57,7 +58,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
   return {
     run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
     context: JSON.parse(row.context) as Record<string, unknown>,
-    ...(include.raw ? { raw: json(row.raw ?? null) } : {}),
+    ...(include.raw ? { raw: await readRaw(db, { raw: row.raw ?? null, raw_hash: row.raw_hash ?? null }) } : {}),
     steps: executed,
     feedback: marks.run,
     stepFeedback: marks.steps,
@@ -91,5 +92,3 @@ export async function lastRuns(db: Kysely<Tables>, pipelines: readonly string[])
   }
   return found;
 }
-
-const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

@@ -27,7 +27,11 @@ export const START_COLUMNS = [
   'dedup_key',
   'context',
   'raw',
-] as const satisfies readonly (keyof NewRunRecord)[];
+  'raw_hash',
+] as const satisfies readonly (keyof StoredRun)[];
+
+/** What the start of a run writes. */
+export type StoredRun = Omit<NewRunRecord, 'raw'> & Pick<RunRow, 'raw' | 'raw_hash'>;
 
 export const END_COLUMNS = [
   'status',
@@ -63,7 +67,7 @@ export const LIST_COLUMNS = [
     then substr(runs.summary, 1, ${sql.lit(LISTED_SUMMARY - 1)}) || '…' else runs.summary end`.as('summary'),
 ] as const;
 
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'dedup_key' | 'owner'> & {
+export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner'> & {
   seq: number;
   feedback_outcome: string | null;
 };

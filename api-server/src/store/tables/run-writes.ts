@@ -1,14 +1,15 @@
 import { AppError } from '@signalbox/crds';
 import { TERMINAL_RUN_STATUSES, type RunStatus } from '../../runs/state/model.ts';
 import { statusesBefore } from '../../runs/state/status.ts';
-import { END_COLUMNS, START_COLUMNS } from './run-row.ts';
+import { keepRaw } from './raw-bodies.ts';
+import { END_COLUMNS, START_COLUMNS, type StoredRun } from './run-row.ts';
 import type { Tx } from '../db/database.ts';
 import { keepPrompts } from './prompt-templates.ts';
 import { columns, statement } from '../db/statement.ts';
 import { indexed } from './duplicates.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 
-const rowOf = (slot: NewRunRecord) => ({
+const rowOf = (slot: StoredRun) => ({
   ...columns(slot, START_COLUMNS),
   input_tokens: 0,
   output_tokens: 0,
@@ -16,14 +17,18 @@ const rowOf = (slot: NewRunRecord) => ({
   warning_count: 0,
 });
 
-const insertRunRow = statement<NewRunRecord>((db, slot) => db.insertInto('runs').values(rowOf(slot)));
-const insertOwnedRow = statement<NewRunRecord & { owner: number | null }>((db, slot) =>
+const insertRunRow = statement<StoredRun>((db, slot) => db.insertInto('runs').values(rowOf(slot)));
+const insertOwnedRow = statement<StoredRun & { owner: number | null }>((db, slot) =>
   db.insertInto('runs').values({ ...rowOf(slot), owner: slot.owner }),
 );
 
 /** Returns the run's owner. Where several processes share the database, a queued run has none: the first process with room claims it. */
 export async function insertRun(tx: Tx, given: NewRunRecord): Promise<number | null> {
-  const row = { ...given, dedup_key: given.dedup_key === null ? null : indexed(given.dedup_key) };
+  const row = {
+    ...given,
+    ...(await keepRaw(tx, given.raw, given.triggered_at)),
+    dedup_key: given.dedup_key === null ? null : indexed(given.dedup_key),
+  };
   if (tx.epoch === null) {
     await tx.run(insertRunRow, row);
     return null;
