@@ -9,6 +9,7 @@ import { openSite, type Site } from './site.ts';
 let site: Site;
 let runId: string;
 let auditId: number;
+let goldenSetId: string;
 beforeAll(async () => {
   site = await openSite({ managed: true });
   runId = await site.finish('The first run');
@@ -16,6 +17,11 @@ beforeAll(async () => {
   for (const what of ['suspend', 'resume']) await call(`${site.url}/pipelines/held/${what}`, { token, body: {} });
   const { body } = await call<{ rows: { id: number }[] }>(`${site.url}/audit`, { token });
   auditId = body.rows[0]!.id;
+  await call(`${site.url}/runs/${runId}/steps/observe/feedback`, { token, body: { outcome: 'correct' } });
+  const set = { name: 'machine', step_name: 'observe', description: 'Readings that were right' };
+  goldenSetId = (await call<{ id: string }>(`${site.url}/golden-sets`, { token, body: set })).body.id;
+  const member = { run_id: runId, step_name: 'observe', note: 'A quiet machine' };
+  await call(`${site.url}/golden-sets/${goldenSetId}/members`, { token, body: member });
 });
 afterAll(() => site?.close());
 
@@ -324,6 +330,9 @@ const PAGES = () => [
   '/ui/docs',
   `/ui/runs/${runId}?view=log`,
   `/ui/runs/${runId}/compare/${runId}`,
+  '/ui/golden-sets',
+  `/ui/golden-sets/${goldenSetId}`,
+  `/ui/golden-sets/pin?run=${runId}&step=observe`,
   '/ui/marking',
   `/ui/audit?open=${auditId}`,
   '/ui/nothing-here',

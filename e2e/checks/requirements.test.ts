@@ -48,6 +48,7 @@ test('every section that is asked for stands in the table', () => {
     '4.3',
     '4.4',
     '4.5',
+    '4.6',
     '5',
     '6',
     '7',

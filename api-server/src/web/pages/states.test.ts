@@ -341,6 +341,7 @@ const PAGES = [
   '/ui/schedules',
   '/ui/insights',
   '/ui/insights?time_range=all&stage=all',
+  '/ui/golden-sets',
   '/ui/marking',
   '/ui/marking?pipeline=checkout',
   '/ui/audit',
