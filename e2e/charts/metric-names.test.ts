@@ -19,6 +19,7 @@ async function expositions(): Promise<string[]> {
   const service = createServiceMetrics({
     readCounters: async () => [],
     runsInProgress: async () => 0,
+    undelivered: async () => [],
     approvalsPending: () => new Map(),
     teamBudgets: {},
     now: Date.now,

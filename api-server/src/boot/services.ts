@@ -13,6 +13,7 @@ import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
+import { undelivered } from '../store/tables/notification-list.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
 import { newId } from '../runs/state/ids.ts';
@@ -53,6 +54,7 @@ export function operate(
     readCounters: () => readCounters(database.db),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
+    undelivered: () => undelivered(database.db),
     teamBudgets: config.pricing?.teamBudgets ?? {},
     now,
     sources: [...sources.keys()],
@@ -120,6 +122,8 @@ export function operate(
     newId,
     priceOf: pricing.priceOf,
     begin: database.writeAs ? beginOwn(engine) : engine.begin,
+    sendSoon: () => people.notifications.sender.soon(),
+    warnings: people.notifications.warnings,
     activeRuns: capacity.active,
     maxRuns: capacity.max,
     readiness: watchReadiness(

@@ -9,9 +9,9 @@ const problem = (value: unknown) => {
 };
 
 test('nothing has to be said', () => {
-  expect(parse(undefined)).toEqual({ routes: {} });
-  expect(parse(null)).toEqual({ routes: {} });
-  expect(parse({ slack: null })).toEqual({ slack: {}, routes: {} });
+  expect(parse(undefined)).toEqual({ routes: {}, give_up_after_seconds: 86_400 });
+  expect(parse(null)).toEqual({ routes: {}, give_up_after_seconds: 86_400 });
+  expect(parse({ slack: null })).toEqual({ slack: {}, routes: {}, give_up_after_seconds: 86_400 });
 });
 
 test('a chat id may be written as a number', () => {

@@ -87,6 +87,10 @@ export const NotificationsBlock = block({
     .record(z.string().min(1).max(128), Route)
     .default({})
     .describe('Team -> channel that receives its approvals'),
+  give_up_after_seconds: whole(0, 604_800)
+    .default(86_400)
+    .describe('How long a message is tried while its channel does not take it'),
+  fallback: Route.optional().describe('Channel of the messages that another channel did not take in that time'),
 });
 export type NotificationsBlock = z.infer<typeof NotificationsBlock>;
 
@@ -107,10 +111,11 @@ export function emptySecrets(notifications: NotificationsBlock): string[] {
   const own = Object.entries(SECRETS).flatMap(([channel, keys]) =>
     emptyKeys(notifications[channel as keyof typeof SECRETS], keys).map((key) => `notifications.${channel}.${key}`),
   );
-  const routed = Object.entries(notifications.routes).flatMap(([team, { channel, config }]) =>
-    channel === 'log'
-      ? []
-      : emptyKeys(config, SECRETS[channel]).map((key) => `notifications.routes.${team}.config.${key}`),
+  const { routes, fallback } = notifications;
+  const routesOf = Object.entries(routes).map(([team, route]) => [`routes.${team}`, route] as const);
+  const places = fallback ? [...routesOf, ['fallback', fallback] as const] : routesOf;
+  const routed = places.flatMap(([place, { channel, config }]) =>
+    channel === 'log' ? [] : emptyKeys(config, SECRETS[channel]).map((key) => `notifications.${place}.config.${key}`),
   );
   return [...own, ...routed];
 }

@@ -48,13 +48,16 @@ export function notificationProblems(
   );
 }
 
-/** Routes of approvals that lead nowhere, one line each: an approval request that reaches no receiver waits until it expires. */
-export const routeProblems = (settings: NotificationsBlock): string[] =>
-  Object.entries(settings.routes).flatMap(([team, { channel, config: own }]) => {
+/** Routes of approvals, and the fallback, that lead nowhere, one line each: an approval request without a receiver waits until it expires. */
+export function routeProblems(settings: NotificationsBlock): string[] {
+  const routes = Object.entries(settings.routes).map(([team, route]) => [`routes.${team}`, route] as const);
+  const all = settings.fallback ? [...routes, ['fallback', settings.fallback] as const] : routes;
+  return all.flatMap(([key, { channel, config: own }]) => {
     const operator = settingsOf(settings, channel);
     const prepared = (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator: true });
-    return prepared.ok ? [] : [`notifications.routes.${team}: ${channel}: ${prepared.message}`];
+    return prepared.ok ? [] : [`notifications.${key}: ${channel}: ${prepared.message}`];
   });
+}
 
 /** What would keep a message from its channel now; not asked of a config whose `${NAME}` are filled in when it is sent. */
 function missingFor(settings: NotificationsBlock, channel: ChannelName, own: Record<string, unknown>): string | null {

@@ -19,7 +19,7 @@ const ENV = { TEAMS_WEBHOOK_URL: 'https://teams.example.com/hook' };
 test('every channel has an example that the configuration takes', () => {
   const inConfiguration = blocks.filter(({ where }) => where === 'the configuration');
   const shown = new Set(inConfiguration.flatMap(({ notifications }) => Object.keys(notifications)));
-  expect(shown).toEqual(new Set([...Channel.options, 'routes']));
+  expect(shown).toEqual(new Set([...Channel.options, 'routes', 'fallback']));
   for (const { notifications } of inConfiguration)
     expect(NotificationsBlock.safeParse(expandEnv(notifications, ENV)).error).toBeUndefined();
 });

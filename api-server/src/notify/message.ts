@@ -66,7 +66,9 @@ export type ConfigSource =
   /** `replay.regression` of the service's configuration: the entry of this golden set. */
   | { from: 'regression'; goldenSet: string }
   /** The channel's own block of the service's configuration and nothing else. */
-  | { from: 'operator' };
+  | { from: 'operator' }
+  /** `notifications.fallback` of the service's configuration. */
+  | { from: 'fallback' };
 
 /** One message on its way to one channel; the id is the same at every try and after every restart. */
 export interface Notification {

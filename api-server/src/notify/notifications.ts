@@ -10,7 +10,9 @@ import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEn
 import type { Notification } from './message.ts';
 import { prepare } from './prepare.ts';
 import { planRegression, type RegressionAlert } from './regression.ts';
+import { forwardOf } from './fallback.ts';
 import { routeOf } from './routes.ts';
+import { type Undelivered, warningOf } from './undelivered.ts';
 import { type Outbox, Sender, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
@@ -36,6 +38,8 @@ export interface Notifications {
   /** The message of a scheduled replay, for the transaction that stores it. */
   regressionAlert(alert: RegressionAlert): Notification;
   sender: Sender;
+  /** What operators should know, as last counted: messages that did not reach their channel. */
+  warnings(): string[];
 }
 
 /** Notifications of the service (Orchestration 6): stored with the run, delivered in the background. */
@@ -48,6 +52,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     routeOf: (team) => routeOf(settings, team),
   };
   const preparing = { settings, regressions: deps.regressions, env, definitionOf: outbox.definitionOf };
+  let counted: Undelivered[] = [];
   const sender = new Sender({
     outbox,
     prepare: (notification, channel) => prepare(preparing, notification, channel),
@@ -57,6 +62,13 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     log: deps.log,
     now: deps.now,
     tryMs: deps.tryMs ?? TRY_MS,
+    patience: {
+      giveUpMs: settings.give_up_after_seconds * 1000,
+      forward: (failed, at) => forwardOf(settings, failed, at),
+    },
+    recount: async () => {
+      counted = await outbox.undelivered();
+    },
   });
   const writes = (run: ActiveRun, plan: () => Plan): Write[] => {
     const { notifications, notes } = planned(run, plan, deps.log);
@@ -70,6 +82,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     approvalAsked: (run, request) => writes(run, () => planApproval(planning, run, request)),
     regressionAlert: (alert) => planRegression(planning, alert),
     sender,
+    warnings: () => counted.map(warningOf),
   };
 }
 

@@ -48,6 +48,10 @@ async function ownConfig(
     }
     case 'regression':
       return ofEntry(regressions, source.goldenSet);
+    case 'fallback':
+      return settings.fallback
+        ? { ok: true, own: settings.fallback.config, byOperator: true }
+        : unusable('notifications.fallback is gone');
     case 'definition': {
       const pipeline = runId === null ? null : await definitionOf(runId);
       const written = pipeline && chooseMessages(pipeline, source.step, message.event)[source.index];

@@ -9,6 +9,7 @@ import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
+import { resendNotification } from '../store/tables/notification-list.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
 import { endRun, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { type FakeChat, fakeReceiver, fakeSlack, SLACK_TOKEN, slackRateLimit } from './fixtures/chats.ts';
@@ -54,7 +55,11 @@ beforeEach(async () => {
   site = await newTestDatabase();
   database = await site.open();
   slack = await fakeSlack();
-  settings = { slack: { bot_token: SLACK_TOKEN, channel: '#alerts', api_url: slack.url }, routes: {} };
+  settings = {
+    slack: { bot_token: SLACK_TOKEN, channel: '#alerts', api_url: slack.url },
+    routes: {},
+    give_up_after_seconds: 3_600,
+  };
   clock = AT;
   lines = [];
   notifications = service();
@@ -139,30 +144,106 @@ describe('a run that ends tells its channel', () => {
     expect(await events()).toEqual([['notification_sent', 'notification of escalate went to slack']]);
   });
 
-  test('three tries with growing pauses, then it has failed and the run is as it was', async () => {
+  test('a channel that is away for 45 seconds gets the message afterwards', async () => {
     await endRunOf(pipelineOf({ notifications: SAID }));
-    for (let answers = 0; answers < 4; answers += 1) slack.answer({ status: 500, body: 'oops' });
-    for (const [wait, tries] of [
-      [0, 1],
-      [1_999, 1],
-      [1, 2],
-      [14_999, 2],
-      [1, 3],
-      [999_999, 3],
-    ] as const) {
-      clock += wait;
+    slack.limit = () => ({ status: 503 });
+    for (let seconds = 0; seconds < 45; seconds += 1) {
       await sendDue();
-      expect(slack.received).toHaveLength(tries);
+      clock += 1_000;
     }
-    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 3, error: 'slack: answered 500' }]);
+    expect(notifications.warnings()).toEqual([
+      '1 message could not be delivered to slack yet; GET /notifications?status=pending lists it',
+    ]);
+    slack.limit = () => null;
+    for (let seconds = 0; seconds < 30; seconds += 1) {
+      await sendDue();
+      clock += 1_000;
+    }
+    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 6 }]);
+    expect(notifications.warnings()).toEqual([]);
+  });
+
+  test('the pauses grow to ten minutes until it is given up, and the run is as it was', async () => {
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    slack.limit = () => ({ status: 503 });
+    const pauses: number[] = [];
+    for (let before = clock; (await stored())[0]?.status === 'pending'; before = clock) {
+      await sendDue();
+      const [row] = await stored();
+      clock = row?.due_at ?? 0;
+      if (row?.status === 'pending') pauses.push((clock - before) / 1000);
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600, 600]);
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 15, error: 'slack: answered 503' }]);
     expect(await counters()).toEqual([['slack', 'failed', 1]]);
     expect(await events()).toEqual([
-      ['notification_failed', 'notification of escalate failed after 3 tries: slack: answered 500'],
+      ['notification_failed', 'notification of escalate failed after 15 tries: slack: answered 503'],
     ]);
     expect(lines).toMatchObject([
       { level: 'warn', msg: 'notification failed', fields: { channel: 'slack', run_id: RUN_ID } },
     ]);
     expect(await database.db.selectFrom('runs').select('status').execute()).toEqual([{ status: 'escalated' }]);
+    clock += 10_000;
+    await sendDue();
+    expect(notifications.warnings()).toEqual([
+      '1 message could not be delivered to slack; GET /notifications?status=failed lists it',
+    ]);
+  });
+
+  test('what a channel does not take goes to the fallback channel, once', async () => {
+    const receiver = await fakeReceiver();
+    settings = { ...settings, fallback: { channel: 'webhook', config: { url: `${receiver.url}/in` } } };
+    notifications = service();
+    slack.limit = () => ({ status: 503 });
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    await sendDue();
+    clock += 3_600_000;
+    await sendDue();
+    await sendDue();
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]?.body).toMatchObject({ event: 'escalate', run: { id: RUN_ID } });
+    expect(JSON.stringify(receiver.received[0]?.body)).toContain('slack did not take this message');
+    expect((await stored()).map(({ channel, status }) => [channel, status])).toEqual([
+      ['slack', 'forwarded'],
+      ['webhook', 'sent'],
+    ]);
+    expect((await events()).map(([, msg]) => msg)).toEqual([
+      'notification of escalate failed after 2 tries: slack: answered 503; it is sent to webhook instead',
+      'notification of escalate went to webhook',
+    ]);
+    clock += 10_000;
+    await sendDue();
+    expect(notifications.warnings()).toEqual([]);
+    await receiver.close();
+  });
+
+  test('a fallback that does not take it either has failed', async () => {
+    settings = { ...settings, fallback: { channel: 'slack', config: { channel: '#nowhere' } } };
+    notifications = service();
+    await endRunOf(
+      pipelineOf({ notifications: { escalate: [{ channel: 'slack', config: { channel: '#nowhere' } }] } }),
+    );
+    await sendDue();
+    await sendDue();
+    await sendDue();
+    expect((await stored()).map(({ status }) => status)).toEqual(['forwarded', 'failed']);
+  });
+
+  test('a message that was given up is sent again from its first try', async () => {
+    slack.limit = () => ({ status: 503 });
+    await endRunOf(pipelineOf({ notifications: SAID }));
+    clock += 3_600_000;
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 1 }]);
+    expect(await resendNotification(database, `${RUN_ID}/escalate/0`, clock)).toBe('failed');
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'pending', attempts: 1 }]);
+    slack.limit = () => null;
+    clock += 2_000;
+    await sendDue();
+    expect(await stored()).toMatchObject([{ status: 'sent', attempts: 2 }]);
+    expect(await resendNotification(database, `${RUN_ID}/escalate/0`, clock)).toBe('sent');
+    expect(await stored()).toMatchObject([{ status: 'sent' }]);
   });
 
   test('a rate limit moves the next try to when the receiver wants it', async () => {
@@ -343,14 +424,14 @@ describe('a receiver that wants fewer messages', () => {
     ]);
   });
 
-  test('has failed when it still wants none after an hour and three tries', async () => {
+  test('has failed when it still wants none when it is given up', async () => {
     slack.limit = () => ({ status: 429 });
     await endRunOf(pipelineOf({ notifications: SAID }));
     for (let minutes = 0; minutes < 70; minutes += 1) {
       await sendDue();
       clock += 60_000;
     }
-    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 3, error: 'slack: answered 429' }]);
+    expect(await stored()).toMatchObject([{ status: 'failed', attempts: 1, error: 'slack: answered 429' }]);
     expect(slack.received.length).toBeLessThan(70);
   });
 });

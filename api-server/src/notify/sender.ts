@@ -1,10 +1,11 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
+import type { Undelivered } from './undelivered.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
-import { type Claimed, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
+import { type Claimed, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
 
 /** What one try may take, in production. */
 export const TRY_MS = 10_000;
@@ -20,6 +21,7 @@ const BUSY_MS = 10_000;
 const SOON_MS = 100;
 const KEEP_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
+const RECOUNT_MS = 10_000;
 
 /** The store's side; claims and settlements are durable when they resolve. */
 export interface Outbox {
@@ -28,6 +30,8 @@ export interface Outbox {
   settle(settlement: Settlement): Promise<void>;
   prune(before: number): Promise<number>;
   definitionOf(runId: string): Promise<Pipeline | null>;
+  /** What did not reach its channel so far. */
+  undelivered(): Promise<Undelivered[]>;
 }
 
 export interface SenderDeps {
@@ -40,6 +44,9 @@ export interface SenderDeps {
   log: Io['log'];
   now(): number;
   tryMs: number;
+  patience: Patience;
+  /** Told every few seconds, and after a message was given up. */
+  recount(): Promise<void>;
 }
 
 /** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run. */
@@ -53,6 +60,7 @@ export class Sender {
   /** The last claim was full, so more may wait. */
   #more = false;
   #prunedAt = 0;
+  #recountAt = 0;
   #busyAt = 0;
   #limits = createRateLimits();
 
@@ -121,9 +129,16 @@ export class Sender {
       this.#more = claimed.length === limit;
       claimed.forEach((one) => this.#begin(one));
       await this.#prune(at);
+      await this.#recount(at);
     } catch (error) {
       log.warn({ err: error }, 'the outbox of notifications cannot be read; trying again');
     }
+  }
+
+  async #recount(at: number): Promise<void> {
+    if (at < this.#recountAt) return;
+    this.#recountAt = at + RECOUNT_MS;
+    await this.#deps.recount();
   }
 
   async #prune(at: number): Promise<void> {
@@ -151,9 +166,10 @@ export class Sender {
   async #deliver(claimed: Claimed): Promise<void> {
     const delivery = await this.#try(claimed);
     if (!delivery.ok && this.#stop.signal.aborted) return;
-    const settlement = settle(claimed, delivery, this.#deps.now());
+    const settlement = settle(claimed, delivery, this.#deps.now(), this.#deps.patience);
     await this.#deps.outbox.settle(settlement);
-    if (settlement.status !== 'failed') return;
+    if (!delivery.ok) this.#recountAt = 0;
+    if (settlement.status !== 'failed' && settlement.status !== 'forwarded') return;
     const { id, channel, runId, pipeline } = claimed;
     this.#deps.log.warn(
       { notification_id: id, channel, run_id: runId, pipeline, error: settlement.error },

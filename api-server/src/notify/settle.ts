@@ -1,88 +1,110 @@
+import { backoffMs } from '../backoff.ts';
 import type { RunEvent } from '../runs/state/model.ts';
 import type { Counter } from '../runs/state/records.ts';
 import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';
 
-export const MAX_ATTEMPTS = 3;
-/** Waits after the first and the second try; a receiver's own `Retry-After` may make them longer, up to the last. */
-const BACKOFF_MS = [2_000, 15_000] as const;
-const MAX_WAIT_MS = 600_000;
-/** How long a message waits for a receiver that wants fewer of them; those waits are no tries. */
-const PATIENCE_MS = 3_600_000;
+/** A receiver's own `Retry-After` may make a wait longer, up to the last. */
+const BACKOFF = { firstMs: 2_000, mostMs: 600_000 };
 /** The wait of a receiver that does not say how long. */
 export const UNSAID_WAIT_MS = 30_000;
 
 export interface Claimed extends Notification {
-  /** Tries that ended without success. */
+  /** Tries that ended without success; waits for a receiver that wants fewer messages are none. */
   attempts: number;
+  /** From when it is tried: its creation, or the last time that somebody had it sent again. */
+  triedFrom: number;
 }
 
 export interface Settlement {
   id: string;
   runId: string | null;
-  status: 'pending' | 'sent' | 'failed';
+  /** `forwarded`: given up, `forward` has it now. */
+  status: 'pending' | 'sent' | 'failed' | 'forwarded';
   attempts: number;
   /** Milliseconds; `nextAt` only where it stays pending. */
   at: number;
   nextAt: number | null;
   error: string | null;
   receipt: Record<string, string> | null;
+  forward: Notification | null;
   counters: Counter[];
   event: Omit<RunEvent, 'seq'>;
 }
 
+export interface Patience {
+  /** How long a message is tried (`notifications.give_up_after_seconds`). */
+  giveUpMs: number;
+  /** Where it goes then; null for nowhere. */
+  forward(claimed: Claimed, at: number): Notification | null;
+}
+
 /** What a try means for its row, for the metrics (production only) and for the run's log. */
-export function settle(claimed: Claimed, delivery: Delivery, at: number): Settlement {
+export function settle(claimed: Claimed, delivery: Delivery, at: number, patience: Patience): Settlement {
   const { id, runId, channel, stage } = claimed;
-  const patient = !delivery.ok && delivery.limited === true && at - claimed.createdAt < PATIENCE_MS;
-  const attempts = claimed.attempts + (patient ? 0 : 1);
-  const result = delivery.ok ? sent(delivery.receipt ?? null) : refusal(delivery, { channel, attempts, at, patient });
-  const { status, error } = result;
+  const again = !delivery.ok && delivery.retryable && at - claimed.triedFrom < patience.giveUpMs;
+  const attempts = claimed.attempts + (again && delivery.limited === true ? 0 : 1);
+  const result = delivery.ok
+    ? sent(delivery.receipt ?? null)
+    : again
+      ? later({ ...claimed, attempts }, delivery, at)
+      : givenUp(claimed, delivery, patience.forward(claimed, at));
+  const outcome = result.status === 'sent' ? 'sent' : 'failed';
   return {
     id,
     runId,
     attempts,
     at,
     ...result,
-    counters: stage === 'production' ? [{ metric: 'notifications_total', labels: [channel, status], value: 1 }] : [],
-    event: lineOf(claimed, { status, attempts, error, at }),
+    counters: stage === 'production' ? [{ metric: 'notifications_total', labels: [channel, outcome], value: 1 }] : [],
+    event: lineOf(claimed, { ...result, attempts, at }),
   };
 }
 
-type Result = Pick<Settlement, 'status' | 'nextAt' | 'error' | 'receipt'>;
+type Result = Pick<Settlement, 'status' | 'nextAt' | 'error' | 'receipt' | 'forward'>;
 
-const sent = (receipt: Settlement['receipt']): Result => ({ status: 'sent', nextAt: null, error: null, receipt });
+const sent = (receipt: Settlement['receipt']): Result => ({
+  status: 'sent',
+  nextAt: null,
+  error: null,
+  receipt,
+  forward: null,
+});
 
-interface Try {
-  channel: string;
-  attempts: number;
-  at: number;
-  patient: boolean;
+const errorOf = ({ channel }: Claimed, { message }: Refusal): string => cut(`${channel}: ${message}`, 300);
+
+function later(claimed: Claimed, refusal: Refusal, at: number): Result {
+  const asked = refusal.retryAfterMs ?? (refusal.limited ? UNSAID_WAIT_MS : 0);
+  const nextAt = at + waitAfter(claimed.attempts, asked);
+  return { status: 'pending', nextAt, error: errorOf(claimed, refusal), receipt: null, forward: null };
 }
 
-function refusal({ message, retryable, retryAfterMs }: Refusal, { channel, attempts, at, patient }: Try): Result {
-  const again = patient || (retryable && attempts < MAX_ATTEMPTS);
-  const nextAt = again ? at + waitAfter(attempts, retryAfterMs ?? (patient ? UNSAID_WAIT_MS : 0)) : null;
-  return { status: again ? 'pending' : 'failed', nextAt, error: cut(`${channel}: ${message}`, 300), receipt: null };
-}
+const givenUp = (claimed: Claimed, refusal: Refusal, forward: Notification | null): Result => ({
+  status: forward ? 'forwarded' : 'failed',
+  nextAt: null,
+  error: errorOf(claimed, refusal),
+  receipt: null,
+  forward,
+});
 
 const waitAfter = (attempts: number, asked: number): number =>
-  Math.min(Math.max(BACKOFF_MS[Math.max(attempts, 1) - 1] ?? MAX_WAIT_MS, asked), MAX_WAIT_MS);
+  Math.min(Math.max(backoffMs(Math.max(attempts, 1), BACKOFF), asked), BACKOFF.mostMs);
 
 function lineOf(
   { channel, insteadOf, event, runId }: Claimed,
-  end: Pick<Settlement, 'status' | 'attempts' | 'error' | 'at'>,
+  end: Pick<Settlement, 'status' | 'attempts' | 'error' | 'at' | 'forward'>,
 ): Settlement['event'] {
   const instead = insteadOf === null ? '' : ` instead of ${insteadOf} (testing)`;
   const tries = end.attempts === 1 ? '1 try' : `${end.attempts} tries`;
-  const failed = end.status === 'failed';
+  const failed = end.status !== 'sent';
+  const then = end.forward ? `; it is sent to ${end.forward.channel} instead` : '';
   return {
     ts: new Date(end.at).toISOString(),
     level: failed ? 'warn' : 'info',
     event: failed ? 'notification_failed' : 'notification_sent',
     msg: failed
-      ? `notification of ${event} failed after ${tries}: ${end.error ?? ''}`
+      ? `notification of ${event} failed after ${tries}: ${end.error ?? ''}${then}`
       : `notification of ${event} went to ${channel}${instead}`,
     run_id: runId,
     channel,

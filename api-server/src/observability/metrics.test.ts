@@ -9,6 +9,7 @@ const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =
   createMetrics({
     readCounters: () => Promise.resolve(stored),
     runsInProgress: () => Promise.resolve(2),
+    undelivered: () => Promise.resolve([]),
     approvalsPending: () => pending,
     teamBudgets: { shop: 10, idle: 5 },
     now: () => Date.parse('2026-11-30T23:59:59Z'),

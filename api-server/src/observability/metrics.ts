@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Undelivered } from '../notify/undelivered.ts';
 import { type Family, renderFamilies } from './exposition.ts';
 import { storedFamilies, type StoredValue } from './stored-families.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
@@ -8,6 +9,8 @@ export interface MetricsDeps {
   readCounters(): Promise<StoredValue[]>;
   /** Active production runs. */
   runsInProgress(): Promise<number>;
+  /** Messages that did not reach their channel. */
+  undelivered(): Promise<Undelivered[]>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */
   approvalsPending(): ReadonlyMap<string, number>;
   /** Monthly budgets by team; empty without prices. */
@@ -37,14 +40,16 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const dropped = bySource(deps.sources);
   return {
     render: async () => {
-      const [stored, health, inProgress] = await Promise.all([
+      const [stored, health, inProgress, undelivered] = await Promise.all([
         deps.readCounters(),
         processHealth(),
         deps.runsInProgress(),
+        deps.undelivered(),
       ]);
       const pending = deps.approvalsPending();
       const own = ownFamilies({
         inProgress,
+        undelivered,
         pending,
         failures,
         deliveries: deliveries.counts,
@@ -93,13 +98,14 @@ function lazyProcessHealth(): () => Promise<string> {
 
 interface OwnValues {
   inProgress: number;
+  undelivered: readonly Undelivered[];
   pending: ReadonlyMap<string, number>;
   failures: ReadonlyMap<string, number>;
   deliveries: Counts;
   dropped: Counts;
 }
 
-function ownFamilies({ inProgress, pending, failures, deliveries, dropped }: OwnValues): Family[] {
+function ownFamilies({ inProgress, undelivered, pending, failures, deliveries, dropped }: OwnValues): Family[] {
   const waiting = pending.size === 0 ? new Map([['', 0]]) : pending;
   return [
     {
@@ -107,6 +113,18 @@ function ownFamilies({ inProgress, pending, failures, deliveries, dropped }: Own
       help: 'Production runs that have not ended',
       type: 'gauge',
       samples: [{ labels: [], value: inProgress }],
+    },
+    {
+      name: 'service_notifications_undelivered',
+      help: 'Messages that did not reach their channel so far',
+      type: 'gauge',
+      samples: undelivered.map(({ channel, state, count }) => ({
+        labels: [
+          ['channel', channel],
+          ['state', state],
+        ],
+        value: count,
+      })),
     },
     {
       name: 'service_human_approvals_pending',

@@ -16,6 +16,11 @@ import { createReplays, type Replays, type ReplaysDeps } from './replay/replay.t
 import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
 import { createStatistics, type Statistics, type StatisticsDeps } from './statistics/statistics.ts';
 import { createStatus, type Status, type StatusDeps } from './status/status.ts';
+import {
+  createNotificationLog,
+  type NotificationLog,
+  type NotificationLogDeps,
+} from './notifications/notifications.ts';
 import type { ScheduleLine } from './views/schedule.ts';
 import type { Database } from '../store/db/database.ts';
 import { type AuditEntry, insertAudit } from '../store/tables/audit.ts';
@@ -26,6 +31,7 @@ export interface Services {
   keptDeliveries: KeptDeliveries;
   runs: Runs;
   approvals: Decisions;
+  notifications: NotificationLog;
   feedback: Feedback;
   definitions: Definitions;
   definitionWrites: DefinitionWrites;
@@ -54,6 +60,7 @@ export interface ServiceParts
     Omit<HistoryDeps, 'database'>,
     Omit<EvaluationsDeps, 'pipeline'>,
     Omit<ReplaysDeps, 'record'>,
+    Pick<NotificationLogDeps, 'sendSoon'>,
     StatusDeps,
     ClusterDeps {
   database: Database;
@@ -74,6 +81,7 @@ export function createServices(parts: ServiceParts): Services {
     keptDeliveries: createKeptDeliveries({ ...deps, take: deliveries.take }),
     runs: createRuns(deps),
     approvals: createDecisions(parts.approvals),
+    notifications: createNotificationLog(deps),
     feedback: createFeedback(deps),
     definitions,
     definitionWrites: createDefinitionWrites(deps),

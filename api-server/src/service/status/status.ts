@@ -6,6 +6,8 @@ export interface StatusDeps {
   version: string;
   /** Active runs and their limit. */
   activeRuns(): number;
+  /** What operators should know; never part of the status. */
+  warnings(): string[];
   maxRuns: number;
   /** The readiness checks; true means passed. */
   readiness(): Readiness;
@@ -20,8 +22,21 @@ export interface Status {
   renderMetrics(): Promise<string>;
 }
 
-export const createStatus = ({ version, activeRuns, maxRuns, readiness, renderMetrics }: StatusDeps): Status => ({
-  health: () => ({ status: 'ok', version, active_runs: activeRuns(), max_concurrent_runs: maxRuns }),
+export const createStatus = ({
+  version,
+  activeRuns,
+  maxRuns,
+  warnings,
+  readiness,
+  renderMetrics,
+}: StatusDeps): Status => ({
+  health: () => ({
+    status: 'ok',
+    version,
+    active_runs: activeRuns(),
+    max_concurrent_runs: maxRuns,
+    warnings: warnings(),
+  }),
   ready: () => {
     const failing = Object.entries(readiness()).flatMap(([check, well]) => (well ? [] : [check]));
     if (failing.length > 0)

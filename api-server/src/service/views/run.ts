@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NotificationLine, notificationLine } from './notification.ts';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
@@ -108,6 +109,8 @@ export const RunDetail = component(
     children: z.array(RunLine),
     /** Runs that repeat this one, the newest first. */
     reruns: z.array(RunLine),
+    /** The messages about it, newest first, and whether they arrived. */
+    notifications: z.array(NotificationLine),
     steps: z.array(StepDetail),
   }),
   {
@@ -122,6 +125,7 @@ export const RunDetail = component(
     feedback: null,
     children: [],
     reruns: [],
+    notifications: [],
     steps: [],
   },
 );
@@ -188,6 +192,7 @@ export const runDetailView = (found: StoredRun): RunDetail =>
     feedback: found.feedback && runFeedbackView(found.feedback),
     children: found.children.map(runLine),
     reruns: found.reruns.map(runLine),
+    notifications: found.notifications.map(notificationLine),
     steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
   });
 

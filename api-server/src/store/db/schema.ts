@@ -125,6 +125,8 @@ export interface NotificationRow {
   ended_at: number | null;
   error: string | null;
   receipt: string | null;
+  /** From when it is tried again; null for its creation. */
+  tried_from: number | null;
 }
 
 export interface ApprovalRow {

@@ -11,6 +11,7 @@ import { versions } from './0009-versions.ts';
 import { replay } from './0010-replay.ts';
 import { goldenSets } from './0011-golden-sets.ts';
 import { deliveries } from './0012-deliveries.ts';
+import { escalations } from './0013-escalations.ts';
 import { raw } from './0015-raw.ts';
 import { warnings } from './0016-warnings.ts';
 
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { id: '0010-replay', up: replay },
   { id: '0011-golden-sets', up: goldenSets },
   { id: '0012-deliveries', up: deliveries },
+  { id: '0013-escalations', up: escalations },
   { id: '0015-raw', up: raw },
   { id: '0016-warnings', up: warnings },
 ];

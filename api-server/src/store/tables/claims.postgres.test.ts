@@ -139,6 +139,7 @@ test('lines that two processes add to the log of an ended run are all kept', asy
       nextAt: null,
       error: null,
       receipt: null,
+      forward: null,
       counters: [],
       event: line,
     }),

@@ -38,6 +38,7 @@ const settlement = (change: Partial<Settlement> = {}): Settlement => ({
   nextAt: null,
   error: null,
   receipt: { ts: '1' },
+  forward: null,
   counters: [{ metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 }],
   event: { ts: new Date(AT).toISOString(), level: 'info', event: 'notification_sent', msg: 'sent' },
   ...change,
@@ -98,7 +99,7 @@ test('what was stored comes back as it was, once', async () => {
   const notification = one('a', { channel: 'slack', source: { from: 'definition', step: 'look', index: 1 } });
   await store(notification);
   await store(notification, one('a', { channel: 'email' }));
-  expect(await claim(AT)).toEqual([{ ...notification, attempts: 0 }]);
+  expect(await claim(AT)).toEqual([{ ...notification, attempts: 0, triedFrom: AT }]);
 });
 
 test('a transaction that fails leaves nothing to tell', async () => {

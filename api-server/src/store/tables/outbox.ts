@@ -7,13 +7,14 @@ import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/mode
 import { addCounters } from '../db/counters.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
+import { undelivered } from './notification-list.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 import { toWrite } from '../db/write.ts';
 
-type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt'>;
+type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt' | 'tried_from'>;
 
 const insertRow = statement<Fresh>((db, slot) =>
   db
@@ -130,6 +131,7 @@ const toClaimed = (row: NotificationRow): Claimed => ({
   message: JSON.parse(row.message) as Message,
   createdAt: row.created_at,
   attempts: row.attempts,
+  triedFrom: row.tried_from ?? row.created_at,
 });
 
 type Settled = Pick<NotificationRow, 'id' | 'status' | 'attempts' | 'due_at' | 'ended_at' | 'error' | 'receipt'>;
@@ -157,6 +159,7 @@ export async function settleNotification(tx: Tx, settlement: Settlement): Promis
   };
   const changed = await tx.run(settleRow, row);
   if (changed === 0 || ended === null) return;
+  if (settlement.forward) await insertNotifications(tx, [settlement.forward]);
   await addCounters(tx, settlement.counters);
   if (settlement.runId !== null) await appendToEndedRun(tx, settlement.runId, settlement.event);
 }
@@ -201,5 +204,6 @@ export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox =
   claim: async (claim) => ((await anyDue(database.db, claim.now)) ? database.write((tx) => claimDue(tx, claim)) : []),
   settle: (settlement) => database.write((tx) => settleNotification(tx, settlement)),
   prune: (before) => database.write((tx) => pruneNotifications(tx, before)),
+  undelivered: () => undelivered(database.db),
   definitionOf: async (runId) => (await runDefinition(database.db, runId)) as Pipeline | null,
 });

@@ -3,6 +3,7 @@ import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { currentSteps } from './list-runs.ts';
+import { type ListedNotification, listNotifications } from './notification-list.ts';
 import { readRaw } from './raw-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
@@ -21,9 +22,12 @@ export interface RunDetail {
   children: Run[];
   /** Runs that repeat this one, the newest first, at most `MAX_RERUNS`. */
   reruns: Run[];
+  /** The newest first, at most `MAX_NOTIFICATIONS`. */
+  notifications: ListedNotification[];
 }
 
 const MAX_RERUNS = 50;
+const MAX_NOTIFICATIONS = 50;
 
 /** Null for an unknown run. */
 export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: boolean }): Promise<RunDetail | null> {
@@ -34,7 +38,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     .where('id', '=', id)
     .executeTakeFirst();
   if (!row) return null;
-  const [steps, marks, children, reruns, current] = await Promise.all([
+  const [steps, marks, children, reruns, current, notifications] = await Promise.all([
     db
       .selectFrom('step_executions')
       .selectAll()
@@ -52,6 +56,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
       .limit(MAX_RERUNS)
       .execute(),
     currentSteps(db, [row]),
+    listNotifications(db, { run: id }, MAX_NOTIFICATIONS),
   ]);
   const executed = steps.map(toStep);
   const waiting = await waitingChildren(db, [row, ...children]);
@@ -64,6 +69,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     stepFeedback: marks.steps,
     children: children.map((child) => toRun(asWaiting(child, waiting), null)),
     reruns: reruns.map((again) => toRun(again, null)),
+    notifications,
   };
 }
 

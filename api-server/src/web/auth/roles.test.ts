@@ -18,6 +18,7 @@ const SPEC: [pattern: RegExp, who: 'none' | 'webhook' | 'viewer' | 'operator' | 
   [/^POST \/approvals\/[^/]+$/, 'operator'],
   [/^(POST|PATCH|DELETE) \/golden-sets(\/.*)?$/, 'operator'],
   [/^POST \/triggers\/preview$/, 'operator'],
+  [/^POST \/notifications\/[^/]+\/(resend|dismiss)$/, 'operator'],
   [/^POST \/(steps|pipelines)\/[^/]+\/replay(\/estimate|\/start)?$/, 'operator'],
   [/^POST \/deliveries\/[^/]+\/redeliver$/, 'operator'],
   [/^(POST|PUT|DELETE) \/(pipelines|steps)(\/[^/]+)?$/, 'admin'],

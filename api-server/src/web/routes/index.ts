@@ -9,6 +9,7 @@ import { definitionWriteRoutes } from './definition-writes.ts';
 import { definitionRoutes } from './definitions.ts';
 import { feedbackRoutes } from './feedback.ts';
 import { goldenSetRoutes } from './golden-sets.ts';
+import { notificationRoutes } from './notifications.ts';
 import { readinessRoutes } from './readiness.ts';
 import { regressionRoutes } from './regressions.ts';
 import { replayRoutes } from './replays.ts';
@@ -42,6 +43,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...runRoutes(services),
     ...streamRoutes({ ...services, ...streaming }),
     ...approvalRoutes(services),
+    ...notificationRoutes(services),
     ...feedbackRoutes(services),
     ...definitionRoutes(services),
     ...definitionWriteRoutes(services),

@@ -79,7 +79,7 @@ async function start({ entry = {}, replay = {}, agents = {} }: Options = {}) {
     },
   });
   notifications = createNotifications({
-    settings: { routes: {} },
+    settings: { routes: {}, give_up_after_seconds: 60 },
     regressions,
     publicUrl: 'https://signalbox.example/',
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),

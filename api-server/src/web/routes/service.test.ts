@@ -37,6 +37,7 @@ test('health depends on nothing', () =>
         version: '0.0.0-test',
         active_runs: 3,
         max_concurrent_runs: 10,
+        warnings: [],
       });
       const ready = await app.inject('/ready');
       expect(ready.statusCode).toBe(503);

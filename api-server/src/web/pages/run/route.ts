@@ -76,6 +76,16 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     return reply.redirect(form['next'] === undefined ? ofRun : safeReturn(form['next']), 303);
   });
 
+  app.post('/ui/runs/:id/messages', async (request, reply) => {
+    const by = await operatorOf(context, request, reply);
+    if (by === null) return reply;
+    const { id: message, action } = (request.body ?? {}) as Record<string, unknown>;
+    const change = action === 'dismiss' ? deps.notifications.dismiss : deps.notifications.resend;
+    // A message that was sent meanwhile is shown as it is.
+    await change(String(message), by).catch(unlessConflict);
+    return reply.redirect(`${paths.run(runIdOf(request))}#messages`, 303);
+  });
+
   app.post('/ui/runs/:id/cancel', async (request, reply) => {
     const by = await operatorOf(context, request, reply);
     if (by === null) return reply;

@@ -14,6 +14,7 @@ import { runLog } from './step/log.ts';
 import type { Layout } from './graph/layout.ts';
 import { markView } from './step/mark.ts';
 import { pinOf } from './step/pin.ts';
+import { messageRows } from './messages.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
@@ -159,6 +160,8 @@ export function runView(given: RunInput) {
     rerunOf: rerunNote(run),
     reruns: rerunRows(run, now),
     children: childRows(run, now),
+    messages: messageRows(run, { now, operator: mayOperate(input.viewer) }),
+    messagesPath: paths.runMessages(run.id),
     panel: chosenPanel(input, chosen, plan),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
     contextOpen: run.steps.length <= 6,

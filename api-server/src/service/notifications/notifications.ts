@@ -1,0 +1,62 @@
+import { AppError } from '@signalbox/crds';
+import { z } from 'zod';
+import type { Database } from '../../store/db/database.ts';
+import {
+  dismissNotification,
+  listNotifications,
+  NOTIFICATION_STATUSES,
+  resendNotification,
+} from '../../store/tables/notification-list.ts';
+import type { Actor } from '../actor.ts';
+import type { RecordAction } from '../audit/record.ts';
+import { count, RunId } from '../fields.ts';
+import { type NotificationChanged, notificationLine, type NotificationList } from '../views/notification.ts';
+
+export const NotificationsQuery = z.strictObject({
+  status: z.enum(NOTIFICATION_STATUSES).optional(),
+  run: RunId.optional(),
+  limit: count(1, 200).default(50),
+});
+export type NotificationsQuery = z.output<typeof NotificationsQuery>;
+
+/** The messages of runs: whether they arrived (Orchestration 6). */
+export interface NotificationLog {
+  /** The newest first. */
+  list(query: NotificationsQuery): Promise<NotificationList>;
+  /** Has a message tried at once, from its first try. Throws `not_found`, and `conflict` where it was sent or dismissed. */
+  resend(id: string, actor: Actor): Promise<NotificationChanged>;
+  /** Leaves a message unsent: it is no longer tried and no longer warned of. Throws like `resend`. */
+  dismiss(id: string, actor: Actor): Promise<NotificationChanged>;
+}
+
+export interface NotificationLogDeps {
+  database: Database;
+  /** Has the outbox looked at soon. */
+  sendSoon(): void;
+  record: RecordAction;
+  now(): number;
+}
+
+const CHANGES = {
+  resend: { change: resendNotification, status: 'pending' },
+  dismiss: { change: dismissNotification, status: 'dismissed' },
+} as const;
+
+export function createNotificationLog({ database, sendSoon, record, now }: NotificationLogDeps): NotificationLog {
+  const perform = (action: keyof typeof CHANGES) => async (id: string, actor: Actor) => {
+    const { change, status } = CHANGES[action];
+    const before = await change(database, id, now());
+    if (before === null) throw new AppError('not_found', 'there is no notification with this id');
+    if (before === 'sent' || before === 'dismissed') throw new AppError('conflict', `the notification was ${before}`);
+    await record(actor, { action, targetType: 'notification', target: id, outcome: status });
+    sendSoon();
+    return { status, id };
+  };
+  return {
+    list: async ({ limit, ...filter }) => ({
+      notifications: (await listNotifications(database.db, filter, limit)).map(notificationLine),
+    }),
+    resend: perform('resend'),
+    dismiss: perform('dismiss'),
+  };
+}
