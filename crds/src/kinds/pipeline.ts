@@ -33,7 +33,12 @@ export type Concurrency = z.infer<typeof Concurrency>;
 /** Limit on what one run may spend; a run over it escalates. */
 export const Budget = z
   .strictObject({
-    max_tokens: z.number().int().positive().optional().describe('input and output tokens of all calls together'),
+    max_tokens: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe('input and output tokens of all calls together, those of sub-runs too'),
     max_cost: z.number().positive().optional().describe("cost limit in the service's currency"),
   })
   .refine((budget) => budget.max_tokens !== undefined || budget.max_cost !== undefined, 'needs max_tokens or max_cost');

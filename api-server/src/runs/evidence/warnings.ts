@@ -36,7 +36,7 @@ export function refuseBlanks({ run, step, name }: Pick<StepContext, 'run' | 'ste
 export function withWarnings(begun: Begun, ending: Ending): Ending {
   const warnings = warningsOf(begun, ending);
   if (warnings.length === 0) return ending;
-  begun.run.totals.warnings += warnings.length;
+  begun.run.totals.warningCount += warnings.length;
   return { ...ending, report: { ...(ending.report ?? NO_GATE), warnings } };
 }
 

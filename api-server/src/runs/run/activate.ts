@@ -4,11 +4,13 @@ import type { NewRun } from '../state/new-run.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { stepView } from './step-view.ts';
 
+export const depthUnder = (parent: ActiveRun | null): number => (parent === null ? 1 : parent.depth + 1);
+
 /** A run at its beginning. */
 export function activate(
   hub: EventHub,
   fresh: NewRun,
-  { slot, depth, concurrencyGroup }: Pick<ActiveRun, 'slot' | 'depth' | 'concurrencyGroup'>,
+  { slot, concurrencyGroup, parent }: Pick<ActiveRun, 'slot' | 'concurrencyGroup' | 'parent'>,
 ): ActiveRun {
   return {
     id: fresh.id,
@@ -23,10 +25,12 @@ export function activate(
     results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(),
     pending: [],
-    totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warnings: 0 },
+    totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warningCount: 0 },
+    below: { tokens: 0, cost: 0 },
+    parent,
     blanks: new Map(),
     slot,
-    depth,
+    depth: depthUnder(parent),
     concurrencyGroup,
     log: {},
     span: NO_SPAN,

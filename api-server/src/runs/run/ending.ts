@@ -92,7 +92,7 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     output_tokens: run.totals.outputTokens,
     cost: run.totals.cost,
     unpriced_steps: run.totals.unpricedSteps,
-    warning_count: run.totals.warnings,
+    warning_count: run.totals.warningCount,
     pipeline_name: run.pipeline.name,
     stage: run.stage,
     team: run.team,

@@ -141,7 +141,7 @@ export function createEngine(deps: EngineDeps): Engine {
     const restored = restore(deps.hub, stored, {
       now: deps.step.now(),
       slot: slotOf(deps.capacity, false),
-      depth: 1,
+      parent: null,
       // A place in a concurrency group that processes share was taken with the claim.
       concurrencyGroup: deps.enterShared ? null : concurrencyGroupOf(deps.step.templates, stored),
     });
@@ -155,7 +155,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   /** A sub-run whose parent is not resumed is cancelled. */
   const endOrphan = (stored: InterruptedRun) => {
-    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), depth: 1, concurrencyGroup: null };
+    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), parent: null, concurrencyGroup: null };
     const error = { step: null, message: 'its parent run has ended' };
     void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
   };
@@ -193,7 +193,7 @@ export function createEngine(deps: EngineDeps): Engine {
     begin: (fresh, state) => {
       const run = activate(deps.hub, fresh, {
         slot: slotOf(deps.capacity, state === 'running'),
-        depth: 1,
+        parent: null,
         concurrencyGroup: fresh.concurrencyGroup,
       });
       traced(deps, run);

@@ -1,9 +1,11 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { ActiveRun, Slot } from '../state/active-run.ts';
+import type { ActiveRun, Slot, Spent } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
-import { spentBy } from '../state/cost.ts';
+import { spentWithBelow } from '../state/budget.ts';
+import { addBelow, spentBy } from '../state/cost.ts';
 import { NO_SPAN } from '../state/span.ts';
+import { depthUnder } from './activate.ts';
 import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 
@@ -23,13 +25,15 @@ export interface InterruptedRun {
   triggeredAt: number;
   steps: StepExecution[];
   events: RunEvent[];
+  /** Of sub-runs that have ended, and theirs. */
+  below: Spent;
 }
 
 export interface Taking {
   now: number;
   slot: Slot;
-  depth: number;
   concurrencyGroup: ConcurrencyGroup | null;
+  parent: ActiveRun | null;
 }
 
 export type Restored =
@@ -40,9 +44,10 @@ export type Restored =
 export function restore(
   hub: EventHub,
   stored: InterruptedRun,
-  { now, slot, depth, concurrencyGroup }: Taking,
+  { now, slot, concurrencyGroup, parent }: Taking,
 ): Restored {
-  const run = { ...rebuild(hub, stored), slot, depth, concurrencyGroup };
+  const run = { ...rebuild(hub, stored), slot, depth: depthUnder(parent), concurrencyGroup, parent };
+  addBelow(parent, spentWithBelow(run));
   const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
   if (reason === null) return { go: true, run };
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
@@ -63,7 +68,10 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
   return null;
 }
 
-function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' | 'depth' | 'concurrencyGroup'> {
+function rebuild(
+  hub: EventHub,
+  stored: InterruptedRun,
+): Omit<ActiveRun, 'slot' | 'depth' | 'concurrencyGroup' | 'parent'> {
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
   const gated = ended.findLast(
@@ -83,6 +91,7 @@ function rebuild(hub: EventHub, stored: InterruptedRun): Omit<ActiveRun, 'slot' 
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(ended),
+    below: stored.below,
     blanks: new Map(),
     log: {},
     span: NO_SPAN,

@@ -99,7 +99,7 @@ async function childRun(
   { id, stored }: Existing,
 ): Promise<ActiveRun | Refused> {
   const { parent, slot } = request;
-  const place = { slot, depth: parent.depth + 1 };
+  const place = { slot, parent };
   if (stored) {
     const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
     const restored = restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup });
@@ -112,13 +112,13 @@ async function childRun(
   if (!deps.mayCall(parent.pipeline.name, pipeline))
     return refuse('not_allowed', `pipeline ${pipeline.name} belongs to another namespace`);
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
-  if (place.depth > MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
+  if (parent.depth >= MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
   return create(deps, request, { id, pipeline, ...place });
 }
 
 const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });
 
-interface Fresh extends Pick<ActiveRun, 'slot' | 'depth'> {
+interface Fresh extends Pick<ActiveRun, 'slot' | 'parent'> {
   id: string;
   pipeline: LoadedPipeline;
 }

@@ -15,6 +15,12 @@ export interface StepView {
   next_step_context: unknown;
 }
 
+export interface Spent {
+  tokens: number;
+  /** In currency units; what has no price costs nothing. */
+  cost: number;
+}
+
 /** A run in progress in this process. */
 export interface ActiveRun {
   readonly id: string;
@@ -38,8 +44,12 @@ export interface ActiveRun {
     outputTokens: number;
     cost: number | null;
     unpricedSteps: number;
-    warnings: number;
+    warningCount: number;
   };
+  /** Spent by its sub-runs, and by theirs. */
+  readonly below: Spent;
+  /** The run whose step started this one. */
+  readonly parent: ActiveRun | null;
   /** Values that texts of its steps use and that did not exist: by step, then by text. */
   readonly blanks: Map<string, Map<string, Set<string>>>;
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile. */

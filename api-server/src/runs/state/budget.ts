@@ -1,12 +1,28 @@
-import type { ActiveRun } from './active-run.ts';
+import type { ActiveRun, Spent } from './active-run.ts';
 
-/** Why the run may not spend any more; null while it may. */
-export function overBudget({ pipeline, totals }: ActiveRun): string | null {
-  const { max_tokens: maxTokens = Infinity, max_cost: maxCost = Infinity } = pipeline.budget ?? {};
-  const used = totals.inputTokens + totals.outputTokens;
-  if (used >= maxTokens) return `the run's budget of ${maxTokens} tokens is spent (${used} used)`;
-  const cost = totals.cost ?? 0;
-  return cost < maxCost ? null : `the run's budget of ${maxCost} is spent (${shown(cost)} used)`;
+/** What a run and all its sub-runs have spent. */
+export const spentWithBelow = ({ totals, below }: Pick<ActiveRun, 'totals' | 'below'>): Spent => ({
+  tokens: totals.inputTokens + totals.outputTokens + below.tokens,
+  cost: (totals.cost ?? 0) + below.cost,
+});
+
+/** Why the run may not spend any more; null while it may. A sub-run may spend what is left of every run above it. */
+export function overBudget(run: ActiveRun): string | null {
+  for (let one: ActiveRun | null = run; one !== null; one = one.parent) {
+    const why = overOwn(
+      one,
+      one === run ? "the run's budget" : `the budget of run ${one.id}, which this run belongs to,`,
+    );
+    if (why !== null) return why;
+  }
+  return null;
+}
+
+function overOwn(run: ActiveRun, whose: string): string | null {
+  const { max_tokens: maxTokens = Infinity, max_cost: maxCost = Infinity } = run.pipeline.budget ?? {};
+  const { tokens, cost } = spentWithBelow(run);
+  if (tokens >= maxTokens) return `${whose} of ${maxTokens} tokens is spent (${tokens} used)`;
+  return cost < maxCost ? null : `${whose} of ${maxCost} is spent (${shown(cost)} used)`;
 }
 
 /** Sums of small prices are not exact; six digits are. */

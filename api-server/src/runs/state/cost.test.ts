@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
 import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
-import { createWorld, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { createWorld, hang, type Script, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 import { failure, type AgentFailure } from './executor.ts';
 import type { CostPart } from './model.ts';
 
@@ -199,6 +199,44 @@ describe('a run', () => {
     expect(row('three')).toMatchObject({ status: 'escalated', error: { type: 'budget' }, cost: null });
     expect(run.error?.message).toBe("the run's budget of 2 is spent (2 used)");
     expect(world.calls).toHaveLength(2);
+  });
+
+  test('a budget covers the sub-runs of its run, which may spend what is left of it', async () => {
+    const sub = (name: string) => `  - {name: ${name}, executor: pipeline, pipeline: q, on_failure: continue}\n`;
+    const q = text(step('one') + step('two')).replace('name: p', 'name: q');
+    const parent = text(sub('first') + sub('second'), 'budget: {max_cost: 3}\n');
+    await make({ pipelines: [parent, q], agents: AGENTS, pricing });
+    const { run, step: row, children, below } = await world.run('p');
+    expect(world.calls).toHaveLength(3);
+    expect(children.map(({ status, cost }) => [status, cost])).toEqual([
+      ['completed', 2],
+      ['escalated', 1],
+    ]);
+    expect(children[1]?.error?.message).toBe(
+      `the budget of run ${run.id}, which this run belongs to, of 3 is spent (3 used)`,
+    );
+    expect(row('second').status).toBe('escalated');
+    expect([run.cost, below]).toMatchObject([null, { cost: 3, inputTokens: 30, outputTokens: 15, unpricedSteps: 0 }]);
+  });
+
+  test('after a restart a budget still knows what sub-runs have spent', async () => {
+    const sub = '  - {name: first, executor: pipeline, pipeline: q}\n';
+    const q = text(step('one')).replace('name: p', 'name: q');
+    let hold = true;
+    const slow: Script = (call) => (hold ? hang(call) : sure(0.9));
+    const parent = text(
+      sub + step('two').replace('agent: a', 'agent: slow') + step('three'),
+      'budget: {max_cost: 2}\n',
+    );
+    await make({ pipelines: [parent, q], agents: { ...AGENTS, slow }, pricing });
+    const id = await world.start('p');
+    await expect.poll(() => world.calls.length).toBe(2);
+    hold = false;
+    await world.restart();
+    await world.engine.resume();
+    const { run, step: row } = await world.ended(id);
+    expect(run).toMatchObject({ status: 'escalated', cost: 1 });
+    expect(row('three').error?.message).toBe("the run's budget of 2 is spent (2 used)");
   });
 
   test('after a restart a run still knows what it has spent, second opinions included', async () => {

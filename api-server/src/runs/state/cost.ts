@@ -1,4 +1,4 @@
-import type { ActiveRun } from './active-run.ts';
+import type { ActiveRun, Spent } from './active-run.ts';
 import type { CostPart, StepExecution } from './model.ts';
 import type { Counter } from './records.ts';
 
@@ -36,19 +36,35 @@ export const NO_PRICES: PriceOf = () => null;
 
 /** What a step has spent so far, one part for each agent that was asked for it. */
 export interface Spending {
-  run: Pick<ActiveRun, 'totals'>;
+  run: Pick<ActiveRun, 'totals' | 'parent'>;
   costs: CostPart[];
 }
 
 /** Adds what an agent used to its step and run at once, so that budgets see it; agents that count no tokens cost nothing. */
 export function spend(priceOf: PriceOf, { run, costs }: Spending, used: Omit<CostPart, 'cost' | 'source'>): void {
-  if (used.inputTokens === null && used.outputTokens === null) return;
+  const { inputTokens, outputTokens } = used;
+  if (inputTokens === null && outputTokens === null) return;
   const price = priceOf(used);
   costs.push({ ...used, cost: price && price.cost, source: price && price.source });
-  const { totals } = run;
-  totals.inputTokens += used.inputTokens ?? 0;
-  totals.outputTokens += used.outputTokens ?? 0;
-  if (price) totals.cost = (totals.cost ?? 0) + price.cost;
+  addUse(run, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, cost: price && price.cost });
+}
+
+function addUse(
+  { totals, parent }: Spending['run'],
+  { inputTokens, outputTokens, cost }: { inputTokens: number; outputTokens: number; cost: number | null },
+): void {
+  totals.inputTokens += inputTokens;
+  totals.outputTokens += outputTokens;
+  if (cost !== null) totals.cost = (totals.cost ?? 0) + cost;
+  addBelow(parent, { tokens: inputTokens + outputTokens, cost: cost ?? 0 });
+}
+
+/** Adds what a sub-run spent to all runs above it. */
+export function addBelow(parent: ActiveRun | null, { tokens, cost }: Spent): void {
+  for (let run = parent; run !== null; run = run.parent) {
+    run.below.tokens += tokens;
+    run.below.cost += cost;
+  }
 }
 
 /** What a step's row says of its cost: a step with one part without a known price is unpriced. */
@@ -73,7 +89,7 @@ export function spentBy(steps: readonly StepExecution[]): ActiveRun['totals'] {
     unpricedSteps: paid.filter(
       ({ inputTokens, outputTokens, cost }) => (inputTokens ?? outputTokens) !== null && cost === null,
     ).length,
-    warnings: sum(paid, ({ trustReport }) => trustReport?.warnings?.length ?? 0),
+    warningCount: sum(paid, ({ trustReport }) => trustReport?.warnings?.length ?? 0),
   };
 }
 

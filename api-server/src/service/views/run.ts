@@ -92,6 +92,8 @@ const Totals = RunLine.pick({
   duration_seconds: true,
 });
 
+const SubRunTotals = Totals.omit({ duration_seconds: true });
+
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2). */
 export const RunDetail = component(
   'RunDetail',
@@ -104,6 +106,8 @@ export const RunDetail = component(
     /** The normalised context (Orchestration 2.4); `raw` only with `?include=raw`. */
     context: AnyObject,
     totals: Totals,
+    /** With those of its ended sub-runs, and of theirs. */
+    totals_with_sub_runs: SubRunTotals,
     feedback: RunFeedback.nullable(),
     /** Runs that steps of this one started. */
     children: z.array(RunLine),
@@ -122,6 +126,7 @@ export const RunDetail = component(
     error: null,
     context: { source: 'alert_router', severity: 'critical', labels: { service: 'checkout' } },
     totals: { input_tokens: 4211, output_tokens: 388, cost: 0.0132, unpriced_steps: 0, duration_seconds: 21.4 },
+    totals_with_sub_runs: { input_tokens: 4211, output_tokens: 388, cost: 0.0132, unpriced_steps: 0 },
     feedback: null,
     children: [],
     reruns: [],
@@ -189,12 +194,23 @@ export const runDetailView = (found: StoredRun): RunDetail =>
     ...lasted(found.run),
     context: contextView(found.context, found.raw),
     totals: viewOf(Totals, found.run, lasted(found.run)),
+    totals_with_sub_runs: withSubRuns(found),
     feedback: found.feedback && runFeedbackView(found.feedback),
     children: found.children.map(runLine),
     reruns: found.reruns.map(runLine),
     notifications: found.notifications.map(notificationLine),
     steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
   });
+
+function withSubRuns({ run, below }: StoredRun): z.infer<typeof SubRunTotals> {
+  if (!below) return viewOf(SubRunTotals, run, {});
+  return {
+    input_tokens: run.inputTokens + below.inputTokens,
+    output_tokens: run.outputTokens + below.outputTokens,
+    cost: run.cost === null && below.cost === 0 ? null : (run.cost ?? 0) + below.cost,
+    unpriced_steps: run.unpricedSteps + below.unpricedSteps,
+  };
+}
 
 /** The stored context has the words of the domain; `raw` only where it was asked for. */
 export function contextView({ receivedAt, ...context }: Record<string, unknown>, raw?: unknown) {

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
 import type { InterruptedRun } from '../../runs/run/resume.ts';
 import { readEvents } from './event-writes.ts';
+import { spentBelow } from './sub-runs.ts';
 import { toStep } from '../db/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -35,6 +36,7 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       .where('run_id', '=', row.id)
       .orderBy('step_index')
       .execute();
+    const executed = steps.map(toStep);
     found.push({
       id: row.id,
       parentRunId: row.parent_run_id,
@@ -46,7 +48,10 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       team: row.team,
       stage: row.stage as Stage,
       triggeredAt: row.triggered_at,
-      steps: steps.map(toStep),
+      steps: executed,
+      below: executed.some(({ executor }) => executor === 'pipeline')
+        ? await spentBelow(db, row.id)
+        : { tokens: 0, cost: 0 },
       events: await readEvents(db, row.id, 0),
     });
   }

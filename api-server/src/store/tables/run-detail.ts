@@ -8,6 +8,7 @@ import { readRaw } from './raw-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/step-row.ts';
+import { spentBelow, type SpentBelow } from './sub-runs.ts';
 import { asWaiting, waitingChildren } from './waiting-children.ts';
 
 /** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */
@@ -20,6 +21,8 @@ export interface RunDetail {
   feedback: RunFeedback | null;
   stepFeedback: ReadonlyMap<string, StepFeedback>;
   children: Run[];
+  /** Of its ended sub-runs, and of theirs. */
+  below: SpentBelow | null;
   /** Runs that repeat this one, the newest first, at most `MAX_RERUNS`. */
   reruns: Run[];
   /** The newest first, at most `MAX_NOTIFICATIONS`. */
@@ -67,6 +70,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     steps: executed,
     feedback: marks.run,
     stepFeedback: marks.steps,
+    below: children.length > 0 ? await spentBelow(db, id) : null,
     children: children.map((child) => toRun(asWaiting(child, waiting), null)),
     reruns: reruns.map((again) => toRun(again, null)),
     notifications,
