@@ -101,6 +101,12 @@ test('each step of the range is fed by the replayed one before it, steps with ef
   });
   const batch = await site.world.ended(report.run_id);
   expect(batch.run).toMatchObject({ stage: 'testing', source: 'replay' });
+  expect((await site.send('GET', `/runs/${report.run_id}`)).body.replay_of).toEqual({
+    kind: 'chain',
+    ...BODY,
+    mode: 'rerender',
+    k: 20,
+  });
 });
 
 test('a step that fails ends its chain: later steps are ungraded and the run is partial', async () => {

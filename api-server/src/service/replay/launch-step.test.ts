@@ -29,6 +29,11 @@ test('a batch is one run of stage testing and source replay, its rows carry the 
     expect(step).toMatchObject({ agent: 'investigator', agentVersion: 'v1', status: 'completed' });
     expect(step.promptHash).not.toBe((await site.world.ended(run.id)).step('look').promptHash);
   }
+  expect((await site.send('GET', `/runs/${answer.body.run_id}`)).body).toMatchObject({
+    source: 'replay',
+    replay_of: { kind: 'step', step_name: 'look', mode: 'rerender', candidate: body.candidate, k: 20 },
+  });
+  expect((await site.send('GET', `/runs/${run.id}`)).body).not.toHaveProperty('replay_of');
   expect(batch.steps.map(({ rawResponse }) => rawResponse?.prompt)).toEqual([
     'say the second alert',
     'say the checkout is slow',

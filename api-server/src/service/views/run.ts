@@ -5,6 +5,7 @@ import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
 import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
+import { ReplayOf, replayOfView } from './replay-of.ts';
 import { StepDetail, stepView } from './step.ts';
 
 /** An example of a run in a list. */
@@ -115,6 +116,8 @@ export const RunDetail = component(
     reruns: z.array(RunLine),
     /** The messages about it, newest first, and whether they arrived. */
     notifications: z.array(NotificationLine),
+    /** Of the run of a batch of replays. */
+    replay_of: ReplayOf.optional(),
     steps: z.array(StepDetail),
   }),
   {
@@ -199,6 +202,7 @@ export const runDetailView = (found: StoredRun): RunDetail =>
     children: found.children.map(runLine),
     reruns: found.reruns.map(runLine),
     notifications: found.notifications.map(notificationLine),
+    ...(found.replay ? { replay_of: replayOfView(found.replay) } : {}),
     steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
   });
 

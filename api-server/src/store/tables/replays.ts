@@ -50,16 +50,22 @@ export async function insertReplay(tx: Tx, runId: string, { replay, samples, lau
 }
 
 /** What the run replays; null where it is no batch. */
-export async function readBatch(db: Kysely<Tables>, runId: string): Promise<ReplayBatch | null> {
+export async function replayOf(db: Kysely<Tables>, runId: string): Promise<Replay | null> {
   const row = await db.selectFrom('replays').select('descriptor').where('run_id', '=', runId).executeTakeFirst();
-  if (!row) return null;
+  return row ? (JSON.parse(row.descriptor) as Replay) : null;
+}
+
+/** The same with its samples. */
+export async function readBatch(db: Kysely<Tables>, runId: string): Promise<ReplayBatch | null> {
+  const replay = await replayOf(db, runId);
+  if (!replay) return null;
   const samples = await db
     .selectFrom('replay_samples')
     .selectAll()
     .where('run_id', '=', runId)
     .orderBy('position')
     .execute();
-  return { replay: JSON.parse(row.descriptor) as Replay, samples: samples.map(toSample) };
+  return { replay, samples: samples.map(toSample) };
 }
 
 /** The batch that was launched under the key. */

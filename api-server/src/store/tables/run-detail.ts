@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
+import { type Replay, REPLAY_SOURCES } from '../../runs/state/replay.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
+import { replayOf } from './replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
 import { readRaw } from './raw-bodies.ts';
@@ -27,6 +29,8 @@ export interface RunDetail {
   reruns: Run[];
   /** The newest first, at most `MAX_NOTIFICATIONS`. */
   notifications: ListedNotification[];
+  /** What the run replays; null where it holds no batch. */
+  replay: Replay | null;
 }
 
 const MAX_RERUNS = 50;
@@ -74,8 +78,11 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     children: children.map((child) => toRun(asWaiting(child, waiting), null)),
     reruns: reruns.map((again) => toRun(again, null)),
     notifications,
+    replay: SOURCES.has(row.source) ? await replayOf(db, id) : null,
   };
 }
+
+const SOURCES: ReadonlySet<string> = new Set(REPLAY_SOURCES);
 
 /** The row of a run says what it spent only once it has ended. */
 const live = (run: Run, steps: readonly StepExecution[]): Run =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DefinitionName, idOf, line } from '../../service/fields.ts';
 import { ChainLaunch, ReplayLaunch } from '../../service/replay/bodies.ts';
 import { GoldenReplay, ReplaysQuery } from '../../service/replay/batches.ts';
+import { EXPORT_FORMATS, exportRows, MEDIA_TYPES } from '../../service/replay/export.ts';
 import type { Services } from '../../service/services.ts';
 import { ReplayLaunched } from '../../service/views/replay.ts';
 import { ReplayBatchList, ReplayStarted } from '../../service/views/replay-batch.ts';
@@ -120,6 +121,23 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       answers: { 200: AnyReplayReport },
       refusals: ['not_found'],
       handler: ({ params }) => replays.report(params.id),
+    }),
+    route({
+      method: 'GET',
+      url: '/replays/:id/export',
+      role: 'viewer',
+      id: 'exportReplay',
+      tag: 'replay',
+      summary: 'The rows of the report of a replay, as CSV or as lines of JSON',
+      params: ByRun,
+      query: z.strictObject({ format: z.enum(EXPORT_FORMATS) }),
+      answers: { 200: { mediaType: 'text/csv', example: 'run_id,step_name,source_run_id\r\n' } },
+      refusals: ['not_found'],
+      handler: async ({ params: { id }, query: { format }, reply }) =>
+        reply
+          .header('content-type', MEDIA_TYPES[format])
+          .header('content-disposition', `attachment; filename="replay-${id}.${format}"`)
+          .send(exportRows(await replays.report(id), format)),
     }),
   ];
 };

@@ -1,0 +1,81 @@
+import { stringify } from 'csv-stringify/sync';
+import type { ReplayRow } from '../views/replay-row.ts';
+import type { AnyReplayReport } from '../views/replay-report.ts';
+
+export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+type Line = { run_id: string; step_name: string; source_run_id: string | null } & ReplayRow;
+
+/** The rows of a report as lines of JSON, or as CSV (RFC 4180) in which no cell is taken for a formula. */
+export function exportRows(report: AnyReplayReport, format: ExportFormat): string {
+  const lines = linesOf(report);
+  if (format === 'jsonl') return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  return stringify(lines.map(cellsOf), {
+    header: true,
+    columns: [...COLUMNS],
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    quoted_match: /[\r\n]/,
+    cast: { boolean: String },
+  });
+}
+
+function linesOf(report: AnyReplayReport): Line[] {
+  const { run_id } = report;
+  if (report.kind === 'step') {
+    const { step_name, rows } = report;
+    return rows.map((row) => ({ run_id, step_name, source_run_id: row.recorded && row.recorded.run_id, ...row }));
+  }
+  return report.runs.flatMap(({ source_run_id, steps }) =>
+    steps.map(({ step_name, ...row }) => ({ run_id, step_name, source_run_id, ...row })),
+  );
+}
+
+const PLAIN = [
+  'run_id',
+  'step_name',
+  'source_run_id',
+  'sample_step_id',
+  'recorded_label',
+  'recorded_label_source',
+  'status',
+  'reason',
+  'candidate_step_id',
+  'deterministic_passed',
+  'mark_outcome',
+  'candidate_label',
+  'candidate_label_source',
+  'judge_verdict',
+  'judge_reason',
+  'judge_skipped_reason',
+  'change',
+] as const satisfies readonly (keyof Line)[];
+
+const OF_EXECUTION = [
+  'confidence',
+  'summary',
+  'output',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+  'duration_seconds',
+] as const;
+const SIDES = ['recorded', 'candidate'] as const;
+const COLUMNS = [...PLAIN, ...SIDES.flatMap((side) => OF_EXECUTION.map((name) => `${side}_${name}` as const))] as const;
+
+/** One row of the table; an output is a cell of JSON. */
+function cellsOf(line: Line): Record<string, unknown> {
+  const cells: Record<string, unknown> = Object.fromEntries(PLAIN.map((name) => [name, line[name]]));
+  for (const side of SIDES)
+    for (const name of OF_EXECUTION) {
+      const value = line[side]?.[name] ?? null;
+      cells[`${side}_${name}`] = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+    }
+  return cells;
+}
