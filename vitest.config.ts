@@ -59,7 +59,7 @@ export default defineConfig({
       {
         test: {
           name: 'checks',
-          include: ['e2e/{bundle,checks,support,demo}/**/*.test.ts', 'config/**/*.test.ts'],
+          include: ['e2e/{bundle,checks,support,demo,fuzz}/**/*.test.ts', 'config/**/*.test.ts'],
           exclude: ['e2e/bundle/first-process.test.ts'],
           ...patience,
         },

@@ -119,6 +119,15 @@ test('a webhook check that holds leaves trust as it is, one that does not makes 
   expect(bad.run.status).toBe('escalated');
 });
 
+test('one failed check of two makes the trust 0', async () => {
+  const check = (name: string, status: number) =>
+    `{type: webhook, name: ${name}, url: "${base}/", expect: 'response.status == ${status}'}`;
+  const checks = `    deterministic_checks: [${check('good', 200)}, ${check('bad', 500)}]\n`;
+  await make({ pipelines: [text(checks)], agents: { look: () => sure(0.9) } });
+  const run = await world.run('p');
+  expect(run.step('look')).toMatchObject({ deterministicPassed: false, trustReport: { trust: 0 } });
+});
+
 test('a missing value in expect fails the check', async () => {
   await make({
     pipelines: [

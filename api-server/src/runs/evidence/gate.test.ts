@@ -21,6 +21,11 @@ test.each<[string, Partial<Evidence>, number | null]>([
     { confidence: 0.9, calibrated: { value: 0.55, enforced: true } },
     0.55,
   ],
+  [
+    'a calibrated mean in shadow mode changes nothing',
+    { confidence: 0.9, calibrated: { value: 0.55, enforced: false } },
+    0.9,
+  ],
   ['an unvalidated calibration changes nothing', { confidence: 0.9, calibrated: { value: null, enforced: true } }, 0.9],
   ['a failed check is zero whatever else is said', { confidence: 1, checksPassed: false }, 0],
   ['passed checks add nothing', { confidence: 0.4, checksPassed: true }, 0.4],

@@ -1,0 +1,18 @@
+import type { Mutant } from './mutant.ts';
+import { APPROVALS, AUTH, EGRESS, POLICY } from './rights.ts';
+import { GATE, RESUME } from './runs.ts';
+import { DEDUP, FSYNC, ROLL_UPS } from './store.ts';
+import { TENANCY } from './tenancy.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...GATE,
+  ...APPROVALS,
+  ...DEDUP,
+  ...RESUME,
+  ...FSYNC,
+  ...TENANCY,
+  ...ROLL_UPS,
+  ...AUTH,
+  ...EGRESS,
+  ...POLICY,
+];
