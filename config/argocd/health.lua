@@ -1,5 +1,5 @@
 -- What Argo CD shows as the health of a Pipeline, a LibraryStep or an Agent, from the conditions that the controller writes.
--- PromotionReady is advice and has no part in it.
+-- PromotionReady and RegressionFree are advice and have no part in it.
 local WAITING = { OutOfDate = true, Starting = true, Unreachable = true, NoRunnerKey = true }
 
 local function health(status, message)

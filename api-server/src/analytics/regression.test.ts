@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { alertOf, changeOf, regressionFigures, type ReplayedMember } from './regression.ts';
+import { alertOf, changeOf, goldenVerdict, regressionFigures, type ReplayedMember } from './regression.ts';
 
 const member = (
   pinned: ReplayedMember['pinned'],
@@ -71,4 +71,29 @@ describe('an alert is sent', () => {
   test('and not when everything is as before or better', () => {
     expect(alert([...good, member('partial', 'correct')])).toBeNull();
   });
+});
+
+const ENDED = {
+  status: 'completed' as const,
+  error: null,
+  nMembers: 4,
+  nRegressed: 0,
+  nGraded: 3,
+  nUnreplayable: 1,
+};
+
+test.each([
+  [null, 'unknown', 'no replay of the set has ended yet'],
+  [ENDED, 'regression_free', 'none of 4 members regressed'],
+  [{ ...ENDED, nRegressed: 2 }, 'regressed', '2 of 4 members regressed'],
+  [
+    { ...ENDED, status: 'crashed' as const, error: 'the run is gone' },
+    'unknown',
+    'the last replay crashed: the run is gone',
+  ],
+  [{ ...ENDED, nUnreplayable: 4, nGraded: 0 }, 'unknown', 'no member of the set could be replayed'],
+  [{ ...ENDED, nGraded: 0 }, 'unknown', 'no fresh answer of the last replay has a label'],
+  [{ ...ENDED, nGraded: 0, nRegressed: 1 }, 'regressed', '1 of 4 members regressed'],
+])('a last replay %j is the verdict %s', (last, verdict, reason) => {
+  expect(goldenVerdict(last)).toEqual({ verdict, reason });
 });

@@ -80,6 +80,33 @@ export function regressionFigures(members: readonly ReplayedMember[]): Regressio
 const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 
+export const GOLDEN_VERDICTS = ['regression_free', 'regressed', 'unknown'] as const;
+
+/** What the last replay of a set says of the loaded definitions, with a sentence. */
+export interface GoldenVerdict {
+  verdict: (typeof GOLDEN_VERDICTS)[number];
+  reason: string;
+}
+
+/** Figures as they are stored, or null where no replay has ended. */
+type Ended = {
+  status: 'running' | 'completed' | 'crashed';
+  error: string | null;
+  nMembers: number;
+} & { [K in 'nRegressed' | 'nGraded' | 'nUnreplayable']: number | null };
+
+/** Without a label for at least one fresh answer nothing is known. */
+export function goldenVerdict(last: Ended | null): GoldenVerdict {
+  if (last === null) return { verdict: 'unknown', reason: 'no replay of the set has ended yet' };
+  const { status, error, nMembers, nRegressed, nGraded, nUnreplayable } = last;
+  if (status !== 'completed') return { verdict: 'unknown', reason: `the last replay crashed: ${error ?? 'no reason'}` };
+  if (nRegressed !== null && nRegressed > 0)
+    return { verdict: 'regressed', reason: `${nRegressed} of ${nMembers} members regressed` };
+  if (nUnreplayable === nMembers) return { verdict: 'unknown', reason: 'no member of the set could be replayed' };
+  if (nGraded === 0) return { verdict: 'unknown', reason: 'no fresh answer of the last replay has a label' };
+  return { verdict: 'regression_free', reason: `none of ${nMembers} members regressed` };
+}
+
 /** Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). */
 export function alertOf(figures: RegressionFigures, rule: AlertRule): string | null {
   const { nMembers, nUnreplayable, nRegressed, nFailed, accuracyDrop } = figures;

@@ -13,6 +13,8 @@ export interface ReplicaView {
   warnings: ReadonlyMap<string, string>;
   /** Readiness verdicts, where the service gives them, with their reasons. */
   verdicts: ReadonlyMap<string, ReadinessVerdict>;
+  /** What the last replay of each golden set says, by its name. */
+  goldenSets: ReadonlyMap<string, GoldenVerdict>;
   /** The tools that agents can call, where the service reports them. */
   tools: ReadonlyMap<string, readonly DiscoveredTool[]>;
 }
@@ -20,6 +22,11 @@ export interface ReplicaView {
 export interface ReadinessVerdict {
   verdict: string;
   reason?: string | undefined;
+}
+
+export interface GoldenVerdict {
+  verdict: string;
+  reason: string;
 }
 
 export interface DiscoveredTool {
@@ -60,13 +67,17 @@ const Definitions = z.looseObject({
   ),
   errors: z.array(Problem).default([]),
   warnings: z.array(Problem).default([]),
+  golden_sets: z
+    .array(z.looseObject({ name: z.string(), verdict: z.string(), reason: z.string().max(1024) }))
+    .default([])
+    .catch([]),
 });
 
 /** Reads `GET /definitions` of the api-server; null where the answer has another form. */
 export function readDefinitions(pod: string, body: unknown): ReplicaView | null {
   const parsed = Definitions.safeParse(body);
   if (!parsed.success) return null;
-  const { definitions, errors, warnings } = parsed.data;
+  const { definitions, errors, warnings, golden_sets: sets } = parsed.data;
   return {
     pod,
     hashes: new Map(definitions.map(({ kind, name, hash }) => [keyOf(kind, name), hash])),
@@ -82,6 +93,7 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
         verdict ? [[keyOf(kind, name), { verdict, ...(reason ? { reason } : {}) }] as const] : [],
       ),
     ),
+    goldenSets: new Map(sets.map(({ name, verdict, reason }) => [name, { verdict, reason }])),
     tools: new Map(),
   };
 }
@@ -120,6 +132,7 @@ export function readAgents(pod: string, body: unknown): ReplicaView | null {
     errors: those(false),
     warnings: those(true),
     verdicts: new Map(),
+    goldenSets: new Map(),
     tools: new Map(
       agents.flatMap(({ name, discovered_tools: tools }) => (tools ? [[keyOf('Agent', name), tools] as const] : [])),
     ),

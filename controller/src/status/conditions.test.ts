@@ -17,6 +17,7 @@ const replica = (pod: string, loaded: string | null, error?: string): ReplicaVie
   errors: new Map(error === undefined ? [] : [[keyOf('Pipeline', 'checkout'), error]]),
   warnings: new Map(),
   verdicts: new Map(),
+  goldenSets: new Map(),
   tools: new Map(),
 });
 const asked = (...replicas: ReplicaView[]): ServiceView => ({ asked: true, replicas, failed: [] });
@@ -244,4 +245,36 @@ test('the tools of an agent are those that the service discovered', () => {
   expect(status['discoveredTools']).toEqual(tools);
   const silent = { ...agent, object: { ...agent.object, status } };
   expect(nextStatus(silent, { asked: true, replicas: [], failed: [] }, NOW)['discoveredTools']).toEqual(tools);
+});
+
+const NAMED = { 'signalbox.dev/golden-set': 'triage' };
+const replayed = (verdict: string, reason: string) =>
+  asked({ ...replica('a', hash), goldenSets: new Map([['triage', { verdict, reason }]]) });
+const regressionFree = (view: ServiceView, of = verdictOf({ annotations: NAMED })) =>
+  conditionsOf(of, view).find(({ type }) => type === 'RegressionFree');
+
+test.each([
+  ['regression_free', 'none of 4 members regressed', 'True RegressionFree'],
+  ['regressed', '2 of 4 members regressed', 'False Regressed'],
+  ['unknown', 'no replay of the set has ended yet', 'Unknown NotReplayed'],
+  ['what a later service may say', 'something', 'Unknown NotReplayed'],
+])('a golden set with the verdict %s (%s) is RegressionFree=%s', (verdict, reason, expected) => {
+  const said = regressionFree(replayed(verdict, reason));
+  expect(`${said?.status} ${said?.reason}`).toBe(expected);
+  expect(said?.message).toBe(`golden set triage: ${reason}`);
+});
+
+test('a golden set that the service does not have, or that cannot be asked for, is unknown with the reason', () => {
+  expect(regressionFree(asked(replica('a', hash)))).toMatchObject({ status: 'Unknown', reason: 'NoGoldenSet' });
+  expect(regressionFree({ asked: false })).toMatchObject({ status: 'Unknown', reason: 'NotObserved' });
+});
+
+test('without the annotation there is no such condition, and with it Ready does not depend on it', () => {
+  const bad = replayed('regressed', '2 of 4 members regressed');
+  expect(regressionFree(bad, sound)).toBeUndefined();
+  const conditions = conditionsOf(verdictOf({ annotations: NAMED }), bad);
+  expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
+  const status = nextStatus(verdictOf({ annotations: NAMED }), bad, NOW);
+  expect(status.conditions.find(({ type }) => type === 'RegressionFree')).toMatchObject({ status: 'False' });
+  expect(transitions([], status.conditions).map(({ reason }) => reason)).not.toContain('Regressed');
 });

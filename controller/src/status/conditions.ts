@@ -4,6 +4,7 @@ import { keyOf, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
 import type { WorkloadState } from '../workloads/readiness.ts';
 import { promotionOf } from './promotion.ts';
+import { regressionFreeOf } from './regression-free.ts';
 import type { NewCondition, Outcome } from './new-condition.ts';
 
 /** The conditions of an object; each depends on those before it. */
@@ -20,9 +21,13 @@ export function conditionsOf(
     ...readyOf([acceptedIs, synced, ...(workload ? [workload] : [])], warningOf(verdict, view)),
   };
   const known = [acceptedIs, synced, ready];
-  return verdict.object.kind === 'Pipeline'
-    ? [...known, { type: 'PromotionReady', ...promotionOf(verdict, view) }]
-    : known;
+  if (verdict.object.kind !== 'Pipeline') return known;
+  const regressionFree = regressionFreeOf(verdict.object, view);
+  return [
+    ...known,
+    { type: 'PromotionReady', ...promotionOf(verdict, view) },
+    ...(regressionFree ? [{ type: 'RegressionFree' as const, ...regressionFree }] : []),
+  ];
 }
 
 function syncedOf({ object, served, lostName }: Verdict, view: ServiceView): Outcome {

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../observability/metrics.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/objects.md'), 'utf8');
-const sources = ['conditions.ts', 'promotion.ts', '../plan/judgement.ts'].map((file) =>
+const sources = ['conditions.ts', 'promotion.ts', 'regression-free.ts', '../plan/judgement.ts'].map((file) =>
   readFileSync(join(import.meta.dirname, file), 'utf8'),
 );
 
 /** What is said when all is well needs no advice. */
-const GOOD = new Set(['Accepted', 'Synced', 'Ready']);
+const GOOD = new Set(['Accepted', 'Synced', 'Ready', 'RegressionFree']);
 /** A warning only: it stands in the message of an accepted object. */
 const WARNINGS = new Set(['NoEffect']);
 

@@ -1,6 +1,6 @@
 /** A wanted condition without its time. */
 export interface NewCondition extends Outcome {
-  type: 'Accepted' | 'Synced' | 'Ready' | 'PromotionReady';
+  type: 'Accepted' | 'Synced' | 'Ready' | 'PromotionReady' | 'RegressionFree';
 }
 
 export interface Outcome {

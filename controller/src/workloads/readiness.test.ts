@@ -67,6 +67,7 @@ test('an agent is Ready with its pods, and says what they wait for', () => {
     errors: new Map(),
     warnings: new Map(),
     verdicts: new Map(),
+    goldenSets: new Map(),
     tools: new Map(),
   };
   const view = { asked: true as const, replicas: [replica], failed: [] };

@@ -11,7 +11,7 @@ const condition: Schema = {
   type: 'object',
   required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   properties: {
-    type: text('Accepted, Synced, Ready or PromotionReady'),
+    type: text('Accepted, Synced, Ready, PromotionReady or RegressionFree'),
     status: { type: 'string', enum: ['True', 'False', 'Unknown'], description: 'whether it holds' },
     observedGeneration: { type: 'integer', format: 'int64', minimum: 0, description: 'the generation it speaks of' },
     lastTransitionTime: { type: 'string', format: 'date-time', description: 'since when the status is what it is' },
@@ -60,7 +60,7 @@ export function statusSchema(): Schema {
       conditions: keyedList(
         'type',
         condition,
-        'Accepted: the spec is valid. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices.',
+        'Accepted: the spec is valid. Synced: every replica serves it. Ready: both. PromotionReady: the evidence suffices. RegressionFree: no member of the named golden set got worse.',
       ),
       lastRun,
       stage: text('stage at which it is served: the default counts, and the readiness gate (Pipeline only)'),

@@ -4,6 +4,7 @@ import { toManifest } from '../../definitions/manifest.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import type { Database } from '../../store/db/database.ts';
+import { lastReplays } from '../../store/tables/regressions.ts';
 import { lastRuns } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
@@ -78,7 +79,8 @@ export function createDefinitions(deps: DefinitionsDeps): Definitions {
         deps.database.db,
         loaded.pipelines.map(({ name }) => name),
       );
-      return definitionsView(loaded, { runs, verdictOf: deps.verdictOf });
+      const goldenSets = await lastReplays(deps.database.db);
+      return definitionsView(loaded, { runs, verdictOf: deps.verdictOf, goldenSets });
     },
     verdictOf: deps.verdictOf,
     reload: async (actor) => {

@@ -1,5 +1,7 @@
 import type { Problem } from '@signalbox/crds';
 import { z } from 'zod';
+import { GOLDEN_VERDICTS, goldenVerdict } from '../../analytics/regression.ts';
+import type { Regression } from '../../store/tables/regressions.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import { AnyObject, component, iso, NullableText, Time } from './answer.ts';
@@ -105,8 +107,10 @@ export const DefinitionsAnswer = component(
     ),
     errors: z.array(DefinitionProblem),
     warnings: z.array(DefinitionProblem),
+    /** Golden sets in use, with what their last replay says. */
+    golden_sets: z.array(z.strictObject({ name: z.string(), verdict: z.enum(GOLDEN_VERDICTS), reason: z.string() })),
   }),
-  { hash: '9f86d081884c', definitions: [], errors: [], warnings: [] },
+  { hash: '9f86d081884c', definitions: [], errors: [], warnings: [], golden_sets: [] },
 );
 export type DefinitionsAnswer = z.infer<typeof DefinitionsAnswer>;
 
@@ -155,11 +159,12 @@ export const stepSummary = ({
 interface Beside {
   runs: ReadonlyMap<string, Run>;
   verdictOf(name: string, hash: string): { verdict: string; reason: string } | null;
+  goldenSets: readonly { name: string; last: Regression | null }[];
 }
 
 export const definitionsView = (
   { hash, pipelines, steps, problems }: Snapshot,
-  { runs, verdictOf }: Beside,
+  { runs, verdictOf, goldenSets }: Beside,
 ): DefinitionsAnswer => ({
   hash,
   definitions: [
@@ -175,6 +180,7 @@ export const definitionsView = (
   ],
   errors: problems.filter(({ severity }) => severity === 'error'),
   warnings: problems.filter(({ severity }) => severity === 'warning'),
+  golden_sets: goldenSets.map(({ name, last }) => ({ name, ...goldenVerdict(last) })),
 });
 
 const lastRun = (run: Run | undefined) =>

@@ -98,6 +98,27 @@ export async function findRegression(db: Kysely<Tables>, id: string): Promise<Re
   return row ? toRegression(row) : null;
 }
 
+/** The sets in use by name, each with its last replay that has ended. */
+export async function lastReplays(db: Kysely<Tables>): Promise<{ name: string; last: Regression | null }[]> {
+  const sets = await db.selectFrom('golden_sets').select(['id', 'name']).where('archived_at', 'is', null).execute();
+  if (sets.length === 0) return [];
+  const newest = db
+    .selectFrom('regressions')
+    .select(({ fn }) => ['set_id', fn.max('fire_at').as('fire_at')])
+    .where('status', '<>', 'running')
+    .groupBy('set_id')
+    .as('newest');
+  const rows = await db
+    .selectFrom('regressions')
+    .innerJoin(newest, (join) =>
+      join.onRef('newest.set_id', '=', 'regressions.set_id').onRef('newest.fire_at', '=', 'regressions.fire_at'),
+    )
+    .selectAll('regressions')
+    .execute();
+  const bySet = new Map(rows.map((row) => [row.set_id, toRegression(row)]));
+  return sets.map(({ id, name }) => ({ name, last: bySet.get(id) ?? null }));
+}
+
 const toRegression = (row: RegressionRow): Regression => ({
   ...camelCase(row),
   status: row.status as RegressionStatus,

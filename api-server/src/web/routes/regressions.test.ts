@@ -434,3 +434,20 @@ test('a fire that was missed while the service was down is not made up for, but 
   }
   await ended(set);
 });
+
+test('GET /definitions has what the last replay of each set in use says', async () => {
+  await start();
+  const { set } = await pinned('one');
+  const said = async () => (await site.send('GET', '/definitions', { role: 'viewer' })).body.golden_sets;
+  const triage = { name: 'triage' };
+  expect(await said()).toEqual([{ ...triage, verdict: 'unknown', reason: 'no replay of the set has ended yet' }]);
+  await nightFalls();
+  await ended(set);
+  expect(await said()).toEqual([{ ...triage, verdict: 'regression_free', reason: 'none of 1 members regressed' }]);
+  changePrompt('{{summary}}');
+  await nightFalls(NIGHT + DAY_MS);
+  await ended(set);
+  expect(await said()).toEqual([{ ...triage, verdict: 'regressed', reason: '1 of 1 members regressed' }]);
+  await site.send('POST', `/golden-sets/${set}/archive`);
+  expect(await said()).toEqual([]);
+});

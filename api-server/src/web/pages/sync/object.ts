@@ -32,12 +32,12 @@ const LOOKS: Record<Condition['status'], Pick<StatusLook, 'icon' | 'tone'>> = {
   False: { icon: 'cross', tone: 'bad' },
   Unknown: { icon: 'pending', tone: 'quiet' },
 };
-/** A condition that gives advice on the stage; False is not a fault. */
-const ADVISORY = 'PromotionReady';
+/** Conditions that give advice; False is not a fault of the object. */
+const ADVISORY: ReadonlySet<string> = new Set(['PromotionReady', 'RegressionFree']);
 
 function lookOf({ type, status, reason = '' }: Condition): Pick<StatusLook, 'icon' | 'tone'> {
   if (status !== 'False') return LOOKS[status];
-  if (type === ADVISORY) return { icon: 'half', tone: 'quiet' };
+  if (ADVISORY.has(type)) return { icon: 'half', tone: 'quiet' };
   return PASSING.has(reason) ? { icon: 'half', tone: 'live' } : LOOKS.False;
 }
 
@@ -57,7 +57,7 @@ function conditionView(condition: Condition, now: number) {
 function troublesOf({ conditions }: SyncedObject) {
   const said = new Map<string, { reason: string; message: string; bad: boolean }>();
   for (const { type, status, reason = '', message = '' } of conditions)
-    if (status !== 'True' && type !== ADVISORY && message !== '' && !said.has(message))
+    if (status !== 'True' && !ADVISORY.has(type) && message !== '' && !said.has(message))
       said.set(message, { reason, message, bad: status === 'False' && !PASSING.has(reason) });
   return [...said.values()];
 }
