@@ -33,7 +33,7 @@ const onPostgres = {
   include: [
     'api-server/src/store/**/*.test.ts',
     'api-server/src/triggers/intake*.test.ts',
-    'api-server/src/runs/*/{engine,evidence,groups,human-step,rerun,tool-approval}.test.ts',
+    'api-server/src/runs/*/{approvers,engine,evidence,groups,human-step,rerun,tool-approval}.test.ts',
     'api-server/src/chat/*.test.ts',
     'api-server/src/notify/{sender,service}.test.ts',
     'api-server/src/schedules/*.test.ts',

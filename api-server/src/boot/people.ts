@@ -16,6 +16,11 @@ export interface People {
 export function reachPeople(options: ServiceOptions, foundation: Foundation): People {
   const { database, now } = foundation;
   const notifications = wireNotifications(options, foundation);
-  const approvals = createApprovals({ database, announce: notifications.approvalAsked, now });
+  const approvals = createApprovals({
+    database,
+    rules: options.config.approvals,
+    announce: notifications.approvalAsked,
+    now,
+  });
   return { notifications, approvals, chats: wireChats(options, foundation, approvals) };
 }

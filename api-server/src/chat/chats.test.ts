@@ -9,6 +9,7 @@ import { insertApproval } from '../store/tables/approvals.ts';
 import { createChats } from './chats.ts';
 import type { SentMessage } from './close-messages.ts';
 import { APP_TOKEN, fakeSlack, type FakeSlack, SLACK_CHANNEL } from './fixtures/fake-slack.ts';
+import { ANYBODY } from '../service/approvals/anybody.fixture.ts';
 import { BOT_TOKEN, CHAT, fakeTelegram, type FakeTelegram } from './fixtures/fake-telegram.ts';
 
 const ID = '00000000-0000-7000-8000-000000000001';
@@ -20,7 +21,7 @@ let slack: FakeSlack;
 beforeEach(async () => {
   [store, telegram, slack] = await Promise.all([openTestStore(), fakeTelegram(), fakeSlack()]);
   await store.addRun(1, { status: 'running' });
-  approvals = createApprovals({ database: store.database, announce: () => [], now: () => NOW });
+  approvals = createApprovals({ database: store.database, rules: ANYBODY, announce: () => [], now: () => NOW });
 });
 afterEach(() => Promise.all([store.close(), telegram.close(), slack.close()]));
 
@@ -43,6 +44,9 @@ async function ask(more: Partial<Approval> = {}): Promise<void> {
     decidedBy: null,
     comment: null,
     answers: null,
+    required: 1,
+    notTheStarter: false,
+    votes: [],
     ...more,
   };
   await store.database.write((tx) => insertApproval(tx, approval));

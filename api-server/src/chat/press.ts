@@ -26,6 +26,10 @@ export async function press(decide: Decide, { platform, user, value }: Press): P
   switch (decided.kind) {
     case 'decided':
       return decided.approval.status === 'approved' ? 'Approved.' : 'Rejected.';
+    case 'voted':
+      return 'Approved. Another person has to approve too.';
+    case 'forbidden':
+      return `Not decided: ${decided.message}.`;
     case 'not_found':
       return 'This approval is not known here.';
     case 'conflict':

@@ -27,6 +27,14 @@ export interface BackendConfig {
   ca: string | null;
 }
 
+/** A person is a list of the names under which one decides. */
+export interface ApprovalsConfig {
+  /** By team, with `default`; null where everybody may decide. */
+  approvers: ReadonlyMap<string, readonly (readonly string[])[]> | null;
+  required: number;
+  notTheStarter: boolean;
+}
+
 export interface AuthConfig {
   tokens: Token[];
   allowUnauthenticated: boolean;
@@ -102,6 +110,7 @@ export interface Config {
   pricing: PricingConfig | null;
   /** Null: tracing is off. */
   otel: OtelConfig | null;
+  approvals: ApprovalsConfig;
   calibration: { nMin: number; binWidth: number; cacheTtlSeconds: number };
   replay: ReplayConfig;
   /** Keys as in the file. */

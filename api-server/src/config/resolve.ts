@@ -42,6 +42,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     tenancy: parsed.tenancy,
     pricing: parsed.pricing ? resolvePricing(parsed.pricing) : null,
     otel: resolveOtel(parsed.observability.otel),
+    approvals: resolveApprovals(parsed.approvals),
     calibration: {
       nMin: parsed.calibration.n_min,
       binWidth: parsed.calibration.bin_width,
@@ -57,6 +58,17 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     },
   };
   return { ok: true, config };
+}
+
+function resolveApprovals({
+  approvers,
+  required,
+  not_the_starter: notTheStarter,
+}: ConfigFile['approvals']): Config['approvals'] {
+  const teams = Object.entries(approvers ?? {}).map(
+    ([team, persons]) => [team, persons.map((one) => [one].flat())] as const,
+  );
+  return { approvers: approvers === undefined ? null : new Map(teams), required, notTheStarter };
 }
 
 function resolvePricing({

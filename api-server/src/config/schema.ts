@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalsBlock } from './approvals-schema.ts';
 import { AuthBlock } from './auth-schema.ts';
 import { addressRange, block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
 import { Observability, Pricing, Replay } from './later-schema.ts';
@@ -141,6 +142,7 @@ export const ConfigFile = block({
   }).describe('Retention of runs, of the audit log and of deliveries; expired rows are removed every day at 02:00'),
   notifications: NotificationsBlock.describe('Channels for messages and their credentials'),
   observability: Observability.describe('Telemetry in addition to logs and metrics'),
+  approvals: ApprovalsBlock.prefault({}).describe('Who may decide approvals'),
   calibration: block({
     n_min: whole(1).default(20).describe('Marked outcomes that a bin needs before it is used'),
     bin_width: decimal(0.001, 1)

@@ -1,4 +1,11 @@
-import { AgentRunResult, AgentRunSpent, AgentsList, type AgentSummary, ToolApprovalParams } from '@signalbox/crds';
+import {
+  AgentRunResult,
+  AgentRunSpent,
+  AgentsList,
+  type AgentSummary,
+  ServerInfo,
+  ToolApprovalParams,
+} from '@signalbox/crds';
 import { TakenOver } from '../runs/state/stopped.ts';
 import {
   failure,
@@ -46,6 +53,11 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
       const parsed = AgentsList.safeParse(answer.result);
       if (!parsed.success) return malformed(name, 'agents.list', parsed.error);
       return { ok: true, agents: parsed.data.agents.map(listed) };
+    },
+    approvals: async (signal) => {
+      const answer = await rpc.call({ method: 'server.info', params: {}, signal, repeatable: true });
+      const info = ServerInfo.safeParse(answer.ok ? answer.result : null);
+      return info.data?.approvals ?? null;
     },
     close: () => rpc.close(),
   };

@@ -6,6 +6,7 @@ const backend = (name: AgentBackend['name'], list: AgentBackend['list']): AgentB
   name,
   list,
   run: () => Promise.reject(new Error('nobody asks')),
+  approvals: () => Promise.resolve(null),
   close: () => undefined,
 });
 const up = (name: AgentBackend['name'], agent: string) =>

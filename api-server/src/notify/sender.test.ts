@@ -118,6 +118,7 @@ const row = (id: string, { name, stage }: Pipeline) => ({
   triggered_at: AT,
   fingerprint: null,
   dedup_key: null,
+  started_by: null,
   parent_run_id: null,
   rerun_of: null,
   context: '{}',

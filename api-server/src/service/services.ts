@@ -64,7 +64,7 @@ export interface ServiceParts
     StatusDeps,
     ClusterDeps {
   database: Database;
-  approvals: Pick<Approvals, 'list' | 'find' | 'decide'>;
+  approvals: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>;
   schedules(): ScheduleLine[];
   regressing: Pick<RegressionsDeps, 'regressions' | 'regressionAlert' | 'sendSoon' | 'publicUrl' | 'log'>;
 }

@@ -15,6 +15,8 @@ export interface Delivery {
   team: string | null;
   /** The token that sent it, for the list of deliveries; absent where it is not kept there, as for a start by hand. */
   tokenName?: string;
+  /** The token that starts it by hand. */
+  startedBy?: string;
   /** Set for manual runs: the pipeline is forced, and an unknown one is not_found instead of no_pipeline. */
   forcedPipeline?: string;
 }

@@ -71,6 +71,8 @@ const human = {
     .default('fail')
     .describe('what the run does without a decision in time'),
   fields: HumanFields.default([]).describe('form fields for the person; their values become the output'),
+  required: z.int().min(1).max(2).optional().describe('persons who have to approve; the operator may ask for more'),
+  not_the_starter: z.boolean().optional().describe('whether the person who started the run may not approve'),
   ...common,
 };
 

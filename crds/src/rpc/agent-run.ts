@@ -181,7 +181,14 @@ export const ToolApprovalResult = z.object({
 });
 export type ToolApprovalResult = z.infer<typeof ToolApprovalResult>;
 
-export const ServerInfo = z.looseObject({ name: Text, version: Text, protocol: z.literal(1), methods: z.array(Text) });
+export const ServerInfo = z.looseObject({
+  name: Text,
+  version: Text,
+  protocol: z.literal(1),
+  methods: z.array(Text),
+  /** Of which runs this connection answers tool approvals: of all, of those that it started, or of none. */
+  approvals: z.enum(['all', 'own', 'none']).optional(),
+});
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
 /** One entry of `agents.list` `{agents}`. */

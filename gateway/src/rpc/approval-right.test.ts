@@ -107,3 +107,13 @@ test.each([
   expect((await starter.call('agent.run', RUN)).result?.['text']).toContain('the approval is not for this input');
   expect(starter.events().some(({ event }) => event === 'tool_call')).toBe(false);
 });
+
+test.each([
+  [null, INVOKE_TOKEN, 'own'],
+  [APPROVE_TOKEN, INVOKE_TOKEN, 'none'],
+  [APPROVE_TOKEN, APPROVE_TOKEN, 'all'],
+])('with the approve token %s a connection with %s learns its right: %s', async (approveToken, token, right) => {
+  await open(approveToken);
+  const { result } = await (await client(token, false)).call('server.info', {});
+  expect(result?.['approvals']).toBe(right);
+});

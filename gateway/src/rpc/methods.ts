@@ -39,7 +39,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
 
   methods.set(
     'server.info',
-    checked(NoParams, () => ok(info())),
+    checked(NoParams, (_, { approves }) => ok({ ...info(), approvals: approves })),
   );
   methods.set(
     'ping',

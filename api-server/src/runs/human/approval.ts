@@ -40,10 +40,24 @@ export interface Approval {
   requestedAt: number;
   expiresAt: number;
   decidedAt: number | null;
-  /** A token's name, or `<platform>:<user id>`. */
+  /** A token's name, or `<platform>:<user id>`; several, comma-separated, where several persons approved. */
   decidedBy: string | null;
   comment: string | null;
   answers: FieldValues | null;
+  /** How many different persons have to approve. */
+  required: number;
+  /** Whether the person who started the run may not. */
+  notTheStarter: boolean;
+  /** Approvals that wait for another person's. */
+  votes: readonly Vote[];
+}
+
+/** One approval of several that are needed. */
+export interface Vote {
+  by: string;
+  at: number;
+  comment: string | null;
+  answers: FieldValues;
 }
 
 /** What a step needs to ask people. */
@@ -60,8 +74,11 @@ export interface ApprovalsOfRun {
 /** A new approval of a step. */
 export const pendingApproval = (
   { run, name }: Pick<StepContext, 'run' | 'name'>,
-  asked: Pick<Approval, 'id' | 'kind' | 'question' | 'fields' | 'tool' | 'requestedAt' | 'expiresAt'>,
+  asked: Pick<Approval, 'id' | 'kind' | 'question' | 'fields' | 'tool' | 'requestedAt' | 'expiresAt'> &
+    Partial<Pick<Approval, 'required' | 'notTheStarter'>>,
 ): Approval => ({
+  required: 1,
+  notTheStarter: false,
   ...asked,
   runId: run.id,
   stepName: name,
@@ -73,6 +90,7 @@ export const pendingApproval = (
   decidedBy: null,
   comment: null,
   answers: null,
+  votes: [],
 });
 
 /** Who decides, for the audit log (Orchestration 2.12). */
@@ -91,6 +109,10 @@ export interface Verdict {
 
 export type Decided =
   | { kind: 'decided'; approval: Approval }
+  /** Another person has to approve too. */
+  | { kind: 'voted'; approval: Approval }
+  /** This person may not decide so. */
+  | { kind: 'forbidden'; message: string }
   | { kind: 'not_found' }
   /** It was decided before, or its run has ended; `approval` says by whom and how. */
   | { kind: 'conflict'; approval: Approval }

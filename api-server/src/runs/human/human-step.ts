@@ -51,12 +51,14 @@ interface Question {
 }
 
 const questionOf = (ctx: StepContext, raw: RawResponse, { id, startedAt }: Attempt['step']): Approval => {
-  const { fields, timeout_seconds: seconds } = ctx.step as AnyHumanStep;
+  const { fields, timeout_seconds: seconds, required, not_the_starter: notTheStarter } = ctx.step as AnyHumanStep;
   return pendingApproval(ctx, {
     id,
     kind: 'step',
     question: raw.prompt ?? '',
     fields,
+    ...(required === undefined ? {} : { required }),
+    ...(notTheStarter === undefined ? {} : { notTheStarter }),
     tool: null,
     requestedAt: startedAt,
     // From the stored start, so that a restart does not extend the time.

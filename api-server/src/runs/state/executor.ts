@@ -95,6 +95,8 @@ export interface AgentBackend {
   readonly name: 'gateway' | 'external';
   run(call: AgentCall): Promise<AgentReply | AgentFailure>;
   list(signal: AbortSignal): Promise<{ ok: true; agents: ListedAgent[] } | Failure>;
+  /** Of which runs this service answers tool approvals; null where the backend does not say. */
+  approvals(signal: AbortSignal): Promise<'all' | 'own' | 'none' | null>;
   close(): void;
 }
 

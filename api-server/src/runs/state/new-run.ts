@@ -10,6 +10,8 @@ export interface RunRequest {
   dedupKey: string | null;
   /** Set for a rerun: the run it repeats, and the results it starts with. */
   rerunOf?: string;
+  /** The token that asks for the run; absent for a schedule. */
+  startedBy?: string | undefined;
   prior?: readonly StepExecution[];
 }
 
@@ -52,6 +54,7 @@ export function newRunRow(
     dedup_key: request.dedupKey,
     parent_run_id: null,
     rerun_of: request.rerunOf ?? null,
+    started_by: request.startedBy ?? null,
     context: JSON.stringify(context),
     raw: raw === undefined || raw === null ? null : rawDelivery(raw),
   };

@@ -28,6 +28,7 @@ export interface NewRunRecord {
   dedup_key: string | null;
   parent_run_id: string | null;
   rerun_of: string | null;
+  started_by: string | null;
   /** The normalised context without `raw`, JSON. */
   context: string;
   /** The delivery as it came. */

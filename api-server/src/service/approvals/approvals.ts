@@ -11,13 +11,16 @@ import {
   insertApproval,
   listApprovals,
   setWaitingOn,
+  starterOf,
+  voteApproval,
 } from '../../store/tables/approvals.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
 import { addCounters } from '../../store/db/counters.ts';
 import type { Database } from '../../store/db/database.ts';
 import { toWrite } from '../../store/db/write.ts';
 import { appendEvents } from '../../store/tables/event-writes.ts';
-import { decide } from './decide.ts';
+import { type ApproverRules, tightened } from './approvers.ts';
+import { decide, type DecideDeps } from './decide.ts';
 import { createWaiters, type Waiter } from './waiters.ts';
 import { needsNoInput } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
@@ -36,6 +39,7 @@ export interface Asking {
 
 export interface ApprovalsDeps {
   database: Pick<Database, 'db' | 'write'>;
+  rules: ApproverRules;
   /** Writes the notifications, in the transaction that stores the approval. */
   announce(run: ActiveRun, asking: Asking): Write[];
   now(): number;
@@ -59,6 +63,7 @@ export interface Approvals {
   goesOn(run: ActiveRun): Write[];
   decide(id: string, decision: { verdict: Verdict; by: Decider }): Promise<Decided>;
   find(id: string): Promise<Approval | null>;
+  rules: ApproverRules;
   list(filter: ApprovalFilter, page: { limit: number; offset: number }): Promise<ApprovalList>;
   pendingByTeam(): Map<string, number>;
   /** Receives the message of another replica that an approval was decided: `approval ID`. */
@@ -73,7 +78,7 @@ const LOOK_EVERY_MS = 10_000;
 /** The message to the other replicas, with the id of the approval. */
 const WORD = 'approval ';
 
-export function createApprovals({ database, announce, now }: ApprovalsDeps): Approvals {
+export function createApprovals({ database, rules, announce, now }: ApprovalsDeps): Approvals {
   const { db } = database;
   const waiters = createWaiters();
   const listeners: ((approval: Approval) => void)[] = [];
@@ -110,6 +115,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
 
   return {
     find,
+    rules,
     list: (filter, page) => listApprovals(db, filter, page),
     pendingByTeam: waiters.pendingByTeam,
     heard: (word) => {
@@ -117,7 +123,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     },
     onClosed: (listener) => void listeners.push(listener),
     ask: (run, approval) => [
-      toWrite((tx) => insertApproval(tx, approval)),
+      toWrite((tx) => insertApproval(tx, tightened(approval, rules))),
       logOf(run),
       toWrite((tx) => setWaitingOn(tx, run.id, 'human')),
       ...announce(run, askingOf(approval)),
@@ -135,7 +141,7 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
     goesOn: (run) =>
       waiters.asks(run.id) ? [logOf(run)] : [logOf(run), toWrite((tx) => setWaitingOn(tx, run.id, null))],
     decide: async (id, decision) => {
-      const record = async (...[made, audit, counters]: Parameters<Parameters<typeof decide>[0]['record']>) =>
+      const record: DecideDeps['record'] = async (made, audit, counters) =>
         database.write(async (tx) => {
           if (!(await decideApproval(tx, made))) return false;
           await tx.notify(`${WORD}${id}`);
@@ -143,7 +149,14 @@ export function createApprovals({ database, announce, now }: ApprovalsDeps): App
           await addCounters(tx, counters);
           return true;
         });
-      const decided = await decide({ find, record, now }, id, decision);
+      const vote: DecideDeps['vote'] = async ({ votes }, given, audit) =>
+        database.write(async (tx) => {
+          if (!(await voteApproval(tx, id, votes, given))) return false;
+          await insertAudit(tx, audit);
+          return true;
+        });
+      const starter = (runId: string) => starterOf(db, runId);
+      const decided = await decide({ rules, find, starter, record, vote, now }, id, decision);
       if (decided.kind === 'decided') {
         waiters.wake(id);
         tell(decided.approval);

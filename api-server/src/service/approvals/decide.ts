@@ -1,38 +1,104 @@
+import { inputSha256 } from '@signalbox/crds';
 import type { Counter } from '../../runs/state/records.ts';
 import type { AuditEntry } from '../../store/tables/audit.ts';
 import type { Decision } from '../../store/tables/approvals.ts';
 import { checkFields } from '../../runs/human/fields.ts';
-import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
+import type { Approval, Decided, Decider, FieldValues, Verdict, Vote } from '../../runs/human/approval.ts';
+import { type ApproverRules, refusalOf } from './approvers.ts';
 
 export interface DecideDeps {
+  rules: ApproverRules;
   find(id: string): Promise<Approval | null>;
-  /** One durable transaction; false when the approval was already decided or had timed out. */
+  /** Who started a run; null for an alert or a schedule. */
+  starter(runId: string): Promise<string | null>;
+  /** One durable transaction; false when the approval was decided, had timed out or got another vote meanwhile. */
   record(decision: Decision, audit: AuditEntry, counters: Counter[]): Promise<boolean>;
+  /** The same for an approval of which another is needed. */
+  vote(approval: Approval, vote: Vote, audit: AuditEntry): Promise<boolean>;
   now(): number;
 }
 
-const STATUS = { approve: 'approved', reject: 'rejected' } as const;
+interface Asked {
+  verdict: Verdict;
+  by: Decider;
+}
 
-/** Stores a decision with its audit row and its metric in one transaction; the first one wins. */
-export async function decide(
-  deps: DecideDeps,
-  id: string,
-  { verdict, by }: { verdict: Verdict; by: Decider },
-): Promise<Decided> {
-  const found = await deps.find(id);
-  const at = deps.now();
-  const refused = found === null ? ({ kind: 'not_found' } as const) : closed(found, at);
-  if (refused || found === null) return refused ?? { kind: 'not_found' };
-  const checked = checkFields(found.fields, verdict);
-  if (!checked.ok) return { kind: 'invalid', problems: checked.problems };
-  const status = STATUS[verdict.decision];
-  const decision = { id, status, at, by: by.name, comment: verdict.comment, answers: checked.values };
-  if (await deps.record(decision, auditOf(found, by, decision), counters(found, status))) {
-    const { by: decidedBy, comment, answers } = decision;
-    return { kind: 'decided', approval: { ...found, status, decidedAt: at, decidedBy, comment, answers } };
+const STATUS = { approve: 'approved', reject: 'rejected' } as const;
+/** How often a decision is judged again because another vote came first. */
+const TRIES = 5;
+
+/**
+ * Stores a decision with its audit row and its metric in one transaction; the first one wins. Where two persons have to
+ * approve, the first one's approval is kept until the second one's.
+ */
+export async function decide(deps: DecideDeps, id: string, asked: Asked): Promise<Decided> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const decided = await tryOnce(deps, id, asked);
+    if (decided !== null) return decided;
   }
-  const now = await deps.find(id);
-  return now === null ? { kind: 'not_found' } : (closed(now, at) ?? { kind: 'expired', approval: now });
+  return lost(deps, id);
+}
+
+/** Null where something else was stored between reading and writing. */
+async function tryOnce(deps: DecideDeps, id: string, { verdict, by }: Asked): Promise<Decided | null> {
+  const approval = await deps.find(id);
+  const at = deps.now();
+  if (approval === null) return { kind: 'not_found' };
+  const tooLate = closed(approval, at);
+  if (tooLate) return tooLate;
+  const starter = approval.notTheStarter ? await deps.starter(approval.runId) : null;
+  const refusal = refusalOf(deps.rules, { approval, decision: verdict.decision, by, starter });
+  if (refusal !== null) return { kind: 'forbidden', message: refusal };
+  const checked = checkFields(approval.fields, verdict);
+  if (!checked.ok) return { kind: 'invalid', problems: checked.problems };
+  const approves = verdict.decision === 'approve';
+  const problems = approves ? differences(approval, checked.values) : [];
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const given: Vote = { by: by.name, at, comment: verdict.comment, answers: checked.values };
+  const isFirst = approves && approval.votes.length + 1 < approval.required;
+  return isFirst ? keepVote(deps, approval, { by, given }) : conclude(deps, approval, { verdict, by, given });
+}
+
+/** Persons who approve together approve the same. */
+function differences({ votes }: Approval, values: FieldValues) {
+  const [first] = votes;
+  if (!first) return [];
+  const names = [...new Set([...Object.keys(first.answers), ...Object.keys(values)])];
+  return names
+    .filter((name) => first.answers[name] !== values[name])
+    .map((name) => ({ loc: ['fields', name], msg: `must be ${String(first.answers[name])}, as ${first.by} approved` }));
+}
+
+async function keepVote(
+  deps: DecideDeps,
+  approval: Approval,
+  { by, given }: { by: Decider; given: Vote },
+): Promise<Decided | null> {
+  const votes = [...approval.votes, given];
+  const outcome = `approved, ${votes.length} of ${approval.required}`;
+  const audit = auditOf(approval, by, { at: given.at, action: 'approve', outcome });
+  return (await deps.vote(approval, given, audit)) ? { kind: 'voted', approval: { ...approval, votes } } : null;
+}
+
+async function conclude(
+  deps: DecideDeps,
+  approval: Approval,
+  { verdict, by, given }: Asked & { given: Vote },
+): Promise<Decided | null> {
+  const { at, comment, answers } = given;
+  const status = STATUS[verdict.decision];
+  const votes = status === 'approved' ? approval.votes : [];
+  const decidedBy = [...votes.map((vote) => vote.by), by.name].join(', ');
+  const decision = { id: approval.id, status, at, by: decidedBy, comment, answers, votes: approval.votes };
+  const audit = auditOf(approval, by, { at, action: verdict.decision, outcome: status });
+  if (!(await deps.record(decision, audit, counters(approval, status)))) return null;
+  return { kind: 'decided', approval: { ...approval, status, decidedAt: at, decidedBy, comment, answers } };
+}
+
+async function lost(deps: DecideDeps, id: string): Promise<Decided> {
+  const approval = await deps.find(id);
+  if (approval === null) return { kind: 'not_found' };
+  return closed(approval, deps.now()) ?? { kind: 'conflict', approval };
 }
 
 function closed(approval: Approval, at: number): Decided | null {
@@ -41,16 +107,20 @@ function closed(approval: Approval, at: number): Decided | null {
   return approval.expiresAt <= at ? { kind: 'expired', approval } : null;
 }
 
-const auditOf = ({ id, runId, stepName, tool }: Approval, by: Decider, { status, at }: Decision): AuditEntry => ({
+/** With the hash of what was decided: the input of the tool, or the question. */
+const auditOf = (
+  { id, runId, stepName, tool, question }: Approval,
+  by: Decider,
+  { at, ...done }: { at: number; action: string; outcome: string },
+): AuditEntry => ({
   ts: at,
   actor: by.name,
   actorKind: by.kind,
   role: by.role,
-  action: status === 'approved' ? 'approve' : 'reject',
+  ...done,
   targetType: 'approval',
-  target: `${id} ${stepName}${tool === null ? '' : ` sha256:${tool.inputSha256}`}`,
+  target: `${id} ${stepName} sha256:${tool?.inputSha256 ?? inputSha256(question)}`,
   runId,
-  outcome: status,
   priorYaml: null,
   requestId: by.requestId,
 });

@@ -1,11 +1,12 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { APPROVAL_STATUSES, type Decided, tooLate, type Verdict } from '../../runs/human/approval.ts';
+import { type Approval, APPROVAL_STATUSES, type Decided, tooLate, type Verdict } from '../../runs/human/approval.ts';
 import type { Actor } from '../actor.ts';
 import { count, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type ApprovalLine, type ApprovalsPage, approvalView } from '../views/approval.ts';
 import type { Approvals } from './approvals.ts';
+import { type ApproverRules, personsOf } from './approvers.ts';
 
 export const ApprovalsQuery = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),
@@ -36,28 +37,45 @@ export interface Decisions {
   list(query: ApprovalsQuery): Promise<ApprovalsPage>;
   /** Throws `not_found`. */
   get(id: string): Promise<ApprovalLine>;
-  /** Throws `not_found`, `conflict` where it is already closed, `validation` with `errors` for the fields. */
+  /** Throws `not_found`, `forbidden` for who may not decide so, `conflict` where it is already closed, `validation` with `errors` for the fields. */
   decide(id: string, decision: Verdict, actor: Actor): Promise<ApprovalLine>;
 }
 
-export const createDecisions = ({ list, find, decide }: Pick<Approvals, 'list' | 'find' | 'decide'>): Decisions => ({
+export const createDecisions = ({
+  list,
+  find,
+  decide,
+  rules,
+}: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>): Decisions => ({
   list: async ({ limit, offset, ...filter }) => {
     const { approvals, total } = await list(filter, { limit, offset });
-    return { approvals: approvals.map(approvalView), limit, offset, total };
+    return {
+      approvals: approvals.map((approval) => approvalView(approval, approversOf(rules, approval))),
+      limit,
+      offset,
+      total,
+    };
   },
   get: async (id) => {
     const found = await find(id);
     if (!found) throw unknownId('approval');
-    return approvalView(found);
+    return approvalView(found, approversOf(rules, found));
   },
   decide: async (id, verdict, { name, role, requestId }) =>
-    answer(await decide(id, { verdict, by: { name, kind: 'token', role, requestId } })),
+    answer(rules, await decide(id, { verdict, by: { name, kind: 'token', role, requestId } })),
 });
 
-function answer(decided: Decided): ApprovalLine {
+/** All names of those who may decide; null for everybody. */
+const approversOf = (rules: ApproverRules, { team }: Pick<Approval, 'team'>): string[] | null =>
+  personsOf(rules, team)?.flat() ?? null;
+
+function answer(rules: ApproverRules, decided: Decided): ApprovalLine {
   switch (decided.kind) {
     case 'decided':
-      return approvalView(decided.approval);
+    case 'voted':
+      return approvalView(decided.approval, approversOf(rules, decided.approval));
+    case 'forbidden':
+      throw new AppError('forbidden', decided.message);
     case 'not_found':
       throw unknownId('approval');
     case 'conflict':

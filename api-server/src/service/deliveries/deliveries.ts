@@ -71,6 +71,7 @@ export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }
       dryRun: false,
       team: null,
       forcedPipeline: pipeline,
+      startedBy: actor.name,
     });
     const started = startedRun(receipt);
     if (started) await record(actor, { action: 'run', targetType: 'pipeline', target: pipeline, ...started });

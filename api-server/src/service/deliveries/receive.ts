@@ -69,7 +69,8 @@ function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery)
   if (!resolution.ok)
     return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
   const { pipeline } = resolution;
-  const request = { pipeline, context, team: teamOf(pipeline, delivery.team) };
+  const startedBy = delivery.startedBy ?? delivery.tokenName;
+  const request = { pipeline, context, team: teamOf(pipeline, delivery.team), startedBy };
   if (pipeline.config.suspend) {
     const reason = 'the pipeline is suspended; resume it to accept triggers';
     return { go: false, verdict: { status: 'suspended', pipeline: pipeline.name, reason }, request };

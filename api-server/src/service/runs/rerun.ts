@@ -40,7 +40,7 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   };
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
-  const [verdict] = await deps.intake([plan.request]);
+  const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }]);
   // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
   if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);
   if (verdict?.status !== 'accepted' && verdict?.status !== 'queued')

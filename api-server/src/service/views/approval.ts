@@ -34,6 +34,10 @@ const ONE = {
   decided_by: null,
   comment: null,
   answers: null,
+  required: 1,
+  approved_by: [],
+  not_the_starter: false,
+  approvers: null,
 } as const;
 
 const ApprovedTool = z.strictObject({
@@ -69,20 +73,29 @@ export const ApprovalLine = component(
     decided_by: NullableText,
     comment: NullableText,
     answers: z.record(z.string(), Value).nullable(),
+    /** How many different persons have to approve, and who did so far. */
+    required: z.int(),
+    approved_by: z.array(z.string()),
+    /** Whether the person who started the run may not approve. */
+    not_the_starter: z.boolean(),
+    /** Tokens and `<platform>:<user id>` that may decide; null for every operator. */
+    approvers: z.array(z.string()).nullable(),
   }),
-  { ...ONE, fields: [...ONE.fields] },
+  { ...ONE, fields: [...ONE.fields], approved_by: [] },
 );
 export type ApprovalLine = z.infer<typeof ApprovalLine>;
 
 export const ApprovalsPage = component(
   'ApprovalsPage',
   z.strictObject({ approvals: z.array(ApprovalLine), limit: z.number(), offset: z.number(), total: z.number() }),
-  { approvals: [{ ...ONE, fields: [...ONE.fields] }], limit: 50, offset: 0, total: 1 },
+  { approvals: [{ ...ONE, fields: [...ONE.fields], approved_by: [] }], limit: 50, offset: 0, total: 1 },
 );
 export type ApprovalsPage = z.infer<typeof ApprovalsPage>;
 
-export const approvalView = (approval: StoredApproval): ApprovalLine =>
+export const approvalView = (approval: StoredApproval, approvers: string[] | null): ApprovalLine =>
   viewOf(ApprovalLine, approval, {
     pipeline: approval.pipelineName,
+    approved_by: approval.votes.map(({ by }) => by),
+    approvers,
     tool: approval.tool && viewOf(ApprovedTool, approval.tool),
   });

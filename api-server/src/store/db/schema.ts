@@ -147,6 +147,10 @@ export interface ApprovalRow {
   decided_by: string | null;
   comment: string | null;
   answers: string | null;
+  /** Persons who have to approve; 0 or 1 for the starter; approvals so far as JSON, null for none. */
+  required: number;
+  not_the_starter: number;
+  votes: string | null;
 }
 
 export interface GoldenSetRow {

@@ -12,6 +12,7 @@ import { replay } from './0010-replay.ts';
 import { goldenSets } from './0011-golden-sets.ts';
 import { deliveries } from './0012-deliveries.ts';
 import { escalations } from './0013-escalations.ts';
+import { approvers } from './0014-approvers.ts';
 import { raw } from './0015-raw.ts';
 import { warnings } from './0016-warnings.ts';
 
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   { id: '0011-golden-sets', up: goldenSets },
   { id: '0012-deliveries', up: deliveries },
   { id: '0013-escalations', up: escalations },
+  { id: '0014-approvers', up: approvers },
   { id: '0015-raw', up: raw },
   { id: '0016-warnings', up: warnings },
 ];

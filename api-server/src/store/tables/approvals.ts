@@ -1,6 +1,6 @@
 import { type HumanField, inputSha256 } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
-import type { Approval, ApprovalStatus, FieldValues, ToolCall } from '../../runs/human/approval.ts';
+import type { Approval, ApprovalStatus, FieldValues, ToolCall, Vote } from '../../runs/human/approval.ts';
 import type { ConfigSource, Message } from '../../notify/message.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
@@ -15,6 +15,8 @@ export async function insertApproval(tx: Tx, approval: Approval): Promise<void> 
     fields: JSON.stringify(approval.fields),
     tool: approval.tool && JSON.stringify(snakeCase(approval.tool)),
     answers: approval.answers && JSON.stringify(approval.answers),
+    not_the_starter: approval.notTheStarter ? 1 : 0,
+    votes: votesText(approval.votes) || null,
   };
   await tx.db
     .insertInto('approvals')
@@ -33,13 +35,20 @@ const toTool = ({ input_sha256, ...tool }: ToolRow): ToolCall => ({
 
 type Closing = Pick<ApprovalRow, 'id' | 'status' | 'decided_at' | 'decided_by' | 'comment' | 'answers'>;
 
-const decideRow = statement<Closing & { before: number }>((db, slot) =>
+/** What was read before a decision: in time, and nobody else voted since. */
+interface Unchanged {
+  before: number;
+  seen: string;
+}
+
+const decideRow = statement<Closing & Unchanged>((db, slot) =>
   db
     .updateTable('approvals')
     .set(columns(slot, ['status', 'decided_at', 'decided_by', 'comment', 'answers']))
     .where('id', '=', slot.id)
     .where('status', '=', 'pending')
-    .where('expires_at', '>', slot.before),
+    .where('expires_at', '>', slot.before)
+    .where(({ fn, val }) => fn.coalesce('votes', val('')), '=', slot.seen),
 );
 
 export interface Decision {
@@ -49,12 +58,49 @@ export interface Decision {
   by: string;
   comment: string | null;
   answers: FieldValues;
+  /** The votes that it is based on. */
+  votes: readonly Vote[];
 }
 
+const votesText = (votes: readonly Vote[]): string => (votes.length === 0 ? '' : JSON.stringify(votes));
+
 /** True for the one decision that came first, in time. */
-export async function decideApproval(tx: Tx, { id, status, at, by, comment, answers }: Decision): Promise<boolean> {
-  const row = { id, status, decided_at: at, decided_by: by, comment, answers: JSON.stringify(answers), before: at };
+export async function decideApproval(tx: Tx, decision: Decision): Promise<boolean> {
+  const { id, status, at, by, comment, answers, votes } = decision;
+  const unchanged = { before: at, seen: votesText(votes) };
+  const row = { id, status, decided_at: at, decided_by: by, comment, answers: JSON.stringify(answers), ...unchanged };
   return (await tx.run(decideRow, row)) === 1;
+}
+
+const voteRow = statement<{ id: string; votes: string } & Unchanged>((db, slot) =>
+  db
+    .updateTable('approvals')
+    .set({ votes: slot.votes })
+    .where('id', '=', slot.id)
+    .where('status', '=', 'pending')
+    .where('expires_at', '>', slot.before)
+    .where(({ fn, val }) => fn.coalesce('votes', val('')), '=', slot.seen),
+);
+
+/** Adds a vote to those that were seen; false where the approval was decided, expired or got another vote meanwhile. */
+export async function voteApproval(tx: Tx, id: string, votes: readonly Vote[], vote: Vote): Promise<boolean> {
+  const row = { id, votes: votesText([...votes, vote]), before: vote.at, seen: votesText(votes) };
+  return (await tx.run(voteRow, row)) === 1;
+}
+
+/** Who started a run, or the run that it is part of: a token; null for an alert, a schedule, or a run of an earlier version. */
+export async function starterOf(db: Kysely<Tables>, runId: string): Promise<string | null> {
+  let id: string | null = runId;
+  while (id !== null) {
+    const row: { started_by: string | null; parent_run_id: string | null } | undefined = await db
+      .selectFrom('runs')
+      .select(['started_by', 'parent_run_id'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row?.started_by) return row.started_by;
+    id = row?.parent_run_id ?? null;
+  }
+  return null;
 }
 
 const closeRow = statement<{ id: string; status: string; at: number }>((db, slot) =>
@@ -153,6 +199,8 @@ const toApproval = (row: ApprovalRow): Approval => ({
   tool: row.tool === null ? null : toTool(JSON.parse(row.tool) as ToolRow),
   status: row.status as ApprovalStatus,
   answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
+  notTheStarter: row.not_the_starter === 1,
+  votes: row.votes === null ? [] : (JSON.parse(row.votes) as Vote[]),
 });
 
 /** What the outbox sent, or is to send, to ask for an approval. */

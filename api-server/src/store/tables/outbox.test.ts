@@ -67,6 +67,7 @@ async function endedRun(id: string, end = true): Promise<void> {
       triggered_at: AT,
       fingerprint: null,
       dedup_key: null,
+      started_by: null,
       parent_run_id: null,
       rerun_of: null,
       context: JSON.stringify(context),

@@ -25,6 +25,7 @@ const LISTED_AT_START = [
 export const START_COLUMNS = [
   ...LISTED_AT_START,
   'dedup_key',
+  'started_by',
   'context',
   'raw',
   'raw_hash',
@@ -67,7 +68,7 @@ export const LIST_COLUMNS = [
     then substr(runs.summary, 1, ${sql.lit(LISTED_SUMMARY - 1)}) || '…' else runs.summary end`.as('summary'),
 ] as const;
 
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner'> & {
+export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner' | 'started_by'> & {
   seq: number;
   feedback_outcome: string | null;
 };

@@ -140,6 +140,10 @@ const approval = (status: ApprovalLine['status'], fields: Partial<ApprovalLine> 
   decided_by: null,
   comment: null,
   answers: null,
+  required: 1,
+  approved_by: [],
+  not_the_starter: false,
+  approvers: null,
   ...fields,
 });
 const APPROVALS = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Approval } from '../../runs/human/approval.ts';
 import { insertApproval } from '../../store/tables/approvals.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
@@ -14,7 +14,7 @@ afterAll(() => server.close());
 beforeEach(() => void next++);
 
 const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
-const ask = async (more: Partial<Approval> = {}) => {
+const ask = async (more: Partial<Approval> = {}, of = server) => {
   const approval: Approval = {
     id: idOf(next),
     runId: runIdOf(1),
@@ -33,9 +33,12 @@ const ask = async (more: Partial<Approval> = {}) => {
     decidedBy: null,
     comment: null,
     answers: null,
+    required: 1,
+    notTheStarter: false,
+    votes: [],
     ...more,
   };
-  await server.store.database.write((tx) => insertApproval(tx, approval));
+  await of.store.database.write((tx) => insertApproval(tx, approval));
   return approval.id;
 };
 const decide = (id: string, payload: object, role: 'operator' | 'admin' | 'viewer' = 'operator') =>
@@ -86,7 +89,7 @@ test('the audit log finds a decision by what was decided and by its run', async 
   await decide(id, { decision: 'reject' });
   const url = `/audit?action=reject&target=${runIdOf(1)}`;
   const { rows } = (await server.app.inject({ url, headers: as('viewer') })).json<{ rows: { target: string }[] }>();
-  expect(rows.map(({ target }) => target)).toContain(`${id} approve`);
+  expect(rows.map(({ target }) => target)).toContainEqual(expect.stringMatching(`^${id} approve sha256:`));
 });
 
 test('sixteen requests at once: one 200, fifteen 409, one audit row', async () => {
@@ -148,4 +151,26 @@ test('the list begins with what waits, takes a status, and pages across both hal
   const pages = [];
   for (let offset = 0; offset < total; offset += 2) pages.push(...(await list(`?limit=2&offset=${offset}`)).approvals);
   expect(pages).toEqual(approvals);
+});
+
+test('named approvers decide, two of them where two are needed', async () => {
+  const approvers = new Map([['default', [['the-operator'], ['the-admin']]]]);
+  const two = await startTestServer({ rules: { approvers, required: 2, notTheStarter: false } });
+  onTestFinished(() => two.close());
+  await two.store.addRun(1, { status: 'running' });
+  const id = await ask({ required: 2, team: null, fields: [] }, two);
+  const post = (role: 'operator' | 'admin') =>
+    two.app.inject({ method: 'POST', url: `/approvals/${id}`, payload: { decision: 'approve' }, headers: as(role) });
+  const first = await post('operator');
+  expect([first.statusCode, first.json()]).toMatchObject([
+    200,
+    { status: 'pending', required: 2, approved_by: ['the-operator'], approvers: ['the-operator', 'the-admin'] },
+  ]);
+  const again = await post('operator');
+  expect([again.statusCode, again.json().detail.type]).toEqual([403, 'forbidden']);
+  const second = await post('admin');
+  expect([second.statusCode, second.json()]).toMatchObject([
+    200,
+    { status: 'approved', decided_by: 'the-operator, the-admin' },
+  ]);
 });

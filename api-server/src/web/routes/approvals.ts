@@ -24,7 +24,8 @@ export const approvalRoutes = ({ approvals }: Pick<Services, 'approvals'>): Rout
     role: 'operator',
     id: 'decideApproval',
     tag: 'approvals',
-    summary: 'Decide an approval; the first decision is final',
+    summary:
+      'Decide an approval; the first decision is final. Where two persons have to approve, the first approval leaves it pending',
     params: z.strictObject({ id: idOf('approval') }),
     body: Decision,
     answers: { 200: ApprovalLine },

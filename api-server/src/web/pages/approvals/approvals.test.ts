@@ -29,6 +29,10 @@ const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine => ({
   decided_by: null,
   comment: null,
   answers: null,
+  required: 1,
+  approved_by: [],
+  not_the_starter: false,
+  approvers: null,
   ...more,
 });
 
@@ -189,4 +193,25 @@ test('nothing that an alert or an agent said becomes markup', async () => {
 
 test('time that is left counts down to a word', () => {
   expect([leftOf(iso(NOW + 59_000), NOW), leftOf(iso(NOW), NOW)]).toEqual(['59.0 s left', 'time is over']);
+});
+
+test('an approval that two persons have to give says who did and who may', async () => {
+  const rules = { required: 2, approved_by: ['ada'], not_the_starter: true };
+  const { get } = await pagesWith({ approvals: [approval({ ...rules, approvers: [VIEWER.name, 'ada'] })] });
+  const page = await get('/ui/approvals');
+  expect(page).toContain('2 persons have to approve. ada approved.');
+  expect(page).toContain('The person who started the run may not approve.');
+  expect(page).toContain('data-decision-form');
+  const others = await pagesWith({ approvals: [approval({ ...rules, approvers: ['bea', 'cleo'] })] });
+  const closed = await others.get('/ui/approvals');
+  expect(closed).toContain('Only bea, cleo may decide this.');
+  expect(closed).not.toContain('data-decision-form');
+});
+
+test('a decision that is not theirs is answered with the reason', async () => {
+  const refused = new AppError('forbidden', 'ada started the run; another person has to approve');
+  const { post } = await pagesWith({ approvals: [approval()], refused });
+  const answer = await post(approval().id, { decision: 'approve', 'field.replicas': '2' });
+  expect(answer.statusCode).toBe(403);
+  expect(answer.body).toContain('Ada started the run; another person has to approve.');
 });

@@ -6,6 +6,8 @@ import type { ApprovalField, ApprovalLine } from '../../../service/views/approva
 export interface CardInput {
   now: number;
   operator: boolean;
+  /** Under which name the reader would decide; null for nobody. */
+  name: string | null;
   csrf: string;
   /** Address to return to after the decision. */
   next: string;
@@ -41,10 +43,35 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     until: pending ? approval.expires_at : null,
     left: pending ? leftOf(approval.expires_at, input.now) : '',
     untilExact: exactTime(approval.expires_at),
-    form: pending && input.operator ? formOf(approval, input) : null,
-    readOnly: pending && !input.operator,
+    ...(pending ? waitingParts(approval, input) : { form: null, readOnly: null, rules: [] }),
     ended: pending ? null : endOf(approval),
   };
+}
+
+function waitingParts(approval: ApprovalLine, input: CardInput) {
+  const mayDecide = input.operator && isApprover(approval, input);
+  return {
+    form: mayDecide ? formOf(approval, input) : null,
+    readOnly: mayDecide ? null : whyReadOnly(approval, input),
+    rules: rulesOf(approval),
+  };
+}
+
+const isApprover = ({ approvers }: ApprovalLine, { name }: CardInput): boolean =>
+  approvers === null || (name !== null && approvers.includes(name));
+
+const whyReadOnly = ({ approvers }: ApprovalLine, { operator }: CardInput): string =>
+  operator && approvers !== null
+    ? `Only ${approvers.join(', ')} may decide this.`
+    : 'Deciding needs a token with the role operator.';
+
+/** What an approval needs beyond one person, and who approved so far. */
+function rulesOf({ required, approved_by: approvedBy, not_the_starter: notTheStarter }: ApprovalLine): string[] {
+  const so = approvedBy.length === 0 ? '' : ` ${approvedBy.join(', ')} approved.`;
+  return [
+    ...(required > 1 ? [`${required} persons have to approve.${so}`] : []),
+    ...(notTheStarter ? ['The person who started the run may not approve.'] : []),
+  ];
 }
 
 /** The question in one line, to distinguish several of one step. */

@@ -57,6 +57,7 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       return await reply.redirect(safeReturn(form['next']), 303);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
+      if (error.type === 'forbidden') return sendProblem(context, request, reply, notYours(error.message));
       if (error.type === 'conflict') return sendProblem(context, request, reply, tooLate(approval, error.message));
       if (error.type !== 'validation') throw error;
       return sendAgain(context, request, reply, { approval, entered, problems: problemsOf(error) });
@@ -91,6 +92,13 @@ function sendAgain(context: PageContext, request: FastifyRequest, reply: Fastify
   });
 }
 
+const notYours = (message: string) => ({
+  status: 403,
+  title: 'This is not yours to decide',
+  text: `${message.slice(0, 1).toUpperCase()}${message.slice(1)}. Your decision was not stored.`,
+  action: { href: paths.approvals(), label: 'All approvals' },
+});
+
 const tooLate = (approval: ApprovalLine, message: string) => ({
   status: 409,
   title: 'This was decided without you',
@@ -102,6 +110,13 @@ type More = Partial<Pick<Parameters<typeof approvalCard>[1], 'entered' | 'proble
 
 function cardFor({ deps }: PageContext, request: FastifyRequest) {
   const viewer = deps.auth.viewer(request);
-  const shared = { now: deps.now(), operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next: paths.approvals() };
+  const name = viewer?.name ?? null;
+  const shared = {
+    now: deps.now(),
+    operator: mayOperate(viewer),
+    name,
+    csrf: viewer?.csrf ?? '',
+    next: paths.approvals(),
+  };
   return (approval: ApprovalLine, more: More = {}) => approvalCard(approval, { ...shared, ...more });
 }

@@ -97,7 +97,8 @@ function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]
 function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | null) {
   const next = paths.run(run.id);
   const of = approvals.filter(({ step_name }) => step_name === chosen);
-  return of.map((one) => approvalCard(one, { now, operator: mayOperate(viewer), csrf: viewer?.csrf ?? '', next }));
+  const reader = { operator: mayOperate(viewer), name: viewer?.name ?? null, csrf: viewer?.csrf ?? '' };
+  return of.map((one) => approvalCard(one, { now, next, ...reader }));
 }
 
 /** Actions of an operator: cancel an active run, mark and rerun one that has ended. */

@@ -1,0 +1,46 @@
+import type { ApprovalsConfig } from '../../config/config.ts';
+import type { Approval, Decider, Verdict } from '../../runs/human/approval.ts';
+
+/** Who may decide approvals, by the operator's configuration. */
+export type ApproverRules = ApprovalsConfig;
+
+/** The persons who may decide in a team; null for everybody. */
+export function personsOf({ approvers }: ApproverRules, team: string | null): readonly (readonly string[])[] | null {
+  if (approvers === null) return null;
+  return approvers.get(team ?? 'default') ?? approvers.get('default') ?? [];
+}
+
+/** A person by the first of the names; two names are one person where any list says so. */
+export function personOf({ approvers }: ApproverRules, name: string): string {
+  const persons = [...(approvers?.values() ?? [])].flat();
+  return persons.find((names) => names.includes(name))?.[0] ?? name;
+}
+
+/** What a step asks for may only add to what the operator asks for. */
+export const tightened = (approval: Approval, { required, notTheStarter }: ApproverRules): Approval => ({
+  ...approval,
+  required: Math.max(approval.required, required),
+  notTheStarter: approval.notTheStarter || notTheStarter,
+});
+
+interface Case {
+  approval: Approval;
+  decision: Verdict['decision'];
+  by: Pick<Decider, 'name'>;
+  /** Who started the run; null for an alert or a schedule. */
+  starter: string | null;
+}
+
+/** Why this person may not decide so; null where it may. Rejecting is open to every approver, the starter included. */
+export function refusalOf(rules: ApproverRules, { approval, decision, by, starter }: Case): string | null {
+  const persons = personsOf(rules, approval.team);
+  if (persons !== null && !persons.some((names) => names.includes(by.name)))
+    return `${by.name} is not an approver of team ${approval.team ?? 'default'}`;
+  if (decision === 'reject') return null;
+  const person = personOf(rules, by.name);
+  if (approval.notTheStarter && starter !== null && personOf(rules, starter) === person)
+    return `${by.name} started the run; another person has to approve`;
+  if (approval.votes.some((vote) => personOf(rules, vote.by) === person))
+    return `${by.name} approved already; another person has to approve too`;
+  return null;
+}
