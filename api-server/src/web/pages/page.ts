@@ -29,6 +29,7 @@ export interface PageOptions {
     | 'schedules'
     | 'marking'
     | 'insights'
+    | 'replays'
     | 'golden-sets'
     | 'audit'
     | 'sync'
@@ -63,6 +64,7 @@ const RAIL = [
     entries: [
       { id: 'insights', label: 'Insights', icon: 'insights', href: paths.insights() },
       { id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() },
+      { id: 'replays', label: 'Replays', icon: 'replays', href: paths.replays() },
       { id: 'golden-sets', label: 'Golden sets', icon: 'pin', href: paths.goldenSets() },
     ],
   },

@@ -18,6 +18,7 @@ import { problemOf } from './problems.ts';
 import type { PageDeps } from './page-deps.ts';
 import { paths } from './paths.ts';
 import { createRender } from './render.ts';
+import { registerReplays } from './replays/route.ts';
 import { registerRun } from './run/route.ts';
 import { registerRuns } from './runs/route.ts';
 import { registerSchedules } from './schedules/route.ts';
@@ -110,6 +111,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);
+      registerReplays(guarded, context);
       registerGoldenSets(guarded, context);
       registerSteps(guarded, context);
       registerAgents(guarded, context);

@@ -28,6 +28,19 @@ async function mark(form, button) {
   }
 }
 
+const PREVIEW_MS = 350;
+let previewTimer;
+
+/** What a form would do, in the live parts beside its fields. */
+function preview(form) {
+  clearTimeout(previewTimer);
+  previewTimer = setTimeout(() => {
+    const body = new URLSearchParams(new FormData(form));
+    body.set('act', 'preview');
+    load(form.action, { method: 'POST', body }).catch(() => undefined);
+  }, PREVIEW_MS);
+}
+
 /** Forms work by themselves; here they only spare the full page. */
 export function watchForms() {
   document.addEventListener('submit', (event) => {
@@ -45,6 +58,10 @@ export function watchForms() {
   });
   addEventListener('pageshow', () => {
     for (const field of document.querySelectorAll('[data-auto-submit] :disabled')) field.disabled = false;
+  });
+  document.addEventListener('input', (event) => {
+    const form = event.target.closest?.('[data-preview]');
+    if (form) preview(form);
   });
   document.addEventListener('change', (event) => {
     const form = event.target.closest?.('[data-auto-submit]');

@@ -12,6 +12,7 @@ import { answerSection, promptSection } from './sections.ts';
 /** The whole page stays below 500 KB. */
 const ROOM = { bytes: 300_000, ms: 150 };
 const MOST_STEPS = 100;
+const COLUMNS = { a: 'A', b: 'B' };
 
 export interface CompareInput {
   comparison: Comparison;
@@ -34,6 +35,7 @@ export function compareView(input: CompareInput) {
     runs: paths.runs(),
     swap: paths.compare(b.id, a.id, { force, step }),
     heads: [head('A', a, input), head('B', b, input)],
+    columns: COLUMNS,
     facts: runFacts(comparison, input),
     all: step === null ? null : paths.compare(a.id, b.id, { force }),
     steps: shown.map((one) => stepView(one, { ...input, budget })),
@@ -109,6 +111,7 @@ function stepView(pair: StepComparison, input: StepInput) {
     differences: differences.length === 0 ? 'Same answer' : differences.join(' · '),
     same: differences.length === 0,
     open,
+    columns: COLUMNS,
     facts: fits ? facts : [],
     prompt: fits ? promptSection(pair, input.budget) : null,
     output: fits ? answerSection(pair, input.budget) : null,

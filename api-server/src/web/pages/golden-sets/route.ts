@@ -1,4 +1,4 @@
-import { AppError, isFanOut, isParallel, type Pipeline } from '@signalbox/crds';
+import { AppError } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { idOf } from '../../../service/fields.ts';
 import { MemberNote, NewGoldenSet } from '../../../service/golden-sets/golden-sets.ts';
@@ -6,6 +6,7 @@ import { operatorOf } from '../operator.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { problemOf } from '../problems.ts';
+import { agentStepNames } from './agent-steps.ts';
 import { registerPin } from './pin-route.ts';
 import { reportView } from './report.ts';
 import { goldenSetPage } from './set-view.ts';
@@ -133,11 +134,10 @@ async function sendList(
   const { deps } = context;
   const { golden_sets: sets } = await deps.goldenSets.list();
   const schedules = await deps.regressions.schedules();
-  const steps = deps.definitions.snapshot().pipelines.flatMap(({ config }) => agentSteps(config));
   const model = goldenSetsView({
     sets,
     schedules,
-    steps: [...new Set(steps)].toSorted(),
+    steps: agentStepNames(deps.definitions.snapshot()),
     operator: mayOperate(deps.auth.viewer(request)),
     form,
   });
@@ -149,12 +149,3 @@ async function sendList(
     status: form.problem === null ? 200 : 400,
   });
 }
-
-/** Names under which a pipeline's agents answer. */
-const agentSteps = ({ steps }: Pick<Pipeline, 'steps'>): string[] =>
-  steps.flatMap((entry) => {
-    if (isParallel(entry)) return entry.parallel.steps.filter(hasAgent).map(({ name }) => name);
-    return hasAgent(isFanOut(entry) ? entry.fan_out.step : entry) ? [entry.name] : [];
-  });
-
-const hasAgent = (step: object): boolean => 'agent' in step && typeof step.agent === 'string';

@@ -217,5 +217,6 @@ export function panelView(input: PanelInput) {
     mark: markOf(input),
     rerun: rerunFrom(input),
     pin: pinOf(run, step),
+    replay: paths.replayNew({ step: step.step_name.split('/', 1)[0] }),
   };
 }

@@ -1,6 +1,7 @@
 import type { CalibrationRule } from '../../../service/views/calibration.ts';
 import type { BucketView } from '../../../service/views/calibration.ts';
 import { count } from '../format.ts';
+import { bucketLink } from '../replays/form.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { diagram } from './diagram.ts';
@@ -9,8 +10,13 @@ import { diagram } from './diagram.ts';
 const MOST_OPEN = 4;
 
 /** The calibration of a step, a diagram for each bucket. */
-export function calibrationView(buckets: readonly BucketView[], { nMin, binWidth }: CalibrationRule) {
-  const cards = buckets.map((bucket) => card(bucket, nMin));
+export function calibrationView(step: string, buckets: readonly BucketView[], { nMin, binWidth }: CalibrationRule) {
+  const cards = buckets
+    .map((bucket) => card(bucket, nMin))
+    .map((one, at) => ({
+      ...one,
+      replay: paths.replayNew({ step, ...bucketLink(buckets[at] ?? {}) }),
+    }));
   return {
     open: cards.slice(0, MOST_OPEN),
     folded: cards.slice(MOST_OPEN),

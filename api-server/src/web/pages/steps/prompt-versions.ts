@@ -1,5 +1,6 @@
 import type { PromptVersionView } from '../../../service/views/versions.ts';
 import { age, count, exactTime } from '../format.ts';
+import { paths } from '../paths.ts';
 import { patchLines } from '../diff/patch-lines.ts';
 
 /** Versions on one page; all of them come from the JSON route. */
@@ -23,6 +24,7 @@ export const numbered = (text: string) =>
     .map((line, at) => ({ number: at + 1, text: line }));
 
 interface Around {
+  step: string;
   now: number;
   /** Hashes of the prompts that loaded definitions use for this step. */
   current: ReadonlySet<string>;
@@ -31,7 +33,7 @@ interface Around {
 }
 
 /** The prompts that a step used, the newest expanded, each with its diff. */
-export function promptVersionsView(versions: readonly PromptVersionView[], { now, current, route }: Around) {
+export function promptVersionsView(versions: readonly PromptVersionView[], { step, now, current, route }: Around) {
   return {
     rows: versions.slice(0, MOST_VERSIONS).map((version, at) => ({
       anchor: `prompt-${encodeURIComponent(version.prompt_hash)}`,
@@ -41,6 +43,7 @@ export function promptVersionsView(versions: readonly PromptVersionView[], { now
       seen: seen(version, now),
       runs: `${count(version.runs_total)} run`.replace(/^(?!1 )(.*)$/, '$1s'),
       marked: `${count(version.labelled_n)} marked`,
+      replay: version.template === null ? null : paths.replayNew({ step, version: version.prompt_hash }),
       diff: version.diff_from_previous === null ? null : patchLines(version.diff_from_previous, 'one'),
       text: version.template === null ? null : numbered(version.template),
     })),

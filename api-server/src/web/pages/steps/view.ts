@@ -43,11 +43,16 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
     busy: past === null,
     gone: !isLoaded,
     ran: versions !== null,
+    replay: replayOf(name, versions),
     summary: summaryOf(stats, 'executions'),
     models: modelRows(models),
-    calibration: calibrationView(buckets, rule),
-    versions: promptVersionsView(versions ?? [], { now, current, route: `GET /steps/${name}/versions` }),
+    calibration: calibrationView(name, buckets, rule),
+    versions: promptVersionsView(versions ?? [], { step: name, now, current, route: `GET /steps/${name}/versions` }),
   };
 }
+
+/** Only what asked an agent can be replayed. */
+const replayOf = (step: string, versions: StepPast['versions']) =>
+  versions !== null && versions.length > 0 ? paths.replayNew({ step }) : null;
 
 const placeLine = ({ pipeline, href, shape }: ReturnType<typeof placesOf>[number]) => ({ pipeline, href, shape });

@@ -1,0 +1,114 @@
+import type { BucketView } from '../../../service/views/calibration.ts';
+import type { GoldenSetLine } from '../../../service/views/golden-set.ts';
+import type { ReplayEstimate } from '../../../service/views/replay-estimate.ts';
+import type { PromptVersionView } from '../../../service/views/versions.ts';
+import { createBudget } from '../diff/budget.ts';
+import { diffLines } from '../diff/diff-lines.ts';
+import { sideBySide } from '../diff/side-by-side.ts';
+import { count, money } from '../format.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import { bucketOf, bucketValue, candidateIn, type Entered, setIdIn } from './form.ts';
+
+export interface FormInput {
+  entered: Entered;
+  versions: readonly PromptVersionView[];
+  buckets: readonly BucketView[];
+  sets: readonly GoldenSetLine[];
+  /** `<executor>:<agent>`. */
+  safeAgents: readonly string[];
+  models: readonly string[];
+  estimate: ReplayEstimate | null;
+  /** Why it would not start. */
+  problem: string | null;
+  operator: boolean;
+  currency: string;
+}
+
+/** The template that the chosen executions were asked with; the newest where it is not stored. */
+export function recordedTemplate(entered: Entered, versions: readonly PromptVersionView[]): string | null {
+  const hash = bucketOf(entered)?.prompt_hash;
+  const found = versions.find(({ prompt_hash }) => prompt_hash === hash) ?? versions[0];
+  return found?.template ?? null;
+}
+
+export function replayFormView(input: FormInput) {
+  const { entered, sets, safeAgents, models } = input;
+  const recorded = recordedTemplate(entered, input.versions);
+  return {
+    list: paths.replays(),
+    stepHref: paths.step(entered.step),
+    action: paths.replayNew(),
+    step: entered.step,
+    off: safeAgents.length === 0,
+    operator: input.operator,
+    problem: input.problem,
+    samples: sampleOptions(input),
+    k: entered.k,
+    model: entered.model,
+    models,
+    agents: [...new Set(safeAgents.map((name) => name.replace(/^[^:]*:/, '')))].map((agent) => ({
+      value: agent,
+      selected: agent === entered.agent,
+    })),
+    modes: MODES.map((mode) => ({ ...mode, selected: mode.value === entered.mode })),
+    prompt: entered.prompt ?? recorded ?? '',
+    noTemplate: recorded === null,
+    estimate: estimateWords(input),
+    diff: promptDiff(entered, recorded),
+    noSets: sets.length === 0,
+  };
+}
+
+const MODES = [
+  { value: 'rendered', label: 'Send the recorded prompt again, word for word' },
+  { value: 'rerender', label: 'Render the template again with the recorded values' },
+];
+
+function sampleOptions({ entered, buckets, sets }: FormInput) {
+  const options = [
+    { value: 'current', label: 'Newest configuration in production' },
+    ...buckets.map((bucket) => ({ value: bucketValue(bucket), label: bucketWords(bucket) })),
+    ...sets.map(({ id, name, members }) => ({
+      value: `set:${id}`,
+      label: `Golden set ${name}, ${plural(members, 'member')}`,
+    })),
+  ];
+  return options.map((option) => ({ ...option, selected: option.value === entered.samples }));
+}
+
+function bucketWords({ agent, model, prompt_hash: prompt, agent_version: version, total_n: n }: BucketView): string {
+  const parts = [agent, model, prompt && `prompt ${prompt}`, version && `version ${version}`, `${count(n)} marked`];
+  return parts.filter(Boolean).join(' · ');
+}
+
+/** The line beside the number of samples. */
+function estimateWords({ estimate, entered, sets, currency }: FormInput) {
+  if (estimate === null) return null;
+  const n = sets.find(({ id }) => id === setIdIn(entered))?.members ?? estimate.sample_count;
+  const judge = estimate.judge?.total ?? 0;
+  const notes = [
+    `${plural(n, 'sample')}${tokenWords(estimate)}, from ${plural(estimate.basis_n, 'recorded call')}.`,
+    judge > 0 ? `The judge adds ${money(judge, currency)}.` : '',
+    estimate.per_sample === null ? 'No price is known for the model.' : '',
+  ];
+  const amount =
+    estimate.per_sample === null ? 'Cost unknown' : `About ${money(estimate.per_sample * n + judge, currency)}`;
+  return { amount, notes: notes.filter(Boolean).join(' ') };
+}
+
+const tokenWords = ({ mean_input_tokens: input, mean_output_tokens: output }: ReplayEstimate): string =>
+  input === null ? '' : `, about ${count(Math.round(input))} tokens in and ${count(Math.round(output ?? 0))} out each`;
+
+const ROOM = { bytes: 150_000, ms: 100 };
+
+/** The changed template beside the recorded one. */
+function promptDiff(entered: Entered, recorded: string | null) {
+  const { prompt_template: changed } = candidateIn(entered, recorded);
+  if (changed === null || recorded === null) return null;
+  const lines = diffLines(recorded, changed, ROOM.ms);
+  const names = { caption: 'The recorded template and yours', left: 'Recorded', right: 'Yours' };
+  if (lines === null) return { ...names, rows: [], cut: 'The two templates differ too much to be shown side by side.' };
+  const { rows, cut } = sideBySide(lines, createBudget(ROOM));
+  return { ...names, rows, cut: cut ? 'The page has no room for the rest.' : null };
+}

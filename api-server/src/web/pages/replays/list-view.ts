@@ -1,0 +1,49 @@
+import type { ReplayBatchLine } from '../../../service/views/replay-batch.ts';
+import { age, exactTime } from '../format.ts';
+import { paths } from '../paths.ts';
+import { plural } from '../runs/row.ts';
+import { isActive, statusLook } from '../status.ts';
+import { candidateWords } from './words.ts';
+
+export interface ListInput {
+  batches: readonly ReplayBatchLine[];
+  limit: number;
+  step: string | null;
+  steps: readonly string[];
+  isOn: boolean;
+  operator: boolean;
+  now: number;
+}
+
+/** All batches, the newest first, each with how far it is. */
+export function replaysView({ batches, limit, step, steps, isOn, operator, now }: ListInput) {
+  const last = batches.at(-1);
+  return {
+    count: batches.length < limit ? plural(batches.length, 'replay') : `the newest ${limit} replays`,
+    off: !isOn,
+    action: paths.replayNew(),
+    steps: isOn && operator ? steps : [],
+    poll: batches.some(({ status }) => isActive(status)) ? '2000' : null,
+    filter: step === null ? null : { step, href: paths.replays() },
+    rows: batches.map((batch) => rowOf(batch, now)),
+    older: last !== undefined && batches.length === limit ? paths.replays({ step, before: last.run_id }) : null,
+  };
+}
+
+function rowOf(batch: ReplayBatchLine, now: number) {
+  const { run_id: id, samples, attempted } = batch;
+  const active = isActive(batch.status);
+  return {
+    id,
+    href: batch.kind === 'step' ? paths.replay(id) : paths.run(id),
+    step: batch.step_name,
+    candidate: candidateWords(batch.candidate),
+    scheduled: batch.source === 'regression',
+    status: statusLook(batch.status),
+    progress: active ? { value: String(attempted), max: String(Math.max(1, samples)) } : null,
+    samples: active ? `${attempted} of ${plural(samples, 'sample')}` : plural(samples, 'sample'),
+    since: batch.triggered_at,
+    exact: exactTime(batch.triggered_at),
+    age: age(batch.triggered_at, now),
+  };
+}

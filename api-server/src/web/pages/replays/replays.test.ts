@@ -1,0 +1,177 @@
+import { AppError } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import { VIEWER } from '../fixtures/fake-deps.ts';
+import { goldenSet } from '../fixtures/golden-sets.ts';
+import { pagesWith } from '../fixtures/pages-with.ts';
+import { replayBatch, replayEstimate, replayReport, replayRow } from '../fixtures/replays.ts';
+import { HOSTILE, NOW, runDetail } from '../fixtures/runs.ts';
+
+const TEMPLATE = 'Look at {{summary}}.\nSay why.\n';
+const at = new Date(NOW).toISOString();
+const VERSION = {
+  prompt_hash: 'p1',
+  template: TEMPLATE,
+  first_seen_at: at,
+  last_seen_at: at,
+  runs_total: 4,
+  labelled_n: 3,
+  diff_from_previous: null,
+  calibration: [],
+};
+const BUCKET = {
+  agent: 'first-line-triage',
+  provider: 'anthropic',
+  model: 'claude-haiku',
+  prompt_hash: 'p1',
+  agent_version: null,
+  total_n: 3,
+  bins: [],
+  recommendation: null,
+};
+const world = { promptVersions: [VERSION], buckets: [BUCKET], goldenSets: [goldenSet()] };
+const FORM = {
+  _csrf: VIEWER.csrf,
+  step: 'triage',
+  samples: 'current',
+  k: '20',
+  mode: 'rendered',
+  model: '',
+  agent: '',
+};
+
+test('the list shows every batch with how far it is, and follows the ones that run', async () => {
+  const running = replayBatch({ run_id: 'b2', status: 'running', samples: 20, attempted: 7 });
+  const { get } = await pagesWith({ ...world, batches: [running, replayBatch()] });
+  const { body } = await get('/ui/replays');
+  expect(body).toContain('7 of 20 samples');
+  expect(body).toContain('<progress value="7" max="20"');
+  expect(body).toContain('data-poll');
+  expect((await get('/ui/replays?step=other')).body).toContain('No replay yet');
+  expect((await get('/ui/replays?before=nonsense&step=%00')).statusCode).toBe(200);
+});
+
+test('the form begins with the recorded template, and tells the cost beside the number of samples', async () => {
+  const { get } = await pagesWith(world);
+  const { body } = await get('/ui/replays/new?step=triage');
+  expect(body).toContain(`spellcheck="false">\n${TEMPLATE}</textarea>`);
+  expect(body).toContain('About $0.08');
+  expect(body).toContain('Golden set checkout-triage, 1 member');
+  expect(body).toContain('first-line-triage · claude-haiku · prompt p1 · 3 marked');
+  const unpriced = await pagesWith({ ...world, estimate: replayEstimate({ total: null, per_sample: null }) });
+  expect((await unpriced.get('/ui/replays/new?step=triage')).body).toContain('Cost unknown');
+});
+
+test('a changed prompt is shown against the recorded one, and only then part of the candidate', async () => {
+  const { post, deps } = await pagesWith(world);
+  const changed = TEMPLATE.replace('why', 'nothing').replaceAll('\n', '\r\n');
+  const { body } = await post('/ui/replays/new', { ...FORM, prompt: changed, act: 'preview' });
+  expect(body).toContain('Say <ins>nothing</ins>.');
+  expect(deps.replayed).toEqual([]);
+  const started = await post('/ui/replays/new', { ...FORM, prompt: changed, act: 'start' });
+  expect([started.statusCode, started.headers.location]).toEqual([303, '/ui/replays/b1']);
+  await post('/ui/replays/new', { ...FORM, prompt: TEMPLATE.replaceAll('\n', '\r\n'), model: 'sonnet', act: 'start' });
+  expect(deps.replayed.map(({ body: launched }) => launched)).toMatchObject([
+    { bucket: 'current', mode: 'rerender', candidate: { prompt_template: 'Look at {{summary}}.\nSay nothing.\n' } },
+    { mode: 'rendered', candidate: { model: 'sonnet', prompt_template: null } },
+  ]);
+});
+
+test('a golden set and a bucket can be chosen; the link of a bucket chooses it', async () => {
+  const { get, post, deps } = await pagesWith(world);
+  await post('/ui/replays/new', { ...FORM, samples: `set:${goldenSet().id}`, act: 'start' });
+  expect(deps.replayed).toMatchObject([{ step: goldenSet().id, body: { candidate: {} } }]);
+  const step = await get('/ui/steps/triage');
+  const [, link] = /<a class="link" href="([^"]+)">Try another model on these marks/.exec(step.body) ?? [];
+  const { body } = await get((link ?? '').replaceAll('&amp;', '&').replaceAll('&#x3D;', '='));
+  expect(body).toMatch(/selected>first-line-triage · claude-haiku/);
+});
+
+test('what cannot start says why, beside what was entered', async () => {
+  const noReplay = new AppError('forbidden', 'not in replay.safe_agents: gateway:other');
+  const { get, post, deps } = await pagesWith({ ...world, noReplay });
+  const { statusCode, body } = await post('/ui/replays/new', { ...FORM, model: 'sonnet', act: 'start' });
+  expect(statusCode).toBe(403);
+  expect(body).toContain('Not in replay.safe_agents: gateway:other.');
+  expect(body).toContain('value="sonnet"');
+  expect((await post('/ui/replays/new', { ...FORM, k: '900', act: 'start' })).body).toContain('from 1 to 100');
+  expect(deps.replayed).toEqual([]);
+  expect((await post('/ui/replays/new', { ...FORM, _csrf: 'x', act: 'start' })).statusCode).toBe(403);
+  expect((await get('/ui/replays/new')).headers.location).toBe('/ui/replays');
+  const off = await pagesWith({ ...world, safeAgents: [] });
+  expect((await off.get('/ui/replays/new?step=triage')).body).toContain('Replay is off');
+});
+
+test('the report begins with what got worse, shows both answers, and the candidate can be marked', async () => {
+  const rows = [
+    replayRow({ change: 'unchanged', candidate_label: 1, candidate_step_id: 'c0' }),
+    replayRow(
+      { change: 'regressed', candidate_label: 0, judge_verdict: 'incorrect', judge_reason: 'Blames the network.' },
+      { summary: 'The network is slow.', step_name: 'triage/1' },
+    ),
+  ];
+  const report = replayReport({ rows, regressed: 1, unchanged: 1, combined_accuracy: 0.5 });
+  const { get } = await pagesWith({ ...world, reports: [report] });
+  const { body } = await get('/ui/replays/b1');
+  expect(body).toContain('1 of 2 graded samples regressed');
+  expect(body.indexOf('Regressed')).toBeLessThan(body.indexOf('>Unchanged<'));
+  expect(body).toContain('Blames the network.');
+  expect(body).toMatch(/<ins>network<\/ins>|The network is slow\./);
+  expect(body).toContain('<input type="hidden" name="step" value="triage/1">');
+  expect(body).toContain('<input type="hidden" name="next" value="/ui/replays/b1">');
+  expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100 %<\/td>\n<td class="num">50 %<\/td>/);
+});
+
+test.each([
+  ['nothing graded', {}, 'Nothing is graded yet'],
+  ['no regression', { unchanged: 3, candidate_total_n: 3 }, 'No graded sample regressed'],
+  ['running', { status: 'running' as const, completed_at: null }, 'The replay goes on'],
+  [
+    'a failed candidate',
+    { unchanged: 2, rows: [replayRow({ status: 'execution_failed' })] },
+    '1 candidate failed to answer',
+  ],
+])('the report says at once how it stands: %s', async (_what, fields, text) => {
+  const { get } = await pagesWith({ ...world, reports: [replayReport(fields)] });
+  expect((await get('/ui/replays/b1')).body).toContain(text);
+});
+
+test('a running batch is followed and can be cancelled by an operator', async () => {
+  const report = replayReport({
+    status: 'running',
+    completed_at: null,
+    rows: [replayRow({ status: 'pending' }, null)],
+  });
+  const { get, post, deps } = await pagesWith({ ...world, reports: [report] });
+  expect((await get('/ui/replays/b1')).body).toContain('data-stream="/ui/runs/b1/stream"');
+  expect((await post('/ui/replays/b1/cancel', { _csrf: VIEWER.csrf })).headers.location).toBe('/ui/replays/b1');
+  expect(deps.cancelled).toEqual(['b1']);
+  const looker = await pagesWith({ ...world, reports: [report], viewer: { ...VIEWER, role: 'viewer' } });
+  expect((await looker.get('/ui/replays/b1')).body).not.toContain('/cancel"');
+  expect((await looker.get('/ui/replays/new?step=triage')).body).not.toContain('Start the replay');
+  expect((await looker.get('/ui/replays/none')).statusCode).toBe(404);
+});
+
+test('a step, the versions of its prompt and a step of a run lead to the form', async () => {
+  const { get } = await pagesWith({ ...world, details: [runDetail({ id: 'r1' })] });
+  const { body } = await get('/ui/steps/triage');
+  expect(body).toContain('href="/ui/replays/new?step&#x3D;triage"');
+  expect(body).toContain('version&#x3D;p1"');
+  expect((await get('/ui/runs/r1')).body).toContain('href="/ui/replays/new?step&#x3D;triage"');
+});
+
+test('hostile texts stay texts, and a batch of a hundred long answers stays below 500 KB', async () => {
+  const long = `<b>"'&${HOSTILE}`.repeat(500);
+  const rows = Array.from({ length: 100 }, (_none, n) =>
+    replayRow(
+      { candidate_step_id: `c${n}`, judge_reason: long, judge_verdict: 'incorrect', change: 'regressed' },
+      { summary: `${n}${long}`, step_name: `triage/${n}` },
+    ),
+  );
+  const { get } = await pagesWith({
+    ...world,
+    reports: [replayReport({ rows, candidate: { prompt_template: long } })],
+  });
+  const { body } = await get('/ui/replays/b1');
+  expect(Buffer.byteLength(body)).toBeLessThan(500_000);
+  expect(body).not.toContain('<img src=x');
+});

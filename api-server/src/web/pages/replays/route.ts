@@ -1,0 +1,185 @@
+import { AppError, ERROR_STATUS } from '@signalbox/crds';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../../service/actor.ts';
+import { ReplaysQuery } from '../../../service/replay/batches.ts';
+import { agentStepNames } from '../golden-sets/agent-steps.ts';
+import { unlessBusy } from '../insights/summary.ts';
+import { operatorOf } from '../operator.ts';
+import type { PageDeps } from '../page-deps.ts';
+import { mayOperate, type PageContext, sendPage } from '../page.ts';
+import { paths } from '../paths.ts';
+import { unlessConflict, unlessUnknown } from '../problems.ts';
+import { candidateIn, type Entered, launchOf, readEntered, setIdIn } from './form.ts';
+import { recordedTemplate, replayFormView } from './form-view.ts';
+import { replaysView } from './list-view.ts';
+import { replayReportView } from './report-view.ts';
+
+const idIn = (request: FastifyRequest): string => (request.params as { id: string }).id;
+
+/** `/ui/replays`: batches, the form of a new one, and reports (Orchestration 4.6). */
+export function registerReplays(app: FastifyInstance, context: PageContext): void {
+  const { deps } = context;
+  registerForm(app, context);
+
+  app.get('/ui/replays', async (request, reply) => {
+    const query = ReplaysQuery.parse(filtersOf(request.query as Record<string, unknown>));
+    const { replays } = await deps.replays.list(query);
+    const model = replaysView({
+      batches: replays,
+      limit: query.limit,
+      step: query.step ?? null,
+      steps: agentStepNames(deps.definitions.snapshot()),
+      isOn: deps.replays.safeAgents.length > 0,
+      operator: mayOperate(deps.auth.viewer(request)),
+      now: deps.now(),
+    });
+    return sendPage(context, request, reply, { title: 'Replays', nav: 'replays', template: 'replays', model });
+  });
+
+  app.get('/ui/replays/:id', async (request, reply) => {
+    const report = await deps.replays.report(idIn(request));
+    // A range of steps has its runs side by side; its report is JSON.
+    if (report.kind === 'chain') return reply.redirect(paths.run(report.run_id), 303);
+    const { step_name: step, candidate, source_bucket: bucket } = report;
+    const asksOtherwise = candidate.prompt_template !== undefined;
+    const versions = asksOtherwise ? await versionsOf(deps, step, request.signal) : [];
+    const known = versions.find(({ prompt_hash: hash }) => hash === bucket?.prompt_hash) ?? versions[0];
+    const model = replayReportView({
+      report,
+      recordedTemplate: known?.template ?? null,
+      operator: mayOperate(deps.auth.viewer(request)),
+      now: deps.now(),
+      currency: deps.currency,
+    });
+    const title = `Replay of ${step}`;
+    return sendPage(context, request, reply, { title, nav: 'replays', template: 'replay', model });
+  });
+
+  app.post('/ui/replays/:id/cancel', async (request, reply) => {
+    const by = await operatorOf(context, request, reply);
+    if (by === null) return reply;
+    // A batch that has ended meanwhile is shown as it is.
+    await deps.runs.cancel(idIn(request), by).catch(unlessConflict);
+    return reply.redirect(paths.replay(idIn(request)), 303);
+  });
+}
+
+/** Filters that make no sense are none. */
+function filtersOf(query: Record<string, unknown>): Record<string, unknown> {
+  const known = { step: query['step'], before: query['before'] };
+  return Object.fromEntries(
+    Object.entries(known).filter(
+      ([key, value]) => value !== undefined && ReplaysQuery.safeParse({ [key]: value }).success,
+    ),
+  );
+}
+
+function registerForm(app: FastifyInstance, context: PageContext): void {
+  app.get('/ui/replays/new', async (request, reply) => {
+    const entered = readEntered(request.query as Record<string, unknown>);
+    if (entered.step === '') return reply.redirect(paths.replays(), 303);
+    const { version } = request.query as Record<string, unknown>;
+    const known = typeof version === 'string' ? await versionsOf(context.deps, entered.step, request.signal) : [];
+    const prompt = known.find(({ prompt_hash: hash }) => hash === version)?.template ?? entered.prompt;
+    return sendForm(context, request, reply, { entered: { ...entered, prompt }, problem: null });
+  });
+
+  /** Estimates what was entered, or starts it. */
+  app.post('/ui/replays/new', async (request, reply) => {
+    const by = await operatorOf(context, request, reply);
+    if (by === null) return reply;
+    const form = (request.body ?? {}) as Record<string, unknown>;
+    const entered = readEntered(form);
+    if (form['act'] !== 'start') return sendForm(context, request, reply, { entered, problem: null });
+    try {
+      return await reply.redirect(paths.replay(await begin(context.deps, entered, { by, request })), 303);
+    } catch (error) {
+      if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
+      return sendForm(context, request, reply.code(ERROR_STATUS[error.type]), { entered, problem: sentence(error) });
+    }
+  });
+}
+
+const sentence = ({ message }: AppError): string => {
+  const text = message.replace(/^(body|path)\.[\w.]+: /, '');
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+};
+
+async function begin(
+  deps: PageDeps,
+  entered: Entered,
+  { by, request }: { by: Actor; request: FastifyRequest },
+): Promise<string> {
+  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, request.signal));
+  const set = setIdIn(entered);
+  if (set !== null) return deps.replays.beginOnSet(set, { candidate: candidateIn(entered, recorded) }, by);
+  const launch = launchOf(entered, recorded);
+  if (!launch.ok) throw new AppError('unprocessable', launch.problem);
+  return deps.replays.begin(entered.step, launch.body, { actor: by, signal: request.signal });
+}
+
+const versionsOf = async ({ history }: PageDeps, step: string, signal: AbortSignal) =>
+  (await unlessBusy(history.promptVersions(step, signal).catch(unlessUnknown))) ?? [];
+
+async function sendForm(
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { entered, problem }: { entered: Entered; problem: string | null },
+): Promise<FastifyReply> {
+  const { deps } = context;
+  const operator = mayOperate(deps.auth.viewer(request));
+  const [versions, buckets, { golden_sets: all }] = await Promise.all([
+    versionsOf(deps, entered.step, request.signal),
+    unlessBusy(deps.history.calibration(entered.step, {}, request.signal)),
+    deps.goldenSets.list(),
+  ]);
+  const sets = all.filter(
+    ({ step_name: step, archived_at: at, members }) => step === entered.step && at === null && members > 0,
+  );
+  const { safeAgents } = deps.replays;
+  const estimated =
+    operator && safeAgents.length > 0
+      ? await estimate(deps, entered, { recorded: recordedTemplate(entered, versions), signal: request.signal })
+      : null;
+  const model = replayFormView({
+    entered,
+    versions,
+    buckets: buckets ?? [],
+    sets,
+    safeAgents,
+    models: [...new Set((buckets ?? []).flatMap(({ model: name }) => name ?? []))],
+    estimate: estimated?.value ?? null,
+    problem: problem ?? estimated?.problem ?? null,
+    operator,
+    currency: deps.currency,
+  });
+  const title = `Replay ${entered.step}`;
+  return sendPage(context, request, reply, {
+    title,
+    nav: 'replays',
+    template: 'replay-new',
+    model,
+    status: reply.statusCode,
+  });
+}
+
+/** What it would cost, or why it would not start. */
+async function estimate(
+  { replays }: PageDeps,
+  entered: Entered,
+  { recorded, signal }: { recorded: string | null; signal: AbortSignal },
+) {
+  // Members of a set are executions of the step like others: what those used stands for them.
+  const asked = launchOf(
+    setIdIn(entered) === null ? entered : { ...entered, samples: 'current', mode: 'rerender' },
+    recorded,
+  );
+  if (!asked.ok) return { value: null, problem: asked.problem };
+  try {
+    return { value: await replays.estimate(entered.step, asked.body, signal), problem: null };
+  } catch (error) {
+    if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
+    return { value: null, problem: sentence(error) };
+  }
+}

@@ -1,0 +1,103 @@
+import type { ReplayReport } from '../../../service/views/replay.ts';
+import type { Budget } from '../diff/budget.ts';
+import { score, shorten } from '../format.ts';
+import { paths } from '../paths.ts';
+import { markView } from '../run/step/mark.ts';
+import { sides } from './sides.ts';
+import { labelLook } from './words.ts';
+
+type ReplayRow = ReplayReport['rows'][number];
+
+const ORDER = ['regressed', 'failed', 'ungraded', 'improved', 'unchanged', 'open', 'unreplayable'] as const;
+type Group = (typeof ORDER)[number];
+
+function groupOf({ status, change }: ReplayRow): Group {
+  if (status === 'unreplayable') return 'unreplayable';
+  if (change !== null) return change;
+  if (status === 'execution_failed') return 'failed';
+  return status === 'completed' || status === 'deterministic_failed' ? 'ungraded' : 'open';
+}
+
+const LOOKS: Record<Group, { icon: string; word: string; tone: string }> = {
+  regressed: { icon: 'failed', word: 'Regressed', tone: 'bad' },
+  failed: { icon: 'failed', word: 'No answer', tone: 'bad' },
+  ungraded: { icon: 'pending', word: 'Not graded', tone: 'wait' },
+  improved: { icon: 'completed', word: 'Improved', tone: 'good' },
+  unchanged: { icon: 'completed', word: 'Unchanged', tone: 'quiet' },
+  open: { icon: 'queued', word: 'Not run yet', tone: 'quiet' },
+  unreplayable: { icon: 'skipped', word: 'Unreplayable', tone: 'quiet' },
+};
+
+const OPEN: ReadonlySet<Group> = new Set(['regressed', 'failed', 'ungraded']);
+
+interface Shown {
+  operator: boolean;
+  /** While it runs the page is asked for again and again, so that it stays small. */
+  active: boolean;
+  budget: Budget;
+}
+
+/** Every sample, the worst first. */
+export const sampleRows = (report: ReplayReport, shown: Shown) =>
+  report.rows
+    .toSorted((a, b) => ORDER.indexOf(groupOf(a)) - ORDER.indexOf(groupOf(b)))
+    .map((row) => rowView(row, report, shown));
+
+function rowView(row: ReplayRow, report: ReplayReport, { operator, active, budget }: Shown) {
+  const group = groupOf(row);
+  return {
+    id: `sample-${row.candidate_step_id ?? row.sample_step_id ?? ''}`,
+    look: LOOKS[group],
+    open: OPEN.has(group) && !active,
+    text: shorten(titleOf(row), 160),
+    recordedLabel: labelLook(row.recorded_label),
+    candidateLabel: labelLook(row.candidate_label),
+    confidence: confidenceWords(row),
+    reason: row.reason && shorten(row.reason, 300),
+    judge: judgeWords(row),
+    checks: row.deterministic_passed === false ? 'A deterministic check failed, so the label is incorrect.' : null,
+    recordedHref: hrefOf(row.recorded),
+    candidateHref: hrefOf(row.candidate),
+    answers: active ? null : answersOf(row, budget),
+    mark: markOf(row, report, operator),
+  };
+}
+
+const titleOf = ({ candidate_summary: summary, reason, recorded }: ReplayRow): string =>
+  summary ?? reason ?? recorded?.summary ?? 'No answer yet';
+
+const hrefOf = (execution: ReplayRow['recorded']): string | null =>
+  execution && paths.run(execution.run_id, { step: execution.step_name });
+
+const UNMARKABLE: ReadonlySet<ReplayRow['status']> = new Set(['running', 'execution_failed', 'pending', 'skipped']);
+
+/** The buttons that mark the candidate, with the mark that a person gave it pressed. */
+function markOf(
+  { candidate, status, mark_outcome: outcome }: ReplayRow,
+  { run_id: id }: ReplayReport,
+  operator: boolean,
+) {
+  if (candidate === null || UNMARKABLE.has(status)) return null;
+  const view = markView({ mark: null, step: candidate.step_name, operator, action: paths.runFeedback(id) });
+  const outcomes = view.outcomes.map((one) => ({ ...one, pressed: one.value === outcome }));
+  return { ...view, outcomes, here: paths.replay(id) };
+}
+
+function confidenceWords({ recorded, candidate_confidence: now }: ReplayRow): string | null {
+  const before = recorded?.confidence ?? null;
+  return before === null && now === null ? null : `confidence ${score(before)} → ${score(now)}`;
+}
+
+function judgeWords({ judge_verdict: verdict, judge_reason: reason, judge_skipped_reason: skipped }: ReplayRow) {
+  if (verdict !== undefined) return `The judge: ${verdict}. ${shorten(reason ?? '', 300)}`;
+  return skipped === undefined ? null : `The judge was not asked: ${skipped.replaceAll('_', ' ')}.`;
+}
+
+const answerText = (execution: ReplayRow['recorded']): string =>
+  execution === null ? '' : JSON.stringify({ summary: execution.summary, ...execution.output }, null, 2);
+
+function answersOf({ recorded, candidate }: ReplayRow, budget: Budget) {
+  if (recorded === null || candidate === null || (candidate.summary === null && candidate.output === null)) return null;
+  const texts = [answerText(recorded), answerText(candidate)] as const;
+  return texts[0] === texts[1] ? null : sides(['Recorded answer', 'Answer of the candidate'], texts, budget);
+}
