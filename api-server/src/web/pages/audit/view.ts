@@ -3,7 +3,8 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { AuditLine } from '../../../service/views/audit.ts';
 import { paths } from '../paths.ts';
 import { diffLines } from '../diff/diff-lines.ts';
-import { type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
+import { isFiltered, listQuery, pager, select } from '../list-filters.ts';
+import { type Filters, PAGE_SIZE } from './filters.ts';
 
 export interface AuditInput {
   rows: AuditLine[];
@@ -30,13 +31,6 @@ const ACTIONS = [
   'reject',
 ];
 const TARGETS = ['pipeline', 'step', 'definitions', 'run', 'approval'];
-
-function select(name: 'role' | 'action' | 'target_type', label: string, known: string[], filters: Filters) {
-  const chosen = filters[name];
-  const values = chosen === undefined || known.includes(chosen) ? known : [...known, chosen];
-  const options = values.map((value) => ({ value, label: value, selected: value === chosen }));
-  return { name, label, any: `Any ${label.toLowerCase()}`, options, active: chosen !== undefined };
-}
 
 const FAILED = new Set(['failed', 'unavailable']);
 /** Outcomes of operations that were refused, or done in part. */
@@ -88,7 +82,7 @@ function whatOf({ target_type: type, target }: AuditLine): string {
 
 function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput) {
   const isOpen = row.id === open && row.prior_yaml !== null;
-  const unfold = paths.audit({ ...filterQuery(filters), ...(isOpen ? {} : { open: row.id }) });
+  const unfold = paths.audit({ ...listQuery(filters), ...(isOpen ? {} : { open: row.id }) });
   return {
     id: row.id,
     look: outcomeLook(row.outcome),
@@ -117,20 +111,18 @@ const fields = ({ target = '', actor = '', since = '', until = '' }: Filters) =>
 /** The audit log with filters and pager; one row may be expanded (Orchestration 2.12). */
 export function auditView(input: AuditInput) {
   const { rows, total, filters } = input;
-  const from = (filters.page - 1) * PAGE_SIZE;
-  const goTo = (page: number) => paths.audit(filterQuery({ ...filters, page }));
+  const offset = (filters.page - 1) * PAGE_SIZE;
+  const shown = { page: filters.page, offset, shown: rows.length, total: count(total) };
   return {
     action: paths.audit(),
     total: total === 1 ? '1 entry' : `${count(total)} entries`,
-    range: rows.length === 0 ? '' : `${count(from + 1)}–${count(from + rows.length)} of ${count(total)}`,
-    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
-    older: from + rows.length < total ? goTo(filters.page + 1) : null,
-    filtered: isFiltered(filters) || filters.page > 1,
+    ...pager({ ...shown, more: offset + rows.length < total }, (page) => paths.audit(listQuery({ ...filters, page }))),
+    filtered: isFiltered(filters),
     ...fields(filters),
     selects: [
-      select('action', 'Action', ACTIONS, filters),
-      select('target_type', 'Target type', TARGETS, filters),
-      select('role', 'Role', ROLES, filters),
+      select('action', 'Action', { known: ACTIONS, chosen: filters.action }),
+      select('target_type', 'Target type', { known: TARGETS, chosen: filters.target_type }),
+      select('role', 'Role', { known: ROLES, chosen: filters.role }),
     ],
     rows: rows.map((row) => rowView(row, input)),
   };

@@ -1,5 +1,6 @@
 import { age, exactTime } from '../format.ts';
 import type { MarkingQueue, UnmarkedLine } from '../../../service/views/marking.ts';
+import { select } from '../list-filters.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import { markView } from '../run/step/mark.ts';
@@ -39,7 +40,6 @@ export function readMarkingFilters(query: Record<string, unknown>): MarkingFilte
 /** Answers without a mark, with what a person needs to judge them. */
 export function markingView({ page, filters, pipelines, operator, now }: MarkingInput) {
   const here = paths.marking({ ...filters });
-  const known = filters.pipeline === undefined || pipelines.includes(filters.pipeline) ? [] : [filters.pipeline];
   return {
     action: paths.marking(),
     runs: paths.runs(),
@@ -47,8 +47,8 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
     operator,
     filtered: Object.keys(filters).length > 0,
     selects: [
-      select('pipeline', 'Pipeline', 'Any pipeline', { names: [...known, ...pipelines], chosen: filters.pipeline }),
-      select('stage', 'Stage', 'Any stage', { names: [...STAGES], chosen: filters.stage }),
+      select('pipeline', 'Pipeline', { known: pipelines, chosen: filters.pipeline }),
+      select('stage', 'Stage', { known: STAGES, chosen: filters.stage }),
     ],
     step:
       filters.step === undefined
@@ -65,19 +65,6 @@ function leadOf({ steps, more }: MarkingQueue): string {
   if (more) return `The newest ${steps.length}; others follow as these are marked`;
   return `${steps.length} ${steps.length === 1 ? 'result' : 'results'} to mark`;
 }
-
-const select = (
-  name: string,
-  label: string,
-  any: string,
-  { names, chosen }: { names: string[]; chosen: string | undefined },
-) => ({
-  name,
-  label,
-  any,
-  active: chosen !== undefined,
-  options: names.map((value) => ({ value, label: value, selected: value === chosen })),
-});
 
 function answer(line: UnmarkedLine, { here, operator, now }: { here: string; operator: boolean; now: number }) {
   return {

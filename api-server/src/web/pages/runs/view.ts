@@ -3,7 +3,8 @@ import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
 import type { RunsPage } from '../../../service/views/run.ts';
 import { type FirstRun } from './first-run.ts';
-import { CHIP_KEYS, type Filters, filterQuery, isFiltered, PAGE_SIZE } from './filters.ts';
+import { isFiltered, listQuery, pager, select } from '../list-filters.ts';
+import { CHIP_KEYS, type Filters, PAGE_SIZE } from './filters.ts';
 import { runRow } from './row.ts';
 
 const STATUSES = [
@@ -26,43 +27,19 @@ const statusWords = (statuses: string): string => {
   return words.map((word, i) => (i === 0 ? word : word.toLowerCase())).join(' or ');
 };
 
-interface Option {
-  value: string;
-  label: string;
-  selected: boolean;
-}
-
-/** Options of a filter, with the chosen value where the list lacks it. */
-function options(
-  known: string[],
-  chosen: string | undefined,
-  label: (value: string) => string = (value) => value,
-): Option[] {
-  const values = chosen !== undefined && !known.includes(chosen) ? [...known, chosen] : known;
-  return values.map((value) => ({ value, label: label(value), selected: value === chosen }));
-}
-
-function selects(filters: Filters, pipelines: string[]) {
-  const list = [
-    {
-      name: 'status',
-      label: 'Status',
-      any: 'Any status',
-      options: options(STATUSES, filters.status, statusWords),
-    },
-    { name: 'pipeline', label: 'Pipeline', any: 'Any pipeline', options: options(pipelines, filters.pipeline) },
-    { name: 'stage', label: 'Stage', any: 'Any stage', options: options(['production', 'testing'], filters.stage) },
-    { name: 'severity', label: 'Severity', any: 'Any severity', options: options(SEVERITIES, filters.severity) },
-  ];
-  return list.map((select) => ({ ...select, active: select.options.some((option) => option.selected) }));
-}
+const selects = (filters: Filters, pipelines: string[]) => [
+  select('status', 'Status', { known: STATUSES, chosen: filters.status, words: statusWords }),
+  select('pipeline', 'Pipeline', { known: pipelines, chosen: filters.pipeline }),
+  select('stage', 'Stage', { known: ['production', 'testing'], chosen: filters.stage }),
+  select('severity', 'Severity', { known: SEVERITIES, chosen: filters.severity }),
+];
 
 /** Filters without a field in the form, as chips with a link that removes them. */
 const chips = (filters: Filters) =>
   CHIP_KEYS.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
-    const href = paths.runs(filterQuery({ ...filters, [name]: undefined, page: 1 }));
+    const href = paths.runs(listQuery({ ...filters, [name]: undefined, page: 1 }));
     return [{ name, value, label: chipLabel(name, value), href }];
   });
 
@@ -82,18 +59,17 @@ export interface RunsInput {
   currency: string;
 }
 
-/** The shown range and the links to the next pages. */
-function pager({ page, filters }: RunsInput) {
-  const to = page.offset + page.runs.length;
+function shownOf({ page, filters }: RunsInput) {
+  const { offset } = page;
+  const shown = page.runs.length;
   const open = page.total_is_lower_bound === true;
   const total = `${count(page.total)}${open ? '+' : ''}`;
-  const goTo = (number: number) => paths.runs(filterQuery({ ...filters, page: number }));
-  const more = open ? page.runs.length === PAGE_SIZE : to < page.total;
+  const more = open ? shown === PAGE_SIZE : offset + shown < page.total;
   return {
     total: page.total === 1 ? '1 run' : `${total} runs`,
-    range: page.runs.length === 0 ? '' : `${count(page.offset + 1)}–${count(to)} of ${total}`,
-    newer: filters.page > 1 ? goTo(filters.page - 1) : null,
-    older: more ? goTo(filters.page + 1) : null,
+    ...pager({ page: filters.page, offset, shown, total, more }, (number) =>
+      paths.runs(listQuery({ ...filters, page: number })),
+    ),
   };
 }
 
@@ -102,7 +78,7 @@ function newsPath({ page, filters, now }: RunsInput): string {
   if (filters.page > 1) return '';
   const [newest] = page.runs;
   const after = newest?.triggered_at ?? new Date(now).toISOString();
-  return paths.runsNews({ ...filterQuery(filters), after, seen: newest?.id });
+  return paths.runsNews({ ...listQuery(filters), after, seen: newest?.id });
 }
 
 /** The list of runs with filters, pager and the address that reports newer runs. */
@@ -110,12 +86,12 @@ export function runsView(input: RunsInput) {
   const { page, filters } = input;
   return {
     action: paths.runs(),
-    here: paths.runs(filterQuery({ ...filters, page: 1 })),
-    ...pager(input),
+    here: paths.runs(listQuery({ ...filters, page: 1 })),
+    ...shownOf(input),
     q: filters.q ?? '',
     selects: selects(filters, input.pipelines),
     extra: chips(filters),
-    filtered: isFiltered(filters) || filters.page > 1,
+    filtered: isFiltered(filters),
     rows: page.runs.map((run) => runRow(run, input)),
     news: newsPath(input),
     first: input.first,

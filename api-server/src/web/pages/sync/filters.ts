@@ -1,3 +1,5 @@
+import { pageOf } from '../list-filters.ts';
+
 export const PAGE_SIZE = 100;
 
 export interface SyncFilters {
@@ -9,11 +11,10 @@ export interface SyncFilters {
 
 /** The filters of a URL; what makes no sense is left out. */
 export function readSyncFilters(query: Record<string, unknown>): SyncFilters {
-  const page = Number(query['page']);
   return {
     q: typeof query['q'] === 'string' ? query['q'].trim().toLowerCase().slice(0, 200) : '',
     onlyTrouble: query['state'] === 'trouble',
-    page: Number.isSafeInteger(page) && page > 1 && page <= 10_000 ? page : 1,
+    page: pageOf(query['page']),
   };
 }
 
