@@ -1,5 +1,4 @@
-import { readArguments } from '@signalbox/crds/process/arguments';
-import { refuseUsage } from '@signalbox/crds/process/command-line';
+import { readArguments, refuseUsage } from '@signalbox/crds/process/command-line';
 import { stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../package.json' with { type: 'json' };
 import { loadConfig } from './config/load.ts';

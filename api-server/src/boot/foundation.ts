@@ -1,15 +1,12 @@
-import { type Compute, createCompute } from '@signalbox/crds/process/compute';
-import { createRegistry, type Registry } from '../definitions/registry.ts';
+import { createCompute } from '@signalbox/crds/process/compute';
+import { createRegistry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
-import { createTenants, type Tenants } from '../definitions/tenants.ts';
+import { createTenants } from '../definitions/tenants.ts';
 import type { Tracing } from '../observability/otel.ts';
-import type { AgentBackend } from '../runs/state/executor.ts';
-import { createEventHub, type EventHub } from '../runs/state/events.ts';
-import type { Calibration } from '../analytics/calibrated-means.ts';
-import { type Capacity, createCapacity } from '../runs/run/capacity.ts';
-import { createConcurrencyGroups, type ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
-import { createTemplates, type Templates } from '../runs/prompt/templates.ts';
-import type { Database } from '../store/db/database.ts';
+import { createEventHub } from '../runs/state/events.ts';
+import { createCapacity } from '../runs/run/capacity.ts';
+import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
+import { createTemplates } from '../runs/prompt/templates.ts';
 import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
@@ -18,35 +15,15 @@ import { registryOptions, reportLoads } from './definitions.ts';
 import { createBackends } from './engine.ts';
 import { shareRegistry } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
-import { createPricing, type Pricing } from './pricing.ts';
+import { createPricing } from './pricing.ts';
 import { wireVersions } from './versions.ts';
-
-/** What the later stages of the start need: the database, the loaded definitions, the backends, and what runs share. */
-export interface Foundation {
-  now(): number;
-  database: Database;
-  /** The registry of this replica; a reload of it is not announced to the other replicas. */
-  own: Registry;
-  registry: Registry;
-  reload: Registry['reload'];
-  tenants: Tenants;
-  tracing: Tracing | null;
-  hub: EventHub;
-  compute: Compute;
-  templates: Templates;
-  backends: AgentBackend[];
-  capacity: Capacity;
-  concurrencyGroups: ConcurrencyGroups;
-  pricing: Pricing;
-  calibration: Calibration;
-  versions: ReturnType<typeof wireVersions>;
-  /** `leads`: this process is the leader, which does the jobs that only one replica may do. */
-  state: { accepting: boolean; leads: boolean };
-}
 
 const now = () => Date.now();
 
-export async function layFoundation(options: ServiceOptions): Promise<Foundation> {
+/** What the later stages of the start need: the database, the loaded definitions, the backends, and what runs share. */
+export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
+
+export async function layFoundation(options: ServiceOptions) {
   const { config, logs, failpoints } = options;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
   const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
@@ -64,6 +41,7 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
   return {
     now,
     database,
+    /** The registry of this replica; a reload of it is not announced to the other replicas. */
     own,
     registry,
     tenants: createTenants(config.tenancy, registry.current),
@@ -78,6 +56,7 @@ export async function layFoundation(options: ServiceOptions): Promise<Foundation
     pricing: createPricing(config.pricing, logs.log),
     calibration: wireCalibration(config, database),
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
+    /** `leads`: this process is the leader, which does the jobs that only one replica may do. */
     state: { accepting: true, leads: !('url' in config.database) },
   };
 }

@@ -2,22 +2,14 @@ import { join, sep } from 'node:path';
 import { agentVersions } from '../executors/agents.ts';
 import { createPreviews } from '../service/readiness/preview.ts';
 import { readinessOf } from '../service/readiness/readiness.ts';
-import { createVerdicts, type Verdicts } from '../service/readiness/verdicts.ts';
+import { createVerdicts } from '../service/readiness/verdicts.ts';
 import type { ServiceParts } from '../service/services.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
 import { readinessRows } from '../store/aggregates/readiness-rows.ts';
 
-export interface WiredReadiness {
-  parts: Pick<ServiceParts, 'evaluate' | 'preview' | 'verdictOf'>;
-  verdicts: Pick<Verdicts, 'start' | 'stop'>;
-}
-
 /** Connects readiness to its evidence, the versions of the agents and the clock. */
-export function wireReadiness(
-  { config, logs }: ServiceOptions,
-  { database, registry, backends }: Foundation,
-): WiredReadiness {
+export function wireReadiness({ config, logs }: ServiceOptions, { database, registry, backends }: Foundation) {
   const { managedDir } = config;
   const deps = {
     readRows: (slice: Parameters<typeof readinessRows>[1]) => readinessRows(database.db, slice),
@@ -38,6 +30,6 @@ export function wireReadiness(
       verdictOf: verdicts.of,
       evaluate: (pipeline, asked) => readinessOf(deps, pipeline, asked),
       preview: createPreviews(deps),
-    },
+    } satisfies Pick<ServiceParts, 'verdictOf' | 'evaluate' | 'preview'>,
   };
 }

@@ -1,8 +1,3 @@
-import type { ArtifactStore } from '../store/artifacts/keep.ts';
-import type { Engine } from '../runs/run/engine.ts';
-import type { Scheduler } from '../schedules/scheduler.ts';
-import type { Tx } from '../store/db/database.ts';
-import type { IntakeDeps } from '../triggers/intake-deps.ts';
 import { wireArtifacts } from './artifacts.ts';
 import { wireEngine } from './engine.ts';
 import type { Foundation } from './foundation.ts';
@@ -14,21 +9,13 @@ import type { Replica } from './replica.ts';
 import { startRetention, wireScheduler } from './schedules.ts';
 
 /** What executes runs: the engine, the replica with its lease where several share a database, intake and schedules. */
-export interface Runtime {
-  engine: Engine;
-  /** Null for the embedded database, which has one process. */
-  replica: Replica | null;
-  intakeDeps: IntakeDeps<Tx>;
-  scheduler: Scheduler;
-  retention: { stop(): void };
-  artifacts: ArtifactStore | null;
-}
+export type Runtime = Awaited<ReturnType<typeof wireRuntime>>;
 
 export async function wireRuntime(
   options: ServiceOptions,
   foundation: Foundation,
   { notifications, approvals, chats }: People,
-): Promise<Runtime> {
+) {
   const { config } = options;
   const { tracing, pricing, versions, state, database } = foundation;
   const isShared = 'url' in config.database;

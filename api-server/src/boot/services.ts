@@ -3,13 +3,12 @@ import { gatewayObjects, gatewayTools } from '../executors/gateway-rest.ts';
 import { readSyncedObjects } from '../definitions/managed-object.ts';
 import { definitionFiles } from '../definitions/definition-files.ts';
 import { createWriter } from '../definitions/write.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import { watchReadiness } from '../observability/watch-readiness.ts';
 import { keepInvalid } from '../service/deliveries/admit.ts';
-import { createDeliveryLog, type DeliveryLog } from '../service/deliveries/delivery-log.ts';
+import { createDeliveryLog } from '../service/deliveries/delivery-log.ts';
 import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import { createServices, type Services } from '../service/services.ts';
-import type { Verdicts } from '../service/readiness/verdicts.ts';
 import { readCounters } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
@@ -23,27 +22,19 @@ import { definitionFolders } from './definitions.ts';
 import type { Foundation } from './foundation.ts';
 import { beginOwn, roomIn } from './intake.ts';
 import { subscribeTo } from './join-replicas.ts';
-import type { Clock } from '../schedules/clock.ts';
 import type { People } from './people.ts';
 import { regressionClock } from './regressions.ts';
 import { wireReadiness } from './readiness.ts';
 import type { Runtime } from './runtime.ts';
 import type { ServiceOptions } from './options.ts';
 
-export interface Operating {
-  services: Services;
-  metrics: Metrics;
-  verdicts: Pick<Verdicts, 'start' | 'stop'>;
-  deliveryLog: Pick<DeliveryLog<Tx>, 'flush'>;
-  /** Of scheduled replays. */
-  clock: Clock;
-}
+export type Operating = ReturnType<typeof operate>;
 
 /** Builds the use cases on the foundation and the runtime. */
 export function operate(
   options: ServiceOptions,
   { foundation, people, runtime }: { foundation: Foundation; people: People; runtime: Runtime },
-): Operating {
+) {
   const { config, logs } = options;
   const { database, registry, reload, hub, templates, backends, capacity, calibration, pricing, versions, state, now } =
     foundation;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readArguments } from '@signalbox/crds/process/arguments';
-import { refuseUsage } from '@signalbox/crds/process/command-line';
+import { readArguments, refuseUsage } from '@signalbox/crds/process/command-line';
 import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
 import { baseEnvironment } from '../config/base-environment.ts';
