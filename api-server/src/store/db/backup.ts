@@ -1,4 +1,5 @@
 import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { makePrivate } from './private-file.ts';
 
 /** Pages copied between two looks at what else is to do. */
@@ -25,8 +26,9 @@ export async function backUp(
   return check(target);
 }
 
+/** Nothing writes to the copy, and a reader that knows it leaves no log and no index of it behind. */
 function check(file: string): string | null {
-  const copy = new DatabaseSync(file, { readOnly: true });
+  const copy = new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true });
   try {
     const found = String(copy.prepare('PRAGMA quick_check').get()?.['quick_check']);
     return found === 'ok' ? null : found;
