@@ -144,6 +144,14 @@ test('the configuration of values lies over that of the chart: false and 0 win, 
   expect(configFile(manifests, 'gateway.yaml')).not.toHaveProperty('mcp_servers.machine');
 });
 
+test('agents call no tool that the operator does not allow, and tools that change are warned of', async () => {
+  const gateway = configFile(await render({}), 'gateway.yaml');
+  expect(gateway).toMatchObject({
+    tool_policy: { default: 'deny', rules: [{ allow: { server: 'machine' } }] },
+    tool_pinning: 'warn',
+  });
+});
+
 test('a change of the configuration rolls the pods, a change of nothing does not', async () => {
   const checksum = async (values: object) =>
     pick(await render({ ...values }), 'Deployment', 'sb-gateway').spec.template.metadata.annotations['checksum/config'];

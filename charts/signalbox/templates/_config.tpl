@@ -69,6 +69,12 @@ mcp_servers:
     image: {{ include "signalbox.image" . }}
     port: 18790
     env: { SIGNALBOX_ROLE: machine-tools, PORT: "18790" }
+# Agents call no tool that the operator does not allow. A list in `gateway.config` replaces this one.
+tool_policy:
+  default: deny
+  rules:
+    - allow: { server: machine }
+tool_pinning: warn
 {{- end }}
 
 {{/* Rolls pods when either file changes: the sidecars check every object against both. */}}
