@@ -5,6 +5,7 @@ import { controlPlane } from './control-plane.ts';
 import { gateway, gatewayStart } from './gateway.ts';
 import { idle } from './idle.ts';
 import { intake } from './intake.ts';
+import { replay } from './replay.ts';
 import { restart } from './restart.ts';
 import { runs } from './runs.ts';
 import { sameKeys } from './same-keys.ts';
@@ -19,6 +20,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   sameKeys,
   branches,
   busyEngine,
+  replay,
   restart,
   start,
   idle,

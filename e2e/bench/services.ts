@@ -8,6 +8,7 @@ import { forkWorker, type Measured, startMeasured, type Worker } from './process
 
 export const WEBHOOK_TOKEN = 'bench-webhook-000000000000000000000000';
 export const VIEWER_TOKEN = 'bench-viewer-0000000000000000000000000';
+export const OPERATOR_TOKEN = 'bench-operator-00000000000000000000000';
 export const GATEWAY_TOKEN = 'bench-gateway-000000000000000000000000';
 export const MAX_RUNS = 1000;
 
@@ -41,10 +42,12 @@ export function writeApiServerConfig(directory: string, gatewayUrl: string, port
     database: { url: `sqlite:///${join(directory, 'service.db')}` },
     executors: { gateway: { url: gatewayUrl, token: GATEWAY_TOKEN } },
     concurrency: { max_runs: MAX_RUNS },
+    replay: { safe_agents: ['gateway:bench'] },
     auth: {
       tokens: [
         { name: 'bench', token: WEBHOOK_TOKEN, role: 'webhook' },
         { name: 'reader', token: VIEWER_TOKEN, role: 'viewer' },
+        { name: 'operator', token: OPERATOR_TOKEN, role: 'operator' },
       ],
     },
   };

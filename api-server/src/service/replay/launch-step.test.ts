@@ -238,6 +238,16 @@ test('the newest k labelled executions of the bucket in production', async () =>
   expect(await ids({ k: 2 })).toEqual(all.slice(0, 2));
 });
 
+test('current is the bucket of the newest answer: a failed call has none', async () => {
+  await start();
+  const { step } = await site.record();
+  site.world.agents['investigator'] = () => ({ ok: false, type: 'unavailable', message: 'down', retryable: false });
+  await site.record({}, null);
+  site.world.agents['investigator'] = () => sure(0.9);
+  const { source_bucket: bucket } = await site.replay();
+  expect(bucket).toMatchObject({ provider: 'p', agent_version: 'v1', prompt_hash: step('look').promptHash });
+});
+
 test('a candidate whose agent is gone, or that answers nonsense, is a failed execution', async () => {
   await start({
     agents: { investigator: () => sure(0.9), odd: () => ({ nonsense: true }) },

@@ -53,6 +53,35 @@ test('a batch shows its progress, and a cancelled one keeps what it has', async 
   ]);
 });
 
+test('a launch over a connection waits for its batch, and a client that leaves does not stop it', async () => {
+  let held = true;
+  const slow: Script = async ({ model }) => {
+    if (model === 'm2') await vi.waitFor(() => expect(held).toBe(false), 60_000);
+    return sure(0.9);
+  };
+  await start({ agents: { investigator: slow } });
+  await site.record();
+  const url = await site.listen();
+  const post = (path: string, signal?: AbortSignal) =>
+    fetch(`${url}/steps/look/${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer operator-secret', 'content-type': 'application/json', 'idempotency-key': 'k' },
+      body: JSON.stringify({ bucket: 'current', candidate: { model: 'm2' }, mode: 'rerender' }),
+      signal,
+    });
+  expect((await post('replay/estimate')).status).toBe(200);
+  const leaving = new AbortController();
+  const left = post('replay', leaving.signal);
+  await vi.waitFor(() => expect(candidates()).toHaveLength(1), 60_000);
+  leaving.abort();
+  await expect(left).rejects.toThrow('aborted');
+  const again = post('replay');
+  held = false;
+  const answer = await again;
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'completed', run_id: expect.any(String) }]);
+  expect(candidates()).toHaveLength(1);
+});
+
 test('a launch whose client leaves goes on', async () => {
   await start({ agents: { investigator: () => sure(0.9) } });
   const runId = await (await begin())('m2');

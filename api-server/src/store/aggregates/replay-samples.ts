@@ -43,7 +43,7 @@ const inBucket = (bucket: ReplayBucket) =>
     sql` and `,
   )}`;
 
-/** The bucket of the step's newest execution in production, or whether the given one has any; null where there is none. */
+/** The bucket of the step's newest answer in production, or whether the given one has any; null where there is none. */
 export async function usedBucket(
   db: Kysely<Tables>,
   stepName: string,
@@ -55,6 +55,8 @@ export async function usedBucket(
     .where('family', '=', stepName)
     .where(inProduction())
     .$if(bucket !== null, (query) => query.where(inBucket(bucket as ReplayBucket)))
+    // A call that failed says nothing of the model that would have answered.
+    .$if(bucket === null, (query) => query.where('status', 'not in', ['failed', 'cancelled']))
     .orderBy('started_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -10,6 +10,7 @@ import { AnyReplayReport } from '../../service/views/replay-report.ts';
 import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
+import { untilLeft } from '../until-left.ts';
 
 const ByStep = z.strictObject({ step_name: DefinitionName });
 const ByPipeline = z.strictObject({ name: DefinitionName });
@@ -49,8 +50,8 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       described: { body: ReplayLaunch },
       answers: { 202: ReplayStarted },
       refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
-      handler: async ({ params, body, actor, request }) =>
-        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: request.signal })),
+      handler: async ({ params, body, actor, reply }) =>
+        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: untilLeft(reply) })),
     }),
     route({
       method: 'POST',
@@ -93,8 +94,8 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       described: { body: ReplayLaunch },
       answers: { 200: ReplayEstimate },
       refusals: ['forbidden', 'not_found', 'unprocessable', 'unavailable'],
-      handler: ({ params, body, request }) =>
-        replays.estimate(params.step_name, read(ReplayLaunch, body), request.signal),
+      handler: ({ params, body, reply }) =>
+        replays.estimate(params.step_name, read(ReplayLaunch, body), untilLeft(reply)),
     }),
     route({
       method: 'POST',
@@ -145,10 +146,10 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
 const started = (run_id: string): ReplayStarted => ({ status: 'accepted', run_id });
 
 /** A client that leaves does not stop the batch; with a key it finds it again. */
-function optionsOf({ request, actor }: Pick<Call<unknown, unknown, unknown>, 'request' | 'actor'>) {
+function optionsOf({ request, reply, actor }: Pick<Call<unknown, unknown, unknown>, 'request' | 'reply' | 'actor'>) {
   const sent = request.headers['idempotency-key'];
-  if (sent === undefined) return { key: null, actor, signal: request.signal };
+  if (sent === undefined) return { key: null, actor, signal: untilLeft(reply) };
   const key = Key.safeParse(sent);
   if (!key.success) throw unprocessable(key.error, ['header', 'Idempotency-Key']);
-  return { key: key.data, actor, signal: request.signal };
+  return { key: key.data, actor, signal: untilLeft(reply) };
 }
