@@ -1,6 +1,7 @@
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
 import { spendLength } from './expression-operators.ts';
 import { findText, splitText } from './find-text.ts';
+import { repetitionsIn } from './pattern-size.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 type Call = (args: readonly unknown[], budget: Budget) => unknown;
@@ -78,11 +79,11 @@ function onText(apply: (a: string, b: string) => unknown): Call {
   };
 }
 
-/** RE2 is linear, but each character costs much more than a copy does. */
+/** RE2 is linear, but each character costs much more than a copy does, and so does each instruction that is compiled. */
 function matches(value: string, pattern: string, budget: Budget): boolean {
   if (value.length > MAX_PATTERN_TEXT)
     throw new Stop('limit', `matches() reads texts of at most ${MAX_PATTERN_TEXT} characters`);
-  budget.spend(100 + Math.ceil(value.length / 4));
+  budget.spend(100 + Math.ceil((value.length + repetitionsIn(pattern)) / 4));
   const compiled = compileRegex(pattern);
   if (!compiled.ok) throw new Stop('type', compiled.msg);
   return compiled.test(value);

@@ -1,3 +1,4 @@
+import { repetitionsIn } from './pattern-size.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 /** The values that a trigger's match can use (Orchestration 4.1). */
@@ -46,8 +47,11 @@ const MAPS = ['labels', 'annotations', 'metadata'] as const;
 /** Compiles `trigger.match` once; all rules must hold, no rules match everything. Never throws. */
 export function compileMatch(match: Readonly<Record<string, unknown>>): CompiledMatch {
   const problems: MatchProblem[] = [];
+  let repetitions = 0;
   const rules = Object.entries(match).map(([key, rule]) => {
-    const parsed = parseRule(rule);
+    const own = repetitionsIn(JSON.stringify(rule) ?? '');
+    repetitions += own;
+    const parsed = own > 0 && repetitions > MAX_REPETITIONS ? tooManyRepetitions : parseRule(rule);
     if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
     return { key, rule, read: reader(key), test: parsed.ok ? parsed.test : never };
   });
@@ -64,6 +68,14 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
     },
   };
 }
+
+/** Instructions that the repetitions of all patterns of a match add. */
+const MAX_REPETITIONS = 50_000;
+const tooManyRepetitions: Parsed = {
+  ok: false,
+  severity: 'error',
+  msg: `the patterns up to here repeat too much: they have more than ${MAX_REPETITIONS} instructions`,
+};
 
 const never: Test = () => false;
 

@@ -1,9 +1,12 @@
 import { RE2JS } from 're2js';
+import { patternSize } from './pattern-size.ts';
 
 /** `size` counts the instructions of the compiled pattern: a match takes at most this times the length of the text. */
 export type CompiledRegex = { ok: true; size: number; test: (text: string) => boolean } | { ok: false; msg: string };
 
 const MAX_SOURCE = 1000;
+/** Instructions with the repetitions written out. */
+const MAX_SIZE = 10_000;
 /** Characters of one text that an expression, a rule or a schema matches with a pattern. */
 export const MAX_PATTERN_TEXT = 16 * 1024;
 
@@ -14,6 +17,8 @@ export const MAX_PATTERN_TEXT = 16 * 1024;
 export function compileRegex(source: string): CompiledRegex {
   if (source.length > MAX_SOURCE)
     return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
+  if (patternSize(source) > MAX_SIZE)
+    return { ok: false, msg: `regular expression repeats too much: it has more than ${MAX_SIZE} instructions` };
   try {
     const pattern = RE2JS.compile(source);
     return { ok: true, size: pattern.programSize(), test: (text) => pattern.matcher(text).find() };

@@ -4,6 +4,7 @@ import { checkAnswerSchema } from '../language/answer.ts';
 import { compileExpression } from '../language/expression.ts';
 import { compileJsonSchema } from '../language/json-schema.ts';
 import type { Finding } from '../problem.ts';
+import { repetitionsIn } from '../language/pattern-size.ts';
 import { compileTemplate } from '../language/template.ts';
 
 export interface LanguageOptions {
@@ -16,8 +17,26 @@ export interface LanguageOptions {
 
 /** Compiles every expression, template and schema of a definition at load, so that a mistake is found before an alert needs it. */
 export function checkPlaces(places: readonly Place[], options: LanguageOptions): Finding[] {
-  return places.flatMap((place) => checkPlace(place, options));
+  let repetitions = 0;
+  return places.flatMap((place) => {
+    const own = repetitionsOf(place);
+    repetitions += own;
+    return own > 0 && repetitions > MAX_REPETITIONS ? [tooManyRepetitions(place)] : checkPlace(place, options);
+  });
 }
+
+/** Instructions that the repetitions of all patterns of a definition add: to compile so many takes a fifth of a second. */
+const MAX_REPETITIONS = 50_000;
+
+function repetitionsOf({ language, value }: Place): number {
+  if (isExpression(language)) return repetitionsIn(String(value));
+  return language === 'json_schema' ? repetitionsIn(JSON.stringify(value)) : 0;
+}
+
+const tooManyRepetitions = ({ loc }: Place): Finding => ({
+  loc,
+  msg: `the patterns up to here repeat too much: they have more than ${MAX_REPETITIONS} instructions`,
+});
 
 function checkPlace({ language, value, loc }: Place, options: LanguageOptions): Finding[] {
   if (isExpression(language)) return problem(compileExpression(String(value)), loc);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cpuTimeOf } from '../language/cpu-time.fixture.ts';
 import { checkAgent } from './agent-rules.ts';
 import { Agent } from '../kinds/agent.ts';
 import { HOSTILE_SCHEMA } from '../language/json-schema.fixture.ts';
@@ -433,3 +434,17 @@ function mutated(): fc.Arbitrary<string> {
     .tuple(fc.nat(WHOLE_LANGUAGE.length), fc.nat(40), piece)
     .map(([at, length, text]) => WHOLE_LANGUAGE.slice(0, at) + text + WHOLE_LANGUAGE.slice(at + length));
 }
+
+test('patterns whose repetitions would take long to compile are refused with their place, and quickly', () => {
+  const heavy = 'a{999}'.repeat(9);
+  const conditions = Array.from({ length: 20 }, () => `severity.matches("${heavy}")`).join(' || ');
+  const match = Array.from({ length: 300 }, (_, index) => `labels.k${index}: {regex: "${heavy}"}`).join(', ');
+  const text = `name: p\ntrigger: {match: {${match}}}\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: hi, when: '${conditions}'}]`;
+  let found: ReturnType<typeof resolveSet> | undefined;
+  expect(cpuTimeOf(() => (found = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [] })))).toBeLessThan(
+    2000,
+  );
+  const places = found?.problems.map(({ loc }) => loc.slice(0, 3).join('.'));
+  expect(places).toContain('steps.0.when');
+  expect(places).toContain('trigger.match.labels.k299');
+});

@@ -1,7 +1,7 @@
-import type { DefinitionKind, Finding, Loc, Problem } from '../problem.ts';
+import type { DefinitionKind, Finding, Problem } from '../problem.ts';
 import { isName } from '../names.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
-import { type Locate, parseYaml, type Position } from './yaml.ts';
+import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
 
 /** One definition file; `soul` is the text beside an agent's configuration. */
 export interface Source {
@@ -39,9 +39,7 @@ export function readSources(
       () => readSource(kind, source),
     );
     problems.push(...known.problems);
-    return known.body
-      ? [{ kind, source, name: known.name, body: known.body, locate: (loc) => locateAgain(text, loc) }]
-      : [];
+    return known.body ? [{ kind, source, name: known.name, body: known.body, locate: locateAgain(text) }] : [];
   });
   return withoutRepeats(definitions, problems);
 }
@@ -67,10 +65,13 @@ function readSource(kind: DefinitionKind, { file, text }: Source): Read {
   return { text, name: isName(body['name']) ? body['name'] : null, body, problems: [] };
 }
 
-/** Parsed again for the few places that are asked for: a syntax tree is ten times its text. */
-function locateAgain(text: string, loc: Loc): Position | null {
-  const parsed = parseYaml(text);
-  return parsed.ok ? parsed.locate(loc) : null;
+/** Parsed again when a place is asked for, once however many are: a syntax tree is ten times its text, so none is kept. */
+function locateAgain(text: string): Locate {
+  let parsed: ParsedYaml | undefined;
+  return (loc) => {
+    parsed ??= parseYaml(text);
+    return parsed.ok ? parsed.locate(loc) : null;
+  };
 }
 
 /** The same name twice: the first file keeps it, the later one is an error. */

@@ -1,3 +1,4 @@
+import { patternSize } from '../../language/pattern-size.ts';
 import { compileRegex, type CompiledRegex } from '../../language/regex.ts';
 import type { Values } from './task.ts';
 
@@ -14,7 +15,7 @@ export const INLINE = {
   /** Characters of the text times instructions of the pattern. */
   patternWork: 500_000,
   /** Instructions of a pattern, estimated before it is compiled. */
-  patternSize: 4000,
+  patternSize: 1000,
 } as const;
 
 /** Characters and values of the context of one task in the pool: they are copied. */
@@ -75,20 +76,12 @@ function isPlainKeyword(key: string, part: unknown, { alternatives, found }: { a
   if (HEAVY_KEYWORDS.has(key)) return false;
   if (key === 'pattern') {
     found.patterns += 1;
-    return typeof part === 'string' && part.length <= 100 && estimatedSize(part) <= 400;
+    return typeof part === 'string' && part.length <= 100 && patternSize(part) <= 200;
   }
   if (key === 'properties' && typeof part === 'object' && part !== null)
     return isPlain(Object.values(part), alternatives, found);
   const inside = alternatives + (ALTERNATIVES.has(key) ? 1 : 0);
   return inside <= 1 && isPlain(part, inside, found);
-}
-
-/** An upper bound of the instructions of a pattern, from its text alone: compiling it can take a third of a second. */
-function estimatedSize(source: string): number {
-  let size = source.length;
-  for (const [, least = '', most = ''] of source.matchAll(/\{(\d+),?(\d*)\}/g))
-    size *= Math.max(1, Number(least), Number(most));
-  return size;
 }
 
 const compiledPatterns = new Map<string, CompiledRegex | null>();
@@ -98,7 +91,7 @@ const MAX_PATTERNS = 1000;
 export function inlinePattern(source: string): CompiledRegex | null {
   const known = compiledPatterns.get(source);
   if (known !== undefined) return known;
-  const compiled = estimatedSize(source) <= INLINE.patternSize ? compileRegex(source) : null;
+  const compiled = patternSize(source) <= INLINE.patternSize ? compileRegex(source) : null;
   if (compiledPatterns.size >= MAX_PATTERNS) compiledPatterns.delete(compiledPatterns.keys().next().value as string);
   compiledPatterns.set(source, compiled);
   return compiled;

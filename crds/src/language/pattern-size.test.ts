@@ -1,0 +1,23 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { patternSize } from './pattern-size.ts';
+
+test.each([
+  'Checkout',
+  '^[a-z]{3,20}$',
+  '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}',
+  '([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}',
+  'a{999}a{999}',
+  '(ab(cd){10}){20}',
+  '((a{30}){30})x',
+  '(\\pL\\d){100,}',
+  'a{2}|(b|c){3}|\\{9\\}',
+])('the size of %s is that of its program, about', (source) => {
+  const size = RE2JS.compile(source).programSize();
+  expect(patternSize(source)).toBeGreaterThan(size / 3);
+  expect(patternSize(source)).toBeLessThan(size * 3);
+});
+
+test('a long text with unbalanced brackets is measured in no time', () => {
+  expect(patternSize(`${'('.repeat(500)}${'a{1000}'.repeat(70)}`)).toBeGreaterThan(50_000);
+});
