@@ -367,7 +367,7 @@ test('the state of an object leads to its definition, and the list can be narrow
   await page.getByRole('link', { name: 'Clear' }).click();
   await page.getByRole('link', { name: 'managed', exact: true }).click();
   await page.waitForURL('**/ui/pipelines/managed');
-  await page.getByRole('heading', { name: 'managed' }).waitFor();
+  await page.getByRole('heading', { name: 'managed', exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -400,7 +400,7 @@ test('the theme can be chosen by hand and stays', async () => {
 test('everything but the live parts works without script', async () => {
   const { page } = await visit({ javaScriptEnabled: false });
   await page.goto('/ui/runs');
-  await page.getByRole('link', { name: 'The first run' }).click();
+  await page.getByRole('link', { name: 'The first run', exact: true }).click();
   await page.locator('.tabs a', { hasText: 'Output' }).click();
   await page.locator('#step').waitFor();
   await page.locator('.run-mark').getByRole('button', { name: 'Incorrect' }).click();
