@@ -134,6 +134,32 @@ test('a button in Slack decides, is acknowledged, and is audited by platform and
   ]);
 });
 
+test('where two persons have to approve, one in two chats is one, and a stranger is none', async () => {
+  const approvers = new Map([['default', [['slack:U0ADA', 'telegram:77'], ['slack:U0BEA']]]]);
+  const rules = { approvers, required: 2, notTheStarter: false };
+  approvals = createApprovals({ database: store.database, rules, announce: () => [], now: () => NOW });
+  await ask({ required: 2 });
+  begin();
+  await connected();
+  const press = async (user: string, answer: string) => {
+    slack.press(`approve:${ID}`, { user });
+    await soon(() => saidBySlack().at(-1)).toBe(answer);
+  };
+  await press('U0EVE', 'Not decided: slack:U0EVE is not an approver of team payments.');
+  await press('U0ADA', 'Approved. Another person has to approve too.');
+  telegram.press(`approve:${ID}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe(
+    'Not decided: telegram:77 approved already; another person has to approve too.',
+  );
+  expect(await status()).toBe('pending');
+  await press('U0BEA', 'Approved.');
+  expect(await approvals.find(ID)).toMatchObject({ status: 'approved', decidedBy: 'slack:U0ADA, slack:U0BEA' });
+  expect((await auditRows()).map(({ actor, outcome }) => [actor, outcome])).toEqual([
+    ['slack:U0ADA', 'approved, 1 of 2'],
+    ['slack:U0BEA', 'approved'],
+  ]);
+});
+
 test('a press that comes twice, or after somebody else, changes nothing and is told who was first', async () => {
   await ask();
   begin();
