@@ -8,7 +8,7 @@ export interface Sandbox {
   /** Programs of util-linux. */
   unshare: string;
   mount: string;
-  /** Files and directories that are empty for it. */
+  /** Files that are empty for it. */
   hidden: readonly string[];
   /** Whether it sees, and can signal, processes outside the sandbox. */
   hostProcesses: boolean;
@@ -23,8 +23,7 @@ const SCRIPT = `
 mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
 shift 5
 while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then "$mount" -t tmpfs -o ro,size=4k,mode=555 none "$1" || exit 126
-  elif [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
+  if [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
   shift
 done
 shift
