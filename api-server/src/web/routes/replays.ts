@@ -8,9 +8,9 @@ import { ReplayLaunched } from '../../service/views/replay.ts';
 import { ReplayBatchList, ReplayStarted } from '../../service/views/replay-batch.ts';
 import { AnyReplayReport } from '../../service/views/replay-report.ts';
 import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
+import { clientLeft } from '../client-left.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
-import { untilLeft } from '../until-left.ts';
 
 const ByStep = z.strictObject({ step_name: DefinitionName });
 const ByPipeline = z.strictObject({ name: DefinitionName });
@@ -51,7 +51,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       answers: { 202: ReplayStarted },
       refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
       handler: async ({ params, body, actor, reply }) =>
-        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: untilLeft(reply) })),
+        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: clientLeft(reply) })),
     }),
     route({
       method: 'POST',
@@ -95,7 +95,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       answers: { 200: ReplayEstimate },
       refusals: ['forbidden', 'not_found', 'unprocessable', 'unavailable'],
       handler: ({ params, body, reply }) =>
-        replays.estimate(params.step_name, read(ReplayLaunch, body), untilLeft(reply)),
+        replays.estimate(params.step_name, read(ReplayLaunch, body), clientLeft(reply)),
     }),
     route({
       method: 'POST',
@@ -147,9 +147,10 @@ const started = (run_id: string): ReplayStarted => ({ status: 'accepted', run_id
 
 /** A client that leaves does not stop the batch; with a key it finds it again. */
 function optionsOf({ request, reply, actor }: Pick<Call<unknown, unknown, unknown>, 'request' | 'reply' | 'actor'>) {
+  const signal = clientLeft(reply);
   const sent = request.headers['idempotency-key'];
-  if (sent === undefined) return { key: null, actor, signal: untilLeft(reply) };
+  if (sent === undefined) return { key: null, actor, signal };
   const key = Key.safeParse(sent);
   if (!key.success) throw unprocessable(key.error, ['header', 'Idempotency-Key']);
-  return { key: key.data, actor, signal: untilLeft(reply) };
+  return { key: key.data, actor, signal };
 }

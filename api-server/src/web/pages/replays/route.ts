@@ -2,6 +2,7 @@ import { AppError, ERROR_STATUS } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../../service/actor.ts';
 import { ReplaysQuery } from '../../../service/replay/batches.ts';
+import { clientLeft } from '../../client-left.ts';
 import { agentStepNames } from '../golden-sets/agent-steps.ts';
 import { unlessBusy } from '../insights/summary.ts';
 import { operatorOf } from '../operator.ts';
@@ -92,7 +93,10 @@ function registerForm(app: FastifyInstance, context: PageContext): void {
     const entered = readEntered(form);
     if (form['act'] !== 'start') return sendForm(context, request, reply, { entered, problem: null });
     try {
-      return await reply.redirect(paths.replay(await begin(context.deps, entered, { by, request })), 303);
+      return await reply.redirect(
+        paths.replay(await begin(context.deps, entered, { by, signal: clientLeft(reply) })),
+        303,
+      );
     } catch (error) {
       if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
       return sendForm(context, request, reply.code(ERROR_STATUS[error.type]), { entered, problem: sentence(error) });
@@ -108,14 +112,14 @@ const sentence = ({ message }: AppError): string => {
 async function begin(
   deps: PageDeps,
   entered: Entered,
-  { by, request }: { by: Actor; request: FastifyRequest },
+  { by, signal }: { by: Actor; signal: AbortSignal },
 ): Promise<string> {
-  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, request.signal));
+  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, signal));
   const set = setIdIn(entered);
   if (set !== null) return deps.replays.beginOnSet(set, { candidate: candidateIn(entered, recorded) }, by);
   const launch = launchOf(entered, recorded);
   if (!launch.ok) throw new AppError('unprocessable', launch.problem);
-  return deps.replays.begin(entered.step, launch.body, { actor: by, signal: request.signal });
+  return deps.replays.begin(entered.step, launch.body, { actor: by, signal });
 }
 
 const versionsOf = async ({ history }: PageDeps, step: string, signal: AbortSignal) =>
@@ -128,10 +132,11 @@ async function sendForm(
   { entered, problem }: { entered: Entered; problem: string | null },
 ): Promise<FastifyReply> {
   const { deps } = context;
+  const signal = clientLeft(reply);
   const operator = mayOperate(deps.auth.viewer(request));
   const [versions, buckets, { golden_sets: all }] = await Promise.all([
-    versionsOf(deps, entered.step, request.signal),
-    unlessBusy(deps.history.calibration(entered.step, {}, request.signal)),
+    versionsOf(deps, entered.step, signal),
+    unlessBusy(deps.history.calibration(entered.step, {}, signal)),
     deps.goldenSets.list(),
   ]);
   const sets = all.filter(
@@ -140,7 +145,7 @@ async function sendForm(
   const { safeAgents } = deps.replays;
   const estimated =
     operator && safeAgents.length > 0
-      ? await estimate(deps, entered, { recorded: recordedTemplate(entered, versions), signal: request.signal })
+      ? await estimate(deps, entered, { recorded: recordedTemplate(entered, versions), signal })
       : null;
   const model = replayFormView({
     entered,
