@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 import { APPROVALS, AUTH, EGRESS, POLICY } from './rights.ts';
 import { GATE, RESUME } from './runs.ts';
-import { DEDUP, FSYNC, ROLL_UPS } from './store.ts';
+import { DEDUP, FSYNC, MIGRATIONS, ROLL_UPS } from './store.ts';
 import { TENANCY } from './tenancy.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -10,6 +10,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DEDUP,
   ...RESUME,
   ...FSYNC,
+  ...MIGRATIONS,
   ...TENANCY,
   ...ROLL_UPS,
   ...AUTH,

@@ -85,6 +85,22 @@ export const FSYNC = [
   ]),
 ];
 
+export const MIGRATIONS = mutantsOf(
+  'migrations',
+  `${STORE}/db/migrate.ts`,
+  `${STORE}/db/upgrade.sqlite.test.ts`,
+  [
+    'a process that is killed while it migrates leaves half a schema',
+    'await db.transaction().execute(async (transaction) => {',
+    'await db.connection().execute(async (transaction) => {',
+  ],
+  [
+    'applied migrations are not written down',
+    "await transaction.insertInto('schema_migrations')",
+    "if (id === '') await transaction.insertInto('schema_migrations')",
+  ],
+);
+
 export const ROLL_UPS = [
   ...mutantsOf(
     'roll-ups',
