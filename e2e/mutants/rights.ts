@@ -155,7 +155,6 @@ export const EGRESS = [
     'api-server/src/executors/egress.test.ts',
     ['private networks may be called', 'address.range() !== PUBLIC ||', ''],
     ['the metadata of Azure may be called', ' || address.toString() === AZURE_WIRE_SERVER', ''],
-    ['site-local addresses may be called', "  'fec0::/10',\n", ''],
     ['IPv4-compatible addresses may be called', "  '::/96',\n", ''],
     [
       'one allowed range allows every address',

@@ -84,14 +84,19 @@ export const RESUME = [
       'if (interrupted === null) {',
     ],
     [
-      'a run that is too old is resumed',
-      'if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {',
-      'if (maxAge === null) {',
-    ],
-    [
       'the step in flight is forgotten, and asked under another key',
       "const inFlight = stored.steps.filter(({ status }) => status === 'running');",
       'const inFlight: typeof stored.steps = [];',
+    ],
+  ),
+  ...mutantsOf(
+    'resume',
+    `${RUN}/resume.ts`,
+    `${RUN}/resume.test.ts`,
+    [
+      'a run that is too old is resumed',
+      'if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {',
+      'if (maxAge === null) {',
     ],
     ['what was spent before the restart is not counted', 'totals: spentBy(ended),', 'totals: spentBy([]),'],
   ),
@@ -100,15 +105,9 @@ export const RESUME = [
     "new Set<string>(['human', 'parallel', 'fan_out'])",
     "new Set<string>(['parallel', 'fan_out'])",
   ]),
-  ...mutantsOf(
-    'resume',
-    `${RUN}/sub-run.ts`,
-    `${RUN}/engine.test.ts`,
-    ['a sub-run that ended is run again after a restart', 'if (known) return known;', ''],
-    [
-      'what a testing run starts counts as production',
-      "parent.stage === 'testing' ? 'testing' : pipeline.config.stage",
-      'pipeline.config.stage',
-    ],
-  ),
+  ...mutantsOf('resume', `${RUN}/sub-run.ts`, 'api-server/src/runs/group/groups.test.ts', [
+    'what a testing run starts counts as production',
+    "parent.stage === 'testing' ? 'testing' : pipeline.config.stage",
+    'pipeline.config.stage',
+  ]),
 ];

@@ -13,7 +13,6 @@ export const DEDUP = [
       'return enabled ? context.fingerprint : null;',
       'return enabled ? null : context.fingerprint;',
     ],
-    ['a rerun is suppressed by its original', 'if (rerunOf !== undefined) return null;', ''],
     [
       'two equal alerts of one delivery start two runs',
       'const twin = key === null ? null : (seen.get(name) ?? null);',
@@ -35,7 +34,7 @@ export const DEDUP = [
     'if (coveredBy[index]) continue;\n    const request',
     'if (index > 0 || coveredBy[index]) continue;\n    const request',
   ]),
-  ...mutantsOf('dedup', `${STORE}/tables/duplicates.ts`, `${STORE}/tables/intake-race.test.ts`, [
+  ...mutantsOf('dedup', `${STORE}/tables/duplicates.ts`, `${STORE}/tables/duplicates.test.ts`, [
     'a run of another pipeline suppresses',
     "    .where('dedup_key', '=', slot.key)\n    .where('pipeline_name', '=', slot.pipeline)",
     "    .where('dedup_key', '=', slot.key)",
@@ -71,14 +70,12 @@ export const FSYNC = [
     ['files of others are deleted', '.filter(([path]) => OWN_PATH.test(path))', ''],
     ['temporary files of a crash stay', '  await sweep(root, step);\n', ''],
   ),
-  ...mutantsOf(
-    'fsync',
-    `${STORE}/db/sqlite-database.ts`,
-    `${STORE}/db/sqlite-database.sqlite.test.ts`,
-    ['a 202 leaves before the row is on disk', "options.synchronous ?? 'FULL'", "options.synchronous ?? 'NORMAL'"],
-    ['foreign keys are off', 'PRAGMA foreign_keys = ON;', 'PRAGMA foreign_keys = OFF;'],
-  ),
-  ...mutantsOf('fsync', `${STORE}/db/group-commit.ts`, `${STORE}/db/database.test.ts`, [
+  ...mutantsOf('fsync', `${STORE}/db/sqlite-database.ts`, `${STORE}/db/sqlite-database.sqlite.test.ts`, [
+    'foreign keys are off',
+    'PRAGMA foreign_keys = ON;',
+    'PRAGMA foreign_keys = OFF;',
+  ]),
+  ...mutantsOf('fsync', `${STORE}/db/group-commit.ts`, `${STORE}/db/group-commit.test.ts`, [
     'an answer leaves before the commit',
     '      const committed = this.#transactions.commit();',
     '      this.#answer(batch, results);\n      const committed = this.#transactions.commit();',
@@ -105,7 +102,7 @@ export const ROLL_UPS = [
   ...mutantsOf(
     'roll-ups',
     'api-server/src/runs/state/rollups.ts',
-    'api-server/src/observability/metrics.test.ts',
+    'api-server/src/runs/state/rollups.test.ts',
     [
       'testing runs count in the metrics',
       "run.stage === 'production' ? [{ metric: 'pipeline_runs_total'",

@@ -50,6 +50,13 @@ describe.runIf(shim.ok)(title, () => {
     expect([read('a.yaml'), read('gone.yaml')]).toEqual(['second', null]);
   });
 
+  test('one definition that the write API answered is there', () => {
+    const read = powerCutAfter(`
+      const { definitionFiles } = await import('./api-server/src/definitions/definition-files.ts');
+      await (await definitionFiles.stage(directory + '/a.yaml', 'first')).commit();`);
+    expect(read('a.yaml')).toBe('first');
+  });
+
   test.each([
     ['of a file', `(handle, path) => { if (path === directory) return handle; ${WITHOUT_SYNC} }`],
     ['of the folder', `(handle, path) => { if (path !== directory) return handle; ${WITHOUT_SYNC} }`],

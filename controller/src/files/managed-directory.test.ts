@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -123,3 +132,15 @@ test('a crash at any step leaves whole files, and the next start ends where it w
   }
   expect(steps).toBeGreaterThan(20);
 }, 60_000);
+
+test('at every moment the manifest names the files that are there', async () => {
+  const files = () =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => /^[a-z].*\.(yaml|md)$/.test(path));
+  const named = () => {
+    const text = existsSync(join(root, 'manifest.json')) ? readFileSync(join(root, 'manifest.json'), 'utf8') : '{}';
+    return Object.keys((JSON.parse(text) as { files?: object }).files ?? {});
+  };
+  const step = () => expect(named()).toEqual(expect.arrayContaining(files()));
+  await syncWith(three, step);
+  await syncWith(three.slice(1), step);
+});

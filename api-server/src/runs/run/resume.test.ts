@@ -1,0 +1,50 @@
+import { Pipeline } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import { createEventHub } from '../state/events.ts';
+import type { StepExecution } from '../state/model.ts';
+import { restore, type InterruptedRun } from './resume.ts';
+
+const NOW = 1_000_000;
+const hub = createEventHub({ readStored: () => Promise.resolve([]), now: () => NOW, observe: () => undefined });
+const steps = [{ name: 'one', executor: 'gateway', agent: 'a', prompt_template: 'hi' }];
+
+function stored(durable: object, more: Partial<InterruptedRun> = {}): InterruptedRun {
+  return {
+    id: 'r',
+    parentRunId: null,
+    owner: null,
+    status: 'running',
+    pipeline: Pipeline.parse({ name: 'p', durable, steps }),
+    context: {} as InterruptedRun['context'],
+    team: null,
+    stage: 'production',
+    triggeredAt: 0,
+    steps: [],
+    events: [],
+    below: { tokens: 0, cost: 0 },
+    ...more,
+  };
+}
+const slot = { giveBack: () => undefined, takeAgain: () => Promise.resolve() };
+const take = (run: InterruptedRun) => restore(hub, run, { now: NOW, slot, parent: null, concurrencyGroup: null });
+
+test.each([
+  [999, false],
+  [1000, true],
+  [1001, true],
+])('a run of 1000 s that may be %i s old goes on: %s', (maxAge, goes) => {
+  const taken = take(stored({ max_resume_age_seconds: maxAge }));
+  expect(taken.go).toBe(goes);
+  if (!taken.go) expect(taken.outcome).toMatchObject({ status: 'escalated' });
+});
+
+test('a run that waited in the queue was not interrupted, however old', () => {
+  expect(take(stored({ max_resume_age_seconds: 1 }, { status: 'queued' })).go).toBe(true);
+});
+
+test('what ended steps spent counts for the budget of the rest', () => {
+  const step = { stepName: 'one', kind: 'step', executor: 'gateway', status: 'completed', output: {} };
+  const spent = { inputTokens: 7, outputTokens: 5, cost: 0.5, trustReport: null, raw: null };
+  const { run } = take(stored({}, { steps: [{ ...step, ...spent } as unknown as StepExecution] }));
+  expect(run.totals).toMatchObject({ inputTokens: 7, outputTokens: 5, cost: 0.5 });
+});

@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { findDuplicate } from './duplicates.ts';
+
+let store: TestStore;
+beforeEach(async () => {
+  store = await openTestStore();
+});
+afterEach(() => store.close());
+
+const find = (pipelineName: string, dedupKey = 'k', since = NOW) =>
+  store.database.write((tx) => findDuplicate(tx, { pipelineName, dedupKey, since }));
+
+test('a run of the same pipeline and key suppresses, one of another pipeline or key does not', async () => {
+  const id = await store.addRun(1, { pipeline_name: 'p', status: 'running', dedup_key: 'k' });
+  expect(await find('p')).toMatchObject({ id });
+  expect(await find('q')).toBeNull();
+  expect(await find('p', 'other')).toBeNull();
+});
+
+test('an ended run suppresses within the window only', async () => {
+  const id = await store.addRun(1, { pipeline_name: 'p', status: 'completed', dedup_key: 'k', triggered_at: NOW - 10 });
+  expect(await find('p', 'k', NOW - 10)).toMatchObject({ id });
+  expect(await find('p', 'k', NOW - 9)).toBeNull();
+});
