@@ -3,7 +3,7 @@ import type { ArtifactStore } from '../../store/artifacts/keep.ts';
 import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
-import { listRuns } from '../../store/tables/list-runs.ts';
+import { listRuns, type RunFilter } from '../../store/tables/list-runs.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
@@ -26,7 +26,7 @@ import type { RunsQuery } from './runs-query.ts';
 export type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
 
 export interface RunsDeps extends Omit<RerunDeps, 'database' | 'record'> {
-  database: Pick<Database, 'db'>;
+  database: Pick<Database, 'db' | 'reader'>;
   record: RecordAction;
   /** Cancels a run on any replica; resolves when its end is stored. */
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
@@ -59,6 +59,13 @@ export interface Runs {
   artifact(id: string, stepName: string, name: string): Promise<Buffer>;
 }
 
+/** How long the search of a list may take. */
+const LIST_MS = 30_000;
+
+/** What no index answers looks through many runs, so it is read beside the event loop. */
+const readsMany = ({ q, labels, severity, source, agent, model }: RunFilter): boolean =>
+  [q, labels, severity, source, agent, model].some((value) => value !== undefined);
+
 export function createRuns(deps: RunsDeps): Runs {
   const { db } = deps.database;
   const stored = async (id: string, include = { raw: false }) => {
@@ -71,11 +78,11 @@ export function createRuns(deps: RunsDeps): Runs {
     return { line: runLine(found.run), steps: runDetailView(found).steps };
   };
   return {
-    list: async ({ limit, offset, cursor, label, ...filter }) =>
-      runsPageView(await listRuns(db, { ...filter, labels: label }, { limit, offset, before: cursor }), {
-        limit,
-        offset,
-      }),
+    list: async ({ limit, offset, cursor, label, ...filter }) => {
+      const asked = { ...filter, labels: label };
+      const from = readsMany(asked) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
+      return runsPageView(await listRuns(from, asked, { limit, offset, before: cursor }), { limit, offset });
+    },
     get: async (id, include) => runDetailView(await stored(id, include)),
     compare: async (a, b, { force }) => {
       const runs = await Promise.all([compared(a), compared(b)]);
