@@ -15,7 +15,7 @@ import { pruneDeliveries } from '../store/tables/deliveries.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
 import { pruneRaw } from '../store/tables/raw-bodies.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
-import { lastLook, noteLook, pruneFires, takeFire } from '../store/tables/schedules.ts';
+import { lastLook, noteLook, pruneFires, takeFire, takeMissed } from '../store/tables/schedules.ts';
 
 const now = () => Date.now();
 const DAY_MS = 86_400_000;
@@ -52,6 +52,7 @@ export function wireScheduler(
         pipeline,
         at,
       ),
+    takeMissed: (name, fires) => database.write((tx) => takeMissed(tx, { pipeline: name, fires, now: now() })),
     lastLook: () => lastLook(database.db),
     noteLook: (at) => database.write((tx) => noteLook(tx, at)),
     catchUpSeconds: config.schedule.catchUpSeconds,

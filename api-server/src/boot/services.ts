@@ -96,7 +96,7 @@ export function operate(
     },
     listAgents: () => listAgents(backends),
     writer: createWriter({ registry, folders: definitionFolders(config), files: definitionFiles }),
-    schedules: scheduler.list,
+    listSchedules: scheduler.list,
     currency: config.pricing?.currency ?? 'USD',
     calibration,
     uses: versions.uses,

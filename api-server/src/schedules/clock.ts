@@ -1,6 +1,8 @@
 export interface ClockDeps {
   /** Starts what became due in `(since, until]`, in milliseconds. */
   fireDue(since: number, until: number): Promise<void>;
+  /** Told what nobody looked at: what became due in `(since, until]` is not started any more. */
+  missed?(since: number, until: number): Promise<void>;
   /** Whether anything is scheduled now. */
   busy(): boolean;
   /** When the service was last known to look, in milliseconds; null at the first start. */
@@ -31,12 +33,17 @@ const NOTE_MS = 15_000;
 export function createClock(deps: ClockDeps): Clock {
   let looked = deps.now();
   let noted = 0;
+  /** When an earlier process last looked. */
+  let earlier: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   let looking: Promise<void> = Promise.resolve();
 
   const look = async () => {
     const now = deps.now();
+    if (earlier !== null && earlier < looked) await deps.missed?.(earlier, looked);
+    earlier = null;
     const since = now - looked > LATE_MS ? Math.max(looked, now - deps.catchUpSeconds * 1000) : looked;
+    if (since > looked) await deps.missed?.(looked, since);
     await deps.fireDue(since, now);
     looked = now;
     if (now - noted < NOTE_MS || !deps.busy()) return;
@@ -63,6 +70,7 @@ export function createClock(deps: ClockDeps): Clock {
     start: async () => {
       const last = await deps.lastLook();
       if (last !== null) looked = Math.max(last, deps.now() - deps.catchUpSeconds * 1000);
+      earlier = last;
       later();
       looking = guarded();
       await looking;

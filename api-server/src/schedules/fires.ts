@@ -25,5 +25,12 @@ export function latestOf(schedule: Schedule, since: number, until: number): numb
   return at !== undefined && at > since && at <= until ? at : null;
 }
 
+/** The fires in `(since, until]`, the newest first, at most `most`. */
+export function firesBetween({ config }: LoadedPipeline, since: number, until: number, most: number): number[] {
+  if (!config.schedule) return [];
+  const before = cron(config.schedule).previousRuns(most, new Date(until + 1));
+  return before.map((at) => at.getTime()).filter((at) => at > since && at <= until);
+}
+
 /** Five fields in a time zone: at the change to summer time a skipped hour does not fire, a repeated one fires once. */
 const cron = ({ cron: pattern, timezone }: Schedule): Cron => new Cron(pattern, { timezone, paused: true });

@@ -1,11 +1,13 @@
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import { type Clock, type ClockDeps, createClock } from './clock.ts';
 import type { Fired } from './fire.ts';
-import { latestFire, nextFire } from './fires.ts';
+import { firesBetween, latestFire, nextFire } from './fires.ts';
 
-export interface SchedulerDeps extends Omit<ClockDeps, 'fireDue' | 'busy' | 'log'> {
+export interface SchedulerDeps extends Omit<ClockDeps, 'fireDue' | 'missed' | 'busy' | 'log'> {
   definitions(): Snapshot;
   fire(pipeline: LoadedPipeline, at: number): Promise<Fired>;
+  /** Uses up fires that nothing was started for; answers how many of them no process had started. */
+  takeMissed(pipeline: string, fires: readonly number[]): Promise<number>;
   log: { info(fields: object, msg: string): void; warn(fields: object, msg: string): void };
 }
 
@@ -33,8 +35,14 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     fireDue: async (since, until) => {
       for (const pipeline of scheduled()) {
         const at = latestFire(pipeline, since, until);
-        if (at !== null) await fireOne(deps, pipeline, at);
+        if (at === null) continue;
+        // Of several that are due only the latest starts.
+        if (until - since >= MINUTE_MS) await miss(deps, pipeline, { since, until: at - 1 });
+        await fireOne(deps, pipeline, at);
       }
+    },
+    missed: async (since, until) => {
+      for (const pipeline of scheduled()) await miss(deps, pipeline, { since, until });
     },
   });
   return {
@@ -51,6 +59,25 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         };
       }),
   };
+}
+
+/** A pattern has no seconds. */
+const MINUTE_MS = 60_000;
+/** Missed fires of one schedule that are recorded after one pause. */
+const MAX_MISSED = 100;
+
+async function miss(
+  { takeMissed, log }: SchedulerDeps,
+  pipeline: LoadedPipeline,
+  { since, until }: { since: number; until: number },
+): Promise<void> {
+  const fires = pipeline.config.suspend ? [] : firesBetween(pipeline, since, until, MAX_MISSED);
+  const [latest] = fires;
+  if (latest === undefined) return;
+  const missed = await takeMissed(pipeline.name, fires);
+  if (missed === 0) return;
+  const about = { pipeline: pipeline.name, scheduled_for: new Date(latest).toISOString(), missed };
+  log.warn(about, 'schedule missed: the service was not running, and it is later than schedule.catch_up_seconds');
 }
 
 async function fireOne({ fire, log }: SchedulerDeps, pipeline: LoadedPipeline, at: number): Promise<void> {

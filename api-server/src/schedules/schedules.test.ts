@@ -44,22 +44,33 @@ test('the latest fire of a window includes its end and not its beginning', () =>
   expect(latestFire(hourly, at('2026-01-01T12:00:00Z'), at('2026-01-01T12:59:59Z'))).toBeNull();
 });
 
-function clockwork(over: Partial<SchedulerDeps> & { pipelines: LoadedPipeline[]; clock: { now: number } }) {
+function clockwork(
+  over: Partial<SchedulerDeps> & { pipelines: LoadedPipeline[]; clock: { now: number }; taken?: string[] },
+) {
   const fired: string[] = [];
+  const missed: string[] = [];
+  const warned: object[] = [];
+  const taken = new Set(over.taken?.map((text) => at(text)));
   const scheduler = createScheduler({
     definitions: () => ({ pipelines: over.pipelines }) as unknown as Snapshot,
     fire: (_, when) => {
       fired.push(new Date(when).toISOString());
       return Promise.resolve({ started: true, runId: 'r' });
     },
+    takeMissed: (_, fires) => {
+      const fresh = fires.filter((at) => !taken.has(at));
+      for (const at of fresh) taken.add(at);
+      missed.push(...fresh.map((at) => new Date(at).toISOString()));
+      return Promise.resolve(fresh.length);
+    },
     lastLook: () => Promise.resolve(null),
     noteLook: () => Promise.resolve(),
     catchUpSeconds: 0,
     now: () => over.clock.now,
-    log: { info: () => undefined, warn: () => undefined },
+    log: { info: () => undefined, warn: (fields) => void warned.push(fields) },
     ...over,
   });
-  return { scheduler, fired };
+  return { scheduler, fired, missed, warned };
 }
 
 test('what becomes due between two looks fires, once', async () => {
@@ -93,4 +104,39 @@ test('a suspended pipeline is listed without a next run', () => {
   const clock = { now: at('2026-01-01T12:30:00Z') };
   const { scheduler } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}', 'suspend: true')], clock });
   expect(scheduler.list()).toMatchObject([{ pipeline: 'p', next_run: null, suspended: true }]);
+});
+
+test('what the service was down for is recorded as missed, once, and said in the log', async () => {
+  const clock = { now: at('2026-01-01T12:30:00Z') };
+  const lastLook = () => Promise.resolve(at('2026-01-01T09:30:00Z'));
+  const pipelines = [pipeline('{cron: "0 * * * *"}')];
+  const { scheduler, fired, missed, warned } = clockwork({ pipelines, clock, lastLook });
+  await scheduler.start();
+  await scheduler.look();
+  await scheduler.stop();
+  expect(fired).toEqual([]);
+  expect(missed).toEqual(['2026-01-01T12:00:00.000Z', '2026-01-01T11:00:00.000Z', '2026-01-01T10:00:00.000Z']);
+  expect(warned).toEqual([{ pipeline: 'p', scheduled_for: '2026-01-01T12:00:00.000Z', missed: 3 }]);
+});
+
+test('of several that a restart catches up with the latest starts, the others were missed', async () => {
+  const clock = { now: at('2026-01-01T12:30:00Z') };
+  const lastLook = () => Promise.resolve(at('2026-01-01T09:30:00Z'));
+  const pipelines = [pipeline('{cron: "0 * * * *"}')];
+  const { scheduler, fired, missed } = clockwork({ pipelines, clock, lastLook, catchUpSeconds: 2 * 3600 });
+  await scheduler.start();
+  await scheduler.stop();
+  expect(fired).toEqual(['2026-01-01T12:00:00.000Z']);
+  expect(missed.toSorted()).toEqual(['2026-01-01T10:00:00.000Z', '2026-01-01T11:00:00.000Z']);
+});
+
+test('what fell into a pause of the process was missed too, unless another process started it', async () => {
+  const clock = { now: at('2026-01-01T09:59:00Z') };
+  const pipelines = [pipeline('{cron: "0 * * * *"}'), pipeline('{cron: "0 * * * *"}', 'suspend: true')];
+  const { scheduler, fired, missed } = clockwork({ pipelines, clock, taken: ['2026-01-01T10:00:00Z'] });
+  await scheduler.look();
+  clock.now = at('2026-01-01T11:30:00Z');
+  await scheduler.look();
+  expect(fired).toEqual([]);
+  expect(missed).toEqual(['2026-01-01T11:00:00.000Z']);
 });

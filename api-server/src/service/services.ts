@@ -21,6 +21,7 @@ import {
   type NotificationLog,
   type NotificationLogDeps,
 } from './notifications/notifications.ts';
+import { createSchedules, type SchedulesDeps } from './schedules/schedules.ts';
 import type { ScheduleLine } from './views/schedule.ts';
 import type { Database } from '../store/db/database.ts';
 import { type AuditEntry, insertAudit } from '../store/tables/audit.ts';
@@ -35,7 +36,7 @@ export interface Services {
   feedback: Feedback;
   definitions: Definitions;
   definitionWrites: DefinitionWrites;
-  schedules(): ScheduleLine[];
+  schedules(): Promise<ScheduleLine[]>;
   statistics: Statistics;
   history: History;
   readiness: Evaluations;
@@ -65,7 +66,7 @@ export interface ServiceParts
     ClusterDeps {
   database: Database;
   approvals: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>;
-  schedules(): ScheduleLine[];
+  listSchedules: SchedulesDeps['listSchedules'];
   regressing: Pick<RegressionsDeps, 'regressions' | 'regressionAlert' | 'sendSoon' | 'publicUrl' | 'log'>;
 }
 
@@ -85,7 +86,7 @@ export function createServices(parts: ServiceParts): Services {
     feedback: createFeedback(deps),
     definitions,
     definitionWrites: createDefinitionWrites(deps),
-    schedules: parts.schedules,
+    schedules: createSchedules(parts),
     statistics: createStatistics(deps),
     history: createHistory(deps),
     readiness: createEvaluations({ ...deps, pipeline: definitions.pipeline }),

@@ -8,6 +8,9 @@ const ScheduleLine = z.strictObject({
   /** Null while the pipeline is suspended. */
   next_run: Time.nullable(),
   suspended: z.boolean(),
+  /** Times of the last 30 days at which the service was not running and started nothing. */
+  missed: z.number(),
+  last_missed_at: Time.nullable(),
 });
 export type ScheduleLine = z.infer<typeof ScheduleLine>;
 
@@ -20,6 +23,8 @@ export const ScheduleList = component('ScheduleList', z.strictObject({ schedules
       timezone: 'Etc/UTC',
       next_run: '2026-11-03T06:00:00.000Z',
       suspended: false,
+      missed: 0,
+      last_missed_at: null,
     },
   ],
 });

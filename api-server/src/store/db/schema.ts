@@ -46,7 +46,8 @@ export interface Tables {
   notifications: NotificationRow;
   /** Questions to people; `fields`, `tool` and `answers` are JSON. */
   approvals: ApprovalRow;
-  schedule_fires: { pipeline_name: string; fire_at: number };
+  /** `missed_at`: when the service noticed that nothing was started; null where a run was. */
+  schedule_fires: { pipeline_name: string; fire_at: number; missed_at: number | null };
   /** Single numbers that outlive a process, by name. */
   marks: { name: string; value: number };
   /** Processes that share a Postgres database; `epoch` grows and is never used twice. */

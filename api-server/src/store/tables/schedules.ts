@@ -16,6 +16,45 @@ export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<bo
   return (await tx.run(insertFire, { pipeline, at })) === 1;
 }
 
+const insertMissed = statement<{ pipeline: string; at: number; now: number }>((db, slot) =>
+  db
+    .insertInto('schedule_fires')
+    .values({ pipeline_name: slot.pipeline, fire_at: slot.at, missed_at: slot.now })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Uses up fires that nothing was started for, by whichever process; answers how many there were. */
+export async function takeMissed(
+  tx: Tx,
+  { pipeline, fires, now }: { pipeline: string; fires: readonly number[]; now: number },
+): Promise<number> {
+  let missed = 0;
+  for (const at of fires) missed += await tx.run(insertMissed, { pipeline, at, now });
+  return missed;
+}
+
+export interface Missed {
+  pipeline: string;
+  count: number;
+  /** When the latest of them should have fired, in milliseconds. */
+  lastAt: number;
+}
+
+/** What was missed of each schedule, as long as its fires are kept. */
+export async function missedFires(db: Kysely<Tables>): Promise<Missed[]> {
+  const rows = await db
+    .selectFrom('schedule_fires')
+    .select([
+      'pipeline_name',
+      ({ fn }) => fn.countAll<number | string>().as('count'),
+      ({ fn }) => fn.max('fire_at').as('last'),
+    ])
+    .where('missed_at', 'is not', null)
+    .groupBy('pipeline_name')
+    .execute();
+  return rows.map((row) => ({ pipeline: row.pipeline_name, count: Number(row.count), lastAt: Number(row.last) }));
+}
+
 const LOOK = 'schedules_looked_at';
 
 export const noteLook = (tx: Tx, at: number): Promise<void> => setMark(tx, LOOK, at);

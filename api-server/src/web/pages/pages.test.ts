@@ -193,7 +193,17 @@ const HOSTILE_WORLD = {
     { ...hostileEdition({}), agentVersion: 'old', soulMd: 'x', agentYaml: 'x', note: HOSTILE, usedBySteps: [] },
   ]).map(agentVersionView),
   runDefinition: { steps: [{ name: HOSTILE }] },
-  schedules: [{ pipeline: HOSTILE, cron: HOSTILE, timezone: HOSTILE, next_run: null, suspended: true }],
+  schedules: [
+    {
+      pipeline: HOSTILE,
+      cron: HOSTILE,
+      timezone: HOSTILE,
+      next_run: null,
+      suspended: true,
+      missed: 0,
+      last_missed_at: null,
+    },
+  ],
   audit: [hostileRow],
   apiDescription: HOSTILE_API,
   syncedObjects: [

@@ -277,8 +277,24 @@ const FULL: World = {
   },
   readiness: readinessReport([readinessStep(), readinessStep({ kind: 'branch', notes: ['young'] })]),
   schedules: [
-    { pipeline: 'checkout', cron: '0 6 * * *', timezone: 'UTC', next_run: iso(-600), suspended: false },
-    { pipeline: 'second', cron: '*/5 * * * *', timezone: 'UTC', next_run: null, suspended: false },
+    {
+      pipeline: 'checkout',
+      cron: '0 6 * * *',
+      timezone: 'UTC',
+      next_run: iso(-600),
+      suspended: false,
+      missed: 0,
+      last_missed_at: null,
+    },
+    {
+      pipeline: 'second',
+      cron: '*/5 * * * *',
+      timezone: 'UTC',
+      next_run: null,
+      suspended: false,
+      missed: 0,
+      last_missed_at: null,
+    },
   ],
   gatewayTools: {
     kind: 'found',

@@ -30,7 +30,7 @@ beforeEach(async () => {
         asked.push(...requests);
         return Promise.resolve([answer]);
       },
-      schedules: () => [
+      listSchedules: () => [
         {
           pipeline: 'sweep',
           cron: '0 6 * * *',

@@ -12,6 +12,6 @@ export const scheduleRoutes = ({ schedules }: Pick<Services, 'schedules'>): Rout
     tag: 'definitions',
     summary: 'Scheduled pipelines, with their next run',
     answers: { 200: ScheduleList },
-    handler: () => ({ schedules: schedules() }),
+    handler: async () => ({ schedules: await schedules() }),
   }),
 ];

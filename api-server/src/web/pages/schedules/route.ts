@@ -7,7 +7,7 @@ import { schedulesView } from './view.ts';
 export function registerSchedules(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   app.get('/ui/schedules', async (request, reply) => {
-    const schedules = deps.schedules();
+    const schedules = await deps.schedules();
     const last = new Map<string, RunLine>();
     for (const { pipeline } of schedules) {
       const { runs } = await deps.runs.list({ pipeline, limit: 1, offset: 0 });

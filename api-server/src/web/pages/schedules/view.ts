@@ -30,6 +30,8 @@ const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' :
 const soonest = (a: ScheduleLine, b: ScheduleLine): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
 
+const missedWords = (count: number, last: string): string => `${count} missed in 30 days, last at ${exactTime(last)}`;
+
 /** Pipelines with a schedule, sorted by their next run. */
 export function schedulesView({ schedules, last, now, currency }: SchedulesInput) {
   const active = schedules.filter(({ suspended }) => !suspended).length;
@@ -48,6 +50,7 @@ export function schedulesView({ schedules, last, now, currency }: SchedulesInput
         suspended: schedule.suspended,
         next: schedule.next_run === null ? null : until(schedule.next_run, now),
         exact: schedule.next_run === null ? '' : exactTime(schedule.next_run),
+        missed: schedule.last_missed_at === null ? null : missedWords(schedule.missed, schedule.last_missed_at),
         last: run === undefined ? null : { ...runRow(run, { now, currency }), by: startedBy(run) },
       };
     }),
