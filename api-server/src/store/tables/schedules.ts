@@ -52,7 +52,7 @@ export async function missedFires(db: Kysely<Tables>): Promise<Missed[]> {
     .where('missed_at', 'is not', null)
     .groupBy('pipeline_name')
     .execute();
-  return rows.map((row) => ({ pipeline: row.pipeline_name, count: Number(row.count), lastAt: Number(row.last) }));
+  return rows.map((row) => ({ pipeline: row.pipeline_name, count: Number(row.count), lastAt: row.last }));
 }
 
 const LOOK = 'schedules_looked_at';

@@ -22,6 +22,7 @@ export interface PageOptions {
     | 'overview'
     | 'runs'
     | 'approvals'
+    | 'deliveries'
     | 'pipelines'
     | 'steps'
     | 'agents'
@@ -47,6 +48,7 @@ const RAIL = [
       { id: 'overview', label: 'Overview', icon: 'overview', href: paths.overview() },
       { id: 'runs', label: 'Runs', icon: 'runs', href: paths.runs() },
       { id: 'approvals', label: 'Approvals', icon: 'approvals', href: paths.approvals() },
+      { id: 'deliveries', label: 'Deliveries', icon: 'deliveries', href: paths.deliveries() },
     ],
   },
   {

@@ -7,6 +7,7 @@ import { calibrate } from '../../analytics/calibration.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import { VIEWER } from './fixtures/fake-deps.ts';
 import { pagesWith } from './fixtures/pages-with.ts';
+import { suspendedSchedule } from './fixtures/schedules.ts';
 import { HOSTILE, NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from './fixtures/runs.ts';
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
 import { readinessReport, readinessStep } from './fixtures/readiness.ts';
@@ -193,17 +194,7 @@ const HOSTILE_WORLD = {
     { ...hostileEdition({}), agentVersion: 'old', soulMd: 'x', agentYaml: 'x', note: HOSTILE, usedBySteps: [] },
   ]).map(agentVersionView),
   runDefinition: { steps: [{ name: HOSTILE }] },
-  schedules: [
-    {
-      pipeline: HOSTILE,
-      cron: HOSTILE,
-      timezone: HOSTILE,
-      next_run: null,
-      suspended: true,
-      missed: 0,
-      last_missed_at: null,
-    },
-  ],
+  schedules: [suspendedSchedule(HOSTILE)],
   audit: [hostileRow],
   apiDescription: HOSTILE_API,
   syncedObjects: [

@@ -7,6 +7,7 @@ import { loadAssets } from './assets.ts';
 import { registerAudit } from './audit/route.ts';
 import { registerCompare } from './compare/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
+import { registerDeliveries } from './deliveries/route.ts';
 import { duration } from './format.ts';
 import { registerGoldenSets } from './golden-sets/route.ts';
 import { registerInsights } from './insights/route.ts';
@@ -108,6 +109,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerRun(guarded, context);
       registerCompare(guarded, context);
       registerApprovals(guarded, context);
+      registerDeliveries(guarded, context);
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);

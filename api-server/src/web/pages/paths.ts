@@ -32,6 +32,9 @@ export const paths = {
   compare: (a: string, b: string, query: Query = {}) =>
     withQuery(`/ui/runs/${segment(a)}/compare/${segment(b)}`, query),
   marking: (query: Query = {}) => withQuery('/ui/marking', query),
+  deliveries: (query: Query = {}) => withQuery('/ui/deliveries', query),
+  delivery: (id: number) => `/ui/deliveries/${id}`,
+  redeliver: (id: number) => `/ui/deliveries/${id}/redeliver`,
   approvals: () => '/ui/approvals',
   approval: (id: string) => `/ui/approvals/${segment(id)}`,
   pipelines: () => '/ui/pipelines',

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { DeliveryDetail } from '../../../service/views/kept-delivery.ts';
+import { VIEWER } from '../fixtures/fake-deps.ts';
+import { pagesWith } from '../fixtures/pages-with.ts';
+
+const RUN = '01a1febd-87d9-73c1-984a-8e11a3329cb6';
+const DELIVERY: DeliveryDetail = {
+  id: 7,
+  received_at: '2026-11-21T11:59:00.000Z',
+  source: 'alert_router',
+  outcome: 'accepted',
+  status_code: 202,
+  pipeline: 'shop',
+  run_id: RUN,
+  summary: 'Payments <b>fail</b>',
+  severity: 'critical',
+  labels: { alertname: 'Down' },
+  fingerprint: 'f:firing',
+  detail: null,
+  token_name: 'alertmanager',
+  team: null,
+  alerts: [
+    { fingerprint: 'f', status: 'firing', labels: { service: 'payments' }, fate: 'run', run_id: RUN, reason: null },
+    {
+      fingerprint: 'g',
+      status: 'firing',
+      labels: { service: 'shop' },
+      fate: 'suppressed',
+      run_id: RUN,
+      reason: 'run x covers this alert',
+    },
+  ],
+  closest: [],
+  raw: { status: 'firing' },
+  raw_truncated: false,
+};
+const { alerts: _a, closest: _c, raw: _r, raw_truncated: _t, ...LINE } = DELIVERY;
+
+test('the list names what was delivered and its run; the menu leads to it', async () => {
+  const { get } = await pagesWith({ deliveries: [LINE] });
+  const { body } = await get('/ui/deliveries?outcome=accepted&q=pay');
+  expect(body).toContain('href="/ui/deliveries/7"');
+  expect(body).toContain('Payments &lt;b&gt;fail&lt;/b&gt;');
+  expect(body).toContain(`href="/ui/runs/${RUN}"`);
+  expect((await get('/ui/')).body).toContain('href="/ui/deliveries"');
+});
+
+test('an empty list shows how to send the first delivery, a filtered one how to see all', async () => {
+  const { get } = await pagesWith({});
+  expect((await get('/ui/deliveries')).body).toContain('/webhook?source&#x3D;generic');
+  expect((await get('/ui/deliveries?outcome=invalid')).body).toContain('Show all deliveries');
+});
+
+test('a delivery shows the fate of each alert, and can be handled again by an operator', async () => {
+  const { get } = await pagesWith({ delivery: DELIVERY });
+  const { body } = await get('/ui/deliveries/7');
+  expect(body).toContain('service&#x3D;payments');
+  expect(body).toContain('run x covers this alert');
+  expect(body).toContain('action="/ui/deliveries/7/redeliver"');
+  const looking = await pagesWith({ delivery: DELIVERY, viewer: { ...VIEWER, role: 'viewer' } });
+  expect((await looking.get('/ui/deliveries/7')).body).not.toContain('redeliver');
+});
+
+test('a delivery that nothing matched names the rule that failed, and one that was cut is not handled again', async () => {
+  const delivery: DeliveryDetail = {
+    ...DELIVERY,
+    outcome: 'no_pipeline',
+    run_id: null,
+    raw: '{"cut',
+    raw_truncated: true,
+    closest: [{ pipeline: 'shop', failed_rule: 'severity', expected: { in: ['page'] }, actual: null }],
+  };
+  const { body } = await (await pagesWith({ delivery })).get('/ui/deliveries/7');
+  expect(body).toContain('{&quot;in&quot;:[&quot;page&quot;]}');
+  expect(body).toContain('cut at 64 KiB');
+  expect(body).not.toContain('action="/ui/deliveries/7/redeliver"');
+});
+
+test('an address that names no delivery says so', async () => {
+  const { get } = await pagesWith({});
+  for (const id of ['7', 'x', '-1']) expect((await get(`/ui/deliveries/${id}`)).statusCode).toBe(404);
+});

@@ -1,0 +1,135 @@
+import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
+import { age, exactTime } from '../format.ts';
+import { paths } from '../paths.ts';
+import { jsonTree } from '../run/step/json-tree.ts';
+import type { StatusLook } from '../status.ts';
+import { type Filters, OUTCOMES } from './filters.ts';
+
+const LOOKS: Record<DeliveryLine['outcome'], StatusLook> = {
+  accepted: { icon: 'completed', word: 'Accepted', tone: 'good' },
+  queued: { icon: 'queued', word: 'Queued', tone: 'wait' },
+  deduplicated: { icon: 'half', word: 'Known already', tone: 'quiet' },
+  skipped_testing: { icon: 'skipped', word: 'Testing only', tone: 'quiet' },
+  suspended: { icon: 'stopped', word: 'Suspended', tone: 'wait' },
+  no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },
+  at_capacity: { icon: 'failed', word: 'At capacity', tone: 'bad' },
+  invalid: { icon: 'failed', word: 'Invalid', tone: 'bad' },
+};
+
+const FATES: Record<DeliveryDetail['alerts'][number]['fate'], StatusLook> = {
+  run: { icon: 'completed', word: 'Run', tone: 'good' },
+  merged: { icon: 'branch', word: 'Merged', tone: 'good' },
+  suppressed: { icon: 'half', word: 'Known already', tone: 'quiet' },
+  no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },
+  refused: { icon: 'failed', word: 'Refused', tone: 'bad' },
+};
+
+const CURL = `curl -H "Authorization: Bearer $WEBHOOK_TOKEN" -H 'content-type: application/json' \\
+  -d '{"pipeline":"deploy-check","summary":"checkout 1.42 is out"}' \\
+  'http://127.0.0.1:8000/webhook?source=generic'`;
+
+const MAX_CHIPS = 6;
+const chipsOf = (labels: Record<string, string>) =>
+  Object.entries(labels)
+    .slice(0, MAX_CHIPS)
+    .map(([key, value]) => `${key}=${value.slice(0, 80)}`);
+
+const titleOf = ({ summary, labels, detail }: DeliveryLine): string =>
+  summary ?? labels['alertname'] ?? detail ?? 'Delivery without a summary';
+
+const runOf = (id: string | null) => (id === null ? null : { href: paths.run(id), name: `…${id.slice(-8)}` });
+
+const row = (line: DeliveryLine, now: number) => ({
+  href: paths.delivery(line.id),
+  look: LOOKS[line.outcome],
+  title: titleOf(line),
+  note: [line.pipeline, line.source, line.token_name].filter((text) => text !== null && text !== '').join(' · '),
+  run: runOf(line.run_id),
+  since: line.received_at,
+  exact: exactTime(line.received_at),
+  age: age(line.received_at, now),
+});
+
+export interface DeliveriesInput {
+  deliveries: DeliveryLine[];
+  nextCursor: string | null;
+  filters: Filters;
+  now: number;
+}
+
+/** What was delivered to the webhook, newest first. */
+export function deliveriesView({ deliveries, nextCursor, filters, now }: DeliveriesInput) {
+  const { outcome, q } = filters;
+  return {
+    action: paths.deliveries(),
+    q: q ?? '',
+    options: OUTCOMES.map((value) => ({
+      value,
+      label: LOOKS[value].word,
+      selected: value === outcome,
+    })),
+    active: outcome !== undefined,
+    filtered: outcome !== undefined || q !== undefined,
+    rows: deliveries.map((line) => row(line, now)),
+    newest: filters.cursor === undefined ? null : paths.deliveries({ outcome, q }),
+    older: nextCursor === null ? null : paths.deliveries({ outcome, q, cursor: nextCursor }),
+    curl: CURL,
+  };
+}
+
+function bodyOf({ raw, raw_truncated: isCut }: DeliveryDetail) {
+  const cut = isCut && raw !== null;
+  if (typeof raw === 'string') return { cut, text: raw, body: null };
+  return { cut, text: null, body: typeof raw === 'object' && raw !== null ? jsonTree(raw) : null };
+}
+
+const textOr = (text: string | null): string => (text === null || text === '' ? 'none' : text);
+
+export interface DeliveryInput {
+  delivery: DeliveryDetail;
+  operator: boolean;
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** One delivery: what came, and what became of each of its alerts. */
+export function deliveryView({ delivery, operator }: DeliveryInput) {
+  const mayRepeat = operator && delivery.raw !== null && !delivery.raw_truncated;
+  const facts = [
+    { label: 'Received', value: exactTime(delivery.received_at), href: null },
+    { label: 'Source', value: textOr(delivery.source), href: null },
+    { label: 'Token', value: textOr(delivery.token_name), href: null },
+    { label: 'Team', value: textOr(delivery.team), href: null },
+    { label: 'Answer', value: String(delivery.status_code), href: null },
+    {
+      label: 'Pipeline',
+      value: textOr(delivery.pipeline),
+      href: delivery.pipeline === null ? null : paths.pipeline(delivery.pipeline),
+    },
+  ];
+  return {
+    id: delivery.id,
+    listPath: paths.deliveries(),
+    title: titleOf(delivery),
+    look: LOOKS[delivery.outcome],
+    detail: delivery.detail,
+    facts,
+    redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
+    alerts: delivery.alerts.map((alert) => ({
+      look: FATES[alert.fate],
+      chips: chipsOf(alert.labels),
+      status: alert.status,
+      fingerprint: alert.fingerprint,
+      reason: alert.reason,
+      run: runOf(alert.run_id),
+    })),
+    closest: delivery.closest.map((one) => ({
+      pipeline: one.pipeline,
+      href: paths.pipeline(one.pipeline),
+      rule: one.failed_rule,
+      expected: shown(one.expected),
+      actual: shown(one.actual),
+    })),
+    ...bodyOf(delivery),
+  };
+}
