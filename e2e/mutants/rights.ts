@@ -75,8 +75,8 @@ export const APPROVALS = [
     'api-server/src/runs/human/human-step.test.ts',
     [
       'a second decision replaces the first',
-      ".where('status', '=', 'pending')\n    .where('expires_at', '>', slot.before),",
-      ".where('expires_at', '>', slot.before),",
+      "'answers']))\n    .where('id', '=', slot.id)\n    .where('status', '=', 'pending')",
+      "'answers']))\n    .where('id', '=', slot.id)",
     ],
   ),
 ];
