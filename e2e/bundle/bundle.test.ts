@@ -23,7 +23,7 @@ afterAll(() => scratch[Symbol.dispose]());
 const run = (...args: string[]) =>
   spawnSync(join(dist, 'signalbox'), args, { cwd: place, env, encoding: 'utf8', timeout: 60_000 });
 
-test.each(['api-server', 'gateway', 'controller', 'agent-runner', 'backup', 'validate'])(
+test.each(['api-server', 'gateway', 'controller', 'agent-runner', 'backup', 'replay', 'validate'])(
   '%s prints its help with nothing but the bundle',
   (part) => {
     const { status, stdout, stderr } = run(part, '--help');

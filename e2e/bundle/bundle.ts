@@ -15,6 +15,7 @@ const PARTS = {
   controller: 'controller/start.mjs',
   'agent-runner': 'gateway/runner.mjs',
   backup: 'api-server/backup.mjs',
+  replay: 'api-server/replay.mjs',
   validate: 'crds/validate.mjs',
   'machine-tools': 'config/local/machine-tools/server.ts',
 };

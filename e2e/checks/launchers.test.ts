@@ -15,6 +15,7 @@ registerHooks({ resolve: (name, context, next) => (name === 'node:module' ? old 
 test.each([
   'api-server/start.mjs',
   'api-server/backup.mjs',
+  'api-server/replay.mjs',
   'gateway/start.mjs',
   'gateway/runner.mjs',
   'controller/start.mjs',

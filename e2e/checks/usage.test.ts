@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const COMMANDS = [
   'api-server/start.mjs',
   'api-server/backup.mjs',
+  'api-server/replay.mjs',
   'gateway/start.mjs',
   'gateway/runner.mjs',
   'controller/start.mjs',

@@ -190,7 +190,7 @@ export const ENVIRONMENT_READERS = [
   '*/src/main.ts',
   '**/testing/**',
   '**/*.test.ts',
-  '**/{start,runner,backup}.mjs',
+  '**/{start,runner,backup,replay}.mjs',
   'crds/src/{cli,process}/**',
   'e2e/**',
   'config/local/**',
