@@ -65,7 +65,7 @@ export function createDeliveryLog<Tx>(deps: DeliveryLogDeps<Tx>): DeliveryLog<Tx
       return {
         store: async (tx, record) => {
           taken ??= take();
-          await insertAll(tx, [record, ...taken]);
+          await insertAll(tx, [...taken, record]);
         },
         failed: () => {
           waiting = [...(taken ?? []), ...waiting];
