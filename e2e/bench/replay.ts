@@ -8,6 +8,8 @@ const SAMPLES = 100;
 const WIDTH = 3;
 const ROUNDS = Math.ceil(SAMPLES / WIDTH);
 const REPORTS = 20;
+const CONNECTIONS = 2;
+const STEP = { bucket: 'current', candidate: {}, mode: 'rendered', k: SAMPLES };
 
 const call = { executor: 'gateway', agent: 'bench', prompt_template: 'Look at {{summary}}' };
 const numbered = (prefix: string, count: number) =>
@@ -24,7 +26,7 @@ const PIPELINES = {
 /** What a batch spends on a sample beside the call, and how long its report takes. */
 export const replay: Benchmark = {
   name: 'replay',
-  about: `a replay of ${SAMPLES} samples compared with ${ROUNDS} parallel groups of ${WIDTH}, and the time of its report, with an instant gateway`,
+  about: `a replay of ${SAMPLES} samples compared with ${ROUNDS} parallel groups of ${WIDTH}, the time of its report and what it does to intake, with an instant gateway`,
   async run(context) {
     const { startService, directory, gateway } = context;
     const place = join(directory, 'service');
@@ -32,7 +34,7 @@ export const replay: Benchmark = {
     const service = await startService(place, gateway.url);
     try {
       await record(service, context, 'chain');
-      return await measure(service, context);
+      return [...(await measure(service, context)), await besideIntake(service, context)];
     } finally {
       await service.process.stop();
     }
@@ -61,14 +63,13 @@ async function record(service: Target, { progress }: BenchContext, pipeline: str
 async function measure(service: Target, { rounds, progress }: BenchContext): Promise<Figure[]> {
   const took: Record<'groups' | 'batch', number[]> = { groups: [], batch: [] };
   const reports: Record<'step' | 'chain', number[]> = { step: [], chain: [] };
-  const step = { bucket: 'current', candidate: {}, mode: 'rendered', k: SAMPLES };
   const chain = { from_step: 'step0', to_step: 'step2', candidate: {}, k: SAMPLES };
   // The first round warms up.
   for (let round = 0; round <= rounds; round++) {
     await alert(service, 'rounds');
     await drained(service);
     const groups = newest(service, 'generic');
-    const { run_id: batch } = await ask<Started>(service, 'POST', '/steps/step0/replay', { body: step });
+    const { run_id: batch } = await ask<Started>(service, 'POST', '/steps/step0/replay', { body: STEP });
     const replayed = newest(service, 'replay');
     const { run_id: range } = await ask<Started>(service, 'POST', '/pipelines/chain/replay', { body: chain });
     const [one, many] = [await reportTime(service, batch), await reportTime(service, range)];
@@ -80,6 +81,37 @@ async function measure(service: Target, { rounds, progress }: BenchContext): Pro
     reports.chain.push(many);
   }
   return figures(took, reports);
+}
+
+/** Whether batches, one after the other, slow the intake of new alerts. */
+async function besideIntake(service: Target, { load, rounds, seconds, progress }: BenchContext): Promise<Figure> {
+  const took: Record<'quiet' | 'beside', number[]> = { quiet: [], beside: [] };
+  const p99 = async (word: keyof typeof took) => {
+    await drained(service);
+    const result = await load.run(service, { connections: CONNECTIONS, amount: { seconds } });
+    progress(`${word} p99 of the webhook ${milliseconds(result.p99)}`);
+    took[word].push(result.p99);
+  };
+  for (let round = 0; round < rounds; round++) {
+    await p99('quiet');
+    const stopped = new AbortController();
+    const batches = replayUntil(service, stopped.signal);
+    await p99('beside');
+    stopped.abort();
+    await batches;
+  }
+  const [quiet, beside] = [median(took.quiet), median(took.beside)];
+  return {
+    what: 'p99 of the webhook beside a running batch, compared with none',
+    value: beside / quiet,
+    unit: 'x',
+    limit: { direction: 'most', bound: 2 },
+    detail: `${milliseconds(beside)} against ${milliseconds(quiet)}`,
+  };
+}
+
+async function replayUntil(service: Target, stopped: AbortSignal): Promise<void> {
+  while (!stopped.aborted) await ask(service, 'POST', '/steps/step0/replay', { body: STEP });
 }
 
 interface Started {
