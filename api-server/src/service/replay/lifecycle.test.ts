@@ -124,23 +124,25 @@ const without = (text: string) =>
     .join('\n')
     .replace(/"(gathered_at|evidence_gathered_at)":"[^"]*"/g, '');
 
-test('nothing of a batch is in the figures, metrics, calibration, readiness, versions or budgets of production', async () => {
+test('nothing of 1,000 replayed samples is in the figures, metrics, calibration, readiness, versions or budgets of production', async () => {
   await start({ pricing: [{ provider: 'p', model: 'm', inputPerMtok: 1, outputPerMtok: 1 }] });
-  await site.record();
-  await site.record({ summary: 'again' }, 'incorrect');
+  for (let batch = 0; batch < 10; batch++)
+    await Promise.all(Array.from({ length: 10 }, (_, at) => site.record({}, at === 0 ? 'incorrect' : 'correct')));
   const shown = async () => {
     await site.world.uses.flush();
     const texts = await Promise.all(SHOWN.map(async (url) => without((await site.send('GET', url)).text)));
     return [...texts, without((await site.send('GET', '/metrics')).text)];
   };
   const before = await shown();
-  const report = await site.replay({ candidate: { model: 'm2', prompt_template: 'a new prompt {{summary}}' } });
+  const candidate = { model: 'm2', prompt_template: 'a new prompt {{summary}}' };
+  for (let batch = 0; batch < 9; batch++) await site.replay({ candidate, k: 100 });
+  const report = await site.replay({ candidate, k: 100 });
   await site.mark(report.run_id, 'look/0', 'incorrect');
   await site.send('POST', `/runs/${report.run_id}/feedback`, { body: { outcome: 'incorrect' } });
   expect(await shown()).toEqual(before);
   const metrics = (await site.send('GET', '/metrics')).text;
-  expect(metrics).toContain('service_replay_batches_total{step_name="look"} 1\n');
-  expect(metrics).toContain('service_replay_steps_total{step_name="look",grade="completed"} 2\n');
+  expect(metrics).toContain('service_replay_batches_total{step_name="look"} 10\n');
+  expect(metrics).toContain('service_replay_steps_total{step_name="look",grade="completed"} 1000\n');
 });
 
 test('every grade is counted once', async () => {
