@@ -175,6 +175,7 @@ test('a manual run is a generic delivery whose pipeline the path forces, without
       dryRun: false,
       team: null,
       forcedPipeline: 'checkout',
+      startedBy: 'the-operator',
     },
   ]);
 });
