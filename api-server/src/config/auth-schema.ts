@@ -14,10 +14,18 @@ const TokenEntry = z
       .max(128)
       .optional()
       .describe('Team of the runs that this token starts; only valid for the role `webhook`'),
+    rate_limit: whole(1)
+      .optional()
+      .describe('Deliveries a minute; over it the webhook answers 429. Only valid for the role `webhook`'),
+    daily_bytes: whole(1)
+      .optional()
+      .describe('Bytes of all deliveries of a day in UTC, likewise; a body without a length counts as the largest'),
   })
-  .refine((entry) => entry.team === undefined || entry.role === 'webhook', {
-    path: ['team'],
-    message: 'is only valid on a webhook token',
+  .superRefine((entry, context) => {
+    if (entry.role === 'webhook') return;
+    for (const key of ['team', 'rate_limit', 'daily_bytes'] as const)
+      if (entry[key] !== undefined)
+        context.addIssue({ code: 'custom', path: [key], message: 'is only valid on a webhook token' });
   });
 
 /** `auth` of the configuration file (Orchestration 2.14 and 5). `teams` and `token` are the deprecated forms. */

@@ -10,6 +10,9 @@ export interface Token {
   token: string;
   role: TokenRole;
   team: string | null;
+  /** Deliveries a minute, and bytes a day; absent without a limit. */
+  rateLimit?: number;
+  dailyBytes?: number;
 }
 
 export interface TlsConfig {
@@ -128,7 +131,13 @@ export interface Config {
 
 /** Tokens in force: the deprecated forms count only where `auth.tokens` is not set (Orchestration 5, rule 4). */
 export function tokensOf(auth: AuthBlock): Token[] {
-  if (auth.tokens) return auth.tokens.map((entry) => ({ ...entry, team: entry.team ?? null }));
+  if (auth.tokens)
+    return auth.tokens.map(({ team = null, rate_limit: rateLimit, daily_bytes: dailyBytes, ...entry }) => ({
+      ...entry,
+      team,
+      rateLimit,
+      dailyBytes,
+    }));
   const teams = (auth.teams ?? []).map(({ name, token }) => ({ name, token, role: 'webhook' as const, team: name }));
   const single =
     auth.token === undefined ? [] : [{ name: 'webhook', token: auth.token, role: 'webhook' as const, team: null }];

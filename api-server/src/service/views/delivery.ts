@@ -68,10 +68,10 @@ export const DeliveryRefusal = component('DeliveryRefusal', z.strictObject({ ...
 });
 export type DeliveryRefusal = z.infer<typeof DeliveryRefusal>;
 
-/** 429 where all slots and places in the queue are taken. */
+/** 429 where all slots and places in the queue are taken; without the load where the token is over its limit. */
 export const CapacityRefusal = component(
   'CapacityRefusal',
-  z.strictObject({ ...ErrorAnswer.shape, ...Load, ...Runs }),
+  z.strictObject({ ...ErrorAnswer.shape, ...Load, ...Runs }).partial({ active_runs: true, max_concurrent_runs: true }),
   {
     detail: { type: 'at_capacity', message: '10 of 10 runs are active' },
     active_runs: 10,

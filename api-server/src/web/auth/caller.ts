@@ -1,4 +1,5 @@
 import type { TokenRole } from '../../config/config.ts';
+import type { TokenLimit } from './token-limit.ts';
 
 /** The role that a route requires: none, `webhook`, `reload` (or admin), or at least one of the ranked roles (Orchestration 5). */
 export type RouteRole = 'none' | TokenRole;
@@ -8,6 +9,8 @@ export interface Caller {
   name: string;
   role: TokenRole;
   team: string | null;
+  /** Of the deliveries of a webhook token; absent or null without one. */
+  limit?: TokenLimit | null;
 }
 
 /** The caller of an open service (`auth.allow_unauthenticated`), and of routes that need no token. */

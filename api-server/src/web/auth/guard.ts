@@ -1,5 +1,5 @@
 import { AppError } from '@signalbox/crds';
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ANONYMOUS, type Caller, permits, type RouteRole } from './caller.ts';
 import type { TokenTable } from './tokens.ts';
 
@@ -46,11 +46,23 @@ export function admit(deps: GuardDeps, request: FastifyRequest, needed: RouteRol
   throw forbidden(needed);
 }
 
+/** A body whose length is not told counts as the largest that is read. */
+function withinLimit({ caller, headers, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const over = caller.limit?.take(Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0));
+  if (!over) return;
+  reply.header('retry-after', over.waitSeconds);
+  throw new AppError(
+    'rate_limited',
+    `this token is over its limit of ${over.over}; try again in ${over.waitSeconds} s`,
+  );
+}
+
 /** The guard of a JSON route: bearer only, before the body is read. */
 export function bearerGuard(deps: GuardDeps, needed: RouteRole): onRequestHookHandler {
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     try {
       request.caller = admit(deps, request, needed);
+      withinLimit(request, reply);
       done();
     } catch (error) {
       done(error as Error);

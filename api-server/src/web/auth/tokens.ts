@@ -1,9 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Token } from '../../config/config.ts';
 import type { Caller } from './caller.ts';
+import { createTokenLimit, type TokenLimit } from './token-limit.ts';
 
 export interface KnownToken extends Caller {
   readonly digest: Buffer;
+  readonly limit: TokenLimit | null;
 }
 
 export interface TokenTable {
@@ -14,8 +16,14 @@ export interface TokenTable {
 
 export const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-export function createTokenTable(tokens: readonly Token[]): TokenTable {
-  const known = tokens.map(({ name, role, team, token }) => ({ name, role, team, digest: digestOf(token) }));
+export function createTokenTable(tokens: readonly Token[], now: () => number = Date.now): TokenTable {
+  const known = tokens.map(({ name, role, team, token, ...limits }) => ({
+    name,
+    role,
+    team,
+    digest: digestOf(token),
+    limit: createTokenLimit(limits, now),
+  }));
   const named = new Map(known.map((entry) => [entry.name, entry]));
   return {
     bySecret: (secret) => {
