@@ -13,9 +13,9 @@ import { readEvents } from '../store/tables/event-writes.ts';
 import { wireCalibration } from './calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createBackends } from './engine.ts';
-import { shareRegistry } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
 import { createPricing } from './pricing.ts';
+import { shareRegistry } from './share-registry.ts';
 import { wireVersions } from './versions.ts';
 
 const now = () => Date.now();

@@ -1,6 +1,4 @@
 import { hostname } from 'node:os';
-import { spreadChanges } from '../definitions/spread-changes.ts';
-import type { Registry } from '../definitions/registry.ts';
 import type { Logs } from '../observability/logger.ts';
 import { createReplica, LEASE_MS, type Replica } from './replica.ts';
 import type { Foundation } from './foundation.ts';
@@ -12,7 +10,6 @@ import { askedToCancel, claimRuns, releaseDead, releaseOwn } from '../store/tabl
 import type { Database } from '../store/db/database.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
-import { spreadDefinitions } from '../store/tables/schedules.ts';
 
 interface Joining {
   engine: Engine;
@@ -85,16 +82,6 @@ function onceMoved(act: () => void): (mark: number | null) => void {
 
 const reloadFailed = (log: Logs['log']) => (error: unknown) =>
   log.error({ err: error }, 'the definitions that another replica changed cannot be read');
-
-/** A registry that announces its changes to the other replicas; if that write fails, they reload with the next change. */
-export const shareRegistry = (registry: Registry, database: Database, log: Logs['log']): Registry =>
-  database.writeAs === undefined
-    ? registry
-    : spreadChanges(registry, () =>
-        database
-          .write(spreadDefinitions)
-          .catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not notified of the reload')),
-      );
 
 /** How often a stream reads what another replica stored. */
 const LOOK_MS = 1_000;

@@ -5,8 +5,8 @@ import { renewTls } from '../web/tls.ts';
 import { endedSessions } from '../store/tables/ended-sessions.ts';
 import { type Foundation, layFoundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
-import { type People, reachPeople } from './people.ts';
-import { type Runtime, wireRuntime } from './runtime.ts';
+import { reachPeople } from './people.ts';
+import { wireRuntime } from './runtime.ts';
 import { operate, type Operating } from './services.ts';
 import { start } from './start.ts';
 import { stop } from './stop.ts';
@@ -17,16 +17,6 @@ export interface Service {
   reload(): Promise<void>;
   /** Refuses new runs, waits for running ones up to the drain timeout, closes. */
   close(): Promise<void>;
-}
-
-/** All parts of the service, for its start and its stop. */
-export interface Stages {
-  options: ServiceOptions;
-  foundation: Foundation;
-  people: People;
-  runtime: Runtime;
-  operating: Operating;
-  app: WebApp;
 }
 
 /** Builds the service in stages; each uses those before it. */

@@ -3,7 +3,7 @@ import { warnOfApprovalRight } from './approval-right.ts';
 import { reportShortfalls } from '../store/aggregates/roll-up-check.ts';
 import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
 import type { Runtime } from './runtime.ts';
-import type { Stages } from './service.ts';
+import type { Stages } from './stages.ts';
 
 /** The steps before the server listens, in order; longer ones continue in the background. */
 export async function start({ options, foundation, people, runtime, operating }: Stages): Promise<void> {

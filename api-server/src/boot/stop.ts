@@ -1,4 +1,4 @@
-import type { Stages } from './service.ts';
+import type { Stages } from './stages.ts';
 
 /** How long runs may continue after SIGTERM; the rest is resumed at the next start. */
 const DRAIN_MS = 20_000;

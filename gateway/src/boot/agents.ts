@@ -1,17 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import type { AgentRecord, KnownNames } from '../agents/agent-record.ts';
+import type { AgentRecord } from '../agents/agent-record.ts';
 import { knownNames } from '../agents/known-names.ts';
 import { AgentRegistry, type LoadReport } from '../agents/registry.ts';
-import type { Stages } from './stages.ts';
-
-export interface OpenedAgents {
-  ok: true;
-  registry: AgentRegistry;
-  /** The names in the configuration that an agent may refer to. */
-  known: KnownNames;
-  /** Whether this agent runs in its own pod. */
-  hasPod: (agent: AgentRecord) => boolean;
-}
+import type { Stages, OpenedAgents } from './stages.ts';
 
 /** The registry, with no agent loaded yet. */
 export function openAgents({

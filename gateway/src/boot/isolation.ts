@@ -4,22 +4,10 @@ import type { StdioServer } from '../config/schema.ts';
 import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
 import type { ProcessSpec } from '../tools/process-group.ts';
 import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';
-import type { Isolation } from '../tools/tool-servers.ts';
-import type { GatewayOptions } from './start-gateway.ts';
+import type { OpenedIsolation, ServerIsolation, GatewayOptions } from './stages.ts';
 
 type IsolationOptions = Pick<GatewayOptions, 'config' | 'configPath' | 'baseEnvironment' | 'environmentShown' | 'log'>;
 
-/** How one server of type `stdio` is kept from what belongs to the gateway. */
-export interface ServerIsolation {
-  kind: Isolation;
-  isolate: (spec: ProcessSpec) => ProcessSpec;
-}
-
-export interface OpenedIsolation {
-  of: (server: string) => ServerIsolation;
-  /** What tool servers can read in spite of it. */
-  warnings: string[];
-}
 type Result = ({ ok: true } & OpenedIsolation) | { ok: false; message: string };
 type Decision = { ok: true; isolation: ServerIsolation; warnings: string[] } | { ok: false; message: string };
 

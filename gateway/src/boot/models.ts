@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { generate, type GenerateDeps } from '../models/generate.ts';
-import { createModels, type Models } from '../models/models.ts';
+import { createModels } from '../models/models.ts';
 import { providerEntries } from '../models/provider-entries.ts';
 import { createConceal } from '../observability/conceal.ts';
 import type { RunAgentDeps } from '../runs/run-agent.ts';
 import { tracedGenerate } from '../runs/traced.ts';
-import type { Stages } from './stages.ts';
-
-/** The configured providers, and how a run asks a model of them. */
-export interface OpenedModels extends Models {
-  generate: RunAgentDeps['generate'];
-}
+import type { Stages, OpenedModels } from './stages.ts';
 
 export function openModels({ config, metrics }: Pick<Stages, 'config' | 'metrics'>): OpenedModels {
   const models = createModels(providerEntries(config.providers));

@@ -6,30 +6,14 @@ import type { GatewayConfig } from '../config/schema.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { RunnerConfiguration } from '../runner/protocol.ts';
-import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
-import type { RunOutcome } from '../runs/run-outcome.ts';
-import type { ServedTool } from '../tools/tool-servers.ts';
 import { AgentPods } from '../pods/agent-pods.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
 import { podAddresses } from '../pods/pod-addresses.ts';
 import { runInPod } from '../pods/pod-run.ts';
-import type { Stages } from './stages.ts';
+import type { Stages, Pods } from './stages.ts';
 
 type PodsOptions = Omit<Stages, 'pods' | 'runs' | 'reload' | 'tracing'> & { signingKey: SigningKey };
-
-/** Agents in pods of their own, as the rest of the gateway sees them. */
-export interface Pods {
-  whenReady: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
-  perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
-  /** Looks after the pods of these agents, and of no others. */
-  retain: (agents: readonly AgentRecord[]) => void;
-  /** Tools of the servers in an agent's pods, or in all. */
-  tools: (agent?: string) => ServedTool[];
-  /** How many pods each agent has that are connected. */
-  connected: () => { agent: string; connected: number }[];
-  close: () => void;
-}
 
 /** Connections to agents that run in their own pods. */
 export function openPods(options: PodsOptions): Pods {

@@ -2,8 +2,7 @@ import { MAX_FRAME_BYTES } from '@signalbox/crds';
 import { keylessModels } from '../agents/validate.ts';
 import { createMethods } from '../rpc/methods.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
-import type { OpenedAgents } from './agents.ts';
-import type { Stages } from './stages.ts';
+import type { Stages, OpenedAgents } from './stages.ts';
 
 /** `/rpc`, not attached to a port yet. */
 export function openRpc({ config, version, agents, runs, metrics, access }: Omit<Stages, 'reload'>): RpcServer {

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { DecidePolicy } from '../policy/policy.ts';
 import { runAgent } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
 import { tracedCall } from '../runs/traced.ts';
-import type { Stages } from './stages.ts';
-
-/** The way of every run to a tool; who approves a call depends on the run. */
-export type Door = Omit<DoorDeps, 'requestApproval' | 'decide'> & { decide: DecidePolicy };
+import type { Stages, Door } from './stages.ts';
 
 export function openDoor({
   config: { limits },

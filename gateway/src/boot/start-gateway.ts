@@ -2,9 +2,6 @@ import type { AddressInfo } from 'node:net';
 import { createCompute } from '@signalbox/crds/process/compute';
 import type { GatewayConfig } from '../config/schema.ts';
 import { createAuthenticate } from '../identity/authenticate.ts';
-import type { Tokens } from '../identity/device-auth.ts';
-import type { SigningKey } from '../identity/signing-key.ts';
-import type { Log } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { compilePolicy } from '../policy/policy.ts';
 import { openAgents, reloadAgents } from './agents.ts';
@@ -16,20 +13,7 @@ import { openRpc } from './rpc.ts';
 import { openDoor, openRuns } from './runs.ts';
 import { openTools } from './tools.ts';
 import { openTracing } from './tracing.ts';
-
-export interface GatewayOptions {
-  config: GatewayConfig;
-  tokens: Tokens;
-  /** Null where no agent has its own pod. */
-  signingKey: SigningKey | null;
-  version: string;
-  log: Log;
-  /** What tool servers may see of the environment. */
-  baseEnvironment: Record<string, string>;
-  configPath: string | null;
-  /** Why the environment of this process can be read in /proc; null where it cannot. */
-  environmentShown: string | null;
-}
+import type { GatewayOptions } from './stages.ts';
 
 /** A gateway that accepts requests. */
 export interface RunningGateway {

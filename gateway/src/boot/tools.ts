@@ -4,14 +4,7 @@ import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
 import { schedule } from '../tools/schedule.ts';
 import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
-import type { OpenedIsolation } from './isolation.ts';
-import type { Stages } from './stages.ts';
-
-/** The configured tool servers, not started yet. `stop` ends them and their watches. */
-export interface OpenedTools {
-  servers: ToolServers;
-  stop: () => Promise<void>;
-}
+import type { Stages, OpenedIsolation, OpenedTools } from './stages.ts';
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 5000;

@@ -5,12 +5,11 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { spend } from '../state/cost.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { type AgentReply, failure, type Failure } from '../state/executor.ts';
-import { type CostPart, OUTCOMES } from '../state/model.ts';
+import { type CostPart, OUTCOMES, type StepExecution } from '../state/model.ts';
 import { type Judgement, type JudgeRule, NO_JUDGEMENT } from '../state/replay.ts';
 import { stopReason } from '../state/stopped.ts';
-import type { Judging } from './judge.ts';
 import { answerText, judgePrompt } from './judge-prompt.ts';
-import type { ReplayingDeps } from './replay-deps.ts';
+import type { OneSample, ReplayingDeps } from './replay-deps.ts';
 
 const Verdict = z.object({ verdict: z.enum(OUTCOMES), reason: z.string().max(4_000) });
 const VERDICT_SCHEMA = {
@@ -21,6 +20,14 @@ const VERDICT_SCHEMA = {
     reason: { type: 'string', description: 'Why, in one or two sentences' },
   },
 };
+
+export interface Judging extends OneSample {
+  /** Of the candidate's row. */
+  name: string;
+  candidate: StepExecution;
+  /** Null where the recorded execution is gone. */
+  recorded: StepExecution | null;
+}
 
 type Asking = Judging & { judge: JudgeRule };
 

@@ -1,17 +1,7 @@
 import type { ActiveRun } from '../state/active-run.ts';
-import type { StepExecution } from '../state/model.ts';
 import { gradeOf, type Judgement, type JudgeSkip, NO_JUDGEMENT } from '../state/replay.ts';
-import { askJudge } from './ask-judge.ts';
+import { askJudge, type Judging } from './ask-judge.ts';
 import type { ReplayingDeps } from './replay-deps.ts';
-import type { OneSample } from './sample.ts';
-
-export interface Judging extends OneSample {
-  /** Of the candidate's row. */
-  name: string;
-  candidate: StepExecution;
-  /** Null where the recorded execution is gone. */
-  recorded: StepExecution | null;
-}
 
 export const skippedBy = (skipped: JudgeSkip): Judgement => ({ ...NO_JUDGEMENT, skipped });
 

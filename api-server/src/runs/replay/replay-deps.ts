@@ -1,4 +1,4 @@
-import type { Judgement, RecordedRun, ReplayBatch } from '../state/replay.ts';
+import type { Judgement, RecordedRun, ReplayBatch, ReplaySample, StepReplay } from '../state/replay.ts';
 import type { StepExecution } from '../state/model.ts';
 import type { Write } from '../state/records.ts';
 import type { StepKind } from '../state/step-kind.ts';
@@ -19,3 +19,8 @@ export interface ReplayDeps {
 }
 
 export type ReplayingDeps = ReplayDeps & { step: StepDeps };
+
+export interface OneSample {
+  replay: StepReplay;
+  sample: ReplaySample;
+}

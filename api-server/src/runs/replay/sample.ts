@@ -5,13 +5,8 @@ import { candidateName, type RecordedRun, type ReplaySample, type StepReplay } f
 import type { StepKind } from '../state/step-kind.ts';
 import { judgeSample, skippedBy } from './judge.ts';
 import { recordedValues, type Rebuilt } from './recorded-values.ts';
-import type { ReplayingDeps } from './replay-deps.ts';
+import type { OneSample, ReplayingDeps } from './replay-deps.ts';
 import { countGrade, executeCandidate } from './execute.ts';
-
-export interface OneSample {
-  replay: StepReplay;
-  sample: ReplaySample;
-}
 
 /** Replays one recorded execution, then asks the judge. What has ended before a restart is not asked again. */
 export async function replaySample(deps: ReplayingDeps, run: ActiveRun, one: OneSample): Promise<void> {

@@ -8,7 +8,7 @@ import type { Delivery, Verdict } from '../../triggers/model.ts';
 import { type Account, invalidRecord, recordOf, startedAny } from './account.ts';
 import type { DeliveryLog } from './delivery-log.ts';
 import { headOf } from './head.ts';
-import type { Decision } from './receive.ts';
+import type { Decision } from './decision.ts';
 
 export interface AdmitDeps {
   definitions(): Snapshot;

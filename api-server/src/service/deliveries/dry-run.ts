@@ -5,7 +5,7 @@ import type { Choice } from '../../triggers/coverage.ts';
 import type { FirstPrompt } from '../../triggers/first-prompt.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Preview } from '../../triggers/model.ts';
-import type { Decision } from './receive.ts';
+import type { Decision } from './decision.ts';
 
 type Room = 'accepted' | 'queued' | 'at_capacity';
 

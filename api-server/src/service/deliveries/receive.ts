@@ -8,18 +8,13 @@ import { admits, resolve } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
 import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
+import type { Decision } from './decision.ts';
 import { type DryRunDeps, preview } from './dry-run.ts';
 
 export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   /** False while the service drains. */
   accepting(): boolean;
 }
-
-type Refusal = Extract<Verdict, { status: 'no_pipeline' | 'suspended' | 'skipped_testing' }>;
-/** `request` of a refusal is the run that was refused; null where no pipeline was found. */
-export type Decision =
-  | { go: true; request: IntakeRequest }
-  | { go: false; verdict: Refusal; request: IntakeRequest | null };
 
 /** Decides on an authenticated, parsed delivery. */
 export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
