@@ -41,6 +41,25 @@ test.each<[string, Partial<Approval>, string, 'approve' | 'reject', string | nul
   else expect(said).toContain(refusal);
 });
 
+test.each([
+  ['in the list of another team', ['ada', 'bea'], [['slack:U1', 'ada'], ['bea']]],
+  ['by a third name', ['bea', ['ada', 'mail']], [['slack:U1', 'mail'], ['bea']]],
+] as const)('two names are one person where that is said %s', (_, others, payments) => {
+  const rules: ApproverRules = {
+    approvers: new Map([
+      ['default', others.map((one) => [one].flat())],
+      ['payments', [...payments, ['ada']]],
+    ]),
+    required: 2,
+    notTheStarter: true,
+  };
+  const by = { name: 'slack:U1' };
+  const again = approval({ team: 'payments', votes: voted('ada').votes });
+  expect(refusalOf(rules, { approval: again, decision: 'approve', by, starter: null })).toContain('approved already');
+  const started = approval({ team: 'payments', notTheStarter: true });
+  expect(refusalOf(rules, { approval: started, decision: 'approve', by, starter: 'ada' })).toContain('started the run');
+});
+
 test('without a list everybody may decide', () => {
   expect(personsOf(ANYBODY, 'payments')).toBeNull();
   expect(refusalOf(ANYBODY, { approval: approval(), decision: 'approve', by: { name: 'x' }, starter: 'x' })).toBeNull();

@@ -10,10 +10,13 @@ export function personsOf({ approvers }: ApproverRules, team: string | null): re
   return approvers.get(team ?? 'default') ?? approvers.get('default') ?? [];
 }
 
-/** A person by the first of the names; two names are one person where any list says so. */
+/** A person by one of the names; two names are one person where any list says so, also over a third name. */
 export function personOf({ approvers }: ApproverRules, name: string): string {
-  const persons = [...(approvers?.values() ?? [])].flat();
-  return persons.find((names) => names.includes(name))?.[0] ?? name;
+  const lists = [...(approvers?.values() ?? [])].flat();
+  const names = new Set([name]);
+  // A set that grows while it is read is read to its end.
+  for (const known of names) for (const list of lists) if (list.includes(known)) list.forEach((one) => names.add(one));
+  return [...names].toSorted()[0] ?? name;
 }
 
 /** What a step asks for may only add to what the operator asks for. */
