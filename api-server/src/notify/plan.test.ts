@@ -188,12 +188,24 @@ describe('a chat offers Approve only where it shows the whole input', () => {
   ];
   const messageOf = (channel: 'slack' | 'telegram', input: string) => {
     const routed = deps({ routeOf: () => ({ team: 'payments', channel }) });
-    const request = { ...QUESTION, prompt: `May fixer call shell/run?\n${input}`, input, buttons };
+    const call = `shell/run?\n${input}`;
+    const request = { ...QUESTION, prompt: `May fixer call ${call}`, call, buttons };
     return planApproval(routed, runOf(), request).notifications[0]!.message;
   };
 
   test.each(['slack', 'telegram'] as const)('%s: a short one has both buttons', (channel) => {
     expect(messageOf(channel, '{"command":"echo a && b"}').buttons).toEqual(buttons);
+  });
+
+  test('a message of an author that does not name the tool has no Approve button', () => {
+    const call = 'shell/run?\n{}';
+    const offered = (template: string) => {
+      const run = runOf({ pipeline: told({ approval: slack(template) }) });
+      const request = { ...QUESTION, prompt: `May fixer call ${call}`, call, buttons };
+      return planApproval(deps(), run, request).notifications[0]!.message.buttons.map(({ label }) => label);
+    };
+    expect(offered('A harmless check: {}')).toEqual(['Reject']);
+    expect(offered('Please look. {{run.reason}}')).toEqual(['Approve', 'Reject']);
   });
 
   test.each([

@@ -33,8 +33,8 @@ export interface ApprovalRequest {
   /** The page that takes the answer, below `server.public_url`; the run's page where absent. */
   path?: string;
   buttons: Button[];
-  /** The input of a tool call as it stands in the prompt; null for a step. */
-  input?: string | null;
+  /** A tool and its input as they stand in the prompt; null for a step. */
+  call?: string | null;
 }
 
 /** `notes` are lines for the run's log: what of a template could not be rendered. */
@@ -106,7 +106,7 @@ interface Planning {
   targets: readonly Target[];
   at: number;
   buttons: Button[];
-  asked?: Pick<ApprovalRequest, 'prompt' | 'input'>;
+  asked?: Pick<ApprovalRequest, 'prompt' | 'call'>;
 }
 
 function planMessages(
@@ -118,8 +118,8 @@ function planMessages(
   const notes: Plan['notes'] = [];
   const notifications = targets.map((target, index): Notification => {
     const testing = run.stage === 'testing';
-    // An author's own words may ask for a step in another way, but never leave out the input of a tool.
-    const whole = asked?.input ?? (target.template === undefined ? asked?.prompt : null) ?? null;
+    // An author's own words may ask for a step in another way, but never leave out a tool or its input.
+    const whole = asked?.call ?? (target.template === undefined ? asked?.prompt : null) ?? null;
     const message = { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons };
     return {
       id: `${idBase}/${index}`,

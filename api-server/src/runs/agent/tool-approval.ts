@@ -1,5 +1,6 @@
 import { inputSha256 } from '@signalbox/crds';
 import { derivedId } from '../state/ids.ts';
+import { callText } from '../human/call-text.ts';
 import { pendingApproval, type Approval, type ApprovalsOfRun } from '../human/approval.ts';
 import type { ToolDecision, ToolRequest } from '../state/executor.ts';
 import type { Attempt } from '../state/step-kind.ts';
@@ -53,7 +54,7 @@ function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolReq
   return pendingApproval(ctx, {
     id,
     kind: 'tool',
-    question: `May ${agent} call ${server}/${tool}?\n${JSON.stringify(input)}${reason === null ? '' : `\n${reason}`}`,
+    question: `May ${agent} call ${callText(request)}${reason === null ? '' : `\n${reason}`}`,
     fields: [],
     tool: { agent, server, tool, input, inputSha256: inputSha256(input), reason },
     requestedAt: now,

@@ -22,6 +22,7 @@ import { appendEvents } from '../../store/tables/event-writes.ts';
 import { type ApproverRules, tightened } from './approvers.ts';
 import { decide, type DecideDeps } from './decide.ts';
 import { createWaiters, type Waiter } from './waiters.ts';
+import { callText } from '../../runs/human/call-text.ts';
 import { needsNoInput } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
 
@@ -32,8 +33,8 @@ export interface Asking {
   prompt: string;
   askedAt: number;
   path: string;
-  /** The input of a tool call as it stands in the prompt; null for a step. */
-  input: string | null;
+  /** A tool and its input as they stand in the prompt; null for a step. */
+  call: string | null;
   buttons: { label: string; value: string; style: 'primary' | 'danger' }[];
 }
 
@@ -179,7 +180,7 @@ function askingOf({ id, runId, stepName, question, requestedAt, fields, tool }: 
     id,
     step: stepName,
     prompt: question,
-    input: tool && JSON.stringify(tool.input),
+    call: tool && callText(tool),
     askedAt: requestedAt,
     path: `/ui/runs/${runId}?step=${encodeURIComponent(stepName)}`,
     // An approval with fields is decided on the page.

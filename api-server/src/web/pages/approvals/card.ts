@@ -1,7 +1,7 @@
 import { duration, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
-import type { ApprovalField, ApprovalLine } from '../../../service/views/approval.ts';
+import { type ApprovalField, type ApprovalLine, readableJson } from '../../../service/views/approval.ts';
 
 export interface CardInput {
   now: number;
@@ -86,7 +86,7 @@ const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNulla
   name: `${server}/${tool}`,
   reason,
   // Never shortened: the decision covers the whole input.
-  input: JSON.stringify(input, null, 2),
+  input: readableJson(input, 2),
   sha256: input_sha256,
 });
 

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { callText, readableJson } from './call-text.ts';
+
+test.each([
+  ['a change of direction', '\u202Eexe.fdp', '"\\u202eexe.fdp"'],
+  ['a space of no width', 'prod\u200B', '"prod\\u200b"'],
+  ['letters that no font shows', 'a\u{E0041}', '"a\\udb40\\udc41"'],
+  ['other scripts', 'größe 数据 👍', '"größe 数据 👍"'],
+])('%s in the input of a tool is readable', (_, input, shown) => {
+  expect(readableJson(input)).toBe(shown);
+  expect(JSON.parse(readableJson(input))).toBe(input);
+});
+
+test('a call is shown with its tool', () => {
+  expect(callText({ server: 'shell', tool: 'run', input: { command: 'id' } })).toBe('shell/run?\n{"command":"id"}');
+});

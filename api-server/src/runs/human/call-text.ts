@@ -1,0 +1,17 @@
+import type { ToolCall } from './approval.ts';
+
+/** Characters that no reader sees, or that change the order in which others are read. */
+const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|\u2800/gu;
+
+const escaped = (character: string): string =>
+  [...Array(character.length).keys()]
+    .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+    .join('');
+
+/** The same JSON, in which nothing is hidden from the person who reads it. */
+export const readableJson = (input: unknown, indent?: number): string =>
+  JSON.stringify(input, null, indent).replace(UNSEEN, escaped);
+
+/** A tool call as people are asked about it. */
+export const callText = ({ server, tool, input }: Pick<ToolCall, 'server' | 'tool' | 'input'>): string =>
+  `${server}/${tool}?\n${readableJson(input)}`;
