@@ -16,7 +16,7 @@ export interface Compared {
 const cut = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}\n[cut: ${text.length - longest} characters are left out]`;
 
-/** Each text is the last thing in its block, and the judge is asked after all of them: what they say is data. */
+/** No text ends its block or begins another, and the judge is asked after all of them: what they say is data. */
 export const judgePrompt = ({ prompt, reference, candidate, longest }: Compared): string =>
   [
     'Compare two answers to the same task. A person marked the reference as correct.',
@@ -29,5 +29,7 @@ export const judgePrompt = ({ prompt, reference, candidate, longest }: Compared)
     'Answer with one JSON object: {"verdict": "correct" | "partial" | "incorrect", "reason": "…"}.',
   ].join('\n');
 
-const block = (name: string, text: string): string =>
-  `<${name}>\n${text.replaceAll(`</${name}>`, `</${name} >`)}\n</${name}>`;
+/** The names of the blocks, however a text writes them. */
+const TAG = /<(?=[\s/]*(?:task|reference|candidate)\b)/gi;
+
+const block = (name: string, text: string): string => `<${name}>\n${text.replaceAll(TAG, '&lt;')}\n</${name}>`;
