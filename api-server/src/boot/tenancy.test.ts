@@ -139,6 +139,26 @@ test('a delivery with alerts of two namespaces gives neither the other’s', asy
   expect((await send(alertOf('bank', 'warning')))[0]).toBe(422);
 });
 
+test('an alert that the namespace may not get is not called merged', async () => {
+  const shop = 'tenancy: {namespaces: {shop: {match: {labels.namespace: shop}}}}\ndedup: {enabled: true}\n';
+  const { ask } = await start(shop, { greedy: { namespace: 'shop' } });
+  const alerts = ['shop', 'bank', 'shop'].map((namespace, index) => ({
+    status: 'firing',
+    labels: { alertname: 'Busy', namespace, severity: ['critical', 'warning', 'info'][index] },
+    annotations: {},
+    fingerprint: `${namespace}-${index}`,
+  }));
+  const fates = async () => {
+    expect((await ask('POST', '/webhook?source=alert_router', { alerts }, 'am')).status).toBe(202);
+    const { body } = await ask('GET', '/deliveries');
+    const [newest] = body['deliveries'] as { id: string }[];
+    const { alerts: seen } = (await ask('GET', `/deliveries/${newest?.id}`)).body as { alerts: { fate: string }[] };
+    return seen.map(({ fate }) => fate);
+  };
+  expect(await fates()).toEqual(['run', 'no_pipeline', 'merged']);
+  await expect.poll(fates).toEqual(['suppressed', 'no_pipeline', 'suppressed']);
+});
+
 test('runs belong to the team of the namespace, whatever the token says', async () => {
   const { alert, ask } = await start('tenancy: {namespaces: {shop: {team: shop-team}}}\n', CATCH_ALL);
   await alert({});

@@ -10,6 +10,8 @@ export interface Account {
   delivery: Delivery;
   parsed: Extract<Parsed, { ok: true }>;
   decided: readonly Decided[];
+  /** The contexts that `coveredBy` is about, in its order: those that share a run, without what its pipeline may not get. */
+  shared: readonly TriggerContext[];
   receivedAt: number;
 }
 
@@ -108,16 +110,22 @@ function within(labels: Record<string, string>, most: number): Record<string, st
   return Object.fromEntries(Object.entries(labels).filter(([key, value]) => (left -= key.length + value.length) >= 0));
 }
 
-function fatesOf({ parsed, decided }: Account): AlertFate[] {
+const NOT_ADMITTED =
+  'tenancy.namespaces does not admit it to the pipeline of this delivery, and no other pipeline takes it';
+
+function fatesOf({ parsed, decided, shared }: Account): AlertFate[] {
   const { alerts, contexts, share } = parsed;
+  const places = new Map(shared.map((context, at) => [context, at]));
   const started = new Set(decided.flatMap(({ verdict }) => (isStarted(verdict) ? [verdict.runId] : [])));
   let left = MAX_ALL_LABELS;
   return alerts.map((alert, index): AlertFate => {
     const one = decided[Math.min(index, decided.length - 1)] as Decided;
     const isIts = share ? contexts[index] === one.context : alerts.length === contexts.length;
-    const earlier = share ? (one.coveredBy[index]?.id ?? null) : null;
     const labels = within(alert.labels, left);
     left -= JSON.stringify(labels).length;
+    const at = share ? places.get(contexts[index] as TriggerContext) : index;
+    if (at === undefined) return { ...cut(alert), labels, fate: 'no_pipeline', runId: null, reason: NOT_ADMITTED };
+    const earlier = share ? (one.coveredBy[at]?.id ?? null) : null;
     return { ...cut(alert), labels, ...fateOf(one.verdict, { isIts, earlier, started }) };
   });
 }

@@ -70,7 +70,10 @@ function accountOf({ delivery, parsed, decisions }: Read, admitted: readonly Dec
     if (one.go) return left.shift() as Decided;
     return { verdict: one.verdict, context: parsed.contexts[index] as TriggerContext, coveredBy: [] };
   });
-  return { delivery, parsed, decided, receivedAt };
+  const [first] = decisions;
+  const merged = parsed.share && first?.go ? first.request.merged?.contexts : undefined;
+  const shared = merged && first?.go ? [first.request.context, ...merged] : parsed.contexts;
+  return { delivery, parsed, decided, shared, receivedAt };
 }
 
 function keepWithoutRun({ log, definitions }: AdmitDeps, account: Account): void {
