@@ -5,6 +5,7 @@ import { LABEL_SOURCES } from '../../store/aggregates/labels.ts';
 import type { GoldenMember } from '../../store/tables/golden-members.ts';
 import type { GoldenSet } from '../../store/tables/golden-sets.ts';
 import { DefinitionName, line, RunId, StepName } from '../fields.ts';
+import { MAX_MEMBERS } from './pinnable.ts';
 
 const text = (max: number) =>
   z
@@ -61,6 +62,8 @@ export function readGoldenFile(content: string): GoldenFile {
   const lines = content.split('\n').flatMap((raw, at) => (raw.trim() === '' ? [] : [{ raw, number: at + 1 }]));
   const [head, ...rest] = lines;
   if (head === undefined) throw invalid(1, 'the file is empty; its first line is the golden set');
+  if (rest.length > MAX_MEMBERS)
+    throw invalid(rest[MAX_MEMBERS]?.number ?? 1, `a golden set has at most ${MAX_MEMBERS} members`);
   const { golden_set: name, ...set } = parsed(SetLine, head);
   return { set: { name, ...set }, members: rest.map((row) => ({ ...parsed(MemberLine, row), number: row.number })) };
 }

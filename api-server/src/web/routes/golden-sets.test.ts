@@ -222,6 +222,15 @@ describe('as a file', () => {
     expect((await call('GET', '/golden-sets')).json().golden_sets).toEqual([]);
   });
 
+  test('a file with more lines than a set has members is refused before the store is asked', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const [head, member] = (await exported(set)).split('\n');
+    const message = refusal(await importFile([head, ...Array<string>(201).fill(member ?? '')].join('\n'))).message;
+    expect(message).toBe('line 202: a golden set has at most 200 members');
+  });
+
   test('a row of another execution and a set of another step are refused', async () => {
     await mark(RUN, 'correct');
     const set = await create();
