@@ -41,7 +41,10 @@ export const Pricing = optionalBlock({
     .default([])
     .describe('Prices by model; among the entries of a provider, the longest matching prefix wins'),
   team_budgets: z
-    .record(z.string(), decimal(0))
+    .record(
+      z.string(),
+      decimal(0).refine((budget) => budget > 0, 'must be more than 0; leave a team out that has no budget'),
+    )
     .default({})
     .describe('Budget of each team for a calendar month in UTC; reported in the metrics, not enforced'),
   live_pricing: block({

@@ -195,3 +195,10 @@ describe('a failure is one line that names the key', () => {
     });
   });
 });
+
+test('a budget of nothing is refused, for no share of it could be told', () => {
+  expect(load(`${TOKENS}pricing: {team_budgets: {shop: 0}}`)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('pricing.team_budgets.shop: must be more than 0'),
+  });
+});

@@ -20,10 +20,7 @@ export function teamBudgetRatio(
     type: 'gauge',
     samples: Object.entries(budgets).map(([team, budget]) => ({
       labels: [['team', team]],
-      value: ratio(spent.get(team) ?? 0, budget),
+      value: (spent.get(team) ?? 0) / budget,
     })),
   };
 }
-
-/** A budget of 0 counts as exceeded with the first cost. */
-const ratio = (spent: number, budget: number): number => (spent === 0 ? 0 : spent / budget);
