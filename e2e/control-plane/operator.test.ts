@@ -188,6 +188,19 @@ test('the gate keeps a pipeline at testing until its verdict was ready once', as
   expect(await stage()).toBe('testing');
 });
 
+test('the condition RegressionFree says what the last replay of the golden set came to', async () => {
+  const watched = { annotations: { 'signalbox.dev/golden-set': 'disk' } };
+  await objects.apply('Pipeline', 'watched', { stage: 'testing', steps }, watched);
+  await objects.becomes('Pipeline watched', 'RegressionFree', 'Unknown NoGoldenSet');
+  verdicts.goldenSets.set('disk', { verdict: 'regressed', reason: '2 of 20 members regressed' });
+  const { message } = await objects.becomes('Pipeline watched', 'RegressionFree', 'False Regressed');
+  expect(message).toBe('golden set disk: 2 of 20 members regressed');
+  verdicts.goldenSets.set('disk', { verdict: 'regression_free', reason: 'no member of 20 regressed' });
+  await objects.becomes('Pipeline watched', 'RegressionFree', 'True RegressionFree');
+  // Advisory: the object was ready all the time.
+  await objects.becomes('Pipeline watched', 'Ready', 'True Ready');
+});
+
 test('a restart of sync rewrites nothing, foreign files stay, and what was deleted is gone', async () => {
   writeFileSync(fileOf('pipelines/by-hand.yaml'), 'name: by-hand\n');
   const { metadata } = await objects.get('Pipeline', 'gated');
