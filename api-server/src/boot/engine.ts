@@ -18,7 +18,7 @@ import type { Calibration } from '../analytics/calibrated-means.ts';
 import type { Capacity } from '../runs/run/capacity.ts';
 import { createEngine, type Engine, type EngineDeps } from '../runs/run/engine.ts';
 import type { EventHub } from '../runs/state/events.ts';
-import type { AgentBackend } from '../runs/state/executor.ts';
+import { type AgentBackend, failure } from '../runs/state/executor.ts';
 import type { PriceOf } from '../runs/state/cost.ts';
 import { humanStep } from '../runs/human/human-step.ts';
 import { newId } from '../runs/state/ids.ts';
@@ -122,19 +122,32 @@ export function wireEngine(parts: EngineParts): Engine {
   return engine;
 }
 
-/** A batch of replays calls agents only; tool calls that need an approval are refused. */
-const replayDeps = (
-  { database: { db }, compute, templates }: Pick<EngineParts, 'database' | 'compute' | 'templates'>,
-  { backends }: Pick<StepDeps, 'backends'>,
-): ReplayDeps => ({
-  readBatch: (runId) => readBatch(db, runId),
-  readRecorded: (of) => readRecorded(db, of),
-  readStep: (runId, name) => readStep(db, runId, name),
-  kinds: new Map(
-    [...backends].map(([name, backend]) => [name, agentStep({ backend, approvals: null, compute, templates, now })]),
-  ),
-  noteUnreplayable,
-  noteJudgement,
+/** A batch of replays calls safe agents only; tool calls that need an approval are refused. */
+function replayDeps(
+  { database: { db }, compute, templates, config }: EngineParts,
+  { backends: all }: Pick<StepDeps, 'backends'>,
+): ReplayDeps {
+  const { safeAgents } = config.replay;
+  const backends = new Map([...all].map(([name, backend]) => [name, onlySafe(backend, safeAgents)]));
+  return {
+    readBatch: (runId) => readBatch(db, runId),
+    readRecorded: (of) => readRecorded(db, of),
+    readStep: (runId, name) => readStep(db, runId, name),
+    backends,
+    kinds: new Map(
+      [...backends].map(([name, backend]) => [name, agentStep({ backend, approvals: null, compute, templates, now })]),
+    ),
+    noteUnreplayable,
+    noteJudgement,
+  };
+}
+
+const onlySafe = (backend: AgentBackend, safeAgents: readonly string[]): AgentBackend => ({
+  ...backend,
+  run: async (call) => {
+    const name = `${backend.name}:${call.agent}`;
+    return safeAgents.includes(name) ? backend.run(call) : failure('not_safe', `${name} is not in replay.safe_agents`);
+  },
 });
 
 /** Checks the lease before a call leaves the process. When the lease is lost, the signal of the call is already aborted. */

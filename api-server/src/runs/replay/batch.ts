@@ -17,7 +17,7 @@ export async function runBatch(
   batch: ReplayBatch,
 ): Promise<RunOutcome> {
   const { signal } = run.controller;
-  const deps = { ...replay, step: { ...step, kinds: replay.kinds } };
+  const deps = { ...replay, step: { ...step, kinds: replay.kinds, backends: replay.backends } };
   const waiting = batch.samples.filter(({ reason }) => reason === null);
   const one = (sample: ReplaySample): Promise<void> =>
     batch.replay.kind === 'step'

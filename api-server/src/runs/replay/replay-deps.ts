@@ -14,6 +14,8 @@ export interface ReplayDeps {
   readStep(runId: string, stepName: string): Promise<StepExecution | null>;
   /** Agents only, no approvals: a replay asks no person. */
   kinds: ReadonlyMap<string, StepKind>;
+  /** They answer for safe agents only, by the configuration of now: an interrupted batch is older than it. */
+  backends: StepDeps['backends'];
   noteUnreplayable(runId: string, position: number, reason: string): Write;
   noteJudgement(runId: string, position: number, judgement: Judgement): Write;
 }

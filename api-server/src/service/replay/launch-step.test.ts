@@ -252,6 +252,7 @@ test('current is the bucket of the newest answer: a failed call has none', async
 test('a candidate whose agent is gone, or that answers nonsense, is a failed execution', async () => {
   await start({
     agents: { investigator: () => sure(0.9), odd: () => ({ nonsense: true }) },
+    safeAgents: ['investigator', 'odd', 'gone'],
     replay: { safeAgents: ['gateway:investigator', 'gateway:odd', 'gateway:gone'] },
   });
   await site.record();

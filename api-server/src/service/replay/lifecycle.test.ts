@@ -53,6 +53,15 @@ test('a batch shows its progress, and a cancelled one keeps what it has', async 
   ]);
 });
 
+test('a batch asks no agent that the operator took off the list after its launch', async () => {
+  await start({ safeAgents: [] });
+  const runId = await (await begin())('m2');
+  await site.replays.settled(runId, AbortSignal.timeout(60_000));
+  expect(candidates()).toHaveLength(0);
+  const rows = (await site.report(runId)).rows as { status: string }[];
+  expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['execution_failed']));
+});
+
 test('a launch over a connection waits for its batch, and a client that leaves does not stop it', async () => {
   let held = true;
   const slow: Script = async ({ model }) => {
