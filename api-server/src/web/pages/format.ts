@@ -35,6 +35,12 @@ export function age(iso: string, now: number): string {
   return `${Math.floor(seconds / unit)} ${suffix}`;
 }
 
+/** `5 m ago`, `just now`. */
+export function ago(iso: string, now: number): string {
+  const since = age(iso, now);
+  return since === 'now' ? 'just now' : `${since} ago`;
+}
+
 /** The exact time for people: `2026-11-21 14:03:22 UTC`. */
 export function exactTime(iso: string): string {
   const time = new Date(iso);

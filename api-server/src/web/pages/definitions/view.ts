@@ -1,5 +1,5 @@
 import type { LibraryStep, Pipeline } from '@signalbox/crds';
-import { age, exactTime } from '../format.ts';
+import { ago, exactTime } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/statistics.ts';
@@ -92,7 +92,7 @@ const pipelineRow = ({ name, config }: LoadedPipeline) => ({
 });
 
 const loadedLine = (definitions: Snapshot, now: number) =>
-  `Loaded ${age(new Date(definitions.loadedAt).toISOString(), now)} ago`.replace('now ago', 'just now');
+  `Loaded ${ago(new Date(definitions.loadedAt).toISOString(), now)}`;
 
 export function pipelinesView(definitions: Snapshot, now: number) {
   return {

@@ -1,5 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
-import { age, exactTime } from '../format.ts';
+import { ago, exactTime } from '../format.ts';
 import type { TriedReadiness } from './tried.ts';
 import type { ReadinessReport, ReadinessStep } from '../../../service/views/readiness.ts';
 import { paths } from '../paths.ts';
@@ -46,11 +46,6 @@ const EXAMPLE = `readiness:
   accuracy:
     min_marked: 20
     min_accuracy: 0.85`;
-
-function ago(iso: string, now: number): string {
-  const since = age(iso, now);
-  return since === 'now' ? 'just now' : `${since} ago`;
-}
 
 function lead({ summary, verdict, pipeline_stage: stage }: ReadinessReport): string {
   const asked = summary.total - summary.not_configured;

@@ -1,7 +1,7 @@
 import type { ReplayReport, UsedView } from '../../../service/views/replay.ts';
 import { known, moneyIn, numberFact, SECONDS, TOKENS, type Unit } from '../compare/facts.ts';
 import { type Budget, createBudget } from '../diff/budget.ts';
-import { age, exactTime } from '../format.ts';
+import { ago, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
@@ -100,7 +100,7 @@ function factsOf(report: ReplayReport, now: number) {
     { label: 'Samples', value: `${report.rows.length} ${from ? `of ${from}` : 'chosen one by one'}` },
     { label: 'Prompt', value: report.mode === 'rendered' ? 'as recorded, word for word' : 'rendered again' },
     { label: 'Judge', value: judge },
-    { label: 'Started', value: `${exactTime(report.triggered_at)}, ${age(report.triggered_at, now)} ago` },
+    { label: 'Started', value: `${exactTime(report.triggered_at)}, ${ago(report.triggered_at, now)}` },
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { PromptVersionView } from '../../../service/views/versions.ts';
-import { age, count, exactTime } from '../format.ts';
+import { ago, count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { patchLines } from '../diff/patch-lines.ts';
 
@@ -11,7 +11,7 @@ type Seen = Pick<PromptVersionView, 'first_seen_at' | 'last_seen_at'>;
 /** When a version was in use. */
 export function seen({ first_seen_at: first, last_seen_at: last }: Seen, now: number) {
   const since = (iso: string) => ({
-    text: `${age(iso, now)} ago`.replace('now ago', 'just now'),
+    text: ago(iso, now),
     exact: exactTime(iso),
   });
   return { first: since(first), last: since(last) };
