@@ -74,6 +74,8 @@ class AgentRun {
   }
 
   async run(): Promise<RunOutcome> {
+    const { byName, warnings } = this.job.offer;
+    if (warnings.length > 0 && byName.size === 0) return this.fail('tool_unavailable', warnings.join('; '), true);
     try {
       return await this.takeTurns();
     } catch (error) {

@@ -215,12 +215,8 @@ export class RunService {
     signal.throwIfAborted();
     if (down.length > 0) return failure('tool_unavailable', `tool servers are not running: ${down.join(', ')}`, true);
     const job = this.jobOf(run, prepared);
-    const { warnings, byName } = job.offer;
-    const nothing = warnings.length > 0 && byName.size === 0;
     try {
-      const outcome = nothing
-        ? failure('tool_unavailable', warnings.join('; '), true)
-        : await this.deps.perform(job, run);
+      const outcome = await this.deps.perform(job, run);
       job.span.end(spanAttributes(outcome), outcome.ok ? null : outcome.type);
       return outcome;
     } catch (error) {
