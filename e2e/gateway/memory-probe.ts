@@ -23,11 +23,12 @@ export interface MemoryProbe {
 
 /** Asks a service started with `INSPECTED` what it holds. Resident memory of a healthy process wanders, as V8 frees large buffers late. */
 export async function openMemoryProbe(service: Service): Promise<MemoryProbe> {
-  // Said on stderr, so maybe not heard yet when stdout said that the service listens.
-  const said = () => service.logs.map(({ raw }) => ADDRESS.exec(raw)?.[1]).find(Boolean);
-  const address = await waitFor(said, { what: 'the inspector of the service' });
-  const socket = new WebSocket(address);
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  // Said on stderr, so maybe not heard yet when stdout said that the service listens; the gateway executes itself again and says a second one.
+  const said = async () => {
+    const address = service.logs.map(({ raw }) => ADDRESS.exec(raw)?.[1]).findLast(Boolean);
+    return address === undefined ? undefined : opened(address);
+  };
+  const socket = await waitFor(said, { what: 'the inspector of the service' });
   const ask = asker(socket);
   const usage = async (): Promise<NodeJS.MemoryUsage> => {
     const expression = 'process.memoryUsage()';
@@ -45,6 +46,11 @@ export async function openMemoryProbe(service: Service): Promise<MemoryProbe> {
     },
     close: () => socket.terminate(),
   };
+}
+
+function opened(address: string): Promise<WebSocket | undefined> {
+  const socket = new WebSocket(address);
+  return new Promise((resolve) => socket.once('open', () => resolve(socket)).once('error', () => resolve(undefined)));
 }
 
 function asker(socket: WebSocket): (method: string, params?: object) => Promise<unknown> {
