@@ -68,13 +68,16 @@ export async function soak(directory: string, seconds: number, progress: (text: 
   const memory: MemorySample[] = [];
   let slowestGood = 0;
   let mostProcesses = 0;
-  // Eighteen servers start at once, and a run waits ten seconds for its own.
-  await waitFor(() => isRunning(gateway, 'ok'), { what: 'the good server to run', timeoutMs: 60_000 });
-  const until = performance.now() + seconds * 1000;
-  const socket = await connect(`${gateway.url.replace('http', 'ws')}/rpc`);
-  const probe = await openMemoryProbe(gateway);
   let servers: { name: string; restart_count: number }[] = [];
+  const opened: { close(): void }[] = [];
   try {
+    // Eighteen servers start at once, and a run waits ten seconds for its own.
+    await waitFor(() => isRunning(gateway, 'ok'), { what: 'the good server to run', timeoutMs: 60_000 });
+    const until = performance.now() + seconds * 1000;
+    const socket = await connect(`${gateway.url.replace('http', 'ws')}/rpc`);
+    opened.push({ close: () => socket.terminate() });
+    const probe = await openMemoryProbe(gateway);
+    opened.push(probe);
     const runAgent = caller(socket);
     const work = async (worker: number): Promise<void> => {
       for (let turn = worker; performance.now() < until; turn += AT_ONCE) {
@@ -103,8 +106,7 @@ export async function soak(directory: string, seconds: number, progress: (text: 
     });
     servers = ((await answer.json()) as { servers: typeof servers }).servers;
   } finally {
-    probe.close();
-    socket.terminate();
+    for (const one of opened) one.close();
     await gateway.kill();
   }
   const restarts = (good: boolean) =>
