@@ -10,19 +10,29 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-test('active runs of the named pipelines count, ended ones, sub-runs and those of others do not', async () => {
+test('active runs of the named pipelines count, ended ones, sub-runs, replays and those of others do not', async () => {
   for (const [index, status] of RUN_STATUSES.entries()) await store.addRun(index, { status });
   await store.addRun(100, { status: 'running', pipeline_name: 'other' });
   const parent = await store.addRun(101, { status: 'completed' });
   await store.addRun(102, { status: 'running', parent_run_id: parent });
+  const replay = { kind: 'step', step_name: 'look', descriptor: '{}', launch_key: null, launch_hash: null };
+  const batch = await store.addRun(103, { status: 'running', source: 'replay' });
+  await store.database.write((tx) =>
+    tx.db
+      .insertInto('replays')
+      .values({ run_id: batch, ...replay })
+      .execute(),
+  );
+  // A sender chooses what its alert calls its source.
+  await store.addRun(104, { status: 'running', source: 'replay' });
   const { pipeline_name: name } = await store.database.db
     .selectFrom('runs')
     .select('pipeline_name')
     .where('id', '=', parent)
     .executeTakeFirstOrThrow();
   const count = (...names: string[]) => store.database.write((tx) => countActive(tx, 'shop', names));
-  expect(await count(name)).toBe(3);
-  expect(await count(name, 'other')).toBe(4);
+  expect(await count(name)).toBe(4);
+  expect(await count(name, 'other')).toBe(5);
   expect(await count()).toBe(0);
 });
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 
-/** Active runs of these pipelines, without sub-runs; no other transaction counts those of the namespace until this one ends. */
+/** Active runs of these pipelines, without sub-runs and replays; no other transaction counts those of the namespace until this one ends. */
 export async function countActive(tx: Tx, namespace: string, pipelines: readonly string[]): Promise<number> {
   if (pipelines.length === 0) return 0;
   await tx.lock(`namespace ${namespace}`);
@@ -12,6 +12,9 @@ export async function countActive(tx: Tx, namespace: string, pipelines: readonly
     .where('status', 'in', ACTIVE_RUN_STATUSES)
     .where('pipeline_name', 'in', pipelines)
     .where('parent_run_id', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('replays').select('replays.run_id').whereRef('replays.run_id', '=', 'runs.id'))),
+    )
     .executeTakeFirstOrThrow();
   return n;
 }
