@@ -93,8 +93,8 @@ export const TENANCY = [
   ),
   ...mutantsOf(
     'tenancy',
-    'api-server/src/store/tables/tenant-load.ts',
-    'api-server/src/store/tables/tenant-load.test.ts',
+    'api-server/src/store/tables/replicas/tenant-load.ts',
+    'api-server/src/store/tables/replicas/tenant-load.test.ts',
     ['sub-runs count as runs', "    .where('parent_run_id', 'is', null)\n", ''],
     [
       'tokens of other namespaces count',

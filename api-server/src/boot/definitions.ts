@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Registry, RegistryOptions } from '../definitions/registry.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { Logs } from '../observability/logger.ts';
-import { isPriced } from './pricing.ts';
+import { isPriced } from './parts/pricing.ts';
 
 export const definitionFolders = (config: Config) => ({
   pipelineDir: config.pipelineConfigDir,

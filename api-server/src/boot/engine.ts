@@ -33,15 +33,15 @@ import type { StepDeps } from '../runs/step/step.ts';
 import type { StepKind } from '../runs/state/step-kind.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import { webhookStep } from '../runs/step/webhook-step.ts';
-import { askToCancel } from '../store/tables/claims.ts';
+import { askToCancel } from '../store/tables/replicas/claims.ts';
 import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
-import { readOutcome } from '../store/tables/outcome.ts';
-import { readRecorded } from '../store/tables/recorded-runs.ts';
-import { noteJudgement, noteUnreplayable, readBatch, readStep } from '../store/tables/replays.ts';
+import { readOutcome } from '../store/tables/sub-runs/outcome.ts';
+import { readRecorded } from '../store/tables/replay/recorded-runs.ts';
+import { noteJudgement, noteUnreplayable, readBatch, readStep } from '../store/tables/replay/replays.ts';
 import { runWrites } from '../store/tables/run-store.ts';
-import { enterGroup } from '../store/tables/shared-concurrency.ts';
+import { enterGroup } from '../store/tables/replicas/shared-concurrency.ts';
 import type { Uses } from '../versions/uses.ts';
 
 export interface EngineParts {

@@ -10,13 +10,13 @@ import { createTemplates } from '../runs/prompt/templates.ts';
 import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
-import { wireCalibration } from './calibration.ts';
+import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createBackends } from './engine.ts';
 import type { ServiceOptions } from './options.ts';
-import { createPricing } from './pricing.ts';
-import { shareRegistry } from './share-registry.ts';
-import { wireVersions } from './versions.ts';
+import { createPricing } from './parts/pricing.ts';
+import { shareRegistry } from './parts/share-registry.ts';
+import { wireVersions } from './parts/versions.ts';
 
 const now = () => Date.now();
 

@@ -6,7 +6,7 @@ import type { ServiceOptions } from './options.ts';
 import type { Engine } from '../runs/run/engine.ts';
 import type { EventHub } from '../runs/state/events.ts';
 import { followStored } from '../runs/state/follow-stored.ts';
-import { askedToCancel, claimRuns, releaseDead, releaseOwn } from '../store/tables/claims.ts';
+import { askedToCancel, claimRuns, releaseDead, releaseOwn } from '../store/tables/replicas/claims.ts';
 import type { Database } from '../store/db/database.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';

@@ -1,4 +1,4 @@
-import { wireArtifacts } from './artifacts.ts';
+import { wireArtifacts } from './parts/artifacts.ts';
 import { wireEngine } from './engine.ts';
 import type { Foundation } from './foundation.ts';
 import { takeIn } from './intake.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BAD_USAGE, refuseUsage } from '@signalbox/crds/process/command-line';
-import type { GoldenSetList } from '../../service/views/golden-set.ts';
+import type { GoldenSetList } from '../../service/views/analytics/golden-set.ts';
 import type { ReplayReport } from '../../service/views/replay.ts';
 import type { ReplayStarted } from '../../service/views/replay-batch.ts';
 import { type Ask, createClient } from './client.ts';

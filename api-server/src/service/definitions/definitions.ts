@@ -4,7 +4,7 @@ import { toManifest } from '../../definitions/manifest.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import type { Database } from '../../store/db/database.ts';
-import { lastReplays } from '../../store/tables/regressions.ts';
+import { lastReplays } from '../../store/tables/replay/regressions.ts';
 import { lastRuns } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';

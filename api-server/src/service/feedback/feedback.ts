@@ -16,7 +16,7 @@ import {
 import type { Actor } from '../actor.ts';
 import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
-import { type MarkingQueue, markingQueueView } from '../views/marking.ts';
+import { type MarkingQueue, markingQueueView } from '../views/analytics/marking.ts';
 
 /** A mark as it is sent (Orchestration 2.3). */
 export const Mark = component(

@@ -2,8 +2,8 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { OUTCOMES } from '../../runs/state/model.ts';
 import { LABEL_SOURCES } from '../../store/aggregates/labels.ts';
-import type { GoldenMember } from '../../store/tables/golden-members.ts';
-import type { GoldenSet } from '../../store/tables/golden-sets.ts';
+import type { GoldenMember } from '../../store/tables/replay/golden-members.ts';
+import type { GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { DefinitionName, line, RunId, StepName } from '../fields.ts';
 import { MAX_MEMBERS } from './pinnable.ts';
 

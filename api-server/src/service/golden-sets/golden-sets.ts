@@ -13,7 +13,7 @@ import {
   recordedStep,
   seenMembers,
   setsWith,
-} from '../../store/tables/golden-members.ts';
+} from '../../store/tables/replay/golden-members.ts';
 import {
   countGoldenSets,
   findGoldenSet,
@@ -21,7 +21,7 @@ import {
   insertGoldenSet,
   listGoldenSets,
   setArchived,
-} from '../../store/tables/golden-sets.ts';
+} from '../../store/tables/replay/golden-sets.ts';
 import type { Actor } from '../actor.ts';
 import type { Action, RecordAction } from '../audit/record.ts';
 import { DefinitionName, RunId, StepName, unknownId } from '../fields.ts';
@@ -35,7 +35,7 @@ import {
   type GoldenSetLine,
   type GoldenSetList,
   goldenSetView,
-} from '../views/golden-set.ts';
+} from '../views/analytics/golden-set.ts';
 import { readGoldenFile, writeGoldenFile } from './file.ts';
 import { importInto } from './import.ts';
 import { MAX_MEMBERS, NO_LABEL, whyNoAnswer } from './pinnable.ts';

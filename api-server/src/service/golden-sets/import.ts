@@ -8,8 +8,8 @@ import {
   goldenMembers,
   insertGoldenMember,
   recordedStep,
-} from '../../store/tables/golden-members.ts';
-import type { GoldenSet } from '../../store/tables/golden-sets.ts';
+} from '../../store/tables/replay/golden-members.ts';
+import type { GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { type GoldenFile, invalid, type NumberedLine } from './file.ts';
 import { MAX_MEMBERS } from './pinnable.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordedStep } from '../../store/tables/golden-members.ts';
+import type { RecordedStep } from '../../store/tables/replay/golden-members.ts';
 import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 /** Every member is an agent's call at every fire of a schedule, and a page shows all of them. */

@@ -3,17 +3,17 @@ import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import type { Calibration } from '../../analytics/calibrated-means.ts';
-import { agentUses } from '../../store/tables/agent-versions.ts';
+import { agentUses } from '../../store/tables/versions/agent-versions.ts';
 import type { Database } from '../../store/db/database.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
-import { type BucketView, bucketView } from '../views/calibration.ts';
+import { type BucketView, bucketView } from '../views/analytics/calibration.ts';
 import {
   type AgentVersionView,
   agentVersionView,
   type PromptVersionView,
   promptVersionView,
-} from '../views/versions.ts';
+} from '../views/analytics/versions.ts';
 
 export interface HistoryDeps {
   database: Pick<Database, 'reader'>;

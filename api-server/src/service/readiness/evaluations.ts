@@ -5,7 +5,12 @@ import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { count, StepName } from '../fields.ts';
 import { BinWidth } from '../history/bin-width.ts';
 import { component } from '../views/answer.ts';
-import { previewView, type ReadinessPreview, type ReadinessReport, readinessView } from '../views/readiness.ts';
+import {
+  previewView,
+  type ReadinessPreview,
+  type ReadinessReport,
+  readinessView,
+} from '../views/analytics/readiness.ts';
 import type { Preview, PreviewRequest } from './preview.ts';
 import type { AskedBins } from './readiness.ts';
 

@@ -1,8 +1,8 @@
 import { AppError } from '@signalbox/crds';
 import type { RegressionEntry } from '../../config/config.ts';
-import type { SeenMember } from '../../store/tables/golden-members.ts';
-import { seenMembers } from '../../store/tables/golden-members.ts';
-import { findGoldenSet, type GoldenSet } from '../../store/tables/golden-sets.ts';
+import type { SeenMember } from '../../store/tables/replay/golden-members.ts';
+import { seenMembers } from '../../store/tables/replay/golden-members.ts';
+import { findGoldenSet, type GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { type BatchRequest, type PlanDeps, planStep } from '../replay/plan-step.ts';
 
 /** What an entry replays now, or why it is not registered. */

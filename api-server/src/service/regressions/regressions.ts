@@ -1,8 +1,8 @@
 import type { RegressionEntry, ReplayConfig } from '../../config/config.ts';
 import { nextOf } from '../../schedules/fires.ts';
 import { regressionSamples } from '../../store/aggregates/regression-rows.ts';
-import { findGoldenSet } from '../../store/tables/golden-sets.ts';
-import { findRegression, regressionsOf } from '../../store/tables/regressions.ts';
+import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
+import { findRegression, regressionsOf } from '../../store/tables/replay/regressions.ts';
 import { unknownId } from '../fields.ts';
 import { iso } from '../views/answer.ts';
 import {
@@ -11,7 +11,7 @@ import {
   regressionReportView,
   type RegressionSchedule,
   regressionView,
-} from '../views/regression.ts';
+} from '../views/analytics/regression.ts';
 import { readyToReplay } from './ready.ts';
 import { createRegressionWatch, type RegressionWatch, type WatchDeps } from './watch.ts';
 

@@ -7,7 +7,7 @@ import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
 import { latestOf } from '../../schedules/fires.ts';
 import { regressionSamples } from '../../store/aggregates/regression-rows.ts';
 import type { Database } from '../../store/db/database.ts';
-import { findGoldenSet, type GoldenSet } from '../../store/tables/golden-sets.ts';
+import { findGoldenSet, type GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { readStatus } from '../../store/tables/interrupted.ts';
 import {
   dropNotification,
@@ -20,8 +20,8 @@ import {
   type Regression,
   runningRegressions,
   takeRegression,
-} from '../../store/tables/regressions.ts';
-import { launchedAs } from '../../store/tables/replays.ts';
+} from '../../store/tables/replay/regressions.ts';
+import { launchedAs } from '../../store/tables/replay/replays.ts';
 import type { PlanDeps } from '../replay/plan-step.ts';
 import type { Replays } from '../replay/replay.ts';
 import { replayedMember } from './members.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { seenMembers } from '../../store/tables/golden-members.ts';
-import { findGoldenSet } from '../../store/tables/golden-sets.ts';
-import { listBatches } from '../../store/tables/replay-batches.ts';
+import { seenMembers } from '../../store/tables/replay/golden-members.ts';
+import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
+import { listBatches } from '../../store/tables/replay/replay-batches.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
 import { count, DefinitionName, RunId, unknownId } from '../fields.ts';

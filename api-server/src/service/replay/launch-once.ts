@@ -1,6 +1,6 @@
 import { AppError, shortHash } from '@signalbox/crds';
 import type { Database } from '../../store/db/database.ts';
-import { launchedAs, type LaunchKey } from '../../store/tables/replays.ts';
+import { launchedAs, type LaunchKey } from '../../store/tables/replay/replays.ts';
 import type { Actor } from '../actor.ts';
 
 /** `Idempotency-Key` of the request: a repeated launch answers the batch of the first one. */

@@ -14,8 +14,8 @@ import type {
 } from '../../runs/state/replay.ts';
 import { executionsById, type LabelledExecution } from '../../store/aggregates/replay-samples.ts';
 import type { Database } from '../../store/db/database.ts';
-import { readRecorded } from '../../store/tables/recorded-runs.ts';
-import type { LaunchKey } from '../../store/tables/replays.ts';
+import { readRecorded } from '../../store/tables/replay/recorded-runs.ts';
+import type { LaunchKey } from '../../store/tables/replay/replays.ts';
 import { badField } from './refusals.ts';
 import { requireReplay, requireSafe } from './safe-agents.ts';
 import type { Batch } from './start-batch.ts';

@@ -7,7 +7,7 @@ import { candidateName, type ChainReplay, type ReplaySample, type StepReplay } f
 import { candidateRows, recordedChainRows, recordedRows } from '../../store/aggregates/replay-rows.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
-import { readBatch } from '../../store/tables/replays.ts';
+import { readBatch } from '../../store/tables/replay/replays.ts';
 import { findRun } from '../../store/tables/run-detail.ts';
 import { unknownId } from '../fields.ts';
 import { type BatchRun, replayReport } from '../views/replay.ts';

@@ -5,7 +5,7 @@ import { newRunRow, type NewRun } from '../../runs/state/new-run.ts';
 import type { Replay, ReplaySource } from '../../runs/state/replay.ts';
 import { addCounters } from '../../store/db/counters.ts';
 import type { Database } from '../../store/db/database.ts';
-import { insertReplay, type NewReplay } from '../../store/tables/replays.ts';
+import { insertReplay, type NewReplay } from '../../store/tables/replay/replays.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
 
 export interface StartDeps {

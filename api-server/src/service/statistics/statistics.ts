@@ -9,7 +9,7 @@ import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
 import type { Database } from '../../store/db/database.ts';
-import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/statistics.ts';
+import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/analytics/statistics.ts';
 
 /** Time range and stage (Orchestration 4.4). */
 export interface StatisticsQuery {

@@ -1,7 +1,7 @@
 import type { Problem } from '@signalbox/crds';
 import { z } from 'zod';
 import { GOLDEN_VERDICTS, goldenVerdict } from '../../analytics/regression.ts';
-import type { Regression } from '../../store/tables/regressions.ts';
+import type { Regression } from '../../store/tables/replay/regressions.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import { AnyObject, component, iso, NullableText, Time } from './answer.ts';

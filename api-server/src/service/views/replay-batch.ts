@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../runs/state/model.ts';
 import { REPLAY_SOURCES, type ReplaySource } from '../../runs/state/replay.ts';
-import type { ListedBatch } from '../../store/tables/replay-batches.ts';
+import type { ListedBatch } from '../../store/tables/replay/replay-batches.ts';
 import { component, Time, viewOf } from './answer.ts';
 import { CandidateView, candidateView } from './replay.ts';
 

@@ -7,7 +7,7 @@ import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { promptUses } from './prompt-versions.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { keepDefinition } from '../tables/run-writes.ts';
-import { storeUses } from '../tables/version-uses.ts';
+import { storeUses } from '../tables/versions/version-uses.ts';
 
 let store: TestStore;
 beforeEach(async () => {

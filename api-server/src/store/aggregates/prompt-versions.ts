@@ -4,7 +4,7 @@ import { hasExecutions } from './step-facts.ts';
 import { labelledRows } from './labels.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution, notReplayed } from './step-rows.ts';
-import { promptsUsed } from '../tables/version-uses.ts';
+import { promptsUsed } from '../tables/versions/version-uses.ts';
 
 /**
  * Every prompt that a step ever used (Orchestration 2.9), in any stage; null where no execution of the step was ever

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
 import { candidateName, type ReplaySample } from '../../runs/state/replay.ts';
-import { readBatch } from '../tables/replays.ts';
+import { readBatch } from '../tables/replay/replays.ts';
 import { executionsById } from './replay-samples.ts';
 import type { Tables } from '../db/schema.ts';
 

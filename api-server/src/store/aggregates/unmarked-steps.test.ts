@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../web/fixtures/store.ts';
 import { markRun, markStep } from '../tables/feedback.ts';
 import { unmarkedSteps, type UnmarkedFilter } from './unmarked-steps.ts';
-import type { StepRow } from '../db/step-row.ts';
+import type { StepRow } from '../db/rows/step-row.ts';
 
 let store: TestStore;
 beforeEach(async () => {

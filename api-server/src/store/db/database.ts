@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { HourlySum } from './hourly-rows.ts';
+import type { HourlySum } from './rows/hourly-rows.ts';
 import type { Counter } from '../../runs/state/records.ts';
 import type { Eventually, Job } from './group-commit.ts';
 import type { Tables } from './schema.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HOUR_MS } from '../../runs/state/hourly.ts';
-import { hourlyRun, hourlyStep } from './hourly-rows.ts';
+import { hourlyRun, hourlyStep } from './rows/hourly-rows.ts';
 import type { Database } from './database.ts';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HourlyRun, HourlyStep, HourlySum } from './hourly-rows.ts';
+import type { HourlyRun, HourlyStep, HourlySum } from './rows/hourly-rows.ts';
 import { columns, statement } from './statement.ts';
 
 /** The columns that are added up; all others are the key. */

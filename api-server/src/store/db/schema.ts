@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
-import type { DeliveryRow } from './delivery-row.ts';
-import type { HourlyRun, HourlyStep } from './hourly-rows.ts';
-import type { StepRow } from './step-row.ts';
+import type { DeliveryRow } from './rows/delivery-row.ts';
+import type { HourlyRun, HourlyStep } from './rows/hourly-rows.ts';
+import type { StepRow } from './rows/step-row.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 

@@ -3,7 +3,7 @@ import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { AlertFate, ClosestPipeline, DeliveryRecord } from '../../triggers/delivery-record.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
-import type { DeliveryRow } from '../db/delivery-row.ts';
+import type { DeliveryRow } from '../db/rows/delivery-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 

@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
 import type { InterruptedRun } from '../../runs/run/resume.ts';
 import { readEvents } from './event-writes.ts';
-import { spentBelow } from './sub-runs.ts';
-import { toStep } from '../db/step-row.ts';
+import { spentBelow } from './sub-runs/spent.ts';
+import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Runs that had not ended when their process did, oldest first, with all they need to go on; of `ids`, where they are given. */

@@ -3,7 +3,7 @@ import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
 import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
-import { asWaiting, waitingChildren } from './waiting-children.ts';
+import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 
 /** Filters of `GET /runs`; times in milliseconds, `since` included, `until` not. */
 export interface RunFilter {

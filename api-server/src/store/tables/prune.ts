@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { lockPins } from './golden-members.ts';
+import { lockPins } from './replay/golden-members.ts';
 
 const BATCH = 500;
 const DAY_MS = 86_400_000;

@@ -3,15 +3,15 @@ import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { type Replay, REPLAY_SOURCES } from '../../runs/state/replay.ts';
 import { spentBy } from '../../runs/state/cost.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
-import { replayOf } from './replays.ts';
+import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
 import { readRaw } from './raw-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
-import { toStep } from '../db/step-row.ts';
-import { spentBelow, type SpentBelow } from './sub-runs.ts';
-import { asWaiting, waitingChildren } from './waiting-children.ts';
+import { toStep } from '../db/rows/step-row.ts';
+import { spentBelow, type SpentBelow } from './sub-runs/spent.ts';
+import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 
 /** One run with everything that hangs on it (Orchestration 4.2). `context` is the normalised one without `raw`. */
 export interface RunDetail {

@@ -1,10 +1,10 @@
 import type { RunWrites } from '../../runs/state/records.ts';
 import { addCounters } from '../db/counters.ts';
-import { hourlyRun, hourlyStep } from '../db/hourly-rows.ts';
+import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
 import { toWrite } from '../db/write.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
-import { toStepRow } from '../db/step-row.ts';
+import { toStepRow } from '../db/rows/step-row.ts';
 import { endStepRow, insertStepRow, noteAttempt } from './step-writes.ts';
 
 /** What runs store, as the engine composes it. */

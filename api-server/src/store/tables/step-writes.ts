@@ -1,7 +1,7 @@
 import type { StepExecution } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 import { columns, statement } from '../db/statement.ts';
-import { END_COLUMNS, START_COLUMNS, toStepRow, type StepRow } from '../db/step-row.ts';
+import { END_COLUMNS, START_COLUMNS, toStepRow, type StepRow } from '../db/rows/step-row.ts';
 
 export const insertStepRow = statement<StepRow>((db, slot) =>
   db

@@ -1,6 +1,6 @@
 import { AppError } from '@signalbox/crds';
-import { bucketView } from '../../service/views/calibration.ts';
-import { agentVersionView, promptVersionView } from '../../service/views/versions.ts';
+import { bucketView } from '../../service/views/analytics/calibration.ts';
+import { agentVersionView, promptVersionView } from '../../service/views/analytics/versions.ts';
 import { expect, test } from 'vitest';
 import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate } from '../../analytics/calibration.ts';

@@ -9,9 +9,9 @@ import { NOW, runDetail, runLine, stepDetail, trustReport, unmarkedLine } from '
 import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
 import type { ApprovalLine } from '../../service/views/approval.ts';
 import type { AuditLine } from '../../service/views/audit.ts';
-import { bucketView } from '../../service/views/calibration.ts';
+import { bucketView } from '../../service/views/analytics/calibration.ts';
 import type { RunDetail } from '../../service/views/run.ts';
-import { agentVersionView, promptVersionView } from '../../service/views/versions.ts';
+import { agentVersionView, promptVersionView } from '../../service/views/analytics/versions.ts';
 
 /** Every page in states that differ in what they know: a template that asks for more than its view says fails here. */
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { keepTexts, wantedVersions } from '../../store/tables/agent-versions.ts';
-import { storeUses } from '../../store/tables/version-uses.ts';
+import { keepTexts, wantedVersions } from '../../store/tables/versions/agent-versions.ts';
+import { storeUses } from '../../store/tables/versions/version-uses.ts';
 import type { FoundTexts } from '../../versions/agent-texts.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';

@@ -10,7 +10,7 @@ import {
   GoldenSetImported,
   GoldenSetLine,
   GoldenSetList,
-} from '../../service/views/golden-set.ts';
+} from '../../service/views/analytics/golden-set.ts';
 import { route, type Route } from '../route.ts';
 
 const OfSet = z.strictObject({ id: idOf('golden set') });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DefinitionName } from '../../service/fields.ts';
 import { BinsQuery, WhatIf } from '../../service/readiness/evaluations.ts';
 import type { Services } from '../../service/services.ts';
-import { Readiness, ReadinessPreview } from '../../service/views/readiness.ts';
+import { Readiness, ReadinessPreview } from '../../service/views/analytics/readiness.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, route, type Route } from '../route.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
-import { RegressionList, RegressionReport } from '../../service/views/regression.ts';
+import { RegressionList, RegressionReport } from '../../service/views/analytics/regression.ts';
 import { route, type Route } from '../route.ts';
 
 /** Scheduled replays of golden sets (Orchestration 4.6). */

@@ -7,7 +7,7 @@ import {
   PipelineStatisticsList,
   StepModels,
   StepStatistics,
-} from '../../service/views/statistics.ts';
+} from '../../service/views/analytics/statistics.ts';
 import { route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DefinitionName } from '../../service/fields.ts';
 import { BinsQuery } from '../../service/readiness/evaluations.ts';
 import type { Services } from '../../service/services.ts';
-import { StepCalibration } from '../../service/views/calibration.ts';
-import { AgentVersions, StepVersions } from '../../service/views/versions.ts';
+import { StepCalibration } from '../../service/views/analytics/calibration.ts';
+import { AgentVersions, StepVersions } from '../../service/views/analytics/versions.ts';
 import { route, type Route } from '../route.ts';
 
 const ByName = z.strictObject({ name: DefinitionName });

@@ -1,4 +1,4 @@
-import type { AgentVersionView } from '../../../service/views/versions.ts';
+import type { AgentVersionView } from '../../../service/views/analytics/versions.ts';
 import { paths } from '../paths.ts';
 import { patchLines } from '../diff/patch-lines.ts';
 import { MOST_VERSIONS, numbered, seen } from '../steps/prompt-versions.ts';

@@ -2,7 +2,7 @@ import type { LibraryStep, Pipeline } from '@signalbox/crds';
 import { ago, exactTime } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
-import type { PipelineStatistics } from '../../../service/views/statistics.ts';
+import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { pipelineSteps } from '../steps/places.ts';

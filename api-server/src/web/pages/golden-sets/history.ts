@@ -1,4 +1,8 @@
-import type { RegressionLine, RegressionList, RegressionSchedule } from '../../../service/views/regression.ts';
+import type {
+  RegressionLine,
+  RegressionList,
+  RegressionSchedule,
+} from '../../../service/views/analytics/regression.ts';
 import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';

@@ -1,4 +1,4 @@
-import type { GoldenMemberLine } from '../../../service/views/golden-set.ts';
+import type { GoldenMemberLine } from '../../../service/views/analytics/golden-set.ts';
 import type { StatusLook } from '../status.ts';
 
 /** How a label looks: an icon, a word and a tone together. */

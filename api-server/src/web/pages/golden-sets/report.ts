@@ -1,4 +1,4 @@
-import type { RegressionReport } from '../../../service/views/regression.ts';
+import type { RegressionReport } from '../../../service/views/analytics/regression.ts';
 import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';

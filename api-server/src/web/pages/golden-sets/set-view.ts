@@ -1,9 +1,9 @@
-import type { GoldenMemberLine, GoldenSetDetail } from '../../../service/views/golden-set.ts';
+import type { GoldenMemberLine, GoldenSetDetail } from '../../../service/views/analytics/golden-set.ts';
 import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import type { RegressionList } from '../../../service/views/regression.ts';
+import type { RegressionList } from '../../../service/views/analytics/regression.ts';
 import { historyView } from './history.ts';
 import { OUTCOME_LOOKS } from './outcome.ts';
 import { labelsOf } from './view.ts';

@@ -1,5 +1,5 @@
-import type { GoldenSetLine } from '../../../service/views/golden-set.ts';
-import type { RegressionSchedule } from '../../../service/views/regression.ts';
+import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.ts';
+import type { RegressionSchedule } from '../../../service/views/analytics/regression.ts';
 import { exactTime } from '../format.ts';
 import { percent } from '../insights/figures.ts';
 import { paths } from '../paths.ts';

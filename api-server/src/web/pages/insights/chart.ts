@@ -1,4 +1,4 @@
-import type { Point } from '../../../service/views/statistics.ts';
+import type { Point } from '../../../service/views/analytics/statistics.ts';
 
 export interface Segment {
   /** Label in the legend and in the table. */

@@ -1,4 +1,4 @@
-import type { Figures, Insights, Point } from '../../../service/views/statistics.ts';
+import type { Figures, Insights, Point } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { count, duration, money } from '../format.ts';
 import { paths } from '../paths.ts';

@@ -1,4 +1,4 @@
-import type { Figures } from '../../../service/views/statistics.ts';
+import type { Figures } from '../../../service/views/analytics/statistics.ts';
 import { count, duration, money } from '../format.ts';
 
 export const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);

@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
-import type { PipelineStatistics } from '../../../service/views/statistics.ts';
+import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import type { ModelStatistics, StepStatistics } from '../../../service/views/statistics.ts';
+import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
 import { count, duration } from '../format.ts';
 import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';

@@ -1,4 +1,4 @@
-import type { Insights, PipelineStatistics } from '../../../service/views/statistics.ts';
+import type { Insights, PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import { count, duration } from '../format.ts';
 import { paths } from '../paths.ts';

@@ -1,5 +1,5 @@
 import { age, exactTime } from '../format.ts';
-import type { MarkingQueue, UnmarkedLine } from '../../../service/views/marking.ts';
+import type { MarkingQueue, UnmarkedLine } from '../../../service/views/analytics/marking.ts';
 import { select } from '../list-filters.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/step/json-tree.ts';

@@ -2,7 +2,7 @@ import { count } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PageDeps } from '../page-deps.ts';
-import type { ReadinessVerdict } from '../../../service/views/readiness.ts';
+import type { ReadinessVerdict } from '../../../service/views/analytics/readiness.ts';
 import type { RunLine, RunsPage } from '../../../service/views/run.ts';
 import { verdictLook } from '../readiness/look.ts';
 import type { FirstRun } from '../runs/first-run.ts';

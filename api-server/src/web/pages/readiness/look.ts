@@ -1,5 +1,5 @@
 import type { StatusLook } from '../status.ts';
-import type { ReadinessVerdict } from '../../../service/views/readiness.ts';
+import type { ReadinessVerdict } from '../../../service/views/analytics/readiness.ts';
 
 const LOOKS: Record<ReadinessVerdict, StatusLook> = {
   ready: { icon: 'completed', word: 'Ready', tone: 'good' },

@@ -1,6 +1,6 @@
 import { AppError, plainIssues, Readiness } from '@signalbox/crds';
 import type { Services } from '../../../service/services.ts';
-import type { ReadinessPreview } from '../../../service/views/readiness.ts';
+import type { ReadinessPreview } from '../../../service/views/analytics/readiness.ts';
 import type { WhatIf } from './what-if.ts';
 
 /** The result of criteria that were tried, or why they are invalid. */

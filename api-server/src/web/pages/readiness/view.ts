@@ -1,7 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import { ago, exactTime } from '../format.ts';
 import type { TriedReadiness } from './tried.ts';
-import type { ReadinessReport, ReadinessStep } from '../../../service/views/readiness.ts';
+import type { ReadinessReport, ReadinessStep } from '../../../service/views/analytics/readiness.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { TIERS, type Tier } from './knobs.ts';

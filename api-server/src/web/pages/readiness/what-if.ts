@@ -1,5 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { ReadinessStep } from '../../../service/views/readiness.ts';
+import type { ReadinessStep } from '../../../service/views/analytics/readiness.ts';
 import { fallbackOf, TIERS } from './knobs.ts';
 
 /** Criteria to try, as the form sends them in the query. */

@@ -1,7 +1,7 @@
-import type { BucketView } from '../../../service/views/calibration.ts';
-import type { GoldenSetLine } from '../../../service/views/golden-set.ts';
+import type { BucketView } from '../../../service/views/analytics/calibration.ts';
+import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.ts';
 import type { ReplayEstimate } from '../../../service/views/replay-estimate.ts';
-import type { PromptVersionView } from '../../../service/views/versions.ts';
+import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import { createBudget } from '../diff/budget.ts';
 import { diffLines } from '../diff/diff-lines.ts';
 import { sideBySide } from '../diff/side-by-side.ts';

@@ -1,5 +1,5 @@
-import type { CalibrationRule } from '../../../service/views/calibration.ts';
-import type { BucketView } from '../../../service/views/calibration.ts';
+import type { CalibrationRule } from '../../../service/views/analytics/calibration.ts';
+import type { BucketView } from '../../../service/views/analytics/calibration.ts';
 import { count } from '../format.ts';
 import { bucketLink } from '../replays/form.ts';
 import { paths } from '../paths.ts';

@@ -1,4 +1,4 @@
-import { type BinView as Bin, isOverconfident } from '../../../service/views/calibration.ts';
+import { type BinView as Bin, isOverconfident } from '../../../service/views/analytics/calibration.ts';
 
 /** The plot area in SVG units: confidence on x, share of correct answers on y. */
 const PLOT = { left: 36, top: 12, width: 272, height: 168 };

@@ -1,4 +1,4 @@
-import type { PromptVersionView } from '../../../service/views/versions.ts';
+import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import { ago, count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { patchLines } from '../diff/patch-lines.ts';

@@ -2,8 +2,8 @@ import { promptHash } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { calibrate, type Labelled } from '../../../analytics/calibration.ts';
 import { promptVersions } from '../../../analytics/prompt-versions.ts';
-import { bucketView } from '../../../service/views/calibration.ts';
-import { promptVersionView } from '../../../service/views/versions.ts';
+import { bucketView } from '../../../service/views/analytics/calibration.ts';
+import { promptVersionView } from '../../../service/views/analytics/versions.ts';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { stepPageView } from './view.ts';
 

@@ -1,7 +1,7 @@
-import type { CalibrationRule } from '../../../service/views/calibration.ts';
-import type { BucketView } from '../../../service/views/calibration.ts';
-import type { PromptVersionView } from '../../../service/views/versions.ts';
-import type { ModelStatistics, StepStatistics } from '../../../service/views/statistics.ts';
+import type { CalibrationRule } from '../../../service/views/analytics/calibration.ts';
+import type { BucketView } from '../../../service/views/analytics/calibration.ts';
+import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
+import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
 import { stepView } from '../definitions/view.ts';
 import { modelRows, summaryOf } from '../insights/summary.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';

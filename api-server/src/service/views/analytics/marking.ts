@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { STAGES } from '../../../runs/state/model.ts';
+import type { UnmarkedStep, UnmarkedSteps } from '../../../store/aggregates/unmarked-steps.ts';
+import { NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
+
+/** An answer of an agent that has no label yet, with as much as one needs to judge it. */
+export const UnmarkedLine = z
+  .strictObject({
+    run_id: z.string(),
+    step_name: z.string(),
+    pipeline_name: z.string(),
+    stage: z.enum(STAGES),
+    run_summary: NullableText,
+    source: z.string(),
+    agent: z.string(),
+    status: z.string(),
+    trust: NullableNumber,
+    threshold: NullableNumber,
+    /** Why it passed its gate or not. */
+    sentence: NullableText,
+    summary: NullableText,
+    /** What the agent said beside its summary. */
+    output: z.unknown(),
+    completed_at: Time,
+  })
+  .meta({ id: 'UnmarkedLine' });
+export type UnmarkedLine = z.infer<typeof UnmarkedLine>;
+
+/** `more`: older ones wait beyond the limit. */
+export const MarkingQueue = z.strictObject({ steps: z.array(UnmarkedLine), more: z.boolean() });
+export type MarkingQueue = z.infer<typeof MarkingQueue>;
+
+export const markingQueueView = ({ steps, more }: UnmarkedSteps): MarkingQueue => ({ steps: steps.map(line), more });
+
+const line = ({ trustReport, ...step }: UnmarkedStep): UnmarkedLine =>
+  viewOf(UnmarkedLine, step, {
+    trust: trustReport?.trust ?? null,
+    threshold: trustReport?.threshold ?? null,
+    sentence: trustReport?.sentence ?? null,
+  });

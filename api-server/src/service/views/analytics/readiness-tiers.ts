@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { Tier } from '../../../analytics/readiness/steps.ts';
+import type { Tiers } from '../../../analytics/readiness/tiers.ts';
+import { VERDICTS } from '../../../analytics/readiness/verdict.ts';
+import { tierWords } from '../../../analytics/readiness/words.ts';
+import { NullableNumber, viewOf } from '../answer.ts';
+import { BinView } from './calibration.ts';
+
+const source = z.enum(['pipeline', 'group', 'step']);
+
+/** What is asked of a step, with defaults; the nearest definition of a tier wins as a whole. */
+export const Criteria = z.strictObject({
+  operational: z.strictObject({ min_runs: z.number(), min_success_rate: z.number(), source }).optional(),
+  confidence: z.strictObject({ min_runs: z.number(), min_pass_rate: z.number(), source }).optional(),
+  accuracy: z.strictObject({ min_accuracy: z.number(), min_marked: z.number(), source }).optional(),
+  calibration: z
+    .strictObject({ n_min: z.number().optional(), max_gap: z.number(), min_coverage: z.number(), source })
+    .optional(),
+});
+
+const Judged = { verdict: z.enum(VERDICTS), reason: z.string() };
+
+const OperationalTier = z.strictObject({
+  ...Judged,
+  runs: z.number(),
+  min_runs: NullableNumber,
+  executions: z.number(),
+  failed: z.number(),
+  success_rate: NullableNumber,
+  min_success_rate: NullableNumber,
+});
+
+const ConfidenceTier = z.strictObject({
+  ...Judged,
+  answers: z.number(),
+  min_runs: NullableNumber,
+  passed: z.number(),
+  pass_rate: NullableNumber,
+  min_pass_rate: NullableNumber,
+  mean_confidence: NullableNumber,
+});
+
+const AccuracyTier = z.strictObject({
+  ...Judged,
+  marked: z.number(),
+  min_marked: NullableNumber,
+  correct: z.number(),
+  partial: z.number(),
+  incorrect: z.number(),
+  accuracy: NullableNumber,
+  min_accuracy: NullableNumber,
+});
+
+const TierBin = BinView.omit({ mean_confidence: true });
+
+const CalibrationTier = z.strictObject({
+  ...Judged,
+  marked: z.number(),
+  n_min: NullableNumber,
+  validated_bins: z.number(),
+  /** Marked results of the fullest bin. */
+  fullest_bin: z.number(),
+  coverage: NullableNumber,
+  min_coverage: NullableNumber,
+  worst_gap: NullableNumber,
+  max_gap: NullableNumber,
+  bins: z.array(TierBin),
+});
+
+export const TiersView = z.strictObject({
+  operational: OperationalTier,
+  confidence: ConfidenceTier,
+  accuracy: AccuracyTier,
+  calibration: CalibrationTier,
+});
+type TiersView = z.infer<typeof TiersView>;
+
+export const TIERS_EXAMPLE: TiersView = {
+  operational: {
+    verdict: 'ready',
+    reason: '31 runs, none failed.',
+    runs: 31,
+    min_runs: 20,
+    executions: 31,
+    failed: 0,
+    success_rate: 1,
+    min_success_rate: 0.95,
+  },
+  confidence: {
+    verdict: 'not_configured',
+    reason: 'Nothing is asked.',
+    answers: 31,
+    min_runs: null,
+    passed: 28,
+    pass_rate: 0.903,
+    min_pass_rate: null,
+    mean_confidence: 0.84,
+  },
+  accuracy: {
+    verdict: 'building',
+    reason: '9 of 20 marked results; 11 more to go.',
+    marked: 9,
+    min_marked: 20,
+    correct: 7,
+    partial: 1,
+    incorrect: 1,
+    accuracy: 0.833,
+    min_accuracy: 0.85,
+  },
+  calibration: {
+    verdict: 'not_configured',
+    reason: 'Nothing is asked.',
+    marked: 9,
+    n_min: null,
+    validated_bins: 0,
+    fullest_bin: 6,
+    coverage: 0,
+    min_coverage: null,
+    worst_gap: null,
+    max_gap: null,
+    bins: [{ lo: 0.9, hi: 1, n: 6, mean_label: 0.83, validated: false }],
+  },
+};
+
+export const tiersView = (tiers: Tiers): TiersView => {
+  const reason = (tier: Tier) => ({ reason: tierWords(tier, tiers) });
+  const bins = tiers.calibration.bins.map((bin) => viewOf(TierBin, bin));
+  return {
+    operational: viewOf(OperationalTier, tiers.operational, reason('operational')),
+    confidence: viewOf(ConfidenceTier, tiers.confidence, reason('confidence')),
+    accuracy: viewOf(AccuracyTier, tiers.accuracy, reason('accuracy')),
+    calibration: viewOf(CalibrationTier, tiers.calibration, { ...reason('calibration'), bins }),
+  };
+};
