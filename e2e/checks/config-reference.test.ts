@@ -34,6 +34,17 @@ test(
 );
 
 test(
+  'of the three forms of a tool server one is needed, and only an image needs a port',
+  () => {
+    const text = configReference();
+    for (const key of ['command', 'url', 'image'])
+      expect(text).toMatch(new RegExp(`NAME\\.${key}\` \\| string \\| one of \`command\` \`url\` \`image\` \\|`));
+    expect(text).toContain('| `mcp_servers.NAME.port` | integer 1 to 65535 | with `image` **required** |');
+  },
+  PATIENCE_MS,
+);
+
+test(
   'docs/configuration.md is what the schemas say',
   () => {
     expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8')).toBe(configReference());

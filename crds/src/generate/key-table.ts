@@ -27,6 +27,8 @@ export interface Row {
   meaning: string;
 }
 
+const REQUIRED = '**required**';
+
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export const variants = (schema: Schema): Schema[] => {
@@ -63,8 +65,22 @@ function nested(schema: Schema, path: string): Row[] {
   if (items?.properties) return rows(items, `${path}[].`);
   const shapes = variants(items ?? schema).filter(({ properties }) => properties);
   if (shapes.length === 0 || isSteps(shapes)) return [];
-  return merged(shapes.flatMap((shape) => rows(shape, items ? `${path}[].` : `${path}.`)));
+  const prefix = items ? `${path}[].` : `${path}.`;
+  return merged(shapes.flatMap((shape) => rows(shape, prefix).map((row) => asAlternative(row, prefix, shape, shapes))));
 }
+
+/** A key that only one alternative requires: it is that alternative's mark, or is required beside the mark. */
+function asAlternative(row: Row, prefix: string, shape: Schema, shapes: Schema[]): Row {
+  if (row.fallback !== REQUIRED) return row;
+  const marks = shapes.map((one) => ownRequired(one, shapes)[0]);
+  const key = row.key.slice(prefix.length);
+  if (marks.includes(undefined) || !ownRequired(shape, shapes).includes(key)) return row;
+  const mark = marks[shapes.indexOf(shape)] ?? key;
+  return { ...row, fallback: key === mark ? `one of ${marks.map(code).join(' ')}` : `with ${code(mark)} ${REQUIRED}` };
+}
+
+const ownRequired = (shape: Schema, shapes: Schema[]): string[] =>
+  (shape.required ?? []).filter((key) => shapes.every((other) => other === shape || !other.required?.includes(key)));
 
 /** Alternatives of one place: their keys together, each once, with all its types. */
 function merged(list: Row[]): Row[] {
@@ -122,7 +138,7 @@ function range({ minimum, maximum, exclusiveMinimum }: Schema): string {
 
 function fallback({ default: value }: Schema, needed: boolean): string {
   if (value !== undefined && JSON.stringify(value).length < 40) return code(value);
-  return needed && value === undefined ? '**required**' : '';
+  return needed && value === undefined ? REQUIRED : '';
 }
 
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value || '""' : JSON.stringify(value)}\``;
