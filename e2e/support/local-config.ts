@@ -19,13 +19,18 @@ export interface CopyOptions {
 const LOCAL = join(ROOT, 'config/local');
 const inLocal = (path: string) => resolve(LOCAL, path);
 
+/** Gives the process of a tool server its directory: without one it is that of the configuration. Other kinds have none. */
+export function fromLocal(server: ConfigDocument): void {
+  if (typeof server.command === 'string') server.cwd = inLocal(server.cwd ?? '.');
+}
+
 /** Writes `gateway.yaml` into the data directory and answers its path. */
 export function writeGatewayConfig({ dataDir, port, change }: CopyOptions): string {
   return write('gateway.yaml', dataDir, (config) => {
     config.server.port = port;
     config.identity_dir = join(dataDir, 'identity');
     config.agents_dir = inLocal(config.agents_dir);
-    for (const server of Object.values<ConfigDocument>(config.mcp_servers)) server.cwd = inLocal(server.cwd);
+    for (const server of Object.values<ConfigDocument>(config.mcp_servers ?? {})) fromLocal(server);
     change?.(config);
   });
 }
