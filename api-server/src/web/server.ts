@@ -15,7 +15,7 @@ import type { Caller } from './auth/caller.ts';
 import type { EventStream } from './event-stream.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
-import { createMethodLookup, refuseUnknown } from './not-found.ts';
+import { createPathLookup, refuseUnknown } from './not-found.ts';
 import { createPageAuth, type PageAuth } from './auth/page-auth.ts';
 import { readJson, UnreadableBody } from './read-json.ts';
 import type { Route } from './route.ts';
@@ -54,7 +54,7 @@ export async function createServer(
   const auth = createAuth(config.auth, guard, deps);
   const streams = { max: MAX_STREAMS, maxPerToken: MAX_STREAMS_PER_TOKEN, open: new Map<EventStream, string | null>() };
   const { routes, describe } = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
-  const methodsOf = createMethodLookup(routes);
+  const servedAt = createPathLookup(routes);
 
   app.addHook('onRequest', (request, _reply, done) => {
     if (mayHaveSession(request)) auth.look(request).then(() => done(), done);
@@ -66,7 +66,7 @@ export async function createServer(
     const isPage = request.method === 'GET' && request.url.startsWith('/ui');
     if (isPage && !guard.open && !readBearer(guard.tokens, request).ok && auth.viewer(request) === null)
       return toLogin(request, reply);
-    return refuseUnknown({ ...guard, methodsOf }, request, reply);
+    return refuseUnknown({ ...guard, servedAt }, request, reply);
   });
   app.addHook('preClose', (done) => {
     for (const stream of streams.open.keys()) stream.end();

@@ -258,6 +258,23 @@ const addresses: Case[] = [
     request: { method, url: '/runs', headers: as('admin') },
     expected: [405, 'validation'],
   })),
+  ...(['webhook', 'reload'] as const).flatMap((role): Case[] => [
+    {
+      name: `PATCH /${role} with its own token`,
+      request: { method: 'PATCH', url: `/${role}`, headers: as(role) },
+      expected: [405, 'validation'],
+    },
+    {
+      name: `PATCH /runs with a token for ${role}`,
+      request: { method: 'PATCH', url: '/runs', headers: as(role) },
+      expected: [403, 'forbidden'],
+    },
+    {
+      name: `an unknown address with a token for ${role}`,
+      request: { url: '/nothing', headers: as(role) },
+      expected: [403, 'forbidden'],
+    },
+  ]),
   { name: 'GET /reload', request: { url: '/reload', headers: as('viewer') }, expected: [405, 'validation'] },
   {
     name: 'a body for a cancel',
