@@ -144,10 +144,19 @@ test('a failed step ends the run unless on_failure says continue', async () => {
 });
 
 test('a queued run says that it waits, and that it begins', async () => {
-  await make({ pipelines: [pipeline(ask('one'))], agents: { one: () => sure(0.9) } });
-  const { events, run } = await world.ended(await world.start('p', {}, 'queued'));
+  await make({ pipelines: [pipeline(ask('one'))], agents: { one: () => sure(0.9) }, maxRuns: 1 });
+  world.capacity.tryTake();
+  const queued = await world.start('p', {}, 'queued');
+  world.capacity.release();
+  const { events, run } = await world.ended(queued);
   expect(run.status).toBe('completed');
   expect(events.slice(0, 3)).toEqual(['run_queued', 'run_started', 'step_started']);
+});
+
+test('a scheduled run that starts at once does not say that it is queued', async () => {
+  await make({ pipelines: [pipeline(ask('one'))], agents: { one: () => sure(0.9) } });
+  const { events } = await world.ended(await world.start('p', {}, 'queued'));
+  expect(events.slice(0, 2)).toEqual(['run_started', 'step_started']);
 });
 
 test('when skips on false and on a missing value, and a type error fails the step', async () => {

@@ -198,7 +198,7 @@ export function createEngine(deps: EngineDeps): Engine {
       });
       traced(deps, run);
       if (state === 'queued') {
-        say(run, 'run_queued', 'is queued');
+        if (mustWait(deps, run)) say(run, 'run_queued', 'is queued');
         void hold(run, () => executeLater(run, state));
       } else {
         say(run, 'run_started', 'started');
@@ -243,6 +243,12 @@ function slotOf(capacity: Capacity, heldNow: boolean): Slot {
       holds = true;
     },
   };
+}
+
+/** Whether a run has to wait for a slot, or for a place in its concurrency group, which it takes here where there is one. */
+function mustWait({ capacity, concurrencyGroups }: EngineDeps, { id, concurrencyGroup }: ActiveRun): boolean {
+  const isFull = capacity.waiting() > 0 || capacity.active() >= capacity.max;
+  return isFull || (concurrencyGroup !== null && !concurrencyGroups.tryTake(concurrencyGroup, id));
 }
 
 function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {
