@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fromLocal } from './local-config.ts';
+import { type ConfigDocument, fromLocal } from './local-config.ts';
 import { ROOT } from './start-service.ts';
 
 test.each([
@@ -8,7 +8,7 @@ test.each([
   [{ command: 'node', cwd: 'machine-tools' }, join(ROOT, 'config/local/machine-tools')],
   [{ url: 'http://127.0.0.1:9000/mcp' }, undefined],
 ])('the tool server %j of the demo starts in %s', (server, cwd) => {
-  const copy: { cwd?: string } = { ...server };
+  const copy: ConfigDocument = { ...server };
   fromLocal(copy);
-  expect(copy.cwd).toBe(cwd);
+  expect(copy['cwd']).toBe(cwd);
 });
