@@ -31,7 +31,8 @@ export async function layFoundation(options: ServiceOptions) {
   const own = await createRegistry({ ...registryOptions(config), now });
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
-  const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs });
+  const tenants = createTenants(config.tenancy, registry.current);
+  const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf: tenants.namespaceOf });
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
@@ -44,7 +45,7 @@ export async function layFoundation(options: ServiceOptions) {
     /** The registry of this replica; a reload of it is not announced to the other replicas. */
     own,
     registry,
-    tenants: createTenants(config.tenancy, registry.current),
+    tenants,
     reload: reportLoads(registry, config, logs.log),
     tracing,
     hub,

@@ -5,6 +5,8 @@ import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 export interface Tenants {
   /** Private addresses that requests of this pipeline may reach; null for those of `security.egress_allow`. */
   egressAllowOf(pipeline: string): readonly string[] | null;
+  /** Empty where it is not known or nobody shares this service. */
+  namespaceOf(pipeline: string): string;
   mayCall(caller: string, called: LoadedPipeline): boolean;
   /** Names of the pipelines of a namespace. */
   pipelinesOf(namespace: string): string[];
@@ -17,6 +19,7 @@ export function createTenants({ namespaces }: Tenancy, definitions: () => Snapsh
   const standingNamed = (name: string) => definitions().byName.get(name)?.standing ?? orphan;
   return {
     egressAllowOf: (pipeline) => standingNamed(pipeline).tenant?.egress_allow ?? null,
+    namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
     mayCall: (caller, called) => mayCall(standingNamed(caller), called.standing),
     pipelinesOf: (namespace) =>
       definitions()

@@ -22,7 +22,7 @@ export async function firstPrompt(
   const nothing = { step: found.step, text: null, missing: [] };
   const { stage } = pipeline.config;
   const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new Map() };
-  const rendered = await templates.render(found.template, runValues(run, now), null);
+  const rendered = await templates.render(found.template, runValues(run, now), { run: null, share: pipeline.name });
   if (!rendered.ok) return { ...nothing, error: rendered.msg };
   return { step: found.step, text: rendered.text, missing: rendered.missing, error: null };
 }

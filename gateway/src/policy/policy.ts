@@ -115,7 +115,7 @@ function compileRule(
     if (!names(call)) return 'no';
     if (pattern === undefined) return 'yes';
     if (call.input.length > MAX_TESTED_INPUT_CHARS) return 'untestable';
-    const found = matches(pattern, call.input);
+    const found = matches(pattern, call.input, call.agent);
     return typeof found === 'boolean' ? matchOf(found) : found.then(matchOf);
   };
   return { ok: true, rule: { view, match } };

@@ -1,5 +1,5 @@
 import type { ComputeLimit, SchemaResult } from '@signalbox/crds';
-import type { Compute, SchemaVerdict } from '@signalbox/crds/process/compute';
+import type { Compute, Owner, SchemaVerdict } from '@signalbox/crds/process/compute';
 
 type JsonObject = Record<string, unknown>;
 
@@ -8,7 +8,7 @@ export interface AnswerContract {
   schema: JsonObject;
   /** Appended to the system prompt. */
   instruction: string;
-  validate: (value: unknown, runId: string) => Promise<SchemaResult | ComputeLimit>;
+  validate: (value: unknown, owner: Owner) => Promise<SchemaResult | ComputeLimit>;
 }
 export type ContractResult = { ok: true; contract: AnswerContract | null } | { ok: false; message: string };
 
@@ -38,12 +38,12 @@ export class AnswerContracts {
   }
 
   /** At once where the schema is small or known. */
-  get(schema: JsonObject | null): ContractResult | Promise<ContractResult> {
+  get(schema: JsonObject | null, agent: string): ContractResult | Promise<ContractResult> {
     if (schema === null) return { ok: true, contract: null };
     const text = JSON.stringify(schema);
     const found = this.known.get(text);
     if (found) return this.keep(text, found);
-    const checked = this.compute.checkSchema(schema);
+    const checked = this.compute.checkSchema(schema, agent);
     const keep = (verdict: SchemaVerdict) => this.keep(text, this.contractOf(schema, text, verdict));
     return checked instanceof Promise ? checked.then(keep) : keep(checked);
   }
@@ -58,7 +58,7 @@ export class AnswerContracts {
   private contractOf(schema: JsonObject, text: string, verdict: SchemaVerdict): ContractResult {
     if (!verdict.ok) return { ok: false, message: verdict.msg };
     const instruction = `\n\nYour final answer must be one JSON object and nothing else, valid against this JSON Schema:\n${text}`;
-    const validate: AnswerContract['validate'] = (value, runId) => this.compute.validate(schema, value, runId);
+    const validate: AnswerContract['validate'] = (value, owner) => this.compute.validate(schema, value, owner);
     return { ok: true, contract: { schema, instruction, validate } };
   }
 }

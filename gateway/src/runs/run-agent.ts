@@ -202,10 +202,10 @@ class AgentRun {
   private async answer(generated: Answered): Promise<RunOutcome | null> {
     const { reply } = generated;
     const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    const { contract } = this.job;
+    const { contract, runId, agent } = this.job;
     if (!contract) return this.complete(text, reply.finish, null);
     const output = extractJson(text);
-    const checked = isObject(output) ? await contract.validate(output, this.job.runId) : NO_OBJECT;
+    const checked = isObject(output) ? await contract.validate(output, { run: runId, share: agent.name }) : NO_OBJECT;
     if ('reason' in checked)
       return this.fail('output_invalid', `the answer cannot be checked against its schema: ${checked.msg}`, false);
     const problem = checked.ok ? null : describe(checked.errors);

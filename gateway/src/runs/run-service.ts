@@ -86,7 +86,8 @@ export class RunService {
   /** Starts a run, or returns the one that has its idempotency key. */
   submit(params: AgentRunParams, watcher: RunWatcher): Submitted | Promise<Submitted> {
     const agent = this.deps.agent(params.agent);
-    const contract = this.contracts.get(agent ? mergeSchemas(agent.config.output_schema, params.output_schema) : null);
+    const schema = agent ? mergeSchemas(agent.config.output_schema, params.output_schema) : null;
+    const contract = this.contracts.get(schema, params.agent);
     const start = (known: ContractResult) => this.start({ params, watcher, agent, contract: known });
     return contract instanceof Promise ? contract.then(start) : start(contract);
   }

@@ -23,7 +23,7 @@ import { askForTool } from './tool-approval.ts';
 import type { ApprovalsOfRun } from '../human/approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 type AnyAgentStep = Extract<AnyStep, { executor: 'gateway' | 'external' }>;
 
@@ -94,7 +94,7 @@ async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): P
 
 const read = ({ compute }: AgentStepDeps, { step, ctx }: Question, reply: AgentReply) =>
   parseAnswer(reply.output ?? extractJson(reply.text), step.output_schema, (schema, value) =>
-    compute.validate(schema, value, ctx.run.id),
+    compute.validate(schema, value, ownerOf(ctx.run)),
   );
 
 const uncheckable = ({ reason, msg }: ComputeLimit, facts: CallFacts): Performed => ({

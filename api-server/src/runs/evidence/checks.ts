@@ -8,7 +8,7 @@ import { renderJson, type PipelineEnv, type Rendering } from '../prompt/renderin
 import { parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { Begun } from './step-execution.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 import { answerValues, type Subject } from './verify.ts';
 
 export interface ShellResult {
@@ -49,7 +49,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
     declared.map((check) =>
       runCheck(deps, check, {
         values,
-        owner: run.id,
+        owner: ownerOf(run),
         pipeline: run.pipeline.name,
         signal: subject.signal,
         missing: noteMissing(`check ${check.name}`, begun),

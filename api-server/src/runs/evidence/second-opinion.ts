@@ -4,6 +4,7 @@ import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { SecondOpinion } from '../state/model.ts';
+import { ownerOf } from '../prompt/templates.ts';
 import { askAgent } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
 import { type PriceOf, spend } from '../state/cost.ts';
@@ -70,7 +71,7 @@ async function ask(
   const { model, provider, usage } = (reply.ok ? reply : reply.spent) ?? NOTHING;
   if (usage) spend(priceOf, begun, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
   const used = { ...nothing, model, provider, ...usage };
-  const validate: Validate = (schema, value) => compute.validate(schema, value, begun.run.id);
+  const validate: Validate = (schema, value) => compute.validate(schema, value, ownerOf(begun.run));
   if (reply.ok) return { ...used, ...(await read(reply, opinion, validate)) };
   return { ...used, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
 }

@@ -7,7 +7,7 @@ import { secondOpinion, type Backends } from './second-opinion.ts';
 import type { PriceOf } from '../state/cost.ts';
 import type { Answer } from '../state/step-kind.ts';
 import type { Begun } from './step-execution.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface OpinionDeps {
   backends: Backends;
@@ -75,7 +75,7 @@ async function holds(
   values: Record<string, unknown>,
 ): Promise<boolean> {
   if (verifier.when === undefined) return true;
-  const result = await deps.templates.evaluate(verifier.when, values, run.id);
+  const result = await deps.templates.evaluate(verifier.when, values, ownerOf(run));
   if (result.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
   const why = `${result.msg}, in ${verifier.when}`;
@@ -97,7 +97,7 @@ export async function renderOr(
   builtInPrompt: string,
 ): Promise<string> {
   if (template === undefined) return builtInPrompt;
-  const rendered = await templates.render(template, values, begun.run.id);
+  const rendered = await templates.render(template, values, ownerOf(begun.run));
   if (!rendered.ok) {
     const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;
     begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });

@@ -12,6 +12,7 @@ import {
   type Group,
 } from './group.ts';
 import { runValues } from '../prompt/run-values.ts';
+import { ownerOf } from '../prompt/templates.ts';
 import { expressionFailure } from '../prompt/when.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
@@ -35,7 +36,7 @@ async function evaluateList(
   run: ActiveRun,
   { fan_out: { over, max_items: max } }: FanOutStep,
 ): Promise<unknown[] | Failure> {
-  const result = await deps.templates.evaluate(over, runValues(run, deps.now()), run.id);
+  const result = await deps.templates.evaluate(over, runValues(run, deps.now()), ownerOf(run));
   if (!result.ok) return expressionFailure(result.reason, `over: ${result.msg}, in ${over}`, 'fan_out_failed');
   if (!Array.isArray(result.value)) return failed(`over does not yield a list: ${over}`);
   if (result.value.length > max) return failed(`over yields ${result.value.length} items, max_items is ${max}`);

@@ -4,7 +4,7 @@ import type { StepContext } from '../state/step-context.ts';
 import { noteMissing } from '../evidence/warnings.ts';
 import { templateFailure } from './rendering.ts';
 import { runValues } from './run-values.ts';
-import type { Templates } from './templates.ts';
+import { ownerOf, type Templates } from './templates.ts';
 
 /** Longest prompt after rendering, in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 256 * 1024;
@@ -19,7 +19,7 @@ export async function renderPrompt(
   step: { prompt_template: string },
 ): Promise<{ ok: true; raw: RawResponse } | Failure> {
   const values = runValues(run, deps.now(), locals);
-  const rendered = await deps.templates.render(step.prompt_template, values, run.id);
+  const rendered = await deps.templates.render(step.prompt_template, values, ownerOf(run));
   if (!rendered.ok) return templateFailure(rendered, 'prompt_template');
   if (Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
     const { largest } = rendered;

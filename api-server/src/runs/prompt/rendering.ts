@@ -1,3 +1,4 @@
+import type { Owner } from '@signalbox/crds/process/compute';
 import { failure, type Failure } from '../state/executor.ts';
 import type { Templates } from './templates.ts';
 
@@ -15,8 +16,7 @@ export interface Rendering {
   templates: Templates;
   env: PipelineEnv;
   values: Record<string, unknown>;
-  /** The run that it is for; null where there is none. */
-  owner: string | null;
+  owner: Owner;
   /** The author's key that holds the text; every failure names it. */
   field?: string;
   /** Called with every value that a template uses and that does not exist; it is rendered as empty text. */

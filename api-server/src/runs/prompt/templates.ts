@@ -6,7 +6,7 @@ import {
   type Evaluated,
   type Rendered,
 } from '@signalbox/crds';
-import { type Compute, INLINE, sizeOfValues } from '@signalbox/crds/process/compute';
+import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
@@ -16,25 +16,30 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Templates and expressions of definitions, each compiled once. What takes little work is computed in place, the rest in a thread that
- * ends when it takes too long. `owner` is the id of the run that it is for.
+ * ends when it takes too long. The pipelines that need a thread take turns.
  */
 export interface Templates {
-  render(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
+  render(source: string, values: Values, owner: Owner): Promise<Rendered | ComputeLimit>;
   /** Limited to the allow-list, whatever the service allows: where values must be distinguished from the author's text. */
-  renderStrict(source: string, values: Values, owner: string | null): Promise<Rendered | ComputeLimit>;
+  renderStrict(source: string, values: Values, owner: Owner): Promise<Rendered | ComputeLimit>;
   /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
   renderNow(source: string, values: Values): Rendered | ComputeLimit;
-  evaluate(source: string, values: Values, owner: string | null): Promise<Evaluated | ComputeLimit>;
+  evaluate(source: string, values: Values, owner: Owner): Promise<Evaluated | ComputeLimit>;
   /** Why a template cannot be compiled; null where it can. */
   problemOf(source: string): string | null;
   /** Whether two evaluations of this run took too long, so that it may not go on. */
-  isBarred(owner: string): boolean;
+  isBarred(run: string): boolean;
 }
 
 interface TemplatesOptions {
   sandbox: boolean;
   compute: Pick<Compute, 'inThread' | 'isBarred'>;
 }
+
+export const ownerOf = ({ id, pipeline }: { id: string; pipeline: { name: string } }): Owner => ({
+  run: id,
+  share: pipeline.name,
+});
 
 const tooHeavy = computeLimit('it takes too much work');
 
@@ -51,7 +56,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
   };
   const renderWith = async (
     compile: typeof template,
-    { source, values, owner }: { source: string; values: Values; owner: string | null },
+    { source, values, owner }: { source: string; values: Values; owner: Owner },
   ) => {
     const compiled = compile(source);
     const rendered = compiled.ok && !compiled.template.counted ? tooHeavy : inPlace(compile, source, values);

@@ -1,7 +1,7 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import { runValues } from './run-values.ts';
-import type { Templates } from './templates.ts';
+import { ownerOf, type Templates } from './templates.ts';
 
 /** An expression that could not be evaluated: because of what it says, or of how long it took. */
 export const expressionFailure = (reason: string, message: string, type = 'expression_failed'): Failure =>
@@ -20,7 +20,7 @@ export async function evaluateWhen(
   when: string | undefined,
 ): Promise<'run' | 'skip' | Failure> {
   if (when === undefined) return 'run';
-  const result = await templates.evaluate(when, runValues(run, now(), locals), run.id);
+  const result = await templates.evaluate(when, runValues(run, now(), locals), ownerOf(run));
   if (result.ok) return result.value === true ? 'run' : 'skip';
   if (result.reason !== 'missing') return expressionFailure(result.reason, `when: ${result.msg}, in ${when}`);
   const message = `when: ${result.msg}, in ${when}; the step is skipped`;

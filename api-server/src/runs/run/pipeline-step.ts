@@ -6,7 +6,7 @@ import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { ChildOutcome, SubRuns } from './sub-run.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface PipelineStepDeps {
   runChild: SubRuns['run'];
@@ -62,7 +62,7 @@ async function renderContext(
     templates: deps.templates,
     env: NO_ENV,
     values,
-    owner: run.id,
+    owner: ownerOf(run),
     field: 'context',
     missing: noteMissing('the context', { run, name }),
   });

@@ -8,7 +8,7 @@ import { renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { StepError } from '../state/model.ts';
 import type { StepContext } from '../state/step-context.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface FailureWebhookDeps {
   templates: Templates;
@@ -36,7 +36,7 @@ export async function callFailureWebhook(
   const rendering: Rendering = {
     ...deps,
     values: runValues(run, deps.now(), { ...locals, error }),
-    owner: run.id,
+    owner: ownerOf(run),
     missing: noteMissing('on_failure.webhook', { run, name }),
   };
   const request = await renderRequest({ ...hook, method: 'POST' }, rendering, said);

@@ -13,7 +13,7 @@ import {
   type StepKind,
 } from '../state/step-kind.ts';
 import type { AnyStep } from '../state/step-context.ts';
-import type { Templates } from '../prompt/templates.ts';
+import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface WebhookStepDeps {
   http: AuthorHttp;
@@ -29,7 +29,7 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
       const step = ctx.step as Extract<AnyStep, { executor: 'webhook' }>;
       const values = runValues(ctx.run, deps.now(), ctx.locals);
       const missing = noteMissing('the request', ctx);
-      const rendering = { templates: deps.templates, env: deps.env, values, missing, owner: ctx.run.id };
+      const rendering = { templates: deps.templates, env: deps.env, values, missing, owner: ownerOf(ctx.run) };
       const request = await renderRequest(step, rendering);
       if (!request.ok) return request;
       const refused = refuseBlanks(ctx);

@@ -1,22 +1,23 @@
 import type { ComputeLimit } from '../../language/compute-limit.ts';
 import { compileJsonSchema, type CompiledJsonSchema, type SchemaResult } from '../../language/json-schema.ts';
+import type { Owner } from './fair-queue.ts';
 import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
 import type { ResultOf, SchemaVerdict, Task } from './task.ts';
 import { createWorkerPool, type PoolLimits } from './worker-pool.ts';
 
 /**
  * Computes what others wrote: in place where that takes no time to speak of, else in a thread that is ended when it takes too long.
- * `owner` names what the work is for; after two tasks that ended their thread no more are taken for it.
+ * After two tasks that ended their thread no more are taken for their run. Shares (pipelines, agents) take turns.
  */
 export interface Compute {
   /** In a thread, whatever the size. */
-  inThread<T extends Task>(task: T, owner?: string | null): Promise<ResultOf<T> | ComputeLimit>;
+  inThread<T extends Task>(task: T, owner: Owner): Promise<ResultOf<T> | ComputeLimit>;
   /** At once where the schema is small. */
-  checkSchema(schema: unknown): SchemaVerdict | Promise<SchemaVerdict>;
-  validate(schema: object, value: unknown, owner?: string | null): Promise<SchemaResult | ComputeLimit>;
+  checkSchema(schema: unknown, share: string): SchemaVerdict | Promise<SchemaVerdict>;
+  validate(schema: object, value: unknown, owner: Owner): Promise<SchemaResult | ComputeLimit>;
   /** Whether a pattern is found in a text. Null where that took too long. */
-  matches(pattern: string, text: string): boolean | Promise<boolean | null>;
-  isBarred(owner: string): boolean;
+  matches(pattern: string, text: string, share: string): boolean | Promise<boolean | null>;
+  isBarred(run: string): boolean;
   close(): Promise<void>;
 }
 
@@ -49,8 +50,8 @@ export function createCompute(limits: PoolLimits): Compute {
     return fresh;
   };
 
-  const judge = async (text: string): Promise<SchemaVerdict> => {
-    const result = await pool.run({ kind: 'schema', schema: text }, null);
+  const judge = async (text: string, share: string): Promise<SchemaVerdict> => {
+    const result = await pool.run({ kind: 'schema', schema: text }, { run: null, share });
     if ('reason' in result) return { ok: false, msg: `JSON Schema cannot be compiled: ${result.msg}` };
     if (verdicts.size >= MAX_VERDICTS) verdicts.delete(verdicts.keys().next().value as string);
     verdicts.set(text, result);
@@ -58,25 +59,25 @@ export function createCompute(limits: PoolLimits): Compute {
   };
 
   return {
-    inThread: (task, owner = null) => pool.run(task, owner),
+    inThread: pool.run,
     isBarred: pool.isBarred,
     close: pool.close,
-    checkSchema: (schema) => {
+    checkSchema: (schema, share) => {
       if (typeof schema !== 'object' || schema === null) return verdictOf(compileJsonSchema(schema));
       const { inline, text } = knownSchema(schema);
-      return inline ? verdictOf(inline.compiled) : (verdicts.get(text) ?? judge(text));
+      return inline ? verdictOf(inline.compiled) : (verdicts.get(text) ?? judge(text, share));
     },
-    validate: async (schema, value, owner = null) => {
+    validate: async (schema, value, owner) => {
       const { inline, text } = knownSchema(schema);
       if (inline && isInlineValue(value, inline.patterns)) return check(inline.compiled, value);
       return pool.run({ kind: 'answer', schema: text, value }, owner);
     },
-    matches: (pattern, text) => {
+    matches: (pattern, text, share) => {
       const compiled = inlinePattern(pattern);
       if (compiled && !compiled.ok) return false;
       if (compiled && compiled.size * text.length <= INLINE.patternWork) return compiled.test(text);
       return pool
-        .run({ kind: 'pattern', pattern, text }, null)
+        .run({ kind: 'pattern', pattern, text }, { run: null, share })
         .then((result) => ('found' in result ? result.found : null));
     },
   };
@@ -92,5 +93,6 @@ function isInlineValue(value: unknown, patterns: number): boolean {
   return bytes <= INLINE.answerBytes && bytes * patterns <= INLINE_PATTERN_BYTES;
 }
 
+export type { Owner } from './fair-queue.ts';
 export { INLINE, sizeOfValues } from './inline.ts';
 export type { SchemaVerdict } from './task.ts';

@@ -1,30 +1,30 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ComputeLimit, computeLimit } from '../../language/compute-limit.ts';
+import { FairQueue, type Owner, type QueueLimits } from './fair-queue.ts';
 import type { ResultOf, Task, ThreadMessage } from './task.ts';
 
-export interface PoolLimits {
+export interface PoolLimits extends Partial<QueueLimits> {
   /** Milliseconds of one task. */
   timeoutMs: number;
   /** Heap of one thread. */
   memoryMib?: number;
   threads?: number;
-  maxWaiting?: number;
   /** Milliseconds after which a thread without work ends. */
   idleMs?: number;
 }
 
 export interface WorkerPool {
-  /** Tasks of one owner are computed one after the other. */
-  run<T extends Task>(task: T, owner: string | null): Promise<ResultOf<T> | ComputeLimit>;
-  /** Whether two tasks of this owner ended their thread: no further one is taken. */
-  isBarred(owner: string): boolean;
+  /** Tasks of one run are computed one after the other, and shares take turns. */
+  run<T extends Task>(task: T, owner: Owner): Promise<ResultOf<T> | ComputeLimit>;
+  /** Whether two tasks of this run ended their thread: no further one is taken. */
+  isBarred(run: string): boolean;
   close(): Promise<void>;
 }
 
 interface Entry {
   task: Task;
-  owner: string | null;
+  owner: Owner;
   settle(result: unknown): void;
 }
 
@@ -37,8 +37,8 @@ interface Thread {
 
 const START_MS = 30_000;
 const MAX_ENDED = 2;
-/** Owners whose tasks ended a thread that are remembered. */
-const MAX_OWNERS = 10_000;
+/** Runs whose tasks ended a thread that are remembered. */
+const MAX_RUNS = 10_000;
 
 /**
  * Threads for what others wrote: a task that takes too long or too much memory ends with its thread, and the next one gets a new
@@ -49,22 +49,26 @@ export function createWorkerPool({
   memoryMib = 128,
   threads: maxThreads = Math.min(2, availableParallelism()),
   maxWaiting = 256,
+  maxPerShare = Math.ceil(maxWaiting / 4),
+  groupOf = () => '',
   idleMs = 30_000,
 }: PoolLimits): WorkerPool {
-  const waiting: Entry[] = [];
+  const waiting = new FairQueue<Entry>({ maxWaiting, maxPerShare, groupOf });
   const threads = new Set<Thread>();
   const ended = new Map<string, number>();
   let closed = false;
 
-  const isBarred = (owner: string) => (ended.get(owner) ?? 0) >= MAX_ENDED;
-  const isBusy = (owner: string | null) => owner !== null && [...threads].some(({ entry }) => entry?.owner === owner);
+  const isBarred = (run: string) => (ended.get(run) ?? 0) >= MAX_ENDED;
+  const isRefused = ({ owner: { run } }: Entry) => run !== null && isBarred(run);
+  const isReady = ({ owner: { run } }: Entry) =>
+    run === null || ![...threads].some(({ entry }) => entry?.owner.run === run);
 
-  const countEnd = (owner: string | null) => {
-    if (owner === null) return;
-    const count = (ended.get(owner) ?? 0) + 1;
-    ended.delete(owner);
-    ended.set(owner, count);
-    if (ended.size > MAX_OWNERS) ended.delete(ended.keys().next().value as string);
+  const countEnd = ({ run }: Owner) => {
+    if (run === null) return;
+    const count = (ended.get(run) ?? 0) + 1;
+    ended.delete(run);
+    ended.set(run, count);
+    if (ended.size > MAX_RUNS) ended.delete(ended.keys().next().value as string);
   };
 
   /** Ends a thread with its task; the thread may be in the middle of it. */
@@ -119,26 +123,13 @@ export function createWorkerPool({
 
   const idleThread = () => [...threads].find(({ ready, entry }) => ready && !entry);
 
-  /** The next entry whose owner has nothing in a thread. Those of a barred owner are settled on the way. */
-  const takeEntry = (): Entry | null => {
-    for (let at = 0; at < waiting.length; at++) {
-      const entry = waiting[at] as Entry;
-      const isRefused = entry.owner !== null && isBarred(entry.owner);
-      if (!isRefused && isBusy(entry.owner)) continue;
-      waiting.splice(at, 1);
-      if (!isRefused) return entry;
-      entry.settle(barred());
-      at -= 1;
-    }
-    return null;
-  };
-
   /** Gives idle threads an entry, then starts threads for what is left. */
   const next = (): void => {
     for (;;) {
       const thread = idleThread();
       if (!thread && threads.size >= maxThreads) return;
-      const entry = takeEntry();
+      for (const refused of waiting.drain(isRefused)) refused.settle(barred());
+      const entry = waiting.take(isReady);
       if (!entry) return;
       if (thread) {
         thread.entry = entry;
@@ -149,16 +140,15 @@ export function createWorkerPool({
 
   return {
     isBarred,
-    run: <T extends Task>(task: T, owner: string | null) =>
+    run: <T extends Task>(task: T, owner: Owner) =>
       new Promise<ResultOf<T> | ComputeLimit>((settle) => {
-        if (closed || waiting.length >= maxWaiting) return settle(computeLimit('too much waits to be computed'));
-        if (owner !== null && isBarred(owner)) return settle(barred());
-        waiting.push({ task, owner, settle });
+        if (closed) return settle(computeLimit('the service stops'));
+        waiting.add({ task, owner, settle })?.settle(tooMany());
         next();
       }),
     close: async () => {
       closed = true;
-      for (const { settle } of waiting.splice(0)) settle(computeLimit('the service stops'));
+      for (const { settle } of waiting.drain()) settle(computeLimit('the service stops'));
       const workers = [...threads].map(({ worker }) => worker);
       for (const thread of threads) {
         threads.delete(thread);
@@ -170,6 +160,8 @@ export function createWorkerPool({
   };
 }
 
+const tooMany = () =>
+  computeLimit('too many evaluations wait for a thread, most of them of the same pipeline or agent');
 const barred = () => computeLimit('two evaluations before it took too long or too much memory');
 
 const reasonOf = (error: unknown, memoryMib: number): string =>
