@@ -1,9 +1,9 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { OUTCOMES } from '../../runs/state/model.ts';
+import { OUTCOMES, STAGES } from '../../runs/state/model.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
-import { type UnmarkedFilter, unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
+import { unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
 import {
   type FeedbackLookup,
   type MarkResult,
@@ -12,8 +12,12 @@ import {
   markStep,
   runFeedback,
   stepFeedback,
+  withdrawRunMark,
+  withdrawStepMark,
+  type WithdrawResult,
 } from '../../store/tables/feedback.ts';
 import type { Actor } from '../actor.ts';
+import { count, DefinitionName, line } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
 import { type MarkingQueue, markingQueueView } from '../views/analytics/marking.ts';
@@ -34,8 +38,17 @@ export const Mark = component(
 );
 export type Mark = z.output<typeof Mark>;
 
+/** Query of the marking queue. A fan-out step stands for its branches. */
+export const MarkingQuery = z.strictObject({
+  pipeline: DefinitionName.optional(),
+  step: line(160).optional(),
+  stage: z.enum(STAGES).optional(),
+  limit: count(1, 200).default(20),
+});
+export type MarkingQuery = z.output<typeof MarkingQuery>;
+
 export interface FeedbackDeps {
-  database: Pick<Database, 'db' | 'write'>;
+  database: Pick<Database, 'db' | 'write' | 'reader'>;
   now(): number;
 }
 
@@ -45,14 +58,31 @@ export interface Feedback {
   markRun(runId: string, mark: Mark, actor: Actor): Promise<RunFeedback>;
   /** Throws `not_found`, and `conflict` while the step runs. */
   markStep(runId: string, stepName: string, mark: Mark, actor: Actor): Promise<StepFeedback>;
+  /** Answers the mark that was taken back. Throws `not_found`, also where there is no mark. */
+  withdrawRunMark(runId: string, actor: Actor): Promise<RunFeedback>;
+  withdrawStepMark(runId: string, stepName: string, actor: Actor): Promise<StepFeedback>;
   ofRun(runId: string): Promise<RunFeedback | null>;
   ofStep(runId: string, stepName: string): Promise<StepFeedback | null>;
   /** Results without a mark, the newest run first. */
-  unmarked(filter: UnmarkedFilter, limit: number): Promise<MarkingQueue>;
+  unmarked(query: MarkingQuery, signal: AbortSignal): Promise<MarkingQueue>;
 }
 
 export function createFeedback({ database, now }: FeedbackDeps): Feedback {
   const { db, write } = database;
+  const marking = ({ feedback, before }: Marked, actor: Actor): Change => ({
+    actor,
+    at: now(),
+    action: 'mark',
+    runId: feedback.runId,
+    outcome: before === null ? feedback.outcome : `${feedback.outcome}, was ${before}`,
+  });
+  const withdrawal = ({ runId, outcome }: RunMark, actor: Actor): Change => ({
+    actor,
+    at: now(),
+    action: 'withdraw_mark',
+    runId,
+    outcome: `was ${outcome}`,
+  });
   const given = (runId: string, mark: Mark, { name }: Actor) => ({
     runId,
     ...mark,
@@ -65,7 +95,7 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
         marked(
           await write(async (tx) => {
             const result = await markRun(tx, given(runId, mark, actor));
-            await audit(tx, result, { actor, at: now(), target: ['run', runId] });
+            if (result.kind === 'marked') await audit(tx, marking(result, actor), ['run', runId]);
             return result;
           }),
         ),
@@ -75,7 +105,27 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
         marked(
           await write(async (tx) => {
             const result = await markStep(tx, { ...given(runId, mark, actor), stepName });
-            await audit(tx, result, { actor, at: now(), target: ['step', stepName] });
+            if (result.kind === 'marked') await audit(tx, marking(result, actor), ['step', stepName]);
+            return result;
+          }),
+        ),
+      ),
+    withdrawRunMark: async (runId, actor) =>
+      runFeedbackView(
+        withdrawn(
+          await write(async (tx) => {
+            const result = await withdrawRunMark(tx, runId);
+            if (result.kind === 'withdrawn') await audit(tx, withdrawal(result.feedback, actor), ['run', runId]);
+            return result;
+          }),
+        ),
+      ),
+    withdrawStepMark: async (runId, stepName, actor) =>
+      stepFeedbackView(
+        withdrawn(
+          await write(async (tx) => {
+            const result = await withdrawStepMark(tx, runId, stepName);
+            if (result.kind === 'withdrawn') await audit(tx, withdrawal(result.feedback, actor), ['step', stepName]);
             return result;
           }),
         ),
@@ -88,31 +138,31 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
       const mark = found(await stepFeedback(db, runId, stepName));
       return mark && stepFeedbackView(mark);
     },
-    unmarked: async (filter, limit) => markingQueueView(await unmarkedSteps(db, filter, limit)),
+    unmarked: async ({ limit, ...filter }, signal) =>
+      markingQueueView(await unmarkedSteps(database.reader(signal), filter, limit)),
   };
 }
 
-interface Marking {
+type Marked = Extract<MarkResult<RunMark>, { kind: 'marked' }>;
+
+interface Change {
   actor: Actor;
   at: number;
-  target: ['run' | 'step', string];
+  action: 'mark' | 'withdraw_mark';
+  runId: string;
+  outcome: string;
 }
 
-/** In the transaction of the mark, because marks decide on promotion: what was judged, and what that overwrote. */
-async function audit(tx: Tx, result: MarkResult<RunMark>, { actor, at, target }: Marking): Promise<void> {
-  if (result.kind !== 'marked') return;
-  const { feedback, before } = result;
-  const [targetType, name] = target;
+/** In the transaction of the change, because marks decide on promotion: what was judged, and what was there before. */
+async function audit(tx: Tx, { actor, at, ...change }: Change, [targetType, target]: ['run' | 'step', string]) {
   await insertAudit(tx, {
     ts: at,
     actor: actor.name,
     actorKind: actor.kind,
     role: actor.role,
-    action: 'mark',
     targetType,
-    target: name,
-    runId: feedback.runId,
-    outcome: before === null ? feedback.outcome : `${feedback.outcome}, was ${before}`,
+    target,
+    ...change,
     priorYaml: null,
     requestId: actor.requestId,
   });
@@ -128,6 +178,19 @@ function marked<T>(result: MarkResult<T>): T {
       throw unknown();
     case 'running':
       throw new AppError('conflict', 'the step is still running and has no result to judge');
+    default:
+      return result satisfies never;
+  }
+}
+
+function withdrawn<T>(result: WithdrawResult<T>): T {
+  switch (result.kind) {
+    case 'withdrawn':
+      return result.feedback;
+    case 'not_found':
+      throw unknown();
+    case 'not_marked':
+      throw new AppError('not_found', 'there is no mark to withdraw');
     default:
       return result satisfies never;
   }

@@ -25,6 +25,9 @@ export type MarkResult<T> =
   | { kind: 'not_found' }
   | { kind: 'running' };
 
+/** `feedback`: the mark that was withdrawn. `not_marked`: there is nothing to withdraw. */
+export type WithdrawResult<T> = { kind: 'withdrawn'; feedback: T } | { kind: 'not_found' } | { kind: 'not_marked' };
+
 export type FeedbackLookup<T> = { kind: 'found'; feedback: T | null } | { kind: 'not_found' };
 
 /** Marks a run or overwrites its mark; production marks move the roll-up in the same transaction (Orchestration 3 and 6). */
@@ -75,17 +78,73 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
     .values(row)
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
-  const labels = [step.pipeline_name, family(mark.stepName), step.agent ?? '', step.model ?? '', step.provider ?? ''];
-  const moved = moves('step_feedback_total', labels, { from: before?.outcome, to: mark.outcome });
+  const moved = moves('step_feedback_total', labelsOf(step, mark.stepName), {
+    from: before?.outcome,
+    to: mark.outcome,
+  });
   if (step.stage === 'production') await addCounters(tx, moved);
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
-/** A new mark adds one; another outcome takes it from the old one; the same outcome changes nothing. */
-function moves(metric: string, labels: string[], { from, to }: { from: string | undefined; to: string }): Counter[] {
+/** Takes the mark of a run back; what it added to the roll-up goes with it, in the same transaction. */
+export async function withdrawRunMark(tx: Tx, runId: string): Promise<WithdrawResult<RunFeedback>> {
+  await tx.lock(`mark ${runId}`);
+  const run = await tx.db
+    .selectFrom('runs')
+    .select(['pipeline_name', 'stage'])
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  if (!run) return { kind: 'not_found' };
+  const row = await tx.db.deleteFrom('run_feedback').where('run_id', '=', runId).returningAll().executeTakeFirst();
+  if (!row) return { kind: 'not_marked' };
+  const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: row.outcome });
+  if (run.stage === 'production') await addCounters(tx, moved);
+  return { kind: 'withdrawn', feedback: toFeedback(row) };
+}
+
+/** The same for one step execution. */
+export async function withdrawStepMark(tx: Tx, runId: string, stepName: string): Promise<WithdrawResult<StepFeedback>> {
+  await tx.lock(`mark ${runId}`);
+  const step = await tx.db
+    .selectFrom('step_executions')
+    .select(['pipeline_name', 'stage', 'agent', 'model', 'provider'])
+    .where('run_id', '=', runId)
+    .where('step_name', '=', stepName)
+    .executeTakeFirst();
+  if (!step) return { kind: 'not_found' };
+  const row = await tx.db
+    .deleteFrom('step_feedback')
+    .where('run_id', '=', runId)
+    .where('step_name', '=', stepName)
+    .returningAll()
+    .executeTakeFirst();
+  if (!row) return { kind: 'not_marked' };
+  const moved = moves('step_feedback_total', labelsOf(step, stepName), { from: row.outcome });
+  if (step.stage === 'production') await addCounters(tx, moved);
+  return { kind: 'withdrawn', feedback: toFeedback(row) };
+}
+
+interface MarkedStep {
+  pipeline_name: string;
+  agent: string | null;
+  model: string | null;
+  provider: string | null;
+}
+
+const labelsOf = (step: MarkedStep, stepName: string): string[] => [
+  step.pipeline_name,
+  family(stepName),
+  step.agent ?? '',
+  step.model ?? '',
+  step.provider ?? '',
+];
+
+/** A new mark adds one; another outcome takes it from the old one; the same outcome changes nothing; none at all takes it. */
+function moves(metric: string, labels: string[], { from, to }: { from?: string | undefined; to?: string }): Counter[] {
   if (from === to) return [];
-  const taken = from === undefined ? [] : [{ metric, labels: [...labels, from], value: -1 }];
-  return [...taken, { metric, labels: [...labels, to], value: 1 }];
+  const one = (outcome: string | undefined, value: number) =>
+    outcome === undefined ? [] : [{ metric, labels: [...labels, outcome], value }];
+  return [...one(from, -1), ...one(to, 1)];
 }
 
 export async function runFeedback(db: Kysely<Tables>, runId: string): Promise<FeedbackLookup<RunFeedback>> {

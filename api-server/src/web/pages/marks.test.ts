@@ -17,6 +17,22 @@ test('a mark reaches the run or the step and leads back to where it was made', a
   expect(body).toMatch(/value="correct" class="mark-correct"\s+aria-pressed="true"/);
 });
 
+test('a mark is withdrawn where it is shown, and then no button withdraws it', async () => {
+  const { post, deps, get } = await pagesWith({ details: [runDetail()] });
+  const page = `/ui/runs/${runDetail().id}`;
+  await post(`${page}/feedback`, { _csrf: VIEWER.csrf, outcome: 'correct' });
+  expect((await get(page)).body).toContain('Withdraw the mark');
+  const answer = await post(`${page}/feedback`, { _csrf: VIEWER.csrf, outcome: 'withdraw' });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, page]);
+  expect(deps.marks.at(-1)).toMatchObject({ stepName: null, mark: null, actor: { name: 'ada' } });
+  expect((await get(page)).body).not.toContain('Withdraw the mark');
+  await post(`${page}/feedback`, { _csrf: VIEWER.csrf, outcome: 'correct', step: 'triage' });
+  await post(`${page}/feedback`, { _csrf: VIEWER.csrf, outcome: 'withdraw', step: 'triage' });
+  expect(deps.marks.at(-1)).toMatchObject({ stepName: 'triage', mark: null });
+  const twice = await post(`${page}/feedback`, { _csrf: VIEWER.csrf, outcome: 'withdraw', step: 'triage' });
+  expect([twice.statusCode, twice.headers.location]).toEqual([303, `${page}?step=triage`]);
+});
+
 test('a mark in the queue leads back into the queue, and to no other site', async () => {
   const { post, get } = await pagesWith({ details: [runDetail()], unmarked: { steps: [unmarkedLine()], more: false } });
   const queue = '/ui/marking?pipeline=checkout-errors';

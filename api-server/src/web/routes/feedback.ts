@@ -1,9 +1,10 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
-import { Mark } from '../../service/feedback/feedback.ts';
+import { Mark, MarkingQuery } from '../../service/feedback/feedback.ts';
 import { idOf, StepName } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
 import { RunFeedback, RunFeedbackLookup, StepFeedback, StepFeedbackLookup } from '../../service/views/feedback.ts';
+import { MarkingQueue } from '../../service/views/analytics/marking.ts';
 import { route, type Route } from '../route.ts';
 
 const SUFFIX = '/feedback';
@@ -72,5 +73,42 @@ export const feedbackRoutes = ({ feedback }: Pick<Services, 'feedback'>): Route[
     answers: { 200: StepFeedbackLookup },
     refusals: ['not_found'],
     handler: async ({ params }) => ({ feedback: await feedback.ofStep(params.id, params.stepName) }),
+  }),
+  route({
+    method: 'DELETE',
+    url: '/runs/:id/feedback',
+    role: 'operator',
+    id: 'withdrawRunMark',
+    tag: 'feedback',
+    summary: 'Withdraw the mark of a run; answers the mark that is gone',
+    params: OfRun,
+    answers: { 200: RunFeedback },
+    refusals: ['not_found'],
+    handler: ({ params, actor }) => feedback.withdrawRunMark(params.id, actor),
+  }),
+  route({
+    method: 'DELETE',
+    url: '/runs/:id/steps/*',
+    role: 'operator',
+    id: 'withdrawStepMark',
+    tag: 'feedback',
+    summary: 'Withdraw the mark of a step; its name may hold a slash',
+    params: OfStep,
+    described,
+    answers: { 200: StepFeedback },
+    refusals: ['not_found'],
+    handler: ({ params, actor }) => feedback.withdrawStepMark(params.id, params.stepName, actor),
+  }),
+  route({
+    method: 'GET',
+    url: '/marking',
+    role: 'viewer',
+    id: 'listUnmarked',
+    tag: 'feedback',
+    summary: 'Answers of agents without a label, the newest run first',
+    query: MarkingQuery,
+    answers: { 200: MarkingQueue },
+    refusals: ['unavailable'],
+    handler: ({ query, request }) => feedback.unmarked(query, request.signal),
   }),
 ];

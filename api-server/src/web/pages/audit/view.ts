@@ -27,6 +27,8 @@ const ACTIONS = [
   'run',
   'rerun',
   'cancel',
+  'mark',
+  'withdraw_mark',
   'approve',
   'reject',
 ];

@@ -11,7 +11,7 @@ export function registerMarking(app: FastifyInstance, context: PageContext): voi
   app.get('/ui/marking', async (request, reply) => {
     const filters = readMarkingFilters(request.query as Record<string, unknown>);
     const model = markingView({
-      page: await deps.feedback.unmarked(filters, SHOWN),
+      page: await deps.feedback.unmarked({ ...filters, limit: SHOWN }, request.signal),
       filters,
       pipelines: deps.definitions
         .snapshot()

@@ -2,7 +2,7 @@ import type { ReplayReport } from '../../../service/views/replay.ts';
 import type { Budget } from '../diff/budget.ts';
 import { score, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
-import { markView } from '../run/step/mark.ts';
+import { markView, WITHDRAW } from '../run/step/mark.ts';
 import { sides } from './sides.ts';
 import { labelLook } from './words.ts';
 
@@ -80,7 +80,8 @@ function markOf(
   if (candidate === null || UNMARKABLE.has(status)) return null;
   const view = markView({ mark: null, step: candidate.step_name, operator, action: paths.runFeedback(id) });
   const outcomes = view.outcomes.map((one) => ({ ...one, pressed: one.value === outcome }));
-  return { ...view, outcomes, here: paths.replay(id) };
+  const present = outcome === null ? null : { title: `Marked ${outcome}`, withdraw: WITHDRAW };
+  return { ...view, outcomes, present, here: paths.replay(id) };
 }
 
 function confidenceWords({ recorded, candidate_confidence: now }: ReplayRow): string | null {

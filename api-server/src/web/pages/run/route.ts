@@ -6,7 +6,7 @@ import { unknownId } from '../../../service/fields.ts';
 import { AppError } from '@signalbox/crds';
 import { paths, safeReturn } from '../paths.ts';
 import { createLayout } from './graph/layout.ts';
-import { isOutcome } from './step/mark.ts';
+import { isOutcome, WITHDRAW } from './step/mark.ts';
 import { asTab } from './step-panel.ts';
 import { runView } from './view.ts';
 
@@ -67,11 +67,17 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     if (by === null) return reply;
     const form = (request.body ?? {}) as Record<string, unknown>;
     const { outcome } = form;
-    if (!isOutcome(outcome)) return sendProblem(context, request, reply, BAD_MARK);
     const stepName = textOf(form['step']);
-    const mark = { outcome, notes: textOf(form['notes'])?.slice(0, 4000) ?? null };
     const id = runIdOf(request);
-    await (stepName === null ? deps.feedback.markRun(id, mark, by) : deps.feedback.markStep(id, stepName, mark, by));
+    const { feedback } = deps;
+    if (outcome === WITHDRAW) {
+      const gone = stepName === null ? feedback.withdrawRunMark(id, by) : feedback.withdrawStepMark(id, stepName, by);
+      // A mark that was withdrawn meanwhile is not there, which is what was asked.
+      await gone.catch(unlessUnknown);
+    } else if (isOutcome(outcome)) {
+      const mark = { outcome, notes: textOf(form['notes'])?.slice(0, 4000) ?? null };
+      await (stepName === null ? feedback.markRun(id, mark, by) : feedback.markStep(id, stepName, mark, by));
+    } else return sendProblem(context, request, reply, BAD_MARK);
     const ofRun = paths.run(id, { step: stepName, tab: textOf(form['tab']) });
     return reply.redirect(form['next'] === undefined ? ofRun : safeReturn(form['next']), 303);
   });

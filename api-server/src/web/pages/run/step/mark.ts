@@ -7,10 +7,13 @@ const OUTCOMES = [
   { value: 'incorrect', label: 'Incorrect', icon: 'cross', key: 'n' },
 ] as const;
 
+/** What the form sends in place of an outcome to take the mark back. */
+export const WITHDRAW = 'withdraw';
+
 export const isOutcome = (value: unknown): value is Mark['outcome'] =>
   OUTCOMES.some((outcome) => outcome.value === value);
 
-/** The three buttons of a mark; `keys`: the keys y, p and n act on this form. */
+/** The three buttons of a mark, and the one that withdraws it; `keys`: the keys y, p and n act on this form. */
 export function markView(input: {
   mark: Mark | null;
   step: string | null;
@@ -32,6 +35,6 @@ export function markView(input: {
     present:
       mark === null
         ? null
-        : { word: mark.outcome, title: `Marked ${mark.outcome}${by} on ${exactTime(mark.submitted_at)}` },
+        : { withdraw: WITHDRAW, title: `Marked ${mark.outcome}${by} on ${exactTime(mark.submitted_at)}` },
   };
 }
