@@ -9,8 +9,8 @@ import { migrate } from './migrate.ts';
 import { openConnection } from './sqlite-connection.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-const DUMPS = join(import.meta.dirname, '../migrations/dumps');
-const dumps = readdirSync(DUMPS).filter((name) => name.endsWith('.sql'));
+const DUMPS = join(import.meta.dirname, '../migrations/dumps/sqlite');
+const dumps = readdirSync(DUMPS);
 const options = { autoMigrate: true, now: () => 1 };
 
 function scratch(): string {
@@ -86,9 +86,8 @@ async function freshSchema(folder: string): Promise<ReturnType<typeof schemaOf>>
 /** The ledger of the old rows and what was applied since. */
 const LEDGER = 'schema_migrations';
 
-test('a database of every released schema version is kept', () => {
-  expect(dumps).toContain('0001-initial.sql');
-  expect(dumps).toEqual(migrations.slice(0, dumps.length).map(({ id }) => `${id}.sql`));
+test('a database of every schema version before this one is kept', () => {
+  expect(dumps).toEqual(migrations.slice(0, -1).map(({ id }) => `${id}.sql`));
 });
 
 test.each(dumps)('%s upgrades to the schema of a new database, and keeps every row', async (dump) => {

@@ -25,7 +25,8 @@ export interface Migration {
 
 /**
  * All migrations, oldest first. To add one: a file `NNNN-name.ts` that exports a function from `TableWords` to SQL
- * statements (`0001-initial.ts` shows how), its tables in `../db/schema.ts`, and a line at the end of this list.
+ * statements (`0001-initial.ts` shows how), its tables in `../db/schema.ts`, a line at the end of this list, and the dumps
+ * of the version before it (`dumps/write.ts`).
  * Write every column type with a word (`${integer}` is 64 bits on both) and everything else so that both databases
  * take it; booleans are `${integer}` 0 or 1, JSON is `${text}`. A released migration is never changed.
  */
