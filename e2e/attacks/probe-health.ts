@@ -1,4 +1,6 @@
 const EVERY_MS = 100;
+/** The longest that `/health` may take during an attack. */
+export const MAX_HEALTH_MS = 2000;
 
 export interface HealthProbe {
   /** Milliseconds of the slowest answer so far, of one that is still awaited too. */

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseLocation } from '../../api-server/src/store/db/database.ts';
+import { postgresBinaries } from '../../api-server/src/store/fixtures/postgres-binaries.ts';
 import { startPostgres } from '../../api-server/src/store/fixtures/postgres-server.ts';
 import { connectionSettings, openSession } from '../../api-server/src/store/db/postgres-connection.ts';
 
 export type Kind = 'sqlite' | 'postgres';
+
+/** The embedded one, and Postgres where its programs are on this machine. */
+export const KINDS: readonly Kind[] = postgresBinaries() === null ? ['sqlite'] : ['sqlite', 'postgres'];
 
 /** Makes an empty database for each round. */
 export interface Databases extends AsyncDisposable {
@@ -32,4 +37,16 @@ export async function openDatabases(kind: Kind): Promise<Databases> {
     },
     [Symbol.asyncDispose]: () => server.remove(),
   };
+}
+
+/** What a database holds on the disk. */
+export async function bytesOf(location: DatabaseLocation): Promise<number> {
+  if ('file' in location) return statSync(location.file).size + statSync(`${location.file}-wal`).size;
+  const session = await openSession(connectionSettings(location.url, { statement: 0, lock: 0 }));
+  try {
+    const { rows } = await session.query({ text: 'SELECT pg_database_size(current_database()) AS bytes' });
+    return (rows[0] as { bytes: number }).bytes;
+  } finally {
+    await session.end();
+  }
 }
