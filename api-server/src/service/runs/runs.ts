@@ -62,9 +62,16 @@ export interface Runs {
 /** How long the search of a list may take. */
 const LIST_MS = 30_000;
 
-/** What no index answers looks through many runs, so it is read beside the event loop. */
-const readsMany = ({ q, labels, severity, source, agent, model }: RunFilter): boolean =>
-  [q, labels, severity, source, agent, model].some((value) => value !== undefined);
+/** One of these alone is answered by an index in the order of the list. */
+const INDEXED: ReadonlySet<string> = new Set<keyof RunFilter>(['status', 'pipeline', 'parent']);
+/** Rows that a list may skip in place. */
+const MAX_SKIPPED = 1_000;
+
+/** What may look through many runs is read beside the event loop. */
+function readsMany(filter: RunFilter, offset: number): boolean {
+  const [first, ...more] = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return offset > MAX_SKIPPED || more.length > 0 || (first !== undefined && !INDEXED.has(first[0]));
+}
 
 export function createRuns(deps: RunsDeps): Runs {
   const { db } = deps.database;
@@ -80,7 +87,7 @@ export function createRuns(deps: RunsDeps): Runs {
   return {
     list: async ({ limit, offset, cursor, label, ...filter }) => {
       const asked = { ...filter, labels: label };
-      const from = readsMany(asked) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
+      const from = readsMany(asked, offset) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
       return runsPageView(await listRuns(from, asked, { limit, offset, before: cursor }), { limit, offset });
     },
     get: async (id, include) => runDetailView(await stored(id, include)),

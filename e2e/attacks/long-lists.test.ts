@@ -1,0 +1,97 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+
+const RUNS = 100_000;
+const PIPELINE = {
+  name: 'shop',
+  stage: 'production',
+  trigger: { match: { namespace: 'shop' } },
+  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
+};
+
+const scratch = scratchDirectory('long-lists-');
+const file = join(scratch.path, 'runs.db');
+const config = join(scratch.path, 'config.yaml');
+let service: Service;
+
+beforeAll(async () => {
+  mkdirSync(join(scratch.path, 'pipelines'));
+  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    pipeline_config_dir: 'pipelines',
+    database: { url: `sqlite://${file}` },
+    auth: { allow_unauthenticated: true },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  service = await startService('api-server', config);
+  await startOne();
+  await service.stop();
+  multiply();
+  service = await startService('api-server', config);
+});
+afterAll(async () => {
+  await service?.stop();
+  scratch.remove();
+});
+
+const get = <T>(path: string) => call<T>(`${service.url}${path}`);
+
+async function startOne(): Promise<void> {
+  const annotations = { summary: 'The checkout answers with errors', description: 'x'.repeat(1_500) };
+  const alert = { status: 'firing', fingerprint: 'f', labels: { namespace: 'shop', service: 'checkout' }, annotations };
+  const body = { version: '4', status: 'firing', groupKey: 'g', alerts: [alert] };
+  await call(`${service.url}/webhook?source=alert_router`, { body });
+  await waitFor(async () => (await get<{ total: number }>('/runs?status=completed')).body.total === 1, {
+    what: 'the end of the run',
+  });
+}
+
+/** Copies of that run and its step, in place of months. */
+function multiply(): void {
+  const db = new DatabaseSync(file);
+  const copy = (table: string, changed: Record<string, string>) => {
+    const columns = db
+      .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+      .all()
+      .map(({ name }) => String(name));
+    const values = columns.map((column) => changed[column] ?? `o."${column}"`);
+    db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS})
+      INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM n, (SELECT * FROM ${table} LIMIT 1) AS o`);
+  };
+  db.exec('PRAGMA synchronous = OFF');
+  const id = `'0190a000-0000-7000-8000-' || printf('%012x', n.i)`;
+  copy('runs', { seq: 'NULL', id, dedup_key: 'NULL', triggered_at: 'o.triggered_at + n.i' });
+  copy('step_executions', { id: `'step-' || n.i`, run_id: id });
+  db.close();
+}
+
+test.each([
+  'label=service:nothing',
+  'q=nothing',
+  'model=nothing',
+  'agent=nothing',
+  'severity=nothing',
+  'team=nothing',
+  'fingerprint=nothing',
+  'stage=testing',
+  'until=2001-01-01T00:00:00Z',
+  'status=failed&pipeline=shop',
+  'warnings=false',
+  'status=completed,failed',
+  'offset=99950',
+  'status=completed&offset=99950',
+])('a viewer who asks 100,000 runs for %s stops nothing else', async (query) => {
+  const probe = probeHealth(service.url);
+  const answers = await Promise.all(['/runs', '/ui/runs', '/runs', '/runs'].map((path) => get(`${path}?${query}`)));
+  probe.stop();
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(probe.slowest()).toBeLessThan(MAX_HEALTH_MS);
+});
