@@ -78,14 +78,14 @@ test('a branch has its own mark, and the others that of the run', async () => {
 });
 
 test('testing, replays, other pipelines, rerun rows, groups and answers without a confidence stay out', async () => {
-  const add = async (n: number, run: object, step: object) => {
-    const id = await store.addRun(n, run);
+  const add = async (n: number, run: object, step: object, row: 'addRun' | 'addReplay' = 'addRun') => {
+    const id = await store[row](n, run);
     await store.addStep(id, 'look', step);
     await mark(id, 'correct');
   };
   await add(1, { stage: 'testing' }, { stage: 'testing' });
-  await add(2, { stage: 'testing', source: 'replay' }, { stage: 'testing' });
-  await add(3, { source: 'regression' }, {});
+  await add(2, { stage: 'testing' }, { stage: 'testing' }, 'addReplay');
+  await add(3, { source: 'regression' }, {}, 'addReplay');
   await add(4, {}, { status: 'skipped' });
   await add(5, {}, { kind: 'parallel' });
   await add(6, {}, { effective_confidence: null });

@@ -2,8 +2,8 @@ import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { LABEL_OF, labelledRows, OUTCOME } from './labels.ts';
+import { notReplayed } from './step-rows.ts';
 import type { Tables } from '../db/schema.ts';
-import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface CalibrationScope {
   /** Branches of a fan-out count under the name before the slash. */
@@ -25,16 +25,7 @@ export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationS
     )
     .where('step_executions.kind', 'not in', ['parallel', 'fan_out'])
     .where('step_executions.effective_confidence', 'is not', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('runs')
-            .select('runs.id')
-            .whereRef('runs.id', '=', 'step_executions.run_id')
-            .where('runs.source', 'in', REPLAY_SOURCES),
-        ),
-      ),
-    )
+    .where(notReplayed())
     .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence'])
     .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
     .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])

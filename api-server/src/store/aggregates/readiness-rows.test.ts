@@ -6,8 +6,12 @@ import { readinessRows } from './readiness-rows.ts';
 let store: TestStore;
 beforeAll(async () => {
   store = await openTestStore();
-  const add = async (n: number, values: Parameters<TestStore['addRun']>[1] = {}) => {
-    const run = await store.addRun(n, { stage: 'testing', ...values });
+  const add = async (
+    n: number,
+    values: Parameters<TestStore['addRun']>[1] = {},
+    row: 'addRun' | 'addReplay' = 'addRun',
+  ) => {
+    const run = await store[row](n, { stage: 'testing', ...values });
     await store.addStep(run, 'look', { stage: 'testing', prompt_hash: `p${n}` });
     return run;
   };
@@ -16,8 +20,8 @@ beforeAll(async () => {
   const second = await add(2);
   await add(3, { stage: 'production' });
   await add(4, { pipeline_name: 'other' });
-  await add(5, { source: 'replay' });
-  await add(6, { source: 'regression' });
+  await add(5, {}, 'addReplay');
+  await add(6, { source: 'regression' }, 'addReplay');
   const mark = { outcome: 'partial' as const, notes: null, submittedAt: NOW, submittedBy: 'me' };
   await store.database.write(async (tx) => {
     await markRun(tx, { ...mark, runId: first });

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { EvidenceRow, Outcome } from '../../analytics/readiness/evidence.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
+import { isNoReplay } from './step-rows.ts';
 import type { Tables } from '../db/schema.ts';
-import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface EvidenceSlice {
   pipeline: string;
@@ -26,7 +26,7 @@ export async function readinessRows(db: Kysely<Tables>, slice: EvidenceSlice): P
     .select(['id', 'seq'])
     .where('pipeline_name', '=', slice.pipeline)
     .where('stage', '=', slice.stage)
-    .where('source', 'not in', REPLAY_SOURCES)
+    .where(isNoReplay())
     .$if(slice.before !== null, (query) => query.where('seq', '<', slice.before as number))
     .orderBy('seq', 'desc')
     .limit(slice.runs)

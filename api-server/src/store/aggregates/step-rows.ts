@@ -9,3 +9,6 @@ export const isExecution = () =>
 
 /** Leaves out the candidates of replays, which are no work of a pipeline. */
 export const notReplayed = () => sql<boolean>`step_executions.run_id not in (select run_id from replays)`;
+
+/** The same of runs. Their `source` says nothing: a sender chooses what its alert calls its source. */
+export const isNoReplay = () => sql<boolean>`runs.id not in (select run_id from replays)`;

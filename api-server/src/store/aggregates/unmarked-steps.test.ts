@@ -48,8 +48,8 @@ test.each<[string, Partial<StepRow>]>([
 
 test('an answer that escalated waits, one of a replay does not', async () => {
   await store.addStep(await store.addRun(1), 'look', { status: 'escalated', deterministic_passed: null });
-  await store.addStep(await store.addRun(2, { source: 'replay', stage: 'testing' }), 'again', { stage: 'testing' });
-  await store.addStep(await store.addRun(3, { source: 'regression', stage: 'testing' }), 'again');
+  await store.addStep(await store.addReplay(2, { stage: 'testing' }), 'again', { stage: 'testing' });
+  await store.addStep(await store.addReplay(3, { source: 'regression', stage: 'testing' }), 'again');
   expect((await waiting()).names).toEqual(['checkout/look']);
 });
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
+import { isNoReplay } from './step-rows.ts';
 import type { Tables } from '../db/schema.ts';
-import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
 
 export interface UnmarkedFilter {
   pipeline?: string;
@@ -43,10 +43,7 @@ const JUDGED = ['completed', 'escalated', 'aborted', 'stopped'] as const;
  */
 export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, limit: number): Promise<UnmarkedSteps> {
   const { pipeline, stage, step } = filter;
-  let newest = db
-    .selectFrom('runs')
-    .select(['id', 'seq', 'summary', 'source'])
-    .where('source', 'not in', REPLAY_SOURCES);
+  let newest = db.selectFrom('runs').select(['id', 'seq', 'summary', 'source']).where(isNoReplay());
   if (pipeline !== undefined) newest = newest.where('pipeline_name', '=', pipeline);
   if (stage !== undefined) newest = newest.where('stage', '=', stage);
   let query = db

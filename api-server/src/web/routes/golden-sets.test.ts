@@ -95,7 +95,7 @@ describe('what cannot be pinned is refused with its reason', () => {
     expect(refusal(await pin(await create(), runIdOf(2)))).toMatchObject({ status: 422, message });
   });
   test('the result of a replay', async () => {
-    await server.store.addRun(2, { source: 'regression' });
+    await server.store.addReplay(2, { source: 'regression' });
     await server.store.addStep(runIdOf(2), 'look');
     await mark(runIdOf(2), 'correct');
     expect(refusal(await pin(await create(), runIdOf(2))).message).toContain('result of a replay');

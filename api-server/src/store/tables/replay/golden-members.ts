@@ -39,8 +39,8 @@ export interface RecordedStep {
   executor: ExecutorName;
   agent: string | null;
   pipelineName: string;
-  /** The source of its run. */
-  source: string;
+  /** The batch of replays that it is a result of; null for the execution of a pipeline. */
+  batchId: string | null;
   summary: string | null;
   primaryConfidence: number | null;
   promptHash: string | null;
@@ -101,7 +101,7 @@ export async function recordedStep(
 const recorded = (db: Kysely<Tables>) =>
   db
     .selectFrom('step_executions')
-    .innerJoin('runs', 'runs.id', 'step_executions.run_id')
+    .leftJoin('replays', 'replays.run_id', 'step_executions.run_id')
     .leftJoin('step_feedback', (join) =>
       join
         .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
@@ -121,7 +121,7 @@ const recorded = (db: Kysely<Tables>) =>
       'step_executions.primary_confidence',
       'step_executions.prompt_hash',
       'step_executions.agent_version',
-      'runs.source',
+      'replays.run_id as batch_id',
       OUTCOME.as('outcome'),
       LABEL_SOURCE.as('label_source'),
     ]);

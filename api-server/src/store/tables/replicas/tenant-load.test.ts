@@ -15,14 +15,7 @@ test('active runs of the named pipelines count, ended ones, sub-runs, replays an
   await store.addRun(100, { status: 'running', pipeline_name: 'other' });
   const parent = await store.addRun(101, { status: 'completed' });
   await store.addRun(102, { status: 'running', parent_run_id: parent });
-  const replay = { kind: 'step', step_name: 'look', descriptor: '{}', launch_key: null, launch_hash: null };
-  const batch = await store.addRun(103, { status: 'running', source: 'replay' });
-  await store.database.write((tx) =>
-    tx.db
-      .insertInto('replays')
-      .values({ run_id: batch, ...replay })
-      .execute(),
-  );
+  await store.addReplay(103, { status: 'running' });
   // A sender chooses what its alert calls its source.
   await store.addRun(104, { status: 'running', source: 'replay' });
   const { pipeline_name: name } = await store.database.db
