@@ -37,7 +37,7 @@ import {
   goldenSetView,
 } from '../views/analytics/golden-set.ts';
 import { readGoldenFile, writeGoldenFile } from './file.ts';
-import { importInto } from './import.ts';
+import { importInto, listed } from './import.ts';
 import { MAX_MEMBERS, NO_LABEL, whyNoAnswer } from './pinnable.ts';
 
 const MAX_SETS = 500;
@@ -108,7 +108,7 @@ export interface GoldenSets {
   /** One JSON object a line: the set, then its members. */
   exportFile(id: string): Promise<{ name: string; text: string }>;
   /** Throws `validation` with the line, and `conflict`. */
-  importFile(text: string, actor: Actor): Promise<GoldenSetImported>;
+  importFile(file: { jsonl: string; overwrite: boolean }, actor: Actor): Promise<GoldenSetImported>;
 }
 
 export function createGoldenSets({ database, record, now }: GoldenSetsDeps): GoldenSets {
@@ -193,16 +193,18 @@ export function createGoldenSets({ database, record, now }: GoldenSetsDeps): Gol
       const set = await known(id);
       return { name: set.name, text: writeGoldenFile(set, await goldenMembers(db, id)) };
     },
-    importFile: async (text, actor) => {
-      const file = readGoldenFile(text);
-      const { set, ...counts } = await write(async (tx) => {
+    importFile: async ({ jsonl, overwrite }, actor) => {
+      const file = readGoldenFile(jsonl);
+      const { set, counts, relabelled } = await write(async (tx) => {
         await lockPins(tx);
         const found = await findGoldenSet(tx.db, { name: file.set.name });
         const into = found ?? newSet(file.set, actor, now());
         if (found === null) await addSet(tx, into);
-        return { set: into, ...(await importInto(tx, into, file, now())) };
+        return { set: into, ...(await importInto(tx, { set: into, file, overwrite, at: now(), by: actor.name })) };
       });
-      await audited(actor, set, { action: 'import', outcome: `added ${counts.added}, updated ${counts.updated}` });
+      const labels = relabelled.length === 0 ? '' : `; labels: ${listed(relabelled)}`;
+      const outcome = `added ${counts.added}, updated ${counts.updated}${labels}`;
+      await audited(actor, set, { action: 'import', outcome });
       return { id: set.id, name: set.name, ...counts };
     },
   };

@@ -181,6 +181,7 @@ test('retention removes an old run but for one with a pinned step, until it is u
 });
 
 describe('as a file', () => {
+  const HEAD = '{"golden_set":"triage","step_name":"look","description":""}';
   const importFile = (jsonl: string) => call('POST', '/golden-sets/import', { jsonl });
   const exported = async (set: string) => (await call('GET', `/golden-sets/${set}/export`, undefined, 'viewer')).body;
 
@@ -199,6 +200,48 @@ describe('as a file', () => {
     expect((await importFile(changed)).json()).toMatchObject({ added: 0, unchanged: 1 });
   });
 
+  test('other labels are refused with the members, until they are to be overwritten; the audit log names them', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const changed = (await exported(set)).replace('"correct"', '"incorrect"').replace('"note":"why"', '"note":"new"');
+    const change = `${RUN}/look: correct (run) -> incorrect (run)`;
+    expect(refusal(await importFile(changed))).toMatchObject({
+      status: 409,
+      type: 'conflict',
+      message: expect.stringContaining(`other labels for 1 members: ${change}.`),
+    });
+    expect(await read(set)).toMatchObject({ labels: { correct: 1 }, rows: [{ note: 'why' }] });
+    const overwritten = await call('POST', '/golden-sets/import?overwrite=true', { jsonl: changed });
+    expect(overwritten.json()).toMatchObject({ added: 0, updated: 1 });
+    expect(await read(set)).toMatchObject({ labels: { incorrect: 1 }, rows: [{ note: 'new' }] });
+    const { rows } = (await call('GET', '/audit?action=import', undefined, 'operator')).json();
+    expect(rows).toMatchObject([
+      { actor: 'the-operator', target: 'triage', outcome: `added 0, updated 1; labels: ${change}` },
+    ]);
+    expect((await importFile(await exported(set))).json()).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
+  });
+
+  test('the audit log names twenty changed labels and the number of the others', async () => {
+    const row = (n: number, outcome: string) =>
+      `{"step_id":"s${n}","run_id":"${runIdOf(n)}","step_name":"look","outcome":"${outcome}","label_source":"human","note":null,"pinned_at":"2026-11-02T09:31:12.000Z","pinned_by":"ada","prompt_hash":null,"agent_version":null}`;
+    const file = (outcome: string) => [HEAD, ...Array.from({ length: 25 }, (_, n) => row(n, outcome))].join('\n');
+    await importFile(file('correct'));
+    await call('POST', '/golden-sets/import?overwrite=true', { jsonl: file('incorrect') });
+    const [{ outcome }] = (await call('GET', '/audit?action=import', undefined, 'operator')).json().rows;
+    expect(outcome).toMatch(/^added 0, updated 25; labels: .*; and 5 more$/);
+    expect(outcome.match(/ -> /g)).toHaveLength(20);
+  });
+
+  test('an imported member is pinned by who imports it, whatever the file says', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const forged = (await exported(set)).replace('the-operator', 'the-auditor').replace('"triage"', '"copy"');
+    const copy = (await importFile(forged)).json();
+    expect((await read(copy.id)).rows).toMatchObject([{ pinned_by: 'the-operator' }]);
+  });
+
   test('a member whose execution is not stored here is imported and counted', async () => {
     await mark(RUN, 'correct');
     const set = await create();
@@ -208,7 +251,6 @@ describe('as a file', () => {
     expect((await read(set)).rows).toMatchObject([{ available: true }, { available: false, pipeline_name: null }]);
   });
 
-  const HEAD = '{"golden_set":"triage","step_name":"look","description":""}';
   test.each([
     ['', 'line 1: the file is empty'],
     ['{', 'line 1: is not JSON'],

@@ -48,11 +48,14 @@ export const goldenSetRoutes = ({ goldenSets }: Pick<Services, 'goldenSets'>): R
     role: 'operator',
     id: 'importGoldenSet',
     tag: 'replay',
-    summary: 'Import a golden set from JSONL; members that the file lacks stay',
+    summary:
+      'Import a golden set from JSONL; members that the file lacks stay, and other labels than those of the set need `overwrite`',
+    query: z.strictObject({ overwrite: z.enum(['true', 'false']).optional() }),
     body: File,
     answers: { 200: GoldenSetImported },
     refusals: ['conflict', 'unavailable'],
-    handler: ({ body, actor }) => goldenSets.importFile(body.jsonl, actor),
+    handler: ({ body, query, actor }) =>
+      goldenSets.importFile({ ...body, overwrite: query.overwrite === 'true' }, actor),
   }),
   route({
     method: 'GET',

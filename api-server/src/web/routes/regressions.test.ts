@@ -353,11 +353,12 @@ test('a set that is archived while it is replayed comes to its report, and is no
 test('the alert of a crash is stored before the replay begins, and goes out when nobody shows a sign of life', async () => {
   await start({ agents: { investigator: hang } });
   const set = (await site.send('POST', '/golden-sets', { body: { name: 'triage', step_name: 'look' } })).body.id;
+  const jsonl = [
+    '{"golden_set":"triage","step_name":"look","description":""}',
+    `{"step_id":"gone","run_id":"${crypto.randomUUID()}","step_name":"look","outcome":"correct","label_source":"human","note":null,"pinned_at":"2026-11-02T09:31:12.000Z","pinned_by":"ada","prompt_hash":null,"agent_version":null}`,
+  ].join('\n');
   await site.services.goldenSets.importFile(
-    [
-      '{"golden_set":"triage","step_name":"look","description":""}',
-      `{"step_id":"gone","run_id":"${crypto.randomUUID()}","step_name":"look","outcome":"correct","label_source":"human","note":null,"pinned_at":"2026-11-02T09:31:12.000Z","pinned_by":"ada","prompt_hash":null,"agent_version":null}`,
-    ].join('\n'),
+    { jsonl, overwrite: false },
     { name: 'ada', kind: 'token', role: 'operator', requestId: null },
   );
   // The process dies right after it took the fire.

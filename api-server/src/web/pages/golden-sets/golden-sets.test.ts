@@ -191,3 +191,14 @@ test('the report shows baseline against fresh accuracy, and what regressed befor
   expect(body).not.toContain('<script>alert');
   expect((await (await pagesWith()).get('/ui/regressions/x')).statusCode).toBe(404);
 });
+
+test('an import replaces labels only where the box is ticked', async () => {
+  const { get, post, deps } = await pagesWith({ goldenSets: [] });
+  expect((await get('/ui/golden-sets')).body).toContain('Labels of the file replace those of the set');
+  await post('/ui/golden-sets/import', { ...CSRF, jsonl: '{}' });
+  await post('/ui/golden-sets/import', { ...CSRF, jsonl: '{}', overwrite: 'true' });
+  expect(deps.golden).toEqual([
+    ['import', '{}', false],
+    ['import', '{}', true],
+  ]);
+});

@@ -74,7 +74,8 @@ function registerChanges(app: FastifyInstance, context: PageContext): void {
     const by = await operatorOf(context, request, reply);
     if (by === null) return reply;
     try {
-      const { id } = await goldenSets.importFile(textOf(formOf(request)['jsonl']), by);
+      const { jsonl, overwrite } = formOf(request);
+      const { id } = await goldenSets.importFile({ jsonl: textOf(jsonl), overwrite: overwrite === 'true' }, by);
       return await reply.redirect(paths.goldenSet(id), 303);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
