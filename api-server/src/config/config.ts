@@ -71,6 +71,8 @@ export interface PricingConfig {
 export interface ReplayConfig {
   /** `<executor>:<agent>`; empty: nothing may be replayed. */
   safeAgents: string[];
+  /** Those of people that may wait or run at the same time. */
+  maxBatches: number;
   judge: { executor: 'gateway' | 'external'; agent: string; timeoutSeconds: number; maxOutputChars: number } | null;
 }
 

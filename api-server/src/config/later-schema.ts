@@ -96,5 +96,10 @@ export const Replay = optionalBlock({
       .default(4000)
       .describe('Characters of each answer that the judge reads; longer ones are cut'),
   }).describe('The agent that compares the answers of a candidate with recorded ones; without the block none does'),
+  max_batches: whole(1, 100)
+    .default(4)
+    .describe(
+      'Replays that people start which may wait or run at the same time, on all replicas together; over it a launch answers 429. Scheduled ones are not counted',
+    ),
   regression: Regressions.default([]).describe('Golden sets that are replayed on a schedule'),
 });

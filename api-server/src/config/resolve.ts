@@ -92,7 +92,7 @@ function resolvePricing({
 }
 
 function resolveReplay(replay: ConfigFile['replay']): Pick<Config, 'replay' | 'regressions'> {
-  const { safe_agents: safeAgents = [], judge, regression = [] } = replay ?? {};
+  const { safe_agents: safeAgents = [], max_batches: maxBatches = 4, judge, regression = [] } = replay ?? {};
   const regressions = regression.map((entry) => ({
     goldenSet: entry.golden_set,
     cron: entry.cron,
@@ -100,9 +100,12 @@ function resolveReplay(replay: ConfigFile['replay']): Pick<Config, 'replay' | 'r
     alertOnAccuracyDrop: entry.alert_on_accuracy_drop,
     notify: entry.notify ?? null,
   }));
-  if (!judge) return { replay: { safeAgents, judge: null }, regressions };
+  if (!judge) return { replay: { safeAgents, maxBatches, judge: null }, regressions };
   const { executor, agent, timeout_seconds: timeoutSeconds, max_output_chars: maxOutputChars } = judge;
-  return { replay: { safeAgents, judge: { executor, agent, timeoutSeconds, maxOutputChars } }, regressions };
+  return {
+    replay: { safeAgents, maxBatches, judge: { executor, agent, timeoutSeconds, maxOutputChars } },
+    regressions,
+  };
 }
 
 function resolveOtel({ enabled, ...otel }: ConfigFile['observability']['otel']): Config['otel'] {

@@ -10,6 +10,8 @@ export interface LaunchOptions {
   signal: AbortSignal;
 }
 
+const LOST_TO_ANOTHER: ReadonlySet<string> = new Set(['conflict', 'at_capacity']);
+
 /**
  * Launches what was asked for, or finds the batch that was launched under the same key. Throws `conflict` where that was
  * asked for something else.
@@ -31,8 +33,8 @@ export async function launchOnce(
   return (
     (await known()) ??
     launch(own).catch(async (error: unknown) => {
-      // Two launches at the same time: the index lets one of them through.
-      const other = error instanceof AppError && error.type === 'conflict' ? await known() : null;
+      // Two launches at the same time: the index, or the last place, lets one of them through.
+      const other = error instanceof AppError && LOST_TO_ANOTHER.has(error.type) ? await known() : null;
       if (other !== null) return other;
       throw error;
     })

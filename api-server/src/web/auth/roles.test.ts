@@ -38,7 +38,9 @@ const MAY: Record<string, Role[]> = {
 let server: TestServer;
 beforeAll(async () => {
   // Without safe agents a replay is forbidden to every role.
-  server = await startTestServer({ deps: { replaySettings: { safeAgents: ['gateway:a'], judge: null } } });
+  server = await startTestServer({
+    deps: { replaySettings: { safeAgents: ['gateway:a'], maxBatches: 4, judge: null } },
+  });
 });
 afterAll(() => server.close());
 

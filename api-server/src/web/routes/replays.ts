@@ -14,6 +14,7 @@ import { Anything, type Call, route, type Route } from '../route.ts';
 
 const ByStep = z.strictObject({ step_name: DefinitionName });
 const ByPipeline = z.strictObject({ name: DefinitionName });
+const LAUNCH_REFUSALS = ['forbidden', 'not_found', 'conflict', 'unprocessable', 'at_capacity', 'unavailable'] as const;
 const ByRun = z.strictObject({ id: idOf('replay') });
 const Key = line(200);
 
@@ -49,7 +50,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       body: Anything,
       described: { body: ReplayLaunch },
       answers: { 202: ReplayStarted },
-      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      refusals: LAUNCH_REFUSALS,
       handler: async ({ params, body, actor, reply }) =>
         started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: clientLeft(reply) })),
     }),
@@ -64,7 +65,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       body: Anything,
       described: { body: GoldenReplay },
       answers: { 202: ReplayStarted },
-      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      refusals: LAUNCH_REFUSALS,
       handler: async ({ params, body, actor }) =>
         started(await replays.beginOnSet(params.id, read(GoldenReplay, body), actor)),
     }),
@@ -79,7 +80,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       body: Anything,
       described: { body: ReplayLaunch },
       answers: { 200: ReplayLaunched },
-      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      refusals: LAUNCH_REFUSALS,
       handler: (call) => replays.launch(call.params.step_name, read(ReplayLaunch, call.body), optionsOf(call)),
     }),
     route({
@@ -108,7 +109,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       body: Anything,
       described: { body: ChainLaunch },
       answers: { 200: ReplayLaunched },
-      refusals: ['forbidden', 'not_found', 'conflict', 'unprocessable', 'unavailable'],
+      refusals: LAUNCH_REFUSALS,
       handler: (call) => replays.launchChain(call.params.name, read(ChainLaunch, call.body), optionsOf(call)),
     }),
     route({

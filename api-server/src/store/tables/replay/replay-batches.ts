@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { RunStatus } from '../../../runs/state/model.ts';
-import type { Replay } from '../../../runs/state/replay.ts';
+import { ACTIVE_RUN_STATUSES, type RunStatus } from '../../../runs/state/model.ts';
+import type { Replay, ReplaySource } from '../../../runs/state/replay.ts';
+import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** A batch in a list, with how far it is; times in milliseconds. */
@@ -21,6 +22,19 @@ export interface BatchFilter {
   /** Only batches that are older than this one. */
   before?: string | undefined;
   limit: number;
+}
+
+/** Batches that people started and that have not ended; no other transaction counts them until this one ends. */
+export async function countOpenBatches(tx: Tx): Promise<number> {
+  await tx.lock('replay batches');
+  const { n } = await tx.db
+    .selectFrom('replays')
+    .innerJoin('runs', 'runs.id', 'replays.run_id')
+    .where('runs.status', 'in', ACTIVE_RUN_STATUSES)
+    .where('runs.source', '=', 'replay' satisfies ReplaySource)
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow();
+  return n;
 }
 
 /** Batches, the newest first: ids of runs are in the order of time. */
