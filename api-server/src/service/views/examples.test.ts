@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-const files = readdirSync(import.meta.dirname).filter((file) => !file.endsWith('.test.ts'));
+const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => !file.endsWith('.test.ts'));
 const modules = await Promise.all(files.map((file): Promise<object> => import(join(import.meta.dirname, file))));
 const components = modules
   .flatMap((module) => Object.values(module))
