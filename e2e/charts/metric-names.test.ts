@@ -20,6 +20,7 @@ async function expositions(): Promise<string[]> {
     readCounters: async () => [],
     runsInProgress: async () => 0,
     undelivered: async () => [],
+    openAttention: async () => [],
     approvalsPending: () => new Map(),
     teamBudgets: {},
     now: Date.now,

@@ -12,6 +12,7 @@ import { createServices, type Services } from '../service/services.ts';
 import { readCounters } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
+import { openAttention } from '../store/tables/attention.ts';
 import { undelivered } from '../store/tables/notification-list.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
@@ -46,6 +47,7 @@ export function operate(
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
     undelivered: () => undelivered(database.db),
+    openAttention: () => openAttention(database.db),
     teamBudgets: config.pricing?.teamBudgets ?? {},
     now,
     sources: [...sources.keys()],

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { attentionFamilies } from './attention.ts';
 import { renderFamilies } from './exposition.ts';
 import { createMetrics } from './metrics.ts';
 import { STORED_SERIES } from './series.ts';
@@ -10,6 +11,7 @@ const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =
     readCounters: () => Promise.resolve(stored),
     runsInProgress: () => Promise.resolve(2),
     undelivered: () => Promise.resolve([]),
+    openAttention: () => Promise.resolve([]),
     approvalsPending: () => pending,
     teamBudgets: { shop: 10, idle: 5 },
     now: () => Date.parse('2026-11-30T23:59:59Z'),
@@ -146,4 +148,12 @@ test('team_budget_ratio: this month over the budget, for teams that have one', a
   const lines = text.split('\n').filter((line) => line.startsWith('service_team_'));
   expect(lines).toEqual(['service_team_budget_ratio{team="shop"} 0.25', 'service_team_budget_ratio{team="idle"} 0']);
   expect(text).not.toContain('team_spend');
+});
+
+test('runs that wait for people are counted by team, with the age of the oldest', async () => {
+  const now = Date.parse('2026-11-30T23:59:59Z');
+  const families = attentionFamilies([{ team: 'shop', runs: 3, since: now - 90_000 }], now);
+  expect(renderFamilies(families)).toContain('service_attention_open{team="shop"} 3');
+  expect(renderFamilies(families)).toContain('service_attention_age_seconds{team="shop"} 90');
+  expect(renderFamilies(attentionFamilies([], now))).toContain('service_attention_open{team=""} 0');
 });

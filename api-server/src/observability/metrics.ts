@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Undelivered } from '../notify/undelivered.ts';
+import { attentionFamilies } from './attention.ts';
 import { type Family, renderFamilies } from './exposition.ts';
 import { storedFamilies, type StoredValue } from './stored-families.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
@@ -11,6 +12,8 @@ export interface MetricsDeps {
   runsInProgress(): Promise<number>;
   /** Messages that did not reach their channel. */
   undelivered(): Promise<Undelivered[]>;
+  /** Runs that nobody has acknowledged, by team; since when in milliseconds. */
+  openAttention(): Promise<{ team: string | null; runs: number; since: number }[]>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */
   approvalsPending(): ReadonlyMap<string, number>;
   /** Monthly budgets by team; empty without prices. */
@@ -40,11 +43,12 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const dropped = bySource(deps.sources);
   return {
     render: async () => {
-      const [stored, health, inProgress, undelivered] = await Promise.all([
+      const [stored, health, inProgress, undelivered, open] = await Promise.all([
         deps.readCounters(),
         processHealth(),
         deps.runsInProgress(),
         deps.undelivered(),
+        deps.openAttention(),
       ]);
       const pending = deps.approvalsPending();
       const own = ownFamilies({
@@ -56,7 +60,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
         dropped: dropped.counts,
       });
       const budgets = teamBudgetRatio(stored, deps.teamBudgets, deps.now());
-      return renderFamilies([...storedFamilies(stored), ...own, budgets]) + health;
+      const attention = attentionFamilies(open, deps.now());
+      return renderFamilies([...storedFamilies(stored), ...own, ...attention, budgets]) + health;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
     countDelivery: deliveries.count,

@@ -1,5 +1,6 @@
 import type { Approvals } from './approvals/approvals.ts';
 import { createDecisions, type Decisions } from './approvals/decisions.ts';
+import { createEscalations, type Escalations } from './attention/attention.ts';
 import { type AuditLog, createAuditLog } from './audit/audit.ts';
 import { createRecord } from './audit/record.ts';
 import { type Cluster, type ClusterDeps, createCluster } from './cluster/cluster.ts';
@@ -34,6 +35,7 @@ export interface Services {
   approvals: Decisions;
   notifications: NotificationLog;
   feedback: Feedback;
+  escalations: Escalations;
   definitions: Definitions;
   definitionWrites: DefinitionWrites;
   schedules(): Promise<ScheduleLine[]>;
@@ -84,6 +86,7 @@ export function createServices(parts: ServiceParts): Services {
     approvals: createDecisions(parts.approvals),
     notifications: createNotificationLog(deps),
     feedback: createFeedback(deps),
+    escalations: createEscalations(deps),
     definitions,
     definitionWrites: createDefinitionWrites(deps),
     schedules: createSchedules(parts),

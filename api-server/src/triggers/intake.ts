@@ -286,10 +286,9 @@ function begin(
   { request, id, concurrencyGroup, owner }: Plan,
   { state, now }: { state: 'running' | 'queued'; now: number },
 ): void {
-  const { pipeline, context, team, prior = [] } = request;
+  const { pipeline, context, team, rerunOf, prior = [] } = request;
+  const { stage } = pipeline.config;
   deps.definitionKept(pipeline.hash);
-  deps.begin(
-    { id, pipeline, context, team, stage: pipeline.config.stage, triggeredAt: now, concurrencyGroup, owner, prior },
-    state,
-  );
+  const run = { id, pipeline, context, team, stage, triggeredAt: now, concurrencyGroup, owner, rerunOf, prior };
+  deps.begin(run, state);
 }

@@ -20,6 +20,7 @@ export function activate(
     stage: fresh.stage,
     triggeredAt: fresh.triggeredAt,
     owner: fresh.owner,
+    rerunOf: fresh.rerunOf ?? null,
     controller: new AbortController(),
     journal: hub.open(fresh.id, []),
     results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),

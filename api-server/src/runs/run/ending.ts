@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, Stopped } from '../state/stopped.ts';
 import type { EventHub } from '../state/events.ts';
-import type { RunWrites, Write } from '../state/records.ts';
+import type { EndedRunRecord, RunWrites, Write } from '../state/records.ts';
 import { runCounters } from '../state/rollups.ts';
 import type { RunOutcome } from './sequence.ts';
 
@@ -70,6 +70,27 @@ async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promis
   }
 }
 
+const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: number): EndedRunRecord => ({
+  id: run.id,
+  status,
+  completed_at: completedAt,
+  error_step: error?.step ?? null,
+  error_message: error?.message ?? null,
+  trust: run.trust,
+  threshold: run.threshold,
+  input_tokens: run.totals.inputTokens,
+  output_tokens: run.totals.outputTokens,
+  cost: run.totals.cost,
+  unpriced_steps: run.totals.unpricedSteps,
+  warning_count: run.totals.warningCount,
+  pipeline_name: run.pipeline.name,
+  stage: run.stage,
+  team: run.team,
+  triggered_at: run.triggeredAt,
+  parent_run_id: run.parent?.id ?? null,
+  rerun_of: run.rerunOf,
+});
+
 /** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
   const { status, error } = outcome;
@@ -80,24 +101,7 @@ export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutco
     pipeline: run.pipeline.name,
     duration_seconds: (completedAt - run.triggeredAt) / 1000,
   });
-  const end = deps.store.endRun({
-    id: run.id,
-    status,
-    completed_at: completedAt,
-    error_step: error?.step ?? null,
-    error_message: error?.message ?? null,
-    trust: run.trust,
-    threshold: run.threshold,
-    input_tokens: run.totals.inputTokens,
-    output_tokens: run.totals.outputTokens,
-    cost: run.totals.cost,
-    unpriced_steps: run.totals.unpricedSteps,
-    warning_count: run.totals.warningCount,
-    pipeline_name: run.pipeline.name,
-    stage: run.stage,
-    team: run.team,
-    triggered_at: run.triggeredAt,
-  });
+  const end = deps.store.endRun(endOf(run, outcome, completedAt));
   const counters = deps.store.addCounters(runCounters({ stage: run.stage, pipeline: run.pipeline.name, status }));
   await flush(deps, run, [end, counters, ...deps.endWrites(run, outcome)], true);
   deps.hub.close(run.id, status);

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
+import { attentionOf } from '../../store/tables/attention.ts';
 import { insertPrior } from '../../store/tables/step-writes.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
 import { CONTEXT, createWorld, hang, sure, type Ended, type World } from '../fixtures/engine.ts';
@@ -31,7 +32,7 @@ const plan = (run: Ended, fromStep: string | null): Rerun =>
 /** What intake does with the request of a rerun. */
 async function begin(planned: Rerun): Promise<string> {
   if (planned.kind !== 'ready') throw new Error(planned.kind);
-  const { pipeline, context, prior = [] } = planned.request;
+  const { pipeline, context, rerunOf, prior = [] } = planned.request;
   const now = Date.now();
   const id = newId(now);
   const row = newRunRow({ ...planned.request, dedupKey: null }, { id, status: 'running', now });
@@ -56,6 +57,7 @@ async function begin(planned: Rerun): Promise<string> {
       triggeredAt: now,
       concurrencyGroup: null,
       owner: null,
+      rerunOf,
       prior,
     },
     'running',
@@ -158,4 +160,62 @@ test('a rerun from what is no step says what it is, and where the run can be rer
     kind: 'invalid',
     message: 'the pipeline has no step "old-two" any more; this run can be rerun from one',
   });
+});
+
+const stateOf = async ({ run }: Ended) => (await attentionOf(world.database.db, run.id))?.state ?? null;
+
+test('a rerun that completes resolves its original and what that repeated, also after a restart', async () => {
+  let confidence = 0.2;
+  let stuck = false;
+  world = await createWorld({
+    pipelines: [TEXT],
+    agents: {
+      one: () => sure(0.9),
+      two: (call) => (stuck ? hang(call) : sure(confidence)),
+      three: () => sure(0.9),
+    },
+  });
+  const first = await world.run('p');
+  expect(await stateOf(first)).toBe('open');
+  const second = await world.ended(await begin(plan(first, null)));
+  expect([await stateOf(first), await stateOf(second)]).toEqual(['open', 'open']);
+  [confidence, stuck] = [0.9, true];
+  const id = await begin(plan(second, null));
+  await expect.poll(() => world.calls.at(-1)?.agent).toBe('two');
+  await world.restart();
+  stuck = false;
+  await world.engine.resume();
+  const third = await world.ended(id);
+  expect(await stateOf(third)).toBeNull();
+  expect(await attentionOf(world.database.db, first.run.id)).toMatchObject({
+    state: 'resolved',
+    resolution: 'handled',
+    resolvedBy: 'signalbox',
+    note: `The rerun ${id} completed.`,
+  });
+  expect(await stateOf(second)).toBe('resolved');
+});
+
+test.each([
+  ['a production run that escalates is open', 'production', 0.2, 'open'],
+  ['a testing one needs nobody', 'testing', 0.2, null],
+  ['a completed one needs nobody', 'production', 0.9, null],
+])('%s', async (_, stage, confidence, state) => {
+  const text = TEXT.replace('stage: production', `stage: ${stage}`);
+  world = await createWorld({
+    pipelines: [text],
+    agents: { one: () => sure(confidence), two: () => sure(0.9), three: () => sure(0.9) },
+  });
+  expect(await stateOf(await world.run('p'))).toBe(state);
+});
+
+test('a sub-run that escalates needs nobody: its parent does', async () => {
+  const parent = 'name: p\nstage: production\nsteps:\n  - {name: sub, executor: pipeline, pipeline: below}\n';
+  world = await createWorld({
+    pipelines: [parent, TEXT.replace('name: p', 'name: below')],
+    agents: { one: () => sure(0.2), two: () => sure(0.9), three: () => sure(0.9) },
+  });
+  const ended = await world.run('p');
+  const rows = await world.database.db.selectFrom('attention').select('run_id').execute();
+  expect(rows).toEqual([{ run_id: ended.run.id }]);
 });

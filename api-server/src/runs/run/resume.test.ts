@@ -19,6 +19,7 @@ function stored(durable: object, more: Partial<InterruptedRun> = {}): Interrupte
     team: null,
     stage: 'production',
     triggeredAt: 0,
+    rerunOf: null,
     steps: [],
     events: [],
     below: { tokens: 0, cost: 0 },

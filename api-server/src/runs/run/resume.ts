@@ -23,6 +23,7 @@ export interface InterruptedRun {
   team: string | null;
   stage: Stage;
   triggeredAt: number;
+  rerunOf: string | null;
   steps: StepExecution[];
   events: RunEvent[];
   /** Of sub-runs that have ended, and theirs. */
@@ -85,6 +86,7 @@ function rebuild(
     stage: stored.stage,
     triggeredAt: stored.triggeredAt,
     owner: stored.owner,
+    rerunOf: stored.rerunOf,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
     results: new Map(ended.map((step) => [step.stepName, stepView(step)])),

@@ -50,6 +50,8 @@ export interface ActiveRun {
   readonly below: Spent;
   /** The run whose step started this one. */
   readonly parent: ActiveRun | null;
+  /** The run that this one repeats. */
+  readonly rerunOf: string | null;
   /** Values that texts of its steps use and that did not exist: by step, then by text. */
   readonly blanks: Map<string, Map<string, Set<string>>>;
   /** The execution slot, shared with sub-runs; a run that waits for a person gives it back meanwhile. */

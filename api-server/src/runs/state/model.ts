@@ -1,5 +1,7 @@
 /** The domain types of a run, shared by the engine, the store, routes and pages. */
 
+import type { AttentionState } from './attention.ts';
+
 export const ACTIVE_RUN_STATUSES = ['queued', 'running', 'interrupted'] as const;
 export const TERMINAL_RUN_STATUSES = ['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled'] as const;
 export const RUN_STATUSES = [...ACTIVE_RUN_STATUSES, ...TERMINAL_RUN_STATUSES] as const;
@@ -65,6 +67,9 @@ export interface Run {
   fingerprint: string | null;
   parentRunId: string | null;
   rerunOf: string | null;
+  /** Null for a run that needs no person. */
+  attention: AttentionState | null;
+  assignee: string | null;
   /** `human`, or `run:<id>` of the sub-run that waits. */
   waitingOn: string | null;
   currentStep: string | null;

@@ -30,6 +30,8 @@ export interface NewRun {
   concurrencyGroup: ConcurrencyGroup | null;
   /** The epoch of the replica that has the run; null where the database is not shared. */
   owner: number | null;
+  /** Absent for a run that repeats none. */
+  rerunOf?: string | undefined;
   prior: readonly StepExecution[];
 }
 

@@ -50,7 +50,8 @@ export interface RunEndRecord {
   warning_count: number;
 }
 
-export type EndedRunRecord = RunEndRecord & Pick<NewRunRecord, 'pipeline_name' | 'stage' | 'team' | 'triggered_at'>;
+export type EndedRunRecord = RunEndRecord &
+  Pick<NewRunRecord, 'pipeline_name' | 'stage' | 'team' | 'triggered_at' | 'parent_run_id' | 'rerun_of'>;
 
 /** One labelled value of a roll-up; `labels` in the order of the metric table of Orchestration 6. */
 export interface Counter {
@@ -84,7 +85,7 @@ export interface RunWrites {
   /** Of a run that a step of another run starts. */
   insertChild(row: NewRunRecord, pipeline: LoadedPipeline): Write;
   setLiveStatus(runId: string, status: 'running' | 'interrupted'): Write;
-  /** With what it adds to the sums of its hour. */
+  /** With what it adds to the sums of its hour, and the attention that it needs. */
   endRun(run: EndedRunRecord): Write;
   insertStep(step: StepExecution): Write;
   /** With what it adds to the sums of its hour. */

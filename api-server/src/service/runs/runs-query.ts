@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import { count, Instant, line, RunId } from '../fields.ts';
 
-/** One status, several separated by commas, or the parameter repeated. */
-const StatusFilter = z.preprocess(
-  (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
-  z.array(z.enum(RUN_STATUSES)).max(RUN_STATUSES.length),
-);
+/** One of these words, several separated by commas, or the parameter repeated. */
+const anyOf = <Word extends string>(words: readonly Word[]) =>
+  z.preprocess(
+    (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
+    z.array(z.enum(words)).max(words.length),
+  );
+
+export const AttentionFilter = anyOf(ATTENTION_STATES);
 
 /** `key:value`, or `key=value`. */
 export const LabelFilter = line(512).transform((text, context) => {
@@ -24,7 +28,7 @@ const Cursor = z
 /** Query of `GET /runs`, the page of runs and every other list of runs (Orchestration 4.2). */
 export const RunsQuery = z
   .strictObject({
-    status: StatusFilter.optional(),
+    status: anyOf(RUN_STATUSES).optional(),
     pipeline: line().optional(),
     team: line().optional(),
     stage: z.enum(STAGES).optional(),
@@ -44,6 +48,7 @@ export const RunsQuery = z
       .enum(['true', 'false'])
       .transform((text) => text === 'true')
       .optional(),
+    attention: AttentionFilter.optional(),
     limit: count(1, 200).default(50),
     offset: count(0, 1_000_000_000).default(0),
     cursor: Cursor.optional(),

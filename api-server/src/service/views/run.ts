@@ -3,6 +3,8 @@ import { NotificationLine, notificationLine } from './notification.ts';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
+import { ATTENTION_STATES } from '../../runs/state/attention.ts';
+import { LIFE, lifeView, NO_LIFE } from './attention.ts';
 import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { ReplayOf, replayOfView } from './replay-of.ts';
@@ -31,6 +33,8 @@ export const LINE = {
   current_step: null,
   waiting_on: null,
   feedback_outcome: null,
+  attention: null,
+  assignee: null,
 } as const;
 
 /** One entry of `GET /runs`: the fields of Orchestration 4.2, and what a dense list shows beside them. */
@@ -62,6 +66,9 @@ export const RunLine = component(
     /** `human`, or `run:<id>` of the sub-run that waits. */
     waiting_on: NullableText,
     feedback_outcome: z.enum(OUTCOMES).nullable(),
+    /** Null for a run that needs no person. */
+    attention: z.enum(ATTENTION_STATES).nullable(),
+    assignee: NullableText,
   }),
   LINE,
 );
@@ -116,6 +123,7 @@ export const RunDetail = component(
     reruns: z.array(RunLine),
     /** The messages about it, newest first, and whether they arrived. */
     notifications: z.array(NotificationLine),
+    ...LIFE,
     /** Of the run of a batch of replays. */
     replay_of: ReplayOf.optional(),
     steps: z.array(StepDetail),
@@ -134,6 +142,7 @@ export const RunDetail = component(
     children: [],
     reruns: [],
     notifications: [],
+    ...NO_LIFE,
     steps: [],
   },
 );
@@ -202,6 +211,7 @@ export const runDetailView = (found: StoredRun): RunDetail =>
     children: found.children.map(runLine),
     reruns: found.reruns.map(runLine),
     notifications: found.notifications.map(notificationLine),
+    ...lifeView(found.attention),
     ...(found.replay ? { replay_of: replayOfView(found.replay) } : {}),
     steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
   });

@@ -58,6 +58,8 @@ export interface Tables {
   lane_places: { run_id: string; lane: string; places: number; entered: number };
   /** Where artifacts have no folder. */
   artifacts: { run_id: string; step_name: string; name: string; body: string; kept_at: number };
+  /** Of the runs that need people. */
+  attention: AttentionRow;
   /** Page sessions after a logout, until their cookies expire. */
   ended_sessions: { id: string; expires_at: number };
   /** Texts, as JSON, under their `prompt_hash`; they stay when definitions and runs are gone. */
@@ -107,6 +109,20 @@ export interface ReplaySampleRow {
   pinned: number;
   reason: string | null;
   judgement: string | null;
+}
+
+export interface AttentionRow {
+  run_id: string;
+  state: string;
+  team: string | null;
+  opened_at: number;
+  assignee: string | null;
+  note: string | null;
+  acknowledged_at: number | null;
+  acknowledged_by: string | null;
+  resolved_at: number | null;
+  resolved_by: string | null;
+  resolution: string | null;
 }
 
 export interface NotificationRow {
@@ -201,7 +217,6 @@ export interface RegressionRow {
   error: string | null;
 }
 
-/** What the start and the end of a run write, and what only the store knows. */
 /** A delivery as it came, compressed, under the hash of its JSON. */
 export interface RawBodyRow {
   hash: string;
@@ -209,6 +224,7 @@ export interface RawBodyRow {
   stored_at: number;
 }
 
+/** What the start and the end of a run write, and what only the store knows. */
 export interface RunRow extends Omit<NewRunRecord, 'status' | 'raw'>, Omit<RunEndRecord, 'completed_at' | 'status'> {
   /** Null where `raw_hash` names the delivery in `raw_bodies`. */
   raw: string | null;

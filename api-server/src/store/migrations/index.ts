@@ -15,6 +15,7 @@ import { escalations } from './0013-escalations.ts';
 import { approvers } from './0014-approvers.ts';
 import { raw } from './0015-raw.ts';
 import { warnings } from './0016-warnings.ts';
+import { attention } from './0017-attention.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   { id: '0014-approvers', up: approvers },
   { id: '0015-raw', up: raw },
   { id: '0016-warnings', up: warnings },
+  { id: '0017-attention', up: attention },
 ];

@@ -21,6 +21,7 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       'runs.triggered_at',
       'runs.parent_run_id',
       'runs.owner',
+      'runs.rerun_of',
     ])
     .select('definitions.body')
     .where('runs.status', 'in', ['queued', 'running', 'interrupted'])
@@ -48,6 +49,7 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       team: row.team,
       stage: row.stage as Stage,
       triggeredAt: row.triggered_at,
+      rerunOf: row.rerun_of,
       steps: executed,
       below: executed.some(({ executor }) => executor === 'pipeline')
         ? await spentBelow(db, row.id)

@@ -1,4 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { AttentionState } from '../../runs/state/attention.ts';
 import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
@@ -25,6 +26,8 @@ export interface RunFilter {
   parent?: string;
   /** Only runs with warnings, or only those without. */
   warnings?: boolean;
+  /** Any of these. */
+  attention?: readonly AttentionState[];
 }
 
 /** `before` is the sequence of the last row of the page before; it wins over `offset`. */
@@ -84,8 +87,12 @@ function within(query: RunQuery, { since, until }: RunFilter): RunQuery {
   return until === undefined ? from : from.where('runs.triggered_at', '<', until);
 }
 
-function warned(query: RunQuery, { warnings }: RunFilter): RunQuery {
-  return warnings === undefined ? query : query.where('runs.warning_count', warnings ? '>' : '=', 0);
+function noticed(query: RunQuery, { warnings, attention }: RunFilter): RunQuery {
+  const warned = warnings === undefined ? query : query.where('runs.warning_count', warnings ? '>' : '=', 0);
+  if (attention === undefined) return warned;
+  return warned.where('runs.id', 'in', ({ selectFrom }) =>
+    selectFrom('attention').select('attention.run_id').where('attention.state', 'in', attention),
+  );
 }
 
 function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
@@ -96,7 +103,7 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
     if (value !== undefined) query = query.where(column, '=', value);
   }
   if (filter.status !== undefined) query = query.where('runs.status', 'in', filter.status);
-  query = warned(within(query, filter), filter);
+  query = noticed(within(query, filter), filter);
   for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
   if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
   for (const column of ['agent', 'model'] as const) {

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
+import type { Attention } from '../../runs/state/attention.ts';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { type Replay, REPLAY_SOURCES } from '../../runs/state/replay.ts';
 import { spentBy } from '../../runs/state/cost.ts';
+import { attentionOf } from './attention.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
@@ -29,6 +31,8 @@ export interface RunDetail {
   reruns: Run[];
   /** The newest first, at most `MAX_NOTIFICATIONS`. */
   notifications: ListedNotification[];
+  /** Null for a run that needs no person. */
+  attention: Attention | null;
   /** What the run replays; null where it holds no batch. */
   replay: Replay | null;
 }
@@ -78,6 +82,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     children: children.map((child) => toRun(asWaiting(child, waiting), null)),
     reruns: reruns.map((again) => toRun(again, null)),
     notifications,
+    attention: row.attention === null ? null : await attentionOf(db, id),
     replay: SOURCES.has(row.source) ? await replayOf(db, id) : null,
   };
 }

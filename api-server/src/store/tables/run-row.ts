@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { AttentionState } from '../../runs/state/attention.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Outcome, Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
@@ -53,10 +54,16 @@ const MARK = sql<string | null>`(select outcome from run_feedback where run_feed
   'feedback_outcome',
 );
 
+/** Who looks at it, beside its own columns. */
+const ATTENTION = [
+  sql<string | null>`(select state from attention where attention.run_id = runs.id)`.as('attention'),
+  sql<string | null>`(select assignee from attention where attention.run_id = runs.id)`.as('assignee'),
+] as const;
+
 const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'waiting_on' as const]);
 
 /** Everything but the two large columns, which no list shows. */
-export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK] as const;
+export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK, ...ATTENTION] as const;
 
 /** Characters of a summary that lists show. */
 const LISTED_SUMMARY = 300;
@@ -71,6 +78,8 @@ export const LIST_COLUMNS = [
 export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner' | 'started_by'> & {
   seq: number;
   feedback_outcome: string | null;
+  attention: string | null;
+  assignee: string | null;
 };
 
 export const toRun = (
@@ -80,6 +89,7 @@ export const toRun = (
   ...camelCase(row),
   status: row.status as RunStatus,
   stage: row.stage as Stage,
+  attention: row.attention as AttentionState | null,
   feedbackOutcome: row.feedback_outcome as Outcome | null,
   currentStep,
   error: message === null ? null : { step, message },

@@ -2,6 +2,7 @@ import type { RunWrites } from '../../runs/state/records.ts';
 import { addCounters } from '../db/counters.ts';
 import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
 import { toWrite } from '../db/write.ts';
+import { noteEnd } from './attention.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
 import { toStepRow } from '../db/rows/step-row.ts';
@@ -18,7 +19,9 @@ export const runWrites: RunWrites = {
   setLiveStatus: (id, status) => toWrite((tx) => setLiveStatus(tx, id, status)),
   endRun: (run) =>
     toWrite(async (tx) => {
-      if (await endRun(tx, run)) await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
+      if (!(await endRun(tx, run))) return;
+      await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
+      await noteEnd(tx, run);
     }),
   insertStep: (step) => {
     const row = toStepRow(step);

@@ -4,6 +4,7 @@ import Handlebars from 'handlebars';
 import type { Viewer } from '../auth/page-auth.ts';
 import { fitModel } from './fit-model.ts';
 import type { PageDeps } from './page-deps.ts';
+import { count } from './format.ts';
 import { paths } from './paths.ts';
 import type { Render } from './render.ts';
 import { nextTheme, themeOf } from './theme.ts';
@@ -83,11 +84,35 @@ const RAIL = [
 /** Entries in the bar of a phone; the others are in "More". */
 const ON_PHONES: ReadonlySet<string> = new Set(['overview', 'runs', 'approvals', 'pipelines']);
 
-const rail = (nav: PageOptions['nav']) =>
+interface Waiting {
+  approvals: number;
+  runs: number;
+}
+const NOTHING: Waiting = { approvals: 0, runs: 0 };
+
+/** What waits for people; a page is shown without it where it cannot be read. */
+async function waitingIn({ approvals, escalations }: PageDeps): Promise<Waiting> {
+  const [pending, open] = await Promise.all([
+    approvals.list({ status: 'pending', limit: 1, offset: 0 }),
+    escalations.open(),
+  ]);
+  return { approvals: pending.total, runs: open.reduce((sum, { runs }) => sum + runs, 0) };
+}
+
+const rail = (nav: PageOptions['nav'], waiting: Waiting) =>
   RAIL.map(({ group, entries }) => ({
     group,
-    entries: entries.map((entry) => ({ ...entry, current: entry.id === nav, folded: !ON_PHONES.has(entry.id) })),
+    entries: entries.map((entry) => ({
+      ...entry,
+      current: entry.id === nav,
+      folded: !ON_PHONES.has(entry.id),
+      counter: counterOf(entry.id, waiting),
+    })),
   }));
+
+/** Null where an entry counts nothing; an empty text where nothing waits, for a live page to fill. */
+const counterOf = (id: string, waiting: Waiting): { text: string } | null =>
+  id === 'approvals' || id === 'runs' ? { text: waiting[id] === 0 ? '' : count(waiting[id]) } : null;
 
 function moreOf(groups: ReturnType<typeof rail>) {
   const entries = groups.flatMap((group) => group.entries).filter(({ folded }) => folded);
@@ -95,12 +120,12 @@ function moreOf(groups: ReturnType<typeof rail>) {
 }
 
 /** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
-export function sendPage(
+export async function sendPage(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
   page: PageOptions,
-): FastifyReply {
+): Promise<FastifyReply> {
   const { assets, render, deps } = context;
   const viewer = deps.auth.viewer(request);
   const theme = themeOf(request.cookies);
@@ -108,11 +133,13 @@ export function sendPage(
     csrf: viewer?.csrf ?? '',
     paths: { theme: paths.theme(), logout: paths.logout(), compare: paths.compareChosen() },
   };
-  const groups = rail(page.nav);
+  const waiting = viewer === null ? NOTHING : await waitingIn(deps).catch(() => NOTHING);
+  const groups = rail(page.nav, waiting);
+  const waits = waiting.approvals + waiting.runs;
   const body = render(page.template, { ...fitModel(page.model), ...shared });
   const html = render('layout', {
     ...shared,
-    title: page.title,
+    title: waits === 0 ? page.title : `(${waits}) ${page.title}`,
     theme,
     next: nextTheme(theme),
     here: request.url,
@@ -141,7 +168,7 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   problem: { status: number; title: string; text: string; action?: { href: string; label: string } },
-): FastifyReply {
+): Promise<FastifyReply> {
   const action = problem.action ?? { href: paths.overview(), label: 'Back to the overview' };
   return sendPage(context, request, reply, {
     title: problem.title,

@@ -26,6 +26,7 @@ export const paths = {
   runRerun: (id: string) => `/ui/runs/${segment(id)}/rerun`,
   runArtifact: (id: string, step: string, name: string) =>
     withQuery(`/ui/runs/${segment(id)}/artifacts`, { step, name }),
+  runAttention: (id: string) => `/ui/runs/${segment(id)}/attention`,
   runMessages: (id: string) => `/ui/runs/${segment(id)}/messages`,
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
   compareChosen: () => '/ui/runs/compare',

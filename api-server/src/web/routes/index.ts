@@ -3,6 +3,7 @@ import type { ApiDescription } from '../openapi.ts';
 import { ApiDocument } from '../../service/views/api-document.ts';
 import { route, type Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
+import { attentionRoutes } from './attention.ts';
 import { auditRoutes } from './audit.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { definitionWriteRoutes } from './definition-writes.ts';
@@ -45,6 +46,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...approvalRoutes(services),
     ...notificationRoutes(services),
     ...feedbackRoutes(services),
+    ...attentionRoutes(services),
     ...definitionRoutes(services),
     ...definitionWriteRoutes(services),
     ...scheduleRoutes(services),

@@ -76,7 +76,12 @@ interface Refused {
 }
 
 /** The form with the entered values and the problems. */
-function sendAgain(context: PageContext, request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
+function sendAgain(
+  context: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refused: Refused,
+): Promise<FastifyReply> {
   const { approval, entered, problems } = refused;
   const card = cardFor(context, request)(approval, {
     entered,

@@ -16,9 +16,9 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const since = (days: number) => now - days * DAY_MS;
     const ask = (status: RunLine['status'][], days: number, limit = 8) =>
       runs.list({ status, since: since(days), limit, offset: 0 });
-    const [running, escalated, failed, completed, testing] = await Promise.all([
+    const [running, open, failed, completed, testing] = await Promise.all([
       runs.list({ status: ['running'], limit: 50, offset: 0 }),
-      ask(['escalated'], 7),
+      runs.list({ attention: ['open'], limit: 8, offset: 0 }),
       ask(['failed', 'aborted'], 1),
       ask(['completed'], 1, 1),
       runs.list({ stage: 'testing', since: since(7), limit: 200, offset: 0 }),
@@ -27,7 +27,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const first = firstRunFor(request, pipelines);
     const model = overviewView({
       running,
-      escalated,
+      open,
       failed,
       completed,
       testing,

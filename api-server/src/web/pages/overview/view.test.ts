@@ -10,7 +10,7 @@ const page = (...runs: RunLine[]) => ({ runs, limit: 8, offset: 0, total: runs.l
 const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
   overviewView({
     running: page(),
-    escalated: page(),
+    open: page(),
     failed: page(),
     completed: page(),
     testing: page(),
@@ -27,7 +27,7 @@ const figures = (model: ReturnType<typeof view>) =>
 test('a run that waits for a person counts as waiting, not as running', () => {
   const parent = runLine({ status: 'running', waiting_on: 'run:1' });
   const running = page(parent, runLine({ status: 'running', waiting_on: 'human' }));
-  const model = view({ running, escalated: page(runLine({ status: 'escalated' })) });
+  const model = view({ running, open: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waiting for you': '2' });
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting for a decision', null]);
 });

@@ -10,12 +10,15 @@ import { plural, runRow, runTitle } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
 
 const SHOWN = 6;
+/** What waits for people, under the look of an escalated run. */
+const OPEN = { status: 'escalated', query: { attention: 'open' } };
 /** Both statuses need a person. */
 const FAILED = 'failed,aborted';
 
 export interface OverviewInput {
   running: RunsPage;
-  escalated: RunsPage;
+  /** Ended without a result, and nobody has acknowledged them. */
+  open: RunsPage;
   /** Failed and aborted ones. */
   failed: RunsPage;
   completed: RunsPage;
@@ -35,10 +38,10 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
 
 /** The overview: runs that are active, wait for a person or failed, and pipelines that may leave testing. */
 export function overviewView(input: OverviewInput) {
-  const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.escalated.runs];
+  const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.open.runs];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
   const runningTotal = input.running.total - (input.running.runs.length - running.length);
-  const waitingTotal = input.escalated.total + (input.running.runs.length - running.length);
+  const waitingTotal = input.open.total + (input.running.runs.length - running.length);
   const failed = input.failed.runs;
   const failedTotal = input.failed.total;
   const testing = input.pipelines.filter((pipeline) => pipeline.config.stage !== 'production');
@@ -50,7 +53,7 @@ export function overviewView(input: OverviewInput) {
     lead: seen === 0 ? 'Nothing has run yet.' : lead(waitingTotal, failedTotal),
     tiles: [
       tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
-      tile({ status: 'escalated', label: 'Waiting for you', figure: waitingTotal, note: 'last 7 days' }),
+      tile({ ...OPEN, label: 'Waiting for you', figure: waitingTotal, note: 'to decide or acknowledge' }),
       tile({ status: FAILED, label: 'Failed', figure: failedTotal, note: 'or aborted, last 24 hours' }),
       tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
@@ -62,7 +65,7 @@ export function overviewView(input: OverviewInput) {
         none: 'No run is active.',
       }),
       panel({
-        status: 'escalated',
+        ...OPEN,
         title: 'Waiting for you',
         rows: waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
         none: 'No run waits for a person.',
@@ -98,7 +101,13 @@ function whyItWaits(run: RunLine): string | null {
   return null;
 }
 
-function tile({ status, label, figure, note }: { status: string; label: string; figure: number; note: string }) {
+interface Behind {
+  status: string;
+  /** Of the list behind it; the status where there is none. */
+  query?: Record<string, string>;
+}
+
+function tile({ status, query, label, figure, note }: Behind & { label: string; figure: number; note: string }) {
   const { icon, tone } = statusLook(status.split(',')[0] ?? status);
   return {
     label,
@@ -106,14 +115,14 @@ function tile({ status, label, figure, note }: { status: string; label: string; 
     note,
     icon,
     tone: figure === 0 ? 'quiet' : tone,
-    href: paths.runs({ status }),
+    href: paths.runs(query ?? { status }),
   };
 }
 
-const panel = <Row>({ status, ...rest }: { status: string; title: string; rows: Row[]; none: string }) => ({
+const panel = <Row>({ status, query, ...rest }: Behind & { title: string; rows: Row[]; none: string }) => ({
   ...rest,
   id: status.split(',')[0],
-  more: rest.rows.length > 0 ? paths.runs({ status }) : null,
+  more: rest.rows.length > 0 ? paths.runs(query ?? { status }) : null,
 });
 
 /** Pipelines that are closest to production first. */

@@ -5,6 +5,7 @@ import { problemOf, unlessConflict, unlessUnknown } from '../problems.ts';
 import { unknownId } from '../../../service/fields.ts';
 import { AppError } from '@signalbox/crds';
 import { paths, safeReturn } from '../paths.ts';
+import { registerAttention } from './attention/route.ts';
 import { createLayout } from './graph/layout.ts';
 import { isOutcome, WITHDRAW } from './step/mark.ts';
 import { asTab } from './step-panel.ts';
@@ -31,6 +32,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   const layout = createLayout();
   registerResults(app, context);
+  registerAttention(app, context);
 
   app.get('/ui/runs/:id', async (request, reply) => {
     const id = runIdOf(request);

@@ -7,6 +7,7 @@ import type { LogLine } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
+import { attentionView } from './attention/view.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph/graph.ts';
 import { jsonTree } from './step/json-tree.ts';
@@ -134,6 +135,7 @@ export function runView(given: RunInput) {
     status: statusLook(run.status, run.waiting_on),
     stream: isActive(run.status) ? paths.runStream(run.id) : null,
     notice: noticeOf(run),
+    attention: attentionView(run, mayOperate(input.viewer)),
     facts: runFacts(run, input),
     ...actions(input),
     graph: graphView(plan, {

@@ -1,14 +1,15 @@
 import { boundsOf, type ListFilters, readList } from '../list-filters.ts';
-import { LabelFilter, type RunsQuery } from '../../../service/runs/runs-query.ts';
+import { AttentionFilter, LabelFilter, type RunsQuery } from '../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
 
 /** Filters without a field of their own: they come with links, and show as chips. */
 export const CHIP_KEYS = ['team', 'source', 'label', 'agent', 'model', 'warnings', 'since', 'until'] as const;
-const FILTER_KEYS = ['status', 'pipeline', 'stage', 'severity', 'q', ...CHIP_KEYS] as const;
+const FILTER_KEYS = ['status', 'attention', 'pipeline', 'stage', 'severity', 'q', ...CHIP_KEYS] as const;
 /** What a value has to look like. */
 const VALID = {
   label: (text: string) => LabelFilter.safeParse(text).success,
+  attention: (text: string) => AttentionFilter.safeParse(text).success,
   warnings: (text: string) => text === 'true' || text === 'false',
 };
 
@@ -23,6 +24,7 @@ export const readFilters = ({ status, ...query }: Record<string, unknown>): Filt
 export const toRunsQuery = ({
   page,
   status,
+  attention,
   stage,
   label,
   warnings,
@@ -32,6 +34,7 @@ export const toRunsQuery = ({
 }: Filters): RunsQuery => ({
   ...filters,
   status: status?.split(',') as RunsQuery['status'],
+  attention: attention?.split(',') as RunsQuery['attention'],
   stage: stage as RunsQuery['stage'],
   label: label === undefined ? undefined : [LabelFilter.parse(label)],
   warnings: warnings === undefined ? undefined : warnings === 'true',

@@ -1,4 +1,5 @@
 import { age, duration, exactTime, money, score, secondsBetween } from '../format.ts';
+import { attentionLook } from '../run/attention/view.ts';
 import { paths } from '../paths.ts';
 import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
 import type { RunLine } from '../../../service/views/run.ts';
@@ -87,6 +88,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),
     cost: costCell(run.cost, run.unpriced_steps, at.currency),
     mark: markOf(run),
+    attention: run.attention === null ? null : attentionLook(run.attention, run.assignee),
     warnings: run.warning_count === 0 ? null : plural(run.warning_count, 'warning'),
     since: run.triggered_at,
     exact: exactTime(run.triggered_at),

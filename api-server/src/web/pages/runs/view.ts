@@ -21,6 +21,11 @@ const STATUSES = [
 ];
 const SEVERITIES = ['critical', 'warning', 'info'];
 
+const ATTENTION = ['open', 'acknowledged', 'resolved'];
+
+const attentionWords = (states: string): string => capital(states.split(',').join(' or '));
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** `Failed or aborted` for several statuses. */
 const statusWords = (statuses: string): string => {
   const words = statuses.split(',').map((status) => statusLook(status).word);
@@ -29,6 +34,7 @@ const statusWords = (statuses: string): string => {
 
 const selects = (filters: Filters, pipelines: string[]) => [
   select('status', 'Status', { known: STATUSES, chosen: filters.status, words: statusWords }),
+  select('attention', 'Attention', { known: ATTENTION, chosen: filters.attention, words: attentionWords }),
   select('pipeline', 'Pipeline', { known: pipelines, chosen: filters.pipeline }),
   select('stage', 'Stage', { known: ['production', 'testing'], chosen: filters.stage }),
   select('severity', 'Severity', { known: SEVERITIES, chosen: filters.severity }),
