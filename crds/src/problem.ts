@@ -22,7 +22,8 @@ export type ProblemReason =
   | 'shell_not_allowed'
   | 'env_not_allowed'
   | 'not_allowed'
-  | 'no_effect';
+  | 'no_effect'
+  | 'unknown_name';
 
 /** One thing wrong with one definition. `line` and `col` count from 1. */
 export interface Problem {

@@ -50,6 +50,7 @@ const REASONS: Readonly<Record<ProblemReason, string>> = {
   env_not_allowed: 'EnvNotAllowed',
   not_allowed: 'NotAllowed',
   no_effect: 'NoEffect',
+  unknown_name: 'UnknownName',
 };
 
 function withWarnings(problems: readonly Problem[]): string {

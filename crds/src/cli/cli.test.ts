@@ -42,6 +42,20 @@ test('a folder with the layout of the services is checked, and a problem is the 
   });
 });
 
+test('a warning is the exit code too, unless warnings are allowed', () => {
+  write(
+    'pipelines/p.yaml',
+    'name: p\nsteps:\n  - {name: a, executor: human, timeout_seconds: 60, prompt_template: "{{sumary}}"}\n',
+  );
+  const warned = expect.stringContaining(
+    'pipelines/p.yaml:3:53: warning: steps.0.prompt_template: "sumary" is no known name; did you mean "summary"?\n',
+  ) as string;
+  expect(run('validate', '.')).toMatchObject({ status: 1, out: warned });
+  expect(run('validate', '--allow-warnings', '.')).toMatchObject({ status: 0, out: warned });
+  write('pipelines/p.yaml', 'name: p\nsteps: []\n');
+  expect(run('validate', '--allow-warnings', '.').status).toBe(1);
+});
+
 test('an empty folder, a missing path and a wrong option say what to do', () => {
   expect(run('validate', folder)).toMatchObject({
     status: 1,

@@ -17,6 +17,7 @@ test('a sound folder is counted', () => {
   expect(report([step, pipeline, agent])).toEqual({
     definitions: 3,
     errors: 0,
+    warnings: 0,
     lines: ['3 definitions read: 1 pipeline, 1 library step and 1 agent are valid; 0 errors, 0 warnings'],
   });
 });

@@ -6,6 +6,7 @@ import { classify, type FoundDefinition, type FoundFile } from './classify.ts';
 export interface Report {
   lines: string[];
   errors: number;
+  warnings: number;
   definitions: number;
 }
 
@@ -18,10 +19,12 @@ export function report(files: readonly FoundFile[]): Report {
   const set = resolveSet(toInput(definitions));
   const problems = [...unreadable, ...set.problems.map((problem) => moved(problem, definitions))].toSorted(inFileOrder);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const warnings = problems.length - errors;
   const count = definitions.length + unreadable.length;
   return {
-    lines: [...skipped, ...problems.map(toLine), summary(set, count, errors, problems.length - errors)],
+    lines: [...skipped, ...problems.map(toLine), summary(set, count, errors, warnings)],
     errors,
+    warnings,
     definitions: count,
   };
 }

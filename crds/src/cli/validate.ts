@@ -4,12 +4,15 @@ import { refuseUsage } from '@signalbox/crds/process/command-line';
 import type { FoundFile } from './classify.ts';
 import { report } from './report.ts';
 
-const HELP = `Usage: npm run validate -- PATH...
+const HELP = `Usage: npm run validate -- [--allow-warnings] PATH...
 
 Checks definitions as the services would. PATH is a file or a folder of
   pipelines/*.yaml  steps/*.yaml  agents/NAME/{agent.yaml,soul.md}
   or manifests of the kinds Pipeline, LibraryStep and Agent (other kinds are skipped).
-Prints file:line:col: error: message for each problem and a summary; exit code 1 when there is an error.`;
+Prints file:line:col: error: message for each problem and a summary; exit code 1 when there is an error or a warning.
+
+  --allow-warnings   warnings alone exit with code 0`;
+const ALLOW_WARNINGS = '--allow-warnings';
 
 const SKIPPED_FOLDERS = new Set(['node_modules']);
 
@@ -45,16 +48,18 @@ function main(args: readonly string[]): number {
     console.log(HELP);
     return 0;
   }
-  const wrong = misuse(args);
+  const paths = args.filter((arg) => arg !== ALLOW_WARNINGS);
+  const wrong = misuse(paths);
   if (wrong !== null) {
     return refuseUsage('validate', wrong, HELP);
   }
-  const files = [...new Set(args.flatMap(yamlFiles))];
-  const { lines, errors, definitions } = report(files.map(readFound));
+  const files = [...new Set(paths.flatMap(yamlFiles))];
+  const { lines, errors, warnings, definitions } = report(files.map(readFound));
   for (const line of lines.slice(0, -1)) console.log(line);
   if (definitions > 0) console.log(lines.at(-1));
-  else console.error(`no definitions under ${args.join(', ')}\n\n${HELP}`);
-  return errors > 0 || definitions === 0 ? 1 : 0;
+  else console.error(`no definitions under ${paths.join(', ')}\n\n${HELP}`);
+  const refused = errors + (args.includes(ALLOW_WARNINGS) ? 0 : warnings);
+  return refused > 0 || definitions === 0 ? 1 : 0;
 }
 
 process.exitCode = main(process.argv.slice(2));

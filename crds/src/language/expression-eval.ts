@@ -13,7 +13,7 @@ interface Scope extends Budget {
   outer?: Scope;
 }
 
-const MACROS = new Map([
+export const MACROS = new Map([
   ['all', 2],
   ['exists', 2],
   ['exists_one', 2],

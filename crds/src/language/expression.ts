@@ -1,6 +1,8 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { checkNode, evaluateNode } from './expression-eval.ts';
 import { type Fault, Stop } from './expression-fault.ts';
+import { pathsOfTree } from './expression-paths.ts';
+import type { WrittenPath } from './written-path.ts';
 
 export interface Expression {
   source: string;
@@ -34,6 +36,15 @@ export function compileExpression(source: string): CompiledExpression {
     return { ok: true, expression: { source, evaluate: (context, maxSteps) => run(parsed.ast, context, maxSteps) } };
   } catch (error) {
     return { ok: false, msg: firstLine(error) };
+  }
+}
+
+/** The paths that an expression reads from its context; none of one that is not sound. */
+export function expressionPaths(source: string): WrittenPath[] {
+  try {
+    return pathsOfTree(parser.parse(source).ast);
+  } catch {
+    return [];
   }
 }
 

@@ -1,8 +1,10 @@
 import Handlebars from 'handlebars';
 import { compileProgram } from './template-compile.ts';
 import type { CompiledTemplate, Rendered } from './template-model.ts';
+import { pathsOfProgram } from './template-paths.ts';
 import { type Output, renderProgram } from './template-render.ts';
 import { renderTrusted } from './template-trusted.ts';
+import type { WrittenPath } from './written-path.ts';
 
 const MAX_SOURCE = 64 * 1024;
 const MAX_NESTING = 32;
@@ -43,6 +45,16 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
     return renderTrusted(source);
   } catch (error) {
     return { ok: false, msg: syntaxMessage(error), loc: syntaxPlace(error) };
+  }
+}
+
+/** The paths that a template reads from the root of its context; none of one that is not sound. */
+export function templatePaths(source: string): WrittenPath[] {
+  if (!source.includes('{{') || source.length > MAX_SOURCE || isTooNested(source)) return [];
+  try {
+    return pathsOfProgram(Handlebars.parse(source));
+  } catch {
+    return [];
   }
 }
 

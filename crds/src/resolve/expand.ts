@@ -9,8 +9,8 @@ export interface Expanded {
   findings: Finding[];
 }
 
-/** A library step as `use:` finds it: `broken` is invalid, `missing` does not exist. */
-export type FindStep = (name: string) => { body: Body } | 'broken' | 'missing';
+/** A library step as `use:` finds it: `broken` is invalid; of one that does not exist the nearest name. */
+export type FindStep = (name: string) => { body: Body } | 'broken' | { meant: string };
 
 const NOT_INHERITED = new Set(['name', 'description', 'tags']);
 const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
@@ -55,17 +55,19 @@ function withStep(holder: Body, loc: Loc, expand: ExpandEntry): Body {
 
 function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string>; findings: Finding[] }): Body {
   const { use, ...own } = entry;
-  const found = typeof use === 'string' ? to.find(use) : 'missing';
-  if (found === 'missing' || found === 'broken') {
-    const what = typeof use === 'string' ? `library step "${use}"` : 'use: must name a library step';
-    const msg =
-      found === 'broken' ? `${what} is invalid` : `${what}${typeof use === 'string' ? ' does not exist' : ''}`;
-    to.findings.push({ loc: [...loc, 'use'], msg, reason: 'missing_step' });
+  const found = typeof use === 'string' ? to.find(use) : null;
+  if (found === null || found === 'broken' || 'meant' in found) {
+    to.findings.push({ loc: [...loc, 'use'], msg: notFound(String(use), found), reason: 'missing_step' });
     return entry;
   }
   to.uses.add(String(use));
   const inherited = Object.entries(found.body).filter(([key]) => !NOT_INHERITED.has(key));
   return { ...Object.fromEntries(inherited), ...own };
+}
+
+function notFound(use: string, found: 'broken' | { meant: string } | null): string {
+  if (found === null) return 'use: must name a library step';
+  return found === 'broken' ? `library step "${use}" is invalid` : `library step "${use}" does not exist${found.meant}`;
 }
 
 function isObject(value: unknown): value is Body {

@@ -8,6 +8,9 @@ import { LibraryStep } from '../kinds/library-step.ts';
 import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
 import { Pipeline } from '../kinds/pipeline.ts';
 import { executorPlaces, placesOf } from './places.ts';
+import { didYouMean } from '../references/closest-name.ts';
+import { checkReferences } from '../references/references.ts';
+import { sightOfPipeline, sightOfStep } from '../references/sight.ts';
 import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
@@ -186,16 +189,18 @@ function checkAll<T>(definitions: readonly Definition[], { find, look }: Check<T
 }
 
 function sameFound(a: ReturnType<FindStep>, b: ReturnType<FindStep>): boolean {
-  return typeof a === 'object' && typeof b === 'object' ? a.body === b.body : a === b;
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b;
+  return 'body' in a ? 'body' in b && a.body === b.body : 'meant' in b && a.meant === b.meant;
 }
 
-const findNone: FindStep = () => 'missing';
+const findNone: FindStep = () => ({ meant: '' });
 
 function checkSteps(definitions: readonly Definition[], to: Resolving): Checked<LibraryStep>[] {
   const look = ({ body }: Definition) => {
     const parsed = LibraryStep.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
-    const findings = checkPlaces(executorPlaces(parsed.data, []), to.options);
+    const places = executorPlaces(parsed.data, []);
+    const findings = [...checkPlaces(places, to.options), ...checkReferences(places, sightOfStep(parsed.data))];
     return { findings, sound: { config: parsed.data, body, hash: contentHash(body), uses: [] } };
   };
   return checkAll(definitions, { find: findNone, look }, to);
@@ -214,7 +219,7 @@ function checkAgents(definitions: readonly Definition[], to: Resolving): Checked
 function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Problem[]): FindStep {
   const bodies = new Map(steps.map(({ config, body }) => [config.name, { body }]));
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
-  return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : 'missing');
+  return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: didYouMean(name, bodies.keys()) });
 }
 
 function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Checked<Pipeline>[] {
@@ -238,7 +243,13 @@ function isBelow(loc: Loc, known: Loc): boolean {
 }
 
 function pipelineFindings(pipeline: Pipeline, written: Body, options: LanguageOptions): Finding[] {
-  return [...checkPlaces(placesOf(pipeline), options), ...matchFindings(pipeline), ...meaninglessKeys(written)];
+  const places = placesOf(pipeline);
+  return [
+    ...checkPlaces(places, options),
+    ...checkReferences(places, sightOfPipeline(pipeline)),
+    ...matchFindings(pipeline),
+    ...meaninglessKeys(written),
+  ];
 }
 
 /** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */
@@ -253,7 +264,7 @@ function withoutBrokenCalls(
   const standingNamed = (name: string) => standings.get(name) ?? UNRESTRICTED;
   const findings = subPipelineFindings(
     pipelines.map(({ config }) => config),
-    (name) => standings.has(name),
+    new Set([...standings.keys()].filter((name) => name !== null)),
   );
   return pipelines.filter(({ definition, config }) => {
     const calls = callFindings(config, standingNamed(config.name), standingNamed);

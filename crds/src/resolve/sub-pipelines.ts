@@ -1,6 +1,7 @@
 import { LIMITS } from '../kinds/fields.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
+import { didYouMean } from '../references/closest-name.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface Call {
@@ -14,7 +15,7 @@ interface Call {
  */
 export function subPipelineFindings(
   pipelines: readonly Pipeline[],
-  isDeclared: (name: string) => boolean,
+  declared: ReadonlySet<string>,
 ): Map<string, Finding[]> {
   const calls = new Map(pipelines.map((pipeline) => [pipeline.name, callsOf(pipeline)]));
   const circular = new Set(
@@ -22,18 +23,21 @@ export function subPipelineFindings(
   );
   const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
   return new Map(
-    [...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, { calls, depth, isDeclared }))]),
+    [...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, { calls, depth, declared }))]),
   );
 }
 
 interface Graph {
   calls: ReadonlyMap<string, readonly Call[]>;
   depth: ReadonlyMap<string, number>;
-  isDeclared: (name: string) => boolean;
+  declared: ReadonlySet<string>;
 }
 
-function check(from: string, { to, loc }: Call, { calls, depth, isDeclared }: Graph): Finding[] {
-  if (!isDeclared(to)) return [{ loc, msg: `pipeline "${to}" does not exist`, reason: 'missing_pipeline' }];
+function check(from: string, { to, loc }: Call, { calls, depth, declared }: Graph): Finding[] {
+  if (!declared.has(to)) {
+    const msg = `pipeline "${to}" does not exist${didYouMean(to, declared)}`;
+    return [{ loc, msg, reason: 'missing_pipeline' }];
+  }
   if (reaches(to, from, calls)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
   if (1 + (depth.get(to) ?? 0) > LIMITS.subPipelineDepth)
     return [{ loc, msg: `calls more than ${LIMITS.subPipelineDepth} levels of pipelines`, reason: 'too_deep' }];

@@ -1,0 +1,35 @@
+/** The name that was probably meant: the nearest one within a typing mistake or two; null where none is near. */
+export function closestName(word: string, names: Iterable<string>): string | null {
+  const allowed = word.length < 7 ? 1 : 2;
+  let best: string | null = null;
+  let least = allowed + 1;
+  for (const name of names) {
+    if (Math.abs(name.length - word.length) > allowed || name === word) continue;
+    const mistakes = distance(word, name);
+    if (mistakes < least) [best, least] = [name, mistakes];
+  }
+  return best;
+}
+
+/** `; did you mean "name"?`, or nothing where no name is near. */
+export function didYouMean(word: string, names: Iterable<string>): string {
+  const name = closestName(word, names);
+  return name === null ? '' : `; did you mean "${name}"?`;
+}
+
+/** Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other. */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row++) {
+    const next = [row];
+    for (let col = 1; col <= b.length; col++) {
+      const replaced = (last[col - 1] ?? 0) + (a[row - 1] === b[col - 1] ? 0 : 1);
+      const swapped =
+        a[row - 1] === b[col - 2] && a[row - 2] === b[col - 1] ? (beforeLast[col - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min((last[col] ?? 0) + 1, (next[col - 1] ?? 0) + 1, replaced, swapped));
+    }
+    [beforeLast, last] = [last, next];
+  }
+  return last[b.length] ?? 0;
+}

@@ -1,0 +1,100 @@
+import { expressionPaths } from '../language/expression.ts';
+import { templatePaths } from '../language/template.ts';
+import type { WrittenPath } from '../language/written-path.ts';
+import { templateName } from '../names.ts';
+import type { Finding } from '../problem.ts';
+import type { Place } from '../resolve/places.ts';
+import { closestName, didYouMean } from './closest-name.ts';
+import type { KnownStep, PlaceSight, Sight } from './sight.ts';
+
+/**
+ * Warns of names in templates and expressions that can have no value, so that no prompt goes out with a hole that the author
+ * did not see: a root that resembles another, a step that is not there or has no result yet, a variable that is not declared, an
+ * output key that the step's schema does not have.
+ */
+export function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
+  return places.flatMap((place) => {
+    const at = sight.at(place.loc);
+    const said = pathsOf(place).flatMap((path) => problemOf(path, at, sight) ?? []);
+    return [...new Set(said)].map((msg): Finding => ({
+      severity: 'warning',
+      loc: place.loc,
+      msg,
+      reason: 'unknown_name',
+    }));
+  });
+}
+
+function pathsOf({ language, value }: Place): WrittenPath[] {
+  if (language === 'cel') return expressionPaths(String(value));
+  return language === 'template' || language === 'template_env' ? templatePaths(String(value)) : [];
+}
+
+function problemOf({ parts, guarded }: WrittenPath, at: PlaceSight, sight: Sight): string | null {
+  const [root = '', ...rest] = parts;
+  const said = parts.join('.');
+  switch (root) {
+    case 'steps':
+      return stepProblem(said, rest, { at, steps: sight.steps, guarded });
+    case 'vars':
+      return variableProblem(said, rest[0], sight.vars);
+    case 'output':
+      return keyProblem(said, rest[0], guarded || !at.names.has(root) ? null : at.outputKeys);
+    default:
+      return rootProblem(root, at);
+  }
+}
+
+/** Any other name may be metadata of an alert, so only one that resembles a known name is suspected. */
+function rootProblem(root: string, { names }: PlaceSight): string | null {
+  if (names.has(root)) return null;
+  const meant = closestName(
+    root,
+    [...names].filter((name) => name.length > 3),
+  );
+  return meant === null ? null : `"${root}" is no known name; did you mean "${meant}"?`;
+}
+
+function variableProblem(said: string, key: string | undefined, vars: readonly string[] | null): string | null {
+  if (key === undefined || vars === null || vars.includes(key)) return null;
+  return `${said}: vars does not declare "${key}"${didYouMean(key, vars)}`;
+}
+
+function keyProblem(said: string, key: string | undefined, keys: readonly string[] | null): string | null {
+  if (key === undefined || keys === null || keys.includes(key)) return null;
+  return `${said}: the output_schema has no "${key}"${didYouMean(key, keys)}`;
+}
+
+const RESULT_KEYS = ['status', 'summary', 'confidence', 'trust', 'output', 'next_step_context'];
+
+interface StepRead {
+  at: PlaceSight;
+  steps: readonly KnownStep[] | null;
+  guarded: boolean;
+}
+
+function stepProblem(said: string, [name, key, ...rest]: readonly string[], read: StepRead): string | null {
+  const { at, steps, guarded } = read;
+  if (name === undefined || steps === null) return null;
+  const step = steps.find((one) => isNamed(one, name));
+  if (!step)
+    return `${said}: there is no step "${name}"${didYouMean(
+      name,
+      steps.map((one) => one.name),
+    )}`;
+  const untimely = untimelyRead(step, at);
+  if (untimely !== null) return `${said}: ${untimely}`;
+  if (key === undefined || guarded) return null;
+  if (!RESULT_KEYS.includes(key)) return `${said}: a step has no "${key}"${didYouMean(key, RESULT_KEYS)}`;
+  return key === 'output' ? keyProblem(said, rest[0], step.outputKeys) : null;
+}
+
+/** A branch of a fan-out is `NAME/INDEX`. */
+const isNamed = (step: KnownStep, name: string): boolean =>
+  [step.name, templateName(step.name)].includes(step.isFanOut ? (name.split('/')[0] ?? '') : name);
+
+function untimelyRead(step: KnownStep, { entry, own, isOver }: PlaceSight): string | null {
+  if (step.entry < entry || (step.entry === entry && isOver)) return null;
+  if (step.entry > entry) return entry < 0 ? 'no step has a result here' : `step "${step.name}" runs later`;
+  return step.name === own ? 'a step cannot read its own result' : `step "${step.name}" has no result yet`;
+}
