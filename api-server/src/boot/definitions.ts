@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Registry, RegistryOptions } from '../definitions/registry.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
@@ -19,6 +20,7 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
     template_sandbox: config.security.templateSandbox,
     tenancy: { ...config.tenancy, home: null },
   },
+  shownFrom: dirname(config.file),
   priced: isPriced(config.pricing),
   notifications: config.notifications,
 });
@@ -34,9 +36,10 @@ export function reportLoads(registry: Registry, config: Config, log: Logs['log']
   };
 }
 
-function report({ problems, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
-  for (const { severity, file, line, col, msg } of problems) {
-    log.warn({ severity, file, line, col }, `definition: ${msg}`);
+function report({ shown, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
+  for (const { severity, file, line, col, loc, msg } of shown) {
+    const key = loc.join('.');
+    log.warn({ severity, file, line, col, key }, `definition: ${key === '' ? '' : `${key}: `}${msg}`);
   }
   if (pipelines.length > 0) return;
   const { pipelineConfigDir, managedDir } = config;

@@ -14,6 +14,8 @@ interface Line {
   msg: string;
   file?: string;
   line?: number;
+  severity?: string;
+  key?: string;
 }
 
 /** A service made of this configuration and these pipelines, and what it logged until it was there. */
@@ -68,10 +70,43 @@ test('a shell check on disk that may not run is a warning at the start, with its
 test('a budget of money without prices is a warning at the start, with prices it is none', async () => {
   const pipeline = { 'p.yaml': asking('', 'budget: {max_cost: 2}\n') };
   expect(warnings((await start('', pipeline)).lines)).toEqual([
-    'definition: max_cost has no effect: the service has no pricing.models',
+    'definition: budget.max_cost: max_cost has no effect: the service has no pricing.models',
   ]);
   const models = 'models: [{match: {provider: a, model: b}, input_per_mtok: 1, output_per_mtok: 2}]';
   expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);
+});
+
+test('a line of the log names the key and the file from the folder of the configuration, and so do the answers', async () => {
+  const late = 'name: q\nsteps:\n  - {name: a, executor: human, prompt_template: "{{sumary}}"}\n';
+  const twice = asking(', when: "steps.zzz.trust > 0.5"');
+  const { lines, url } = await start('', { 'p.yaml': twice, 'p2.yaml': twice, 'q.yaml': late });
+  const said = lines.filter(({ msg }) => msg.startsWith('definition: '));
+  expect(said.map(({ severity, file, key, msg }) => ({ severity, file, key, msg }))).toEqual([
+    {
+      severity: 'error',
+      file: 'pipelines/p2.yaml',
+      key: 'name',
+      msg: 'definition: name: "p" is already defined in pipelines/p.yaml',
+    },
+    {
+      severity: 'warning',
+      file: 'pipelines/p.yaml',
+      key: 'steps.0.when',
+      msg: 'definition: steps.0.when: steps.zzz.trust: there is no step "zzz"',
+    },
+    {
+      severity: 'error',
+      file: 'pipelines/q.yaml',
+      key: 'steps.0.timeout_seconds',
+      msg: 'definition: steps.0.timeout_seconds: is required',
+    },
+  ]);
+  const headers = { authorization: 'Bearer boss-secret' };
+  const loaded = await (await fetch(`${url}/definitions`, { headers })).text();
+  const reloaded = await (await fetch(`${url}/reload`, { method: 'POST', headers })).json();
+  expect(reloaded).toMatchObject({ warnings: [{ file: 'pipelines/p.yaml', loc: ['steps', 0, 'when'] }] });
+  expect(JSON.parse(loaded)).toMatchObject({ warnings: [{ file: 'pipelines/p.yaml', loc: ['steps', 0, 'when'] }] });
+  expect(loaded + JSON.stringify(reloaded)).not.toContain(tmpdir());
 });
 
 test('a service without pipelines says at the start that no run can begin, and where it looked', async () => {

@@ -29,6 +29,7 @@ export interface Candidate {
   read: Read;
   snapshot: Snapshot;
   errors: FieldError[];
+  warnings: FieldError[];
   breaks: Breakage[];
 }
 
@@ -74,10 +75,13 @@ export interface Edit {
 export function tryEdit(turn: Turn, edit: Edit): Candidate {
   const read = edited(turn.read, edit);
   const snapshot = turn.tryOut(read);
-  const errors = snapshot.problems.filter((problem) => problem.file === edit.file && isError(problem)).map(toError);
+  const own = snapshot.problems.filter(({ file }) => file === edit.file);
+  const errors = own.filter(isError).map(toError);
+  // A shell check that is not allowed is refused, not warned of.
+  const warnings = own.filter((one) => !isError(one) && one.reason !== 'shell_not_allowed').map(toError);
   if (edit.text !== null && !edit.text.isWellFormed())
     errors.unshift({ loc: [], msg: 'contains half of a surrogate pair' });
-  return { read, snapshot, errors, breaks: breakages(turn.before, snapshot, edit) };
+  return { read, snapshot, errors, warnings, breaks: breakages(turn.before, snapshot, edit) };
 }
 
 /** Invalid YAML has no keys, so only the line locates the problem. */

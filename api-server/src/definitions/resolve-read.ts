@@ -11,6 +11,7 @@ import {
 } from '@signalbox/crds';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { Read } from './read-all.ts';
+import { shownProblems } from './shown-problems.ts';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 import { notificationProblems } from '../notify/check.ts';
 
@@ -22,6 +23,8 @@ export interface ResolveOptions {
   priced?: boolean;
   /** The channel settings of the service configuration. */
   notifications?: NotificationsBlock;
+  /** The folder of the configuration file: paths in problems are shown from there. */
+  shownFrom?: string;
   now(): number;
 }
 
@@ -34,7 +37,7 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
   const first = checked(resolveSet({ pipelines: read.pipelines, steps: read.steps, operator }, options.memo), options);
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
   const problems = [...read.problems, ...first.problems];
-  if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, problems, options);
+  if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, { read, problems }, options);
   const mended = (sources: Source[]) =>
     sources.map((source) =>
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
@@ -43,7 +46,7 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
     resolveSet({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator }, options.memo),
     options,
   );
-  return toSnapshot(second, problems, options);
+  return toSnapshot(second, { read, problems }, options);
 }
 
 /** Adds the problems that depend on the configuration of this service. */
@@ -61,7 +64,12 @@ function unpricedBudget({ name, file, config }: ResolvedPipeline): Problem[] {
   return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
 }
 
-function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: ResolveOptions): Snapshot {
+function toSnapshot(
+  set: ResolvedSet,
+  { read, problems }: { read: Read; problems: Problem[] },
+  { now, memo, shownFrom = '/' }: ResolveOptions,
+): Snapshot {
+  const files = [...read.pipelines, ...read.steps].map(({ file }) => file);
   const pipelines = set.pipelines.map((pipeline): LoadedPipeline => ({
     ...pipeline,
     match: matcherOf(pipeline, memo),
@@ -74,6 +82,7 @@ function toSnapshot(set: ResolvedSet, problems: Problem[], { now, memo }: Resolv
     steps: set.steps,
     stepsByName: new Map(set.steps.map((step) => [step.name, step])),
     problems,
+    shown: shownProblems(problems, files, shownFrom),
     hash: contentHash({ definitions: hashes.sort() }),
     loadedAt: now(),
   };

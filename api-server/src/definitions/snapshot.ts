@@ -14,6 +14,8 @@ export interface Snapshot {
   readonly steps: readonly ResolvedStep[];
   readonly stepsByName: ReadonlyMap<string, ResolvedStep>;
   readonly problems: readonly Problem[];
+  /** The same, in the same order, with files as they are shown. */
+  readonly shown: readonly Problem[];
   readonly hash: string;
   readonly loadedAt: number;
 }

@@ -13,8 +13,8 @@ export interface Writer {
   update(kind: WriteKind, input: { name: string; yaml: string }, record: RecordChange): Promise<WriteResult>;
   remove(kind: WriteKind, name: string, record: RecordChange): Promise<WriteResult>;
   suspend(name: string, wanted: boolean, record: RecordChange): Promise<WriteResult>;
-  /** The reason why a write of this text would be refused. Writes nothing. */
-  validate(kind: WriteKind, yaml: string): Promise<FieldError[]>;
+  /** The reasons why a write of this text would be refused, and what it would be warned of. Writes nothing. */
+  validate(kind: WriteKind, yaml: string): Promise<{ errors: FieldError[]; warnings: FieldError[] }>;
 }
 
 export interface WriterDeps {
@@ -138,11 +138,19 @@ async function suspend(context: WriteContext, input: { name: string; wanted: boo
   return carryOut(turn, files, { edit, outcome: wanted ? 'suspended' : 'resumed', prior: found.text }, record);
 }
 
-function validate(turn: Turn, folder: string | null, { kind, yaml }: { kind: WriteKind; yaml: string }): FieldError[] {
+function validate(
+  turn: Turn,
+  folder: string | null,
+  { kind, yaml }: { kind: WriteKind; yaml: string },
+): { errors: FieldError[]; warnings: FieldError[] } {
   const name = nameIn(yaml);
   const own = name === null ? NAMELESS : fileFor(folder ?? '', name);
   const file = (name === null ? null : findDefinition(turn, kind, name)?.file) ?? own;
-  const { refusal } = tried(turn, { kind, name, file, text: yaml });
+  const { candidate, refusal } = tried(turn, { kind, name, file, text: yaml });
+  return { errors: errorsOf(refusal), warnings: candidate.warnings };
+}
+
+function errorsOf(refusal: ReturnType<typeof tried>['refusal']): FieldError[] {
   switch (refusal?.kind) {
     case 'invalid':
       return refusal.errors;

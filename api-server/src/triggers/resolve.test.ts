@@ -9,7 +9,7 @@ const loaded = (name: string, match: Record<string, unknown> | null): LoadedPipe
 
 function snapshot(...pipelines: LoadedPipeline[]): Snapshot {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]));
-  return { pipelines, byName, steps: [], stepsByName: new Map(), problems: [], hash: '', loadedAt: 0 };
+  return { pipelines, byName, steps: [], stepsByName: new Map(), problems: [], shown: [], hash: '', loadedAt: 0 };
 }
 
 const context = (more: Partial<TriggerContext> = {}): TriggerContext => ({

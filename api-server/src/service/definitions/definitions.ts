@@ -88,7 +88,8 @@ export function createDefinitions(deps: DefinitionsDeps): Definitions {
       const { outcome } = reloaded;
       await deps.record(actor, { action: 'reload', targetType: 'definitions', target: null, outcome });
       if (reloaded.outcome === 'failed') throw reloaded.error;
-      return { status: 'reloaded', pipelines_loaded: reloaded.pipelines, errors: reloaded.errors };
+      const { pipelines, errors, warnings } = reloaded;
+      return { status: 'reloaded', pipelines_loaded: pipelines, errors, warnings };
     },
   };
 }
@@ -96,14 +97,15 @@ export function createDefinitions(deps: DefinitionsDeps): Definitions {
 const configOf = ({ config, text }: LoadedPipeline | ResolvedStep): DefinitionConfig => ({ config, yaml: text });
 
 type Tried =
-  | { outcome: 'reloaded' | 'reloaded_with_errors'; pipelines: number; errors: Problem[] }
+  | { outcome: 'reloaded' | 'reloaded_with_errors'; pipelines: number; errors: Problem[]; warnings: Problem[] }
   | { outcome: 'failed'; error: AppError };
 
 async function tryReload({ reload }: DefinitionsDeps): Promise<Tried> {
   try {
-    const { pipelines, problems } = await reload();
-    const errors = problems.filter(({ severity }) => severity === 'error');
-    return { outcome: errors.length === 0 ? 'reloaded' : 'reloaded_with_errors', pipelines: pipelines.length, errors };
+    const { pipelines, shown } = await reload();
+    const { error: errors = [], warning: warnings = [] } = Object.groupBy(shown, ({ severity }) => severity);
+    const outcome = errors.length === 0 ? 'reloaded' : 'reloaded_with_errors';
+    return { outcome, pipelines: pipelines.length, errors, warnings };
   } catch (cause) {
     return {
       outcome: 'failed',

@@ -55,8 +55,8 @@ export function createDefinitionWrites({ writer, record }: DefinitionWritesDeps)
       return { deleted: name, yaml: done.priorYaml ?? '', committed: false, note: noteOf(PLACES[kind], done) };
     },
     validate: async (kind, yaml) => {
-      const errors = await writer.validate(kind, yaml);
-      return { valid: errors.length === 0, errors };
+      const judged = await writer.validate(kind, yaml);
+      return { valid: judged.errors.length === 0, ...judged };
     },
     suspend: async (name, suspended, actor) => {
       const by: Change = { action: suspended ? 'suspend' : 'resume', actor };

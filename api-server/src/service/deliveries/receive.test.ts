@@ -27,6 +27,7 @@ function snapshot(): Snapshot {
     steps: [],
     stepsByName: new Map(),
     problems: set.problems,
+    shown: set.problems,
     hash: '',
     loadedAt: 0,
   };

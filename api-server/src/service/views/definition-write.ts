@@ -35,15 +35,20 @@ export const Deleted = component(
 );
 export type Deleted = z.infer<typeof Deleted>;
 
+const Located = z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() });
+
 export const Validation = component(
   'Validation',
   z.strictObject({
     valid: z.boolean(),
-    errors: z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
+    errors: z.array(Located),
+    /** What a definition may be written with, but probably should not. */
+    warnings: z.array(Located),
   }),
-  { valid: false, errors: [{ loc: ['steps', 0, 'agent'], msg: 'is required' }] },
+  { valid: false, errors: [{ loc: ['steps', 0, 'agent'], msg: 'is required' }], warnings: [] },
 );
 export interface Validation {
   valid: boolean;
   errors: FieldError[];
+  warnings: FieldError[];
 }

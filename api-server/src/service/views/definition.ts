@@ -120,13 +120,15 @@ export const Reloaded = component(
     status: z.literal('reloaded'),
     pipelines_loaded: z.number(),
     errors: z.array(DefinitionProblem),
+    warnings: z.array(DefinitionProblem),
   }),
-  { status: 'reloaded', pipelines_loaded: 4, errors: [] },
+  { status: 'reloaded', pipelines_loaded: 4, errors: [], warnings: [] },
 );
 export interface Reloaded {
   status: 'reloaded';
   pipelines_loaded: number;
   errors: Problem[];
+  warnings: Problem[];
 }
 
 interface Described {
@@ -163,7 +165,7 @@ interface Beside {
 }
 
 export const definitionsView = (
-  { hash, pipelines, steps, problems }: Snapshot,
+  { hash, pipelines, steps, shown }: Snapshot,
   { runs, verdictOf, goldenSets }: Beside,
 ): DefinitionsAnswer => ({
   hash,
@@ -178,8 +180,8 @@ export const definitionsView = (
       return { kind: 'LibraryStep' as const, name, hash: own, ...never };
     }),
   ],
-  errors: problems.filter(({ severity }) => severity === 'error'),
-  warnings: problems.filter(({ severity }) => severity === 'warning'),
+  errors: shown.filter(({ severity }) => severity === 'error'),
+  warnings: shown.filter(({ severity }) => severity === 'warning'),
   golden_sets: goldenSets.map(({ name, last }) => ({ name, ...goldenVerdict(last) })),
 });
 

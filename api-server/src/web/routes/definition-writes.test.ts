@@ -212,7 +212,7 @@ describe('validate', () => {
     const before = server.disk.contents();
     const yaml = url.startsWith('/steps') ? stepYaml('new') : pipelineYaml('checkout');
     const answer = await server.send('POST', url, { yaml });
-    expect([answer.status, answer.body]).toEqual([200, { valid: true, errors: [] }]);
+    expect([answer.status, answer.body]).toEqual([200, { valid: true, errors: [], warnings: [] }]);
     expect(server.disk.contents()).toEqual(before);
     expect(await audit()).toEqual([]);
   });
@@ -229,6 +229,21 @@ describe('validate', () => {
     const { status, body } = await server.send('POST', url, { yaml });
     expect([status, body.valid]).toEqual([200, false]);
     expect(body.errors[0]).toEqual({ loc, msg: expect.any(String) });
+  });
+
+  test('a rule that never matches and a name without a value are warnings, and the definition is valid', async () => {
+    const yaml =
+      'name: x\ntrigger: {match: {severity: {like: crit}}}\nsteps:\n  - {name: a, executor: human, timeout_seconds: 60, prompt_template: "{{sumary}}"}\n';
+    const { body } = await server.send('POST', '/pipelines/validate', { yaml });
+    expect(body).toEqual({
+      valid: true,
+      errors: [],
+      warnings: [
+        { loc: ['steps', 0, 'prompt_template'], msg: '"sumary" is no known name; did you mean "summary"?' },
+        { loc: ['trigger', 'match', 'severity'], msg: 'unknown operator "like"; never matches' },
+      ],
+    });
+    expect((await server.send('POST', '/pipelines', { yaml })).status).toBe(200);
   });
 
   test('text that is no YAML is told by its line, because it has no keys to go by', async () => {

@@ -53,7 +53,7 @@ test('ready when everything is', () =>
 test('a reload says what was loaded and is audited under the name of the token', () =>
   withServer({}, async ({ app, store }) => {
     const response = await app.inject({ method: 'POST', url: '/reload', headers: as('admin') });
-    expect(response.json()).toEqual({ status: 'reloaded', pipelines_loaded: 0, errors: [] });
+    expect(response.json()).toEqual({ status: 'reloaded', pipelines_loaded: 0, errors: [], warnings: [] });
     expect(await store.database.db.selectFrom('audit').selectAll().execute()).toMatchObject([
       { actor: 'the-admin', role: 'admin', action: 'reload', outcome: 'reloaded' },
     ]);

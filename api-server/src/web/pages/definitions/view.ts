@@ -31,9 +31,13 @@ export const problemRows = (problems: DefinitionProblem[]) =>
     }));
 
 /** Problems by file, with the state of a file that has an error. */
-function problemFiles({ pipelines, steps, problems }: Snapshot, chosen: (problem: DefinitionProblem) => boolean) {
-  const served = new Set([...pipelines, ...steps].map(({ file }) => file));
-  return [...Map.groupBy(problemRows(problems.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
+function problemFiles(
+  { pipelines, steps, problems, shown }: Snapshot,
+  chosen: (problem: DefinitionProblem) => boolean,
+) {
+  const files = new Set([...pipelines, ...steps].map(({ file }) => file));
+  const served = new Set(shown.filter((_, at) => files.has(problems[at]?.file ?? '')).map(({ file }) => file));
+  return [...Map.groupBy(problemRows(shown.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
     const broken = rows.some(({ tone }) => tone === 'bad');
     return { file, rows, state: broken ? (served.has(file) ? KEPT : LEFT_OUT) : null };
   });
