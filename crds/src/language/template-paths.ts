@@ -36,13 +36,19 @@ function inBlock(node: hbs.AST.BlockStatement, sight: Sight, found: string[][]):
   inProgram(node.inverse, sight, found);
 }
 
-function inExpression(node: hbs.AST.Expression, { frames, names }: Sight, found: string[][]): void {
+function inExpression(node: hbs.AST.Expression, sight: Sight, found: string[][]): void {
   if (node.type !== 'PathExpression') return;
-  const { parts, data, depth, original } = node as hbs.AST.PathExpression;
-  const written: unknown[] = data && parts[0] === 'root' ? parts.slice(1) : parts;
-  if (!written.every((part) => typeof part === 'string') || written.length === 0) return;
-  const [head = ''] = written;
-  const isRoot = data ? parts[0] === 'root' : frames.at(-1 - depth) === true;
-  const isLoopName = !data && depth === 0 && !original.startsWith('this') && names.includes(head);
-  if (isRoot && !isLoopName) found.push(written);
+  const parts = fromRoot(node as hbs.AST.PathExpression, sight);
+  if (parts && parts.length > 0 && parts.every((part) => typeof part === 'string')) found.push(parts);
+}
+
+/** The keys below the root of the context; null for a path that begins elsewhere. */
+function fromRoot(
+  { parts, data, depth, original }: hbs.AST.PathExpression,
+  { frames, names }: Sight,
+): unknown[] | null {
+  const [head = ''] = parts;
+  if (data) return head === 'root' ? parts.slice(1) : null;
+  if (depth === 0 && names.includes(head) && !original.startsWith('this')) return null;
+  return frames.at(-1 - depth) === true ? parts : null;
 }

@@ -19,17 +19,16 @@ export function didYouMean(word: string, names: Iterable<string>): string {
 
 /** Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other. */
 function distance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  const costs = [Array.from({ length: b.length + 1 }, (_, at) => at)];
+  const cost = (row: number, col: number) => costs[row]?.[col] ?? Infinity;
   for (let row = 1; row <= a.length; row++) {
-    const next = [row];
+    costs.push([row]);
     for (let col = 1; col <= b.length; col++) {
-      const replaced = (last[col - 1] ?? 0) + (a[row - 1] === b[col - 1] ? 0 : 1);
-      const swapped =
-        a[row - 1] === b[col - 2] && a[row - 2] === b[col - 1] ? (beforeLast[col - 2] ?? 0) + 1 : Infinity;
-      next.push(Math.min((last[col] ?? 0) + 1, (next[col - 1] ?? 0) + 1, replaced, swapped));
+      const replaced = cost(row - 1, col - 1) + (a[row - 1] === b[col - 1] ? 0 : 1);
+      const isSwapped = a[row - 1] === b[col - 2] && a[row - 2] === b[col - 1];
+      const swapped = isSwapped ? cost(row - 2, col - 2) + 1 : Infinity;
+      costs[row]?.push(Math.min(cost(row - 1, col) + 1, cost(row, col - 1) + 1, replaced, swapped));
     }
-    [beforeLast, last] = [last, next];
   }
-  return last[b.length] ?? 0;
+  return cost(a.length, b.length);
 }

@@ -3,16 +3,23 @@ import { templatePaths } from '../language/template.ts';
 import type { WrittenPath } from '../language/written-path.ts';
 import { templateName } from '../names.ts';
 import type { Finding } from '../problem.ts';
+import { checkPlaces, type LanguageOptions } from '../resolve/language.ts';
 import type { Place } from '../resolve/places.ts';
 import { closestName, didYouMean } from './closest-name.ts';
 import type { KnownStep, PlaceSight, Sight } from './sight.ts';
+
+/** Compiles the texts of a definition, and checks the names in them. */
+export const checkTexts = (places: readonly Place[], sight: Sight, options: LanguageOptions): Finding[] => [
+  ...checkPlaces(places, options),
+  ...checkReferences(places, sight),
+];
 
 /**
  * Warns of names in templates and expressions that can have no value, so that no prompt goes out with a hole that the author
  * did not see: a root that resembles another, a step that is not there or has no result yet, a variable that is not declared, an
  * output key that the step's schema does not have.
  */
-export function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
+function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
   return places.flatMap((place) => {
     const at = sight.at(place.loc);
     const said = pathsOf(place).flatMap((path) => problemOf(path, at, sight) ?? []);

@@ -3,13 +3,13 @@ import { checkAgent, unknownAgents } from './agent-rules.ts';
 import { type Body, expandUses, type FindStep } from './expand.ts';
 import { agentVersion, contentHash } from '../hash.ts';
 import { findingsOf } from './issues.ts';
-import { checkPlaces, type LanguageOptions } from './language.ts';
+import type { LanguageOptions } from './language.ts';
 import { LibraryStep } from '../kinds/library-step.ts';
 import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
 import { Pipeline } from '../kinds/pipeline.ts';
 import { executorPlaces, placesOf } from './places.ts';
 import { didYouMean } from '../references/closest-name.ts';
-import { checkReferences } from '../references/references.ts';
+import { checkTexts } from '../references/references.ts';
 import { sightOfPipeline, sightOfStep } from '../references/sight.ts';
 import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
@@ -199,8 +199,7 @@ function checkSteps(definitions: readonly Definition[], to: Resolving): Checked<
   const look = ({ body }: Definition) => {
     const parsed = LibraryStep.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
-    const places = executorPlaces(parsed.data, []);
-    const findings = [...checkPlaces(places, to.options), ...checkReferences(places, sightOfStep(parsed.data))];
+    const findings = checkTexts(executorPlaces(parsed.data, []), sightOfStep(parsed.data), to.options);
     return { findings, sound: { config: parsed.data, body, hash: contentHash(body), uses: [] } };
   };
   return checkAll(definitions, { find: findNone, look }, to);
@@ -243,13 +242,8 @@ function isBelow(loc: Loc, known: Loc): boolean {
 }
 
 function pipelineFindings(pipeline: Pipeline, written: Body, options: LanguageOptions): Finding[] {
-  const places = placesOf(pipeline);
-  return [
-    ...checkPlaces(places, options),
-    ...checkReferences(places, sightOfPipeline(pipeline)),
-    ...matchFindings(pipeline),
-    ...meaninglessKeys(written),
-  ];
+  const texts = checkTexts(placesOf(pipeline), sightOfPipeline(pipeline), options);
+  return [...texts, ...matchFindings(pipeline), ...meaninglessKeys(written)];
 }
 
 /** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */
