@@ -37,6 +37,15 @@ test.each(['api-server', 'gateway', 'controller'])('%s of the bundle knows its v
   expect(run(part, '--version').stdout.trim()).toBe((JSON.parse(manifest) as { version: string }).version);
 });
 
+test.each(['', '.object'])('the schemas for editors are beside the parts: NAME%s.schema.json', (suffix) => {
+  for (const name of ['pipeline', 'library-step', 'agent']) {
+    const text = readFileSync(join(dist, 'schemas', `${name}${suffix}.schema.json`), 'utf8');
+    expect(text).toBe(
+      readFileSync(join(import.meta.dirname, `../../crds/schemas/${name}${suffix}.schema.json`), 'utf8'),
+    );
+  }
+});
+
 test('an argument that names no part is refused with the list of them', () => {
   const { status, stdout } = run('sender');
   expect(status).toBe(1);

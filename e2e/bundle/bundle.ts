@@ -24,6 +24,7 @@ const HELP = `npm run bundle [-- --out DIR]: what the image runs, in DIR (./dist
 
   DIR/PART/start.mjs          ${Object.keys(PARTS).join(', ')}
   DIR/signalbox               starts the part that its first argument names
+  DIR/schemas                 JSON Schemas of definitions and objects, for editors
   DIR/THIRD-PARTY-LICENSES    the licence of every package in the bundles
 
   --help   this text
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
     for (const folder of await bundlePart(out, name, entry)) packages.add(folder);
   }
   cpSync(join(import.meta.dirname, 'signalbox'), join(out, 'signalbox'));
+  cpSync(join(ROOT, 'crds/schemas'), join(out, 'schemas'), { recursive: true });
   cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES'), licencesOf([...packages]));
   const files = globSync(`${out}/**/*.mjs`).length;

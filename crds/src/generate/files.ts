@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { DefinitionKind } from '../problem.ts';
 import { customResourceDefinitions, GROUP, KINDS } from './crd.ts';
-import { writtenSchemas } from './json-schemas.ts';
+import { objectSchemas, writtenSchemas } from './json-schemas.ts';
 import { reference } from './reference.ts';
 import { shareRepeats } from './share-repeats.ts';
 
@@ -26,11 +26,15 @@ export function generatedFiles(): Map<string, string> {
     HEADER +
       yaml({ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names.toSorted() }),
   );
-  for (const [kind, schema] of Object.entries(writtenSchemas()))
-    files.set(
-      `crds/schemas/${SCHEMA_FILES[kind as DefinitionKind]}.schema.json`,
-      `${JSON.stringify({ title: kind, ...shareRepeats(schema) }, null, 1)}\n`,
-    );
+  for (const [suffix, schemas] of [
+    ['', writtenSchemas()],
+    ['.object', objectSchemas()],
+  ] as const)
+    for (const [kind, schema] of Object.entries(schemas))
+      files.set(
+        `crds/schemas/${SCHEMA_FILES[kind as DefinitionKind]}${suffix}.schema.json`,
+        `${JSON.stringify({ title: kind, ...shareRepeats(schema) }, null, 1)}\n`,
+      );
   files.set('docs/pipelines.md', reference(writtenSchemas()));
   return files;
 }

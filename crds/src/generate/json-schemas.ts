@@ -12,6 +12,39 @@ export function writtenSchemas(): Record<DefinitionKind, Schema> {
   return { Pipeline: withUses(jsonSchema(Pipeline)), LibraryStep: jsonSchema(LibraryStep), Agent: jsonSchema(Agent) };
 }
 
+/** JSON Schema of an object in a cluster: the definition is its `spec`, whose name is optional, with the instructions of an agent. */
+export function objectSchemas(): Record<DefinitionKind, Schema> {
+  const { Pipeline: pipeline, LibraryStep: step, Agent: agent } = writtenSchemas();
+  const soul = { type: 'string', description: 'instructions for the model' };
+  const withSoul = { ...agent, properties: { ...at(agent, 'properties'), soul } };
+  return {
+    Pipeline: objectOf('Pipeline', pipeline),
+    LibraryStep: objectOf('LibraryStep', step),
+    Agent: objectOf('Agent', withSoul),
+  };
+}
+
+const objectOf = (kind: DefinitionKind, spec: Schema): Schema => ({
+  $schema: spec['$schema'],
+  type: 'object',
+  properties: {
+    apiVersion: { const: 'signalbox.dev/v1alpha1' },
+    kind: { const: kind },
+    metadata: { type: 'object', required: ['name'] },
+    spec: nameless(spec),
+  },
+  required: ['apiVersion', 'kind', 'metadata', 'spec'],
+});
+
+/** The object has a name of its own. */
+function nameless({ $schema: _, ...schema }: Schema): Schema {
+  const withoutName = { ...schema };
+  if (Array.isArray(schema['required'])) withoutName['required'] = schema['required'].filter((key) => key !== 'name');
+  for (const key of ['anyOf', 'oneOf'])
+    if (Array.isArray(schema[key])) withoutName[key] = list(schema[key]).map(nameless);
+  return withoutName;
+}
+
 function jsonSchema(schema: z.ZodType): Schema {
   return z.toJSONSchema(schema, { io: 'input', reused: 'inline' });
 }

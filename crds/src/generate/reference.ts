@@ -10,6 +10,14 @@ line: \`npm run validate -- PATH\` applies the rules of the services. A *templat
 expression; both can use \`summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context
 fan_out run now\`, and the keys of the alert's \`metadata\`. A name that resembles one of these and is none, a step that does not exist or runs later, a
 variable that \`vars\` does not declare and an output key that is not in the step's \`output_schema\` are warnings. \`steps.<name>\` has \`status summary confidence trust output next_step_context\`.
+
+An editor with a YAML language server completes and checks a file whose first line is
+\`# yaml-language-server: $schema=PATH\`, as in every [sample](../config/samples). The schemas of files are
+[pipeline](../crds/schemas/pipeline.schema.json), [library-step](../crds/schemas/library-step.schema.json) and
+[agent](../crds/schemas/agent.schema.json); those of objects in a cluster are
+[pipeline.object](../crds/schemas/pipeline.object.schema.json), [library-step.object](../crds/schemas/library-step.object.schema.json) and
+[agent.object](../crds/schemas/agent.object.schema.json). The image holds them in \`/app/schemas\`; to copy them into a repository:
+\`docker run --rm --entrypoint tar signalbox:0.1.0 -C /app -c schemas | tar -x\`.
 `;
 
 /** The reference of the definition language, as Markdown. */
