@@ -39,6 +39,23 @@ export function candidateStep(
   return { ...kept, ...prompt, name, on_failure: { policy: 'continue' } };
 }
 
+type Check = AgentStep['deterministic_checks'][number];
+
+/** A request that may change something: it is sent in no replay. */
+export const sendsChange = (check: Check): boolean => check.type === 'webhook' && check.method !== 'GET';
+
+/** The step without some of its checks, and their names: they are named in the report, as neither passed nor failed. */
+export function leaveOutChecks(
+  step: AgentStep,
+  isLeftOut: (check: Check) => boolean,
+): { step: AgentStep; checksNotRun: string[] } {
+  const { deterministic_checks: checks } = step;
+  return {
+    step: { ...step, deterministic_checks: checks.filter((check) => !isLeftOut(check)) },
+    checksNotRun: checks.filter(isLeftOut).map(({ name }) => name),
+  };
+}
+
 /** The definition of a batch's run: the steps that are replayed, and nothing that acts on the outside. */
 export const replayPipeline = ({ name, vars }: Pick<Pipeline, 'name' | 'vars'>, steps: ExecutorStep[]): Pipeline => ({
   ...Pipeline.parse({ name, steps }),

@@ -47,6 +47,8 @@ export interface StepReplay {
   candidate: Candidate;
   k: number;
   judge: JudgeRule | null;
+  /** Names of the checks that send requests which may change something; absent in batches of before they were left out. */
+  checksNotRun?: string[];
 }
 
 /** A contiguous range of steps, replayed for many recorded runs; each step is fed by the replayed ones before it. */
@@ -58,7 +60,7 @@ export interface ChainReplay {
   /** By step name. */
   candidate: Record<string, Candidate>;
   k: number;
-  /** Names of the shell checks of each step, which a chain does not run. */
+  /** Names of the checks of each step that may change something, which a chain does not run. */
   checksNotRun: Record<string, string[]>;
 }
 

@@ -81,6 +81,7 @@ test('every field of a report', async () => {
     candidate_accuracy_so_far: 0,
     candidate_graded_n: 1,
     candidate_total_n: 3,
+    checks_not_run: [],
     unreplayable_count: 0,
     judge_accuracy: null,
     judge_graded_n: 0,

@@ -7,7 +7,13 @@ import {
   type Pipeline,
   type Step,
 } from '@signalbox/crds';
-import { asksAgent, candidateStep, replayPipeline } from '../../runs/replay/candidate-step.ts';
+import {
+  asksAgent,
+  candidateStep,
+  leaveOutChecks,
+  replayPipeline,
+  sendsChange,
+} from '../../runs/replay/candidate-step.ts';
 import type { ChainReplay } from '../../runs/state/replay.ts';
 import { chainSamples } from '../../store/aggregates/chain-samples.ts';
 import { candidateOf, type ChainLaunch } from './bodies.ts';
@@ -36,7 +42,8 @@ export async function planChain(
   if (!pipeline) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
   const range = rangeOf(pipeline, body);
   const candidates = candidatesOf(deps, range, body);
-  const steps = range.map((step) => withoutEffects(step, candidates));
+  const replayed = range.map((step) => withoutEffects(step, candidates));
+  const steps = replayed.map(({ step }) => step);
   const asked = agentSteps(steps);
   if (asked.length === 0) throw badField(['body', 'from_step'], 'no step of the range asks an agent');
   const agents = [...asked, ...agentSteps(range)].map(({ executor, agent }) => ({ executor, agent }));
@@ -55,7 +62,7 @@ export async function planChain(
     toStep: body.to_step,
     candidate: Object.fromEntries(candidates),
     k: body.k,
-    checksNotRun: Object.fromEntries(agentSteps(range).map((step) => [step.name, shellChecks(step)])),
+    checksNotRun: Object.fromEntries(replayed.map(({ step, checksNotRun }) => [step.name, checksNotRun])),
   };
   const unlabelled = { stepId: null, outcome: null, labelSource: null, pinned: false };
   return {
@@ -94,14 +101,16 @@ function candidatesOf({ templates }: ChooseDeps, range: readonly ExecutorStep[],
 }
 
 const agentSteps = (steps: readonly ExecutorStep[]) => steps.filter((step): step is AgentStep => asksAgent(step));
-const shellChecks = ({ deterministic_checks: checks }: AgentStep): string[] =>
-  checks.filter(({ type }) => type === 'shell').map(({ name }) => name);
 
-/** A shell check may change something, so it is left out; the steps that are no agents are never executed. */
-function withoutEffects(step: ExecutorStep, candidates: ReturnType<typeof candidatesOf>): ExecutorStep {
-  if (!asksAgent(step)) return step;
+/** A check that may change something is left out; the steps that are no agents are never executed. */
+function withoutEffects(
+  step: ExecutorStep,
+  candidates: ReturnType<typeof candidatesOf>,
+): { step: ExecutorStep; checksNotRun: string[] } {
+  if (!asksAgent(step)) return { step, checksNotRun: [] };
   const changes = candidates.find(([name]) => name === step.name)?.[1] ?? {};
-  const replayed = candidateStep(step, step.name, changes);
-  const checks = replayed.deterministic_checks.filter(({ type }) => type !== 'shell');
-  return { ...replayed, deterministic_checks: checks };
+  return leaveOutChecks(
+    candidateStep(step, step.name, changes),
+    (check) => check.type === 'shell' || sendsChange(check),
+  );
 }

@@ -1,7 +1,14 @@
 import { promptHash } from '@signalbox/crds';
 import type { ReplayConfig } from '../../config/config.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { asksAgent, candidateStep, replayPipeline, stepNamed } from '../../runs/replay/candidate-step.ts';
+import {
+  asksAgent,
+  candidateStep,
+  leaveOutChecks,
+  replayPipeline,
+  sendsChange,
+  stepNamed,
+} from '../../runs/replay/candidate-step.ts';
 import type { Templates } from '../../runs/prompt/templates.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import type {
@@ -65,7 +72,7 @@ export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<B
   requireSafe(settings, [...executions, step, { executor: step.executor, agent }]);
   checkTemplate(deps.templates, candidate, ['body', 'candidate', 'prompt_template']);
   checkMode(request, promptHash(step.prompt_template));
-  const replayed = { ...candidateStep(step, stepName, candidate), when: undefined };
+  const { step: replayed, checksNotRun } = leaveOutChecks(candidateStep(step, stepName, candidate), sendsChange);
   return {
     source: request.source,
     replay: {
@@ -76,9 +83,10 @@ export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<B
       candidate,
       k: request.k ?? request.samples.length,
       judge: settings.judge,
+      checksNotRun,
     } satisfies StepReplay,
     samples: request.samples.map((chosen) => sampleOf(chosen, known.get(chosen.stepId))),
-    pipeline: replayPipeline(pipeline, [replayed]),
+    pipeline: replayPipeline(pipeline, [{ ...replayed, when: undefined }]),
     launch: request.launch ?? null,
   };
 }

@@ -73,6 +73,8 @@ export const ReplayReport = component(
     candidate_accuracy_so_far: NullableNumber,
     candidate_graded_n: z.number(),
     candidate_total_n: z.number(),
+    /** Checks that may change something: not run, neither passed nor failed. */
+    checks_not_run: z.array(z.string()),
     unreplayable_count: z.number(),
     judge_accuracy: NullableNumber,
     judge_graded_n: z.number(),
@@ -123,6 +125,7 @@ export const ReplayReport = component(
     candidate_accuracy_so_far: null,
     candidate_graded_n: 0,
     candidate_total_n: 1,
+    checks_not_run: [],
     unreplayable_count: 0,
     judge_accuracy: null,
     judge_graded_n: 0,
@@ -183,6 +186,7 @@ export function replayReport({ run, replay, rows, binWidth }: ReportFacts): Repl
       source_bucket: bucket && bucketSourceView(bucket),
       candidate: candidateView(candidate),
       run_id: run.id,
+      checks_not_run: replay.checksNotRun ?? [],
       confidence_distribution: confidences(rows, binWidth).map(({ lo, hi, recordedN, candidateN }) => ({
         lo,
         hi,

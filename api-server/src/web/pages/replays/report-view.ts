@@ -100,6 +100,7 @@ function factsOf(report: ReplayReport, now: number) {
     { label: 'Samples', value: `${report.rows.length} ${from ? `of ${from}` : 'chosen one by one'}` },
     { label: 'Prompt', value: report.mode === 'rendered' ? 'as recorded, word for word' : 'rendered again' },
     { label: 'Judge', value: judge },
+    ...(report.checks_not_run.length > 0 ? [{ label: 'Checks not run', value: report.checks_not_run.join(', ') }] : []),
     { label: 'Started', value: `${exactTime(report.triggered_at)}, ${ago(report.triggered_at, now)}` },
   ];
 }
