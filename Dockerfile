@@ -23,7 +23,7 @@ LABEL org.opencontainers.image.title="Signalbox" \
 RUN apt-get update && apt-get install -y --no-install-recommends tini libstdc++6 && chmod 0711 /usr/bin/tini && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=bundle /usr/local/bin/node /usr/local/bin/
 COPY --from=bundle /app /app
-RUN ln -s /app/signalbox /usr/local/bin/ && install -d -o 65532 -g 65532 /data
+RUN ln -s /app/signalbox /usr/local/bin/ && install -d -m 0711 -o 65532 -g 65532 /data
 ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
 WORKDIR /app
 USER 65532:65532

@@ -6,6 +6,7 @@ import { diagnose } from './diagnose.ts';
 import { followGit } from './gitops.ts';
 import { type ArgocdParts, argocdParts } from './argocd.ts';
 import { install, prepare } from './install.ts';
+import { checkModes } from './image-modes.ts';
 import { TAGS } from './images.ts';
 import { heading, step } from './progress.ts';
 import { stopWhileStarting } from './signals.ts';
@@ -73,6 +74,7 @@ async function test(cluster: Cluster, argocd: ArgocdParts | null): Promise<void>
   const loaded = argocd === null ? Promise.resolve() : cluster.load(argocd.image);
   loaded.catch(() => undefined);
   await step('a container of every part stops while it starts', () => stopWhileStarting(`signalbox:${TAGS[0]}`));
+  await step('another user reads and writes nothing of the services', () => checkModes(`signalbox:${TAGS[0]}`));
   heading('Installed with Helm');
   await install(cluster);
   await serveAlerts(cluster);
