@@ -16,6 +16,12 @@ const SECRETS = {
   MODEL_KEY: 'SEEKRET-model-key',
   OTEL_EXPORTER_OTLP_HEADERS: 'x-key=SEEKRET-otel',
 };
+/** Another tool server, with a secret of its own. */
+const OTHER = {
+  command: process.execPath,
+  args: [join(ROOT, 'gateway/src/testing/misbehaving-server.ts')],
+  env: { OTHER_KEY: 'SEEKRET-other' },
+};
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 /** As a process that may not make user namespaces, as in most containers. */
@@ -29,7 +35,7 @@ afterEach(async () => {
 });
 
 /** A directory that the gateway owns, with a literal secret in its configuration. */
-function configure(entry: object): string {
+function configure(entry: object, others: Record<string, object> = {}): string {
   const scratch = scratchDirectory('prying-');
   open.push(scratch);
   const config = join(scratch.path, 'gateway.yaml');
@@ -39,7 +45,7 @@ function configure(entry: object): string {
     variable: { type: 'openai', api_key: '${MODEL_KEY}' },
   };
   const args = [SERVER, config, join(scratch.path, 'identity/device-auth.json')];
-  const mcp_servers = { prying: { command: process.execPath, args, ...entry } };
+  const mcp_servers = { ...others, prying: { command: process.execPath, args, ...entry } };
   writeFileSync(config, JSON.stringify({ server: { port: 0 }, identity_dir: 'identity', providers, mcp_servers }));
   mkdirSync(join(scratch.path, 'identity'));
   mkdirSync(join(scratch.path, 'agents'));
@@ -64,24 +70,27 @@ async function start(config: string, { before = [], node = process.execPath, mai
 interface Booty {
   secrets: string[];
   memory: string[];
-  /** Processes with a configuration file in their command line. */
+  /** Processes with a configuration file in their command line, and how many of them it may end. */
   nodes: number;
+  signalled: number;
+  written: string[];
   uid: number;
 }
 
 async function bootyOf({ url }: Service): Promise<Booty> {
   const ask = () =>
     call<{ tools: { description: string }[] }>(`${url}/mcp/tools`, { token: SECRETS.GATEWAY_ADMIN_TOKEN });
-  const { description } = await waitFor(async () => (await ask()).body.tools[0], { what: 'the tool server' });
+  const pried = async () => (await ask()).body.tools.find(({ description }) => description.startsWith('{'));
+  const { description } = await waitFor(pried, { what: 'the tool server' });
   return JSON.parse(description) as Booty;
 }
 
 const warningsOf = async ({ url }: Service) => (await call<{ warnings: string[] }>(`${url}/health`)).body.warnings;
 const isolationOf = async ({ url }: Service) => {
-  const { body } = await call<{ servers: { isolation: string }[] }>(`${url}/mcp/servers`, {
+  const { body } = await call<{ servers: { name: string; isolation: string }[] }>(`${url}/mcp/servers`, {
     token: SECRETS.GATEWAY_ADMIN_TOKEN,
   });
-  return body.servers[0]?.isolation;
+  return body.servers.find(({ name }) => name === 'prying')?.isolation;
 };
 
 describe.each([
@@ -94,8 +103,8 @@ describe.each([
   };
 
   test('starts its servers in namespaces, where they read nothing of it', async () => {
-    const gateway = await start(own(configure({})), { before });
-    expect(await bootyOf(gateway)).toMatchObject({ secrets: [], memory: [], nodes: 0 });
+    const gateway = await start(own(configure({}, { other: OTHER })), { before });
+    expect(await bootyOf(gateway)).toMatchObject({ secrets: [], memory: [], nodes: 0, signalled: 0 });
     expect(await isolationOf(gateway)).toBe('namespace');
     expect(await warningsOf(gateway)).toEqual([]);
   });
@@ -119,9 +128,10 @@ describe.each([
 });
 
 describe.runIf(isRoot)('a server with a user of its own', () => {
-  test('reads nothing of the gateway', async () => {
-    const gateway = await start(configure({ user: NOBODY }));
-    expect(await bootyOf(gateway)).toMatchObject({ secrets: [], memory: [], uid: NOBODY });
+  test('reads, ends and writes nothing of the gateway, and reads nothing of another server', async () => {
+    const gateway = await start(configure({ user: NOBODY }, { other: OTHER }));
+    const booty = { secrets: [], memory: [], signalled: 0, written: [], uid: NOBODY };
+    expect(await bootyOf(gateway)).toMatchObject(booty);
     expect(await isolationOf(gateway)).toBe('user');
     expect(await warningsOf(gateway)).toEqual([]);
   });
