@@ -65,7 +65,7 @@ test('a run goes from running to completed under the eyes of the reader, without
   const state = page.locator('.run-state .status');
   expect(await state.textContent()).toContain('Running');
   await page.locator('.node.is-live', { hasText: 'report' }).waitFor();
-  await page.locator('.wf-row', { hasText: 'observe' }).getByText('s', { exact: false }).first().waitFor();
+  await page.locator('.tl-row', { hasText: 'observe' }).getByText('s', { exact: false }).first().waitFor();
   await site.held.release();
   await state.getByText('Completed').waitFor();
   expect(await page.locator('.node.is-live').count()).toBe(0);

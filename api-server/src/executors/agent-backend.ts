@@ -71,7 +71,7 @@ const listed = ({ name, model, version, warnings = [] }: AgentSummary) => ({
 });
 
 /** Events that say nothing a person would read in a run's log, or that the run says itself. */
-const QUIET = new Set(['accepted', 'started', 'text', 'approval_requested', 'approval_decided']);
+const QUIET = new Set(['accepted', 'text', 'approval_requested', 'approval_decided']);
 
 /** Asks people on behalf of this call; null where the request is about another one. */
 function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): Promise<unknown> | null {

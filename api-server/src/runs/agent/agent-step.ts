@@ -16,6 +16,7 @@ import {
   type AgentSpent,
 } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
+import { backendQueue } from './backend-queue.ts';
 import { askAgent } from './model-call.ts';
 import { noteBlank, refuseBlanks } from '../evidence/warnings.ts';
 import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
@@ -147,6 +148,7 @@ async function call(
   attempt: Attempt & { input: string },
 ): Promise<AgentReply | AgentFailure> {
   const { run, name } = ctx;
+  const queue = backendQueue(deps.now, attempt.waited);
   const questions = approvalsOf(deps, { ctx, attempt });
   const reply = await askAgent(deps.backend, attempt.span, {
     agent: step.agent,
@@ -160,10 +162,15 @@ async function call(
     stepName: name,
     team: run.team,
     signal: attempt.signal,
-    onEvent: (event, fields) =>
-      run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name }),
+    onEvent: (event, fields) => {
+      const leftQueue = queue.hear(event);
+      // The start of a call is a line of the log only where the call had to wait for it.
+      if (event === 'started' && !leftQueue) return;
+      run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name });
+    },
     ...(questions ? { onApproval: questions.ask } : {}),
   });
+  queue.leave();
   await questions?.close();
   return reply;
 }
@@ -269,6 +276,8 @@ function messageOf(event: string, fields: Record<string, unknown>): string {
       return `asked ${String(fields['model'])}`;
     case 'queued':
       return `waits at position ${String(fields['position'])}`;
+    case 'started':
+      return 'the wait is over';
     case 'backend_full':
       return `waits: ${String(fields['message'])}`;
     default:

@@ -3,6 +3,7 @@ import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
+import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from './warnings.ts';
 import { renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
@@ -75,7 +76,14 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
   using deadline = withDeadline({ after, why: 'call_timeout', message, follows: scope.signal });
   const { signal } = deadline;
   const seen = await observe(deps, check, { ...scope, signal });
-  const about = { name: check.name, type: check.type, durationSeconds: (deps.now() - startedAt) / 1000 };
+  const { request } = seen;
+  const about = {
+    name: check.name,
+    type: check.type,
+    durationSeconds: (deps.now() - startedAt) / 1000,
+    startedAt,
+    ...(request && { request }),
+  };
   if (!seen.ok) {
     const timedOut = stopReason(signal)?.why === 'call_timeout';
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
@@ -85,7 +93,7 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
   return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
 }
 
-type Seen = { ok: true; values: Record<string, unknown>; detail: string } | Failure;
+type Seen = ({ ok: true; values: Record<string, unknown>; detail: string } | Failure) & { request?: TriedRequest };
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
@@ -117,7 +125,9 @@ async function observeUrl(
   const request = await renderRequest(check, rendering);
   if (!request.ok) return request;
   const reply = await deps.http({ ...request.value, pipeline, signal });
-  if (!reply.ok) return reply;
+  const { method, url } = request.value;
+  const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
+  if (!reply.ok) return { ...reply, request: tried };
   const response = { status: reply.status, headers: reply.headers, body: parseBody(reply.body) };
-  return { ok: true, values: { response }, detail: `status ${reply.status}` };
+  return { ok: true, values: { response }, detail: `status ${reply.status}`, request: tried };
 }

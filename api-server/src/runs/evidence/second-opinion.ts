@@ -35,6 +35,7 @@ interface SecondOpinionDeps {
   compute: Pick<Compute, 'validate'>;
   backends: Backends;
   priceOf: PriceOf;
+  now(): number;
 }
 
 /**
@@ -48,7 +49,9 @@ export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opini
     'service.executor': executor,
     'service.agent': agent,
   });
-  const said = await ask(deps, begun, { ...opinion, span });
+  const startedAt = deps.now();
+  begun.run.journal.add('info', `${part}_asked`, `asks ${agent}`, { step_name: begun.name, agent });
+  const said = { ...(await ask(deps, begun, { ...opinion, span })), startedAt, endedAt: deps.now() };
   span.end(
     { 'service.model': said.model, 'service.provider': said.provider, 'service.confidence': said.score },
     said.error === undefined ? null : 'failed',

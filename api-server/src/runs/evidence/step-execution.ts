@@ -14,6 +14,7 @@ import type {
 import type { Counter } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
 import type { StepContext } from '../state/step-context.ts';
+import type { StepPart } from '../state/step-parts.ts';
 import { noFacts, type Answer, type CallFacts, type Prepared } from '../state/step-kind.ts';
 
 /** A step whose row is stored. */
@@ -25,6 +26,8 @@ export interface Begun extends StepContext {
   costs: CostPart[];
   /** Of all attempts and iterations so far; null where nothing was answered yet. */
   facts: CallFacts | null;
+  /** Where its time went so far. */
+  parts: StepPart[];
 }
 
 /** Everything known of a step at its end. */
@@ -119,7 +122,7 @@ const NO_EVIDENCE = confidenceAlone(null);
 
 /** The step with what its end brings. */
 export function endedStep(
-  { row, attempt, costs, facts: known }: Pick<Begun, 'row' | 'attempt' | 'costs' | 'facts'>,
+  { row, attempt, costs, facts: known, parts }: Pick<Begun, 'row' | 'attempt' | 'costs' | 'facts'> & Partial<Begun>,
   ending: EndingOfAny,
   completedAt: number,
 ): EndedStep {
@@ -150,9 +153,16 @@ export function endedStep(
     artifacts: answer.artifacts,
     nextStepContext: answer.nextStepContext,
     output: answer.output,
-    rawResponse: known ? { ...facts.raw, ...ending.raw, ...costsOf(costs) } : row.rawResponse,
+    rawResponse: rawOf(known ? facts.raw : row.rawResponse, {
+      ...ending.raw,
+      ...costsOf(costs),
+      ...(parts && { parts }),
+    }),
   };
 }
+
+const rawOf = (asked: RawResponse | null, more: RawResponse): RawResponse | null =>
+  asked === null && Object.keys(more).length === 0 ? null : { ...asked, ...more };
 
 const costsOf = (costs: CostPart[]): Pick<RawResponse, 'costs'> =>
   costs.length > 1 || costs.some(({ cost }) => cost !== null) ? { costs } : {};

@@ -79,7 +79,11 @@ async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): 
   const performed = toPerformed(question, closed);
   noteEnd(ctx, closed);
   await attempt.store(deps.approvals.goesOn(run));
-  if (goesOn(performed, ctx, step)) await holdSlot(slot, attempt.signal);
+  if (goesOn(performed, ctx, step)) {
+    const decidedAt = deps.now();
+    await holdSlot(slot, attempt.signal);
+    attempt.waited('slot', decidedAt, deps.now());
+  }
   return attempt.signal.aborted ? failure('cancelled', `${name} was stopped`) : performed;
 }
 

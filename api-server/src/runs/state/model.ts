@@ -1,6 +1,7 @@
 /** The domain types of a run, shared by the engine, the store, routes and pages. */
 
 import type { AttentionState } from './attention.ts';
+import type { StepPart, TriedRequest } from './step-parts.ts';
 
 export const ACTIVE_RUN_STATUSES = ['queued', 'running', 'interrupted'] as const;
 export const TERMINAL_RUN_STATUSES = ['completed', 'stopped', 'escalated', 'aborted', 'failed', 'cancelled'] as const;
@@ -136,6 +137,9 @@ export interface SecondOpinion {
   inputTokens: number | null;
   outputTokens: number | null;
   error?: string;
+  /** Milliseconds since the epoch. */
+  startedAt?: number;
+  endedAt?: number;
 }
 
 /** What one agent used and cost for a step; a null cost is unpriced. */
@@ -158,6 +162,10 @@ export interface CheckResult {
   /** Why it failed, or what was seen. */
   detail: string;
   durationSeconds: number;
+  /** Milliseconds since the epoch. */
+  startedAt?: number;
+  /** What a webhook check sent. */
+  request?: TriedRequest;
 }
 
 /** What an executor answered, kept for people and for replay (Orchestration 2.2). */
@@ -187,6 +195,8 @@ export interface RawResponse {
   costs?: CostPart[];
   /** Answers of earlier iterations of `loop_until`. */
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
+  /** Where the time of the step went, in order; absent in rows of before they were stored. */
+  parts?: StepPart[];
 }
 
 /** One executed step (Orchestration 2.2). `pipelineName`, `team` and `stage` are its run's. */

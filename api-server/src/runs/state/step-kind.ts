@@ -2,6 +2,7 @@ import type { Failure } from './executor.ts';
 import type { RawResponse, StepExecution, StepStatus } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
+import type { StepPart, TriedRequest } from './step-parts.ts';
 import type { StepContext } from './step-context.ts';
 
 /** The answer of a step of any executor; a null confidence passes no gate and fails none. */
@@ -49,10 +50,11 @@ export const noFacts = (raw: RawResponse): CallFacts => ({
  */
 export type Refusal = Failure & {
   facts?: CallFacts;
+  request?: TriedRequest;
   ends?: Extract<StepStatus, 'escalated' | 'aborted' | 'stopped'>;
   answer?: Answer;
 };
-export type Performed = { ok: true; answer: Answer; facts: CallFacts } | Refusal;
+export type Performed = { ok: true; answer: Answer; facts: CallFacts; request?: TriedRequest } | Refusal;
 
 export interface Attempt {
   idempotencyKey: string;
@@ -62,6 +64,8 @@ export interface Attempt {
   previous: Answer | null;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Notes a wait inside of the attempt, in milliseconds since the epoch. */
+  waited(part: Extract<StepPart['part'], 'queue' | 'slot'>, startedAt: number, endedAt: number): void;
   /** Of the step. */
   span: Span;
   /** The stored step; `startedAt` is milliseconds, and of the first start where the step goes on after a restart. */

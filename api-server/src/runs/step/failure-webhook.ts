@@ -7,8 +7,10 @@ import type { PipelineEnv, Rendering } from '../prompt/rendering.ts';
 import { renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { StepError } from '../state/model.ts';
+import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import type { StepContext } from '../state/step-context.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
+import type { Times } from './step-times.ts';
 
 export interface FailureWebhookDeps {
   templates: Templates;
@@ -24,14 +26,14 @@ interface Failed extends Pick<StepContext, 'run' | 'name' | 'locals'> {
 
 const TIMEOUT_MS = 10_000;
 
-/** Calls a failed step's `on_failure.webhook` once; what comes of it is an event and no more. */
+/** Calls a failed step's `on_failure.webhook` once; what comes of it changes nothing. Null where nothing was sent. */
 export async function callFailureWebhook(
   deps: FailureWebhookDeps,
   { run, step, name, locals }: Failed,
   error: StepError,
-): Promise<void> {
+): Promise<{ times: Times; request: TriedRequest; error?: string } | null> {
   const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
-  if (!hook) return;
+  if (!hook) return null;
   const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
   const rendering: Rendering = {
     ...deps,
@@ -40,14 +42,20 @@ export async function callFailureWebhook(
     missing: noteMissing('on_failure.webhook', { run, name }),
   };
   const request = await renderRequest({ ...hook, method: 'POST' }, rendering, said);
-  if (!request.ok) return note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
+  if (!request.ok) {
+    note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
+    return null;
+  }
+  const startedAt = deps.now();
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
   const reply = await deps.http({ ...request.value, pipeline: run.pipeline.name, signal: deadline.signal });
-  const outcome = reply.ok
-    ? `answered ${reply.status}`
-    : `failed: ${stopReason(deadline.signal)?.message ?? deps.env.mask(reply.message)}`;
+  const { method, url } = request.value;
+  const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
+  const why = reply.ok ? null : (stopReason(deadline.signal)?.message ?? deps.env.mask(reply.message));
+  const outcome = why === null ? `answered ${tried.status}` : `failed: ${why}`;
   note(run.journal, name, `on_failure.webhook ${outcome}`);
+  return { times: [startedAt, deps.now()], request: tried, ...(why !== null && { error: why }) };
 }
 
 function note(journal: StepContext['run']['journal'], name: string, message: string): void {

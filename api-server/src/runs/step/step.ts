@@ -9,6 +9,7 @@ import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
 import type { EndedStep, RawResponse, StepError, StepStatus, TrustReport } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
+import { notePart, noteAttempt } from './step-times.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -68,7 +69,10 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  return { ...ctx, row, attempt, iteration: 1, costs: [], facts: null, span };
+  const begun: Begun = { ...ctx, row, attempt, iteration: 1, costs: [], facts: null, parts: [], span };
+  // A question to a person goes on while the service does not run.
+  if (earlier && !prepared?.keepsTime) notePart(begun, 'before_restart', [at, deps.now()]);
+  return begun;
 }
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
@@ -130,16 +134,19 @@ async function attempts(
   for (;;) {
     const { run, name, iteration } = begun;
     if (signal.aborted) return failure('cancelled', 'stopped');
+    const startedAt = deps.now();
     const performed = await prepared.perform({
       idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
       iteration,
       previous,
       timeoutMs: Math.max(1, Math.round(ends - deps.now())),
       signal,
+      waited: (part, ...times) => notePart(begun, part, times),
       span: begun.span,
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
+    noteAttempt(begun, performed, [startedAt, deps.now()]);
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;
     const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
@@ -161,9 +168,11 @@ async function backOff(deps: StepDeps, begun: Begun, { failure, wait, signal }: 
   const delayMs = Math.max(wait, failure.retryAfterMs ?? 0);
   const message = `attempt ${begun.attempt} failed (${failure.type}: ${failure.message}); next in ${delayMs / 1000} s`;
   run.journal.add('warn', 'step_retry', message, { step_name: name, attempt: begun.attempt, delay_ms: delayMs });
+  const pausedAt = deps.now();
   begun.attempt += 1;
   await deps.flush(run, [deps.store.countAttempt(begun.row.id, begun.attempt)]);
   await deps.delay(delayMs, signal);
+  notePart(begun, 'pause', [pausedAt, deps.now()]);
 }
 
 /** Ends a step that was stopped from outside; `performed` is what it had come to by then. */
@@ -195,7 +204,8 @@ const unreached = (performed: Performed | undefined): string =>
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
   if (failure.ends) return ended(deps, begun, { status: failure.ends, error, ...weigh(failure.answer) });
-  await callFailureWebhook(deps, begun, error);
+  const called = await callFailureWebhook(deps, begun, error);
+  if (called) notePart(begun, 'failure_webhook', called.times, called);
   return ended(deps, begun, { status: 'failed', error });
 }
 

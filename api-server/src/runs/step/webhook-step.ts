@@ -12,6 +12,7 @@ import {
   plainAnswer,
   type StepKind,
 } from '../state/step-kind.ts';
+import { shownUrl } from '../state/step-parts.ts';
 import type { AnyStep } from '../state/step-context.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
 
@@ -51,11 +52,25 @@ type Request = Omit<HttpCall, 'signal'> & { pipeline: string };
 async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
   const reply = await deps.http({ ...request, headers, signal: attempt.signal });
-  if (!reply.ok) return { ...reply, message: deps.env.mask(reply.message) };
+  const tried = {
+    method: request.method,
+    url: shownUrl(request.url, deps.env.mask),
+    status: reply.ok ? reply.status : null,
+  };
+  if (!reply.ok) return { ...reply, message: deps.env.mask(reply.message), request: tried };
   const facts = toFacts(reply, deps.env);
-  if (reply.status >= 200 && reply.status < 300) return { ok: true, answer: toAnswer(reply, deps.env), facts };
+  if (reply.status >= 200 && reply.status < 300) {
+    return { ok: true, answer: toAnswer(reply, deps.env), facts, request: tried };
+  }
   const retryable = reply.status === 429 || reply.status >= 500;
-  return { ok: false, type: 'webhook_status', message: `the webhook answered ${reply.status}`, retryable, facts };
+  return {
+    ok: false,
+    type: 'webhook_status',
+    message: `the webhook answered ${reply.status}`,
+    retryable,
+    facts,
+    request: tried,
+  };
 }
 
 function toAnswer(reply: HttpReply, env: PipelineEnv): Answer {

@@ -5,6 +5,7 @@ import {
   type StepExecution,
   TRUST_WARNINGS,
 } from '../../runs/state/model.ts';
+import { STEP_PARTS } from '../../runs/state/step-parts.ts';
 import type { StepFeedback as StepMark } from '../../store/tables/feedback.ts';
 import { AnyObject, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
 import { StepFeedback, stepFeedbackView } from './feedback.ts';
@@ -44,6 +45,8 @@ export const SecondOpinion = z.strictObject({
   input_tokens: NullableNumber,
   output_tokens: NullableNumber,
   error: z.string().optional(),
+  started_at: Time.optional(),
+  ended_at: Time.optional(),
 });
 export type SecondOpinion = z.infer<typeof SecondOpinion>;
 
@@ -59,6 +62,27 @@ export const CostPart = z.strictObject({
   source: NullableText,
 });
 export type CostPart = z.infer<typeof CostPart>;
+
+/** A request, without secrets; `status` is null where no answer came. */
+const TriedRequest = z.strictObject({ method: z.string(), url: z.string(), status: NullableNumber });
+export type TriedRequest = z.infer<typeof TriedRequest>;
+
+/** Where time of a step went, as the service measured it; what an agent did inside of an attempt is in `trace`. */
+export const StepPart = z
+  .strictObject({
+    part: z.enum(STEP_PARTS),
+    started_at: Time,
+    ended_at: Time,
+    iteration: z.number(),
+    attempt: z.number(),
+    /** What an attempt failed with. */
+    error: z.string().optional(),
+    request: TriedRequest.optional(),
+    /** An agent was asked, and its backend did not say what it did. */
+    unreported: z.literal(true).optional(),
+  })
+  .meta({ id: 'StepPart' });
+export type StepPart = z.infer<typeof StepPart>;
 
 const Loaded = z.strictObject({ step_id: z.string(), status: z.enum(STEP_STATUSES) });
 
@@ -85,6 +109,7 @@ export const RawResponse = z
     costs: z.array(CostPart).optional(),
     /** Answers of earlier iterations of `loop_until`. */
     iterations_before: z.array(z.strictObject({ confidence: NullableNumber, summary: NullableText })).optional(),
+    parts: z.array(StepPart).optional(),
   })
   .meta({ id: 'RawResponse' });
 export type RawResponse = z.infer<typeof RawResponse>;
@@ -96,6 +121,9 @@ const CheckResult = z.strictObject({
   /** Why it failed, or what was seen. */
   detail: z.string(),
   duration_seconds: z.number(),
+  started_at: Time.optional(),
+  /** What a webhook check sent. */
+  request: TriedRequest.optional(),
 });
 
 export const StepDetail = z
@@ -153,4 +181,5 @@ const rawResponseView = (raw: StoredResponse): RawResponse =>
     grounding: raw.grounding && viewOf(SecondOpinion, raw.grounding),
     loaded: raw.loaded && viewOf(Loaded, raw.loaded),
     costs: raw.costs?.map((part) => viewOf(CostPart, part)),
+    parts: raw.parts?.map((part) => viewOf(StepPart, part)),
   });

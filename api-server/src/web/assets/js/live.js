@@ -59,12 +59,23 @@ export function watchStream() {
   const later = () => {
     due ??= setTimeout(refresh, 350);
   };
+  // Between two events, what goes on still takes time.
+  let growing = null;
+  const grow = () => {
+    const wait = Number(document.querySelector('[data-grow]')?.dataset.grow ?? 0);
+    growing = setTimeout(() => {
+      if (!document.hidden && document.querySelector('[data-grow]')) later();
+      grow();
+    }, wait || 5000);
+  };
+  grow();
   const source = new EventSource(address);
   source.onmessage = (message) => {
     later();
     const frame = frameOf(message.data);
     if (frame.type !== 'run_complete') return;
     source.close();
+    clearTimeout(growing);
     toast(`This run is ${frame.status}`);
   };
   source.onerror = () => {

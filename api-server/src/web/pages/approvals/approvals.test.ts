@@ -1,5 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { approvalLine } from '../fixtures/approvals.ts';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith as sitesWith } from '../fixtures/pages-with.ts';
 import { HOSTILE, NOW, runDetail, stepDetail } from '../fixtures/runs.ts';
@@ -7,34 +8,17 @@ import type { ApprovalLine } from '../../../service/views/approval.ts';
 import { leftOf } from './card.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
-const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine => ({
-  id: '00000000-0000-7000-8000-000000000001',
-  run_id: 'r1',
-  pipeline: 'checkout',
-  step_name: 'approve',
-  team: 'payments',
-  stage: 'production',
-  kind: 'step',
-  question: 'Restart the checkout?',
-  fields: [
-    { name: 'replicas', type: 'integer', required: true, default: 2 },
-    { name: 'size', type: 'string', required: false, options: ['small', 'large'] },
-    { name: 'drain', type: 'boolean', required: false, default: true },
-  ],
-  tool: null,
-  requested_at: iso(NOW - 60_000),
-  expires_at: iso(NOW + 845_000),
-  status: 'pending',
-  decided_at: null,
-  decided_by: null,
-  comment: null,
-  answers: null,
-  required: 1,
-  approved_by: [],
-  not_the_starter: false,
-  approvers: null,
-  ...more,
-});
+const approval = (more: Partial<ApprovalLine> = {}): ApprovalLine =>
+  approvalLine({
+    run_id: 'r1',
+    pipeline: 'checkout',
+    fields: [
+      { name: 'replicas', type: 'integer', required: true, default: 2 },
+      { name: 'size', type: 'string', required: false, options: ['small', 'large'] },
+      { name: 'drain', type: 'boolean', required: false, default: true },
+    ],
+    ...more,
+  });
 
 async function pagesWith(world: Parameters<typeof sitesWith>[0] = {}) {
   const { deps, get, post } = await sitesWith(world);

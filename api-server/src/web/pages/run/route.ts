@@ -43,10 +43,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     const tab = asTab(query['tab']);
     // Without a step, the log is that of the whole run.
     const wholeLog = query['view'] === 'log' || (step === null && tab === 'log');
-    const [definition, log] = await Promise.all([
-      deps.runs.definition(id),
-      tab === 'log' || wholeLog ? deps.runs.log(id, 0) : [],
-    ]);
+    const [definition, log] = await Promise.all([deps.runs.definition(id), deps.runs.log(id, 0)]);
     const { approvals } = await deps.approvals.list({ run: id, limit: 200, offset: 0 });
     const model = runView({
       run,

@@ -20,7 +20,7 @@ import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
-import { waterfallView } from './graph/waterfall.ts';
+import { timelineView } from './timeline/timeline.ts';
 import type { ShownRun, ShownStep } from './step/shown-step.ts';
 
 const LOUD = ['failed', 'aborted', 'escalated', 'stopped'];
@@ -56,7 +56,7 @@ export interface RunInput {
   approvals: ApprovalLine[];
   step: string | null;
   tab: Tab;
-  /** Show the log of the run instead of the waterfall. */
+  /** Show the log of the run instead of the timeline. */
   wholeLog: boolean;
   viewer: Viewer | null;
   now: number;
@@ -119,7 +119,7 @@ function whyNoStep({ steps, status }: ShownRun): string | null {
   return isActive(status) ? 'The first step has not started yet.' : 'No step of this run started.';
 }
 
-/** The page of one run: facts, graph, waterfall and the chosen step. */
+/** The page of one run: facts, graph, timeline and the chosen step. */
 export function runView(given: RunInput) {
   const input = { ...given, run: withWaits(given.run, given.approvals) };
   const { run, now, log, wholeLog } = input;
@@ -145,13 +145,15 @@ export function runView(given: RunInput) {
       hrefOf,
       layout: input.layout,
     }),
-    waterfall: waterfallView(inOrder(run.steps), {
-      pinOf: (step) => pinOf(run, step),
-      from: run.triggered_at,
-      to: run.completed_at,
+    timeline: timelineView({
+      run,
+      steps: inOrder(run.steps),
+      approvals: input.approvals,
+      log,
       now,
       chosen: name,
       hrefOf,
+      pinOf: (step) => pinOf(run, step),
     }),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),

@@ -8,7 +8,8 @@ export interface TraceLine {
   model: string;
   input: unknown;
   result: string;
-  failed: boolean;
+  /** Null where the entry does not say. */
+  failed: boolean | null;
   reason: string;
 }
 
@@ -29,7 +30,7 @@ function lineOf(entry: unknown): TraceLine | null {
     model: text(fields['model']),
     input: fields['input'],
     result: text(fields['result']),
-    failed: fields['is_error'] === true,
+    failed: typeof fields['is_error'] === 'boolean' ? fields['is_error'] : null,
     reason: text(fields['reason']),
   };
 }
