@@ -25,20 +25,11 @@ export interface StepPart {
   unreported?: true;
 }
 
-/** Names of query values that look like credentials. */
-const SECRET_KEY = /token|secret|key|pass|pwd|auth|sig|credential|session/i;
-
-/** A URL for people: what stands under a name like `token` is hidden, and so are a user and a password. */
-export function shownUrl(url: string, mask: (text: string) => string): string {
-  const masked = mask(url);
-  const parsed = URL.parse(masked);
-  if (parsed === null) return masked.slice(0, MAX_URL);
-  const secret = [...parsed.searchParams.keys()].filter((name) => SECRET_KEY.test(name));
-  if (secret.length === 0 && parsed.username === '' && parsed.password === '') return masked.slice(0, MAX_URL);
-  for (const name of secret) parsed.searchParams.set(name, '***');
-  parsed.username = '';
-  parsed.password = '';
-  return parsed.href.slice(0, MAX_URL);
-}
-
+/** What stands under a name like this in a query is a credential. */
+const SECRET_VALUE = /([?&][^=&#]*(?:token|secret|key|pass|pwd|auth|sig|credential|session)[^=&#]*=)[^&#]*/gi;
+const USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i;
 const MAX_URL = 500;
+
+/** A URL for people: without the operator's secrets, without a user and a password, without credentials in its query. */
+export const shownUrl = (url: string, mask: (text: string) => string): string =>
+  mask(url).replace(USER, '$1').replaceAll(SECRET_VALUE, '$1***').slice(0, MAX_URL);

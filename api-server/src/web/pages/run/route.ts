@@ -52,6 +52,7 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
       approvals,
       step,
       tab: step === null && tab === 'log' ? 'evidence' : tab,
+      zoomed: step !== null && query['zoom'] === 'step',
       wholeLog,
       viewer: deps.auth.viewer(request),
       now: deps.now(),

@@ -40,17 +40,23 @@ const LABELS: Record<Tab, string> = {
 const GATE = 'gate';
 const MAX_PROMPT = 60_000;
 
+/** The entry of the prompt in the history of its step; items of a fan-out share theirs. */
+function versionOf({ prompt_hash: hash, step_name: name }: ShownStep) {
+  if (hash === null) return null;
+  return { hash, href: `${paths.step(name.split('/', 1)[0] ?? name)}#prompt-${encodeURIComponent(hash)}` };
+}
+
 function promptView(step: ShownStep) {
   const prompt = step.raw_response?.prompt ?? null;
   if (prompt === null)
-    return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null, hash: null };
+    return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null, version: null };
   const cut =
     prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
   return {
     parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.prompt_spans),
     none: '',
     cut,
-    hash: step.prompt_hash,
+    version: versionOf(step),
   };
 }
 

@@ -56,6 +56,8 @@ export interface RunInput {
   approvals: ApprovalLine[];
   step: string | null;
   tab: Tab;
+  /** Show the time of the chosen step alone. */
+  zoomed: boolean;
   /** Show the log of the run instead of the timeline. */
   wholeLog: boolean;
   viewer: Viewer | null;
@@ -66,12 +68,13 @@ export interface RunInput {
 
 /** An address of this page; defaults are left out. */
 function hrefFor(
-  { run, tab, wholeLog }: RunInput,
-  change: { step: string | null; tab?: Tab; wholeLog?: boolean },
+  { run, tab, wholeLog, zoomed }: RunInput,
+  change: { step: string | null; tab?: Tab; wholeLog?: boolean; zoomed?: boolean },
 ): string {
   const shown = change.tab ?? tab;
   const view = (change.wholeLog ?? wholeLog) ? 'log' : null;
-  return paths.run(run.id, { step: change.step, tab: shown === 'evidence' ? null : shown, view });
+  const zoom = change.step !== null && (change.zoomed ?? zoomed) ? 'step' : null;
+  return paths.run(run.id, { step: change.step, tab: shown === 'evidence' ? null : shown, view, zoom });
 }
 
 function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]) {
@@ -154,6 +157,8 @@ export function runView(given: RunInput) {
       chosen: name,
       hrefOf,
       pinOf: (step) => pinOf(run, step),
+      zoomed: input.zoomed,
+      zoomHref: (zoomed) => hrefFor(input, { step: name, zoomed }),
     }),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),

@@ -96,7 +96,7 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
   const look = box.row === null ? statusLook(status) : stepLook(box.row);
   return {
     name: box.name,
-    label: shorten(box.label, 18),
+    label: shorten(box.label, 60),
     note: noteOf(box, status, at.now),
     title: `${box.name}: ${look.word}`,
     look,

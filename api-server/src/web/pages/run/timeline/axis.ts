@@ -10,11 +10,15 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 /** What is shorter is drawn this wide, as a share of the axis. */
 const THINNEST = 1 / 400;
 
-/** Where a stretch of time lies on the axis. */
-export function placeOf({ from, to }: Span, axis: Span) {
+/** Whether some of it can be seen on the axis. */
+export const isOn = ({ from, to }: Span, axis: Span): boolean => to > axis.from && from < axis.to;
+
+/** Where a stretch of time lies on the axis; what lies outside is cut. */
+export function placeOf(span: Span, axis: Span) {
   const total = axis.to - axis.from;
-  const width = Math.max(to - from, total * THINNEST);
-  return { x: percent(Math.min(from - axis.from, total - width), total), width: percent(width, total) };
+  const from = Math.min(Math.max(span.from, axis.from), axis.to) - axis.from;
+  const width = Math.max(Math.min(span.to, axis.to) - axis.from - from, total * THINNEST);
+  return { x: percent(Math.min(from, total - width), total), width: percent(width, total) };
 }
 
 const STEPS = [

@@ -66,7 +66,7 @@ const WAITS: Record<Exclude<StepPart['part'], 'attempt' | 'failure_webhook'>, { 
 
 function storedPart(one: StepPart, step: ShownStep, all: readonly StepPart[]): Part | null {
   const times = { from: ms(one.started_at), to: ms(one.ended_at) };
-  const note = [one.request ? requestText(one.request) : '', one.error ?? ''].filter((text) => text !== '').join(' · ');
+  const note = noteOf(one);
   if (one.part === 'failure_webhook')
     return part({ kind: 'webhook', label: 'on_failure.webhook', ...times, note, failed: one.error !== undefined });
   if (one.part !== 'attempt') return part({ ...WAITS[one.part], ...times });
@@ -74,6 +74,12 @@ function storedPart(one: StepPart, step: ShownStep, all: readonly StepPart[]): P
   if (kind === undefined) return null;
   const label = attemptLabel(kind, step, { one, all });
   return part({ kind, label, ...times, note, failed: one.error !== undefined, holds: kind === 'agent' });
+}
+
+/** A status that is no success is the whole error. */
+function noteOf({ request, error = '' }: StepPart): string {
+  if (!request) return error;
+  return request.status === null && error !== '' ? `${requestText(request)} · ${error}` : requestText(request);
 }
 
 const NAMES: Partial<Record<PartKind, string>> = { webhook: 'Webhook', sub_run: 'Sub-run' };

@@ -16,9 +16,10 @@ interface Given {
   approvals?: ApprovalLine[];
   run?: Partial<ReturnType<typeof runDetail>>;
   chosen?: string;
+  zoomed?: boolean;
 }
 
-const view = ({ steps, to = at(10), log = [], approvals = [], run = {}, chosen = 'triage' }: Given) =>
+const view = ({ steps, to = at(10), log = [], approvals = [], run = {}, chosen = 'triage', zoomed = false }: Given) =>
   timelineView({
     run: runDetail({ triggered_at: at(0), completed_at: to, steps, ...run }),
     steps,
@@ -28,6 +29,8 @@ const view = ({ steps, to = at(10), log = [], approvals = [], run = {}, chosen =
     chosen,
     hrefOf: (step) => `?step=${step}`,
     pinOf: () => null,
+    zoomed,
+    zoomHref: (on) => `?zoom=${on}`,
   });
 
 const BARE: Partial<StepDetail> = { checks: [], trust_report: null, raw_response: null };
@@ -271,6 +274,16 @@ test('a question that nobody has answered yet grows', () => {
   const asked = approvalLine({ step_name: 'triage', requested_at: at(1), status: 'pending', decided_at: null });
   const [row] = view({ steps: [{ ...step, waits: true }], to: null, approvals: [asked] }).rows;
   expect(row!.parts).toMatchObject([{ label: 'Approval', note: 'not decided yet', since: at(1), time: '19.0 s' }]);
+});
+
+test('zoomed in, the axis is the time of the chosen step, and times still count from the start of the run', () => {
+  const step = ran(4, 8, { raw_response: { parts: [part('attempt', [5, 6])] } });
+  const given = { steps: [ran(0, 3, { step_name: 'before' }), step], zoomed: true };
+  const [before, chosen] = view(given).rows;
+  expect(before!.whole).toBeNull();
+  expect(chosen).toMatchObject({ whole: { x: '0.000%', width: '100.000%' }, parts: [{ at: '+5.0 s' }] });
+  expect(chosen!.track.bars).toMatchObject([{ x: '25.000%', width: '25.000%' }]);
+  expect(view(given).zoom).toEqual({ href: '?zoom=false', word: 'Show the whole run' });
 });
 
 test('the legend names what is drawn and nothing else', () => {

@@ -5,7 +5,7 @@ import { plural } from '../../runs/row.ts';
 import { stepLook } from '../../status.ts';
 import { itemText } from '../graph/branches.ts';
 import type { ShownRun, ShownStep } from '../step/shown-step.ts';
-import { placeOf, type Span, ticksOf } from './axis.ts';
+import { isOn, placeOf, type Span, ticksOf } from './axis.ts';
 import { lanesOf } from './lanes.ts';
 import { KINDS, type Part, type PartKind } from './part.ts';
 import { partsOf } from './parts.ts';
@@ -19,6 +19,9 @@ export interface TimelineInput {
   log: readonly LogLine[];
   now: number;
   chosen: string | null;
+  /** Show the time of the chosen step alone. */
+  zoomed: boolean;
+  zoomHref: (zoomed: boolean) => string;
   hrefOf: (step: string) => string;
   pinOf: (step: ShownStep) => string | null;
 }
@@ -39,11 +42,13 @@ const MOST_ROWS = 80;
 
 interface Drawn {
   axis: Span;
+  /** When the run was triggered. */
+  zero: number;
   now: number;
 }
 
 const hasLength =
-  ({ now }: Drawn) =>
+  (now: number) =>
   ({ from, to }: Part): boolean =>
     (to ?? now) > from;
 
@@ -60,7 +65,8 @@ function barOf(part: Part, { axis, now }: Drawn) {
 }
 
 /** The parts of a step on one track: what overlaps is stacked, and lies before the attempt that holds it. */
-function trackOf(parts: readonly Part[], drawn: Drawn) {
+function trackOf(all: readonly Part[], drawn: Drawn) {
+  const parts = all.filter(({ from, to }) => isOn({ from, to: to ?? drawn.now }, drawn.axis));
   const { placed, behind, lanes } = lanesOf(parts, drawn.now);
   const height = 2 * MARGIN + lanes * LANE;
   return {
@@ -80,7 +86,7 @@ const partRow = (part: Part, drawn: Drawn) => ({
   failed: part.failed,
   time: timeOf(part, drawn.now),
   since: part.to === null ? new Date(part.from).toISOString() : null,
-  at: `${part.from < drawn.axis.from ? '−' : '+'}${duration(Math.abs(part.from - drawn.axis.from) / 1000)}`,
+  at: `${part.from < drawn.zero ? '−' : '+'}${duration(Math.abs(part.from - drawn.zero) / 1000)}`,
 });
 
 const spanOf = ({ started_at: from, completed_at: to }: ShownStep, now: number): Span => ({
@@ -95,7 +101,7 @@ const ranHere = ({ status, raw_response: raw }: ShownStep): boolean =>
 /** The bar behind all others: time of which nothing more is recorded stays visible. */
 function wholeOf(step: ShownStep, { axis, now }: Drawn, height: number) {
   const span = spanOf(step, now);
-  if (!ranHere(step) || span.to <= span.from) return null;
+  if (!ranHere(step) || span.to <= span.from || !isOn(span, axis)) return null;
   return { ...placeOf(span, axis), live: step.status === 'running' && !step.waits, height };
 }
 
@@ -130,8 +136,28 @@ function rowOf(step: ShownStep, parts: Part[], input: TimelineInput, drawn: Draw
   };
 }
 
+const zoomWord = ({ zoomed, chosen }: TimelineInput): string => (zoomed ? 'Show the whole run' : `Zoom to ${chosen}`);
+
 /** Pages ask again this often, in milliseconds, so that what goes on grows. */
 const growth = ({ from, to }: Span): number => Math.round(Math.min(60_000, Math.max(2_000, (to - from) / 100)));
+
+/** The time of the run, or of its chosen step where the reader looks closer. */
+function axisOf({ run, steps, now, chosen, zoomed }: TimelineInput, parts: readonly Part[][]): Span {
+  const near = steps.flatMap((step, i) =>
+    zoomed && step.step_name !== chosen ? [] : [{ step, parts: parts[i] ?? [] }],
+  );
+  const spans = near.flatMap(({ step, parts: own }) => [
+    ...(ranHere(step) ? [spanOf(step, now)] : []),
+    ...own.map(({ from, to }) => ({ from, to: to ?? now })),
+  ]);
+  const whole = {
+    from: Date.parse(run.triggered_at),
+    to: run.completed_at === null ? now : Date.parse(run.completed_at),
+  };
+  const all = zoomed && spans.length > 0 ? spans : [...spans, whole];
+  const from = Math.min(...all.map((span) => span.from));
+  return { from, to: Math.max(...all.map((span) => span.to), from + 1) };
+}
 
 /** Where the time of a run went, step by step on one axis, from stored times. */
 export function timelineView(input: TimelineInput) {
@@ -139,19 +165,15 @@ export function timelineView(input: TimelineInput) {
   const around = { steps, approvals: input.approvals, children: run.children, log: input.log };
   const all = steps.map((step) => partsOf(step, around));
   const queue = queueOf(run, input.log);
-  const known = [...all.flat(), ...(queue === null ? [] : [queue])];
-  const spans = steps.filter(ranHere).map((step) => spanOf(step, now));
-  const ends = [...spans.map(({ to }) => to), ...known.map(({ to }) => to ?? now)];
-  const from = Math.min(Date.parse(run.triggered_at), ...spans.map((span) => span.from));
-  const to = Math.max(run.completed_at === null ? now : Date.parse(run.completed_at), ...ends, from + 1);
-  const drawn = { axis: { from, to }, now };
-  const shown = all.map((parts) => parts.filter(hasLength(drawn)));
-  const waited = queue !== null && hasLength(drawn)(queue) ? queue : null;
+  const shown = all.map((parts) => parts.filter(hasLength(now)));
+  const waited = queue !== null && hasLength(now)(queue) ? queue : null;
+  const drawn = { axis: axisOf(input, shown), now, zero: Date.parse(run.triggered_at) };
   const kinds = new Set([...shown.flat(), ...(waited === null ? [] : [waited])].map(({ kind }) => kind));
   return {
     queue: waited === null ? null : { ...partRow(waited, drawn), track: trackOf([waited], drawn) },
     rows: steps.map((step, i) => rowOf(step, shown[i] ?? [], input, drawn)),
     ticks: ticksOf(drawn.axis),
+    zoom: input.chosen === null ? null : { href: input.zoomHref(!input.zoomed), word: zoomWord(input) },
     legend: (Object.keys(KINDS) as PartKind[])
       .filter((kind) => kinds.has(kind))
       .map((kind) => ({ kind: kind.replace('_', '-'), word: KINDS[kind] })),

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { pagesWith } from '../fixtures/pages-with.ts';
+import { runDetail, stepDetail } from '../fixtures/runs.ts';
+
+const run = (...steps: ReturnType<typeof stepDetail>[]) => runDetail({ steps });
+const pageOf = async (detail: ReturnType<typeof runDetail>, query = '') => {
+  const { get } = await pagesWith({ details: [detail] });
+  return (await get(`/ui/runs/${detail.id}${query}`)).body;
+};
+
+test.each([
+  ['triage', '/ui/steps/triage#prompt-9c1be2f04a7d'],
+  ['each/3', '/ui/steps/each#prompt-9c1be2f04a7d'],
+])('the prompt of %s leads to its version', async (name, href) => {
+  const page = await pageOf(run(stepDetail({ step_name: name })), `?step=${encodeURIComponent(name)}&tab=prompt`);
+  expect(page).toContain(`href="${href}"`);
+});
+
+test('a long name stays within its box of the graph, whole in the markup', async () => {
+  const name = 'observe-the-whole-machine-and-its-neighbours';
+  const page = await pageOf(run(stepDetail({ step_name: name })));
+  expect(page).toMatch(new RegExp(`<foreignObject[^>]* width="122"[^>]*><span class="node-name">${name}</span>`));
+});
+
+test('the timeline is read without script: a link a step, words for every part, a legend', async () => {
+  const page = await pageOf(run(stepDetail()), '?step=triage');
+  const timeline = page.slice(page.indexOf('class="timeline"'), page.indexOf('id="step"'));
+  expect(timeline).toMatch(/<a class="tl-row[^>]*href="[^"]*step&#x3D;triage/);
+  expect(timeline).toContain('Where the time of triage went');
+  expect(timeline).toContain('metrics / query_range');
+  expect(timeline).toMatch(/aria-label="Legend"[\s\S]*model[\s\S]*tool/);
+});
