@@ -80,10 +80,10 @@ const standardOutput = (): Out => pino.destination({ fd: 1, sync: true });
 
 /** A failure in a run concerns the owner of the pipeline, not the operator: the service logs it as a warning. */
 function eventWriter(least: LoggingConfig['level'], lines: { write(text: string): void }): Logs['event'] {
-  return ({ seq: _seq, ts, level, ...fields }) => {
-    const written = level === 'error' ? 'warn' : level;
-    if (RANK[written] < RANK[least]) return;
-    lines.write(`${JSON.stringify({ level: written, ts, service: SERVICE, ...fields })}\n`);
+  return (event) => {
+    const level = event.level === 'error' ? 'warn' : event.level;
+    if (RANK[level] < RANK[least]) return;
+    lines.write(`${JSON.stringify({ ...event, seq: undefined, level, service: SERVICE })}\n`);
   };
 }
 

@@ -1,6 +1,6 @@
 import { fitFields } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
-import { newRunRow, type RunRequest } from '../runs/state/new-run.ts';
+import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
@@ -38,6 +38,7 @@ export async function intake<Tx>(
 ): Promise<Verdict[]> {
   const now = deps.now();
   const slots = reservation(deps);
+  const rawOf = rawOnce();
   let admission: Admission;
   try {
     admission = await deps.write(async (tx) => {
@@ -46,7 +47,7 @@ export async function intake<Tx>(
       const rooms = slots.reserve(plans, elsewhere);
       for (const [index, plan] of plans.entries()) {
         const room = rooms[index];
-        if (room === 'running' || room === 'queued') await store(deps, plan, { tx, status: room, now });
+        if (room === 'running' || room === 'queued') await store(deps, plan, { tx, status: room, now, rawOf });
       }
       const found = { plans, rooms, elsewhere };
       await alongside?.(
@@ -219,12 +220,13 @@ interface Writing<Tx> {
   tx: Tx;
   status: 'running' | 'queued';
   now: number;
+  rawOf: ReturnType<typeof rawOnce>;
 }
 
-async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now }: Writing<Tx>): Promise<void> {
+async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now, rawOf }: Writing<Tx>): Promise<void> {
   const { request, id } = plan;
   await deps.keepDefinition(tx, request.pipeline);
-  plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }));
+  plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }, rawOf));
   if (plan.covers.keys.length > 0) await deps.keepCoverage(tx, id, plan.covers);
   if (request.prior?.length) await deps.insertPrior?.(tx, id, request);
   const { concurrencyGroup, open } = plan;

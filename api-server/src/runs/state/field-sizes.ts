@@ -22,7 +22,12 @@ export function fitFields(context: TriggerContext): TriggerContext {
     annotations: cutValues(annotations),
     metadata: context.source === 'alert_router' ? cutMetadata(context.metadata) : context.metadata,
   };
-  const isSame = Object.entries(fitted).every(([key, value]) => context[key as keyof typeof fitted] === value);
+  const isSame =
+    fitted.summary === summary &&
+    fitted.severity === severity &&
+    fitted.labels === labels &&
+    fitted.annotations === annotations &&
+    fitted.metadata === context.metadata;
   return isSame ? context : { ...context, ...fitted };
 }
 
@@ -35,9 +40,11 @@ export function cutFields({ summary, severity, labels, annotations }: TriggerCon
 const prefixed = (prefix: string, map: Record<string, string>) =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [`${prefix}.${key}`, value]));
 
+/** No character takes more than three bytes a unit. */
+const fits = (text: string, most: number): boolean => text.length * 3 <= most;
+
 function cutText(text: string, most: number): string {
-  // No character takes more than three bytes a unit.
-  if (text.length * 3 <= most) return text;
+  if (fits(text, most)) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;
   const kept = bytes
@@ -48,6 +55,7 @@ function cutText(text: string, most: number): string {
 }
 
 function cutValues<T>(map: Record<string, T>): Record<string, T> {
+  if (Object.values(map).every((value) => typeof value !== 'string' || fits(value, FIELD_BYTES.value))) return map;
   const entries = Object.entries(map);
   const cut = entries.map(([key, value]): [string, T] => [
     key,

@@ -39,6 +39,7 @@ export interface NewRun {
 export function newRunRow(
   request: RunRequest,
   run: { id: string; status: 'running' | 'queued'; now: number },
+  rawOf = rawDelivery,
 ): NewRunRecord {
   const { raw, ...context } = request.context;
   return {
@@ -58,16 +59,18 @@ export function newRunRow(
     rerun_of: request.rerunOf ?? null,
     started_by: request.startedBy ?? null,
     context: JSON.stringify(context),
-    raw: raw === undefined || raw === null ? null : rawDelivery(raw),
+    raw: rawOf(raw),
   };
 }
 
-const known = new WeakMap<object, RawDelivery>();
+const rawDelivery = (raw: unknown): RawDelivery | null =>
+  raw === undefined || raw === null ? null : { json: JSON.stringify(raw) };
 
-/** A memo and nothing else: a delivery of a thousand alerts is written as JSON once. */
-function rawDelivery(raw: unknown): RawDelivery {
-  const found = typeof raw === 'object' && raw !== null ? known.get(raw) : undefined;
-  const delivery = found ?? { json: JSON.stringify(raw) };
-  if (typeof raw === 'object' && raw !== null) known.set(raw, delivery);
-  return delivery;
+/** For the runs of one delivery, which have the same `raw`: it is written as JSON once. */
+export function rawOnce(): typeof rawDelivery {
+  let last: { raw: unknown; delivery: RawDelivery | null } | null = null;
+  return (raw) => {
+    if (last === null || last.raw !== raw) last = { raw, delivery: rawDelivery(raw) };
+    return last.delivery;
+  };
 }

@@ -38,7 +38,6 @@ export function recordOf(account: Account, closest: readonly ClosestPipeline[] =
   const head = headOf(decided.map(({ verdict }) => verdict));
   const about = decided.find(({ verdict }) => verdict.status === head.status)?.context;
   if (head.status === 'unavailable' || !about) return null;
-  const fates = fatesOf(account);
   return {
     ...comesFrom(delivery, receivedAt),
     outcome: head.status,
@@ -47,7 +46,7 @@ export function recordOf(account: Account, closest: readonly ClosestPipeline[] =
     runId: 'runId' in head ? head.runId : null,
     ...subjectOf(about),
     detail: cutTo(reasonOf(head), MAX_DETAIL),
-    alerts: fates.length > 1 ? fates : null,
+    alerts: account.parsed.alerts.length > 1 ? fatesOf(account) : null,
     closest,
     ...(isStarted(head) ? { raw: null, rawTruncated: false } : rawOf(delivery.body)),
   };
@@ -107,7 +106,9 @@ function reasonOf(verdict: Verdict): string | null {
 /** Labels up to a number of characters, in their order. */
 function within(labels: Record<string, string>, most: number): Record<string, string> {
   let left = most;
-  return Object.fromEntries(Object.entries(labels).filter(([key, value]) => (left -= key.length + value.length) >= 0));
+  const entries = Object.entries(labels);
+  const fitting = entries.filter(([key, value]) => (left -= key.length + value.length) >= 0);
+  return fitting.length === entries.length ? labels : Object.fromEntries(fitting);
 }
 
 const NOT_ADMITTED =

@@ -35,7 +35,7 @@ export const columns = <Row, Name extends keyof Row>(slot: Row, names: readonly 
 export function compile<P>(db: Kysely<Tables>, { build }: Statement<P, unknown>): Compiled<P> {
   const slots = new Proxy({}, { get: (_, key) => new Slot(String(key)) }) as P;
   const { sql, parameters } = build(db, slots).compile();
-  const bind = (input: P) =>
-    parameters.map((parameter) => (parameter instanceof Slot ? input[parameter.key as keyof P] : parameter));
+  const keys = parameters.map((parameter) => (parameter instanceof Slot ? (parameter.key as keyof P) : null));
+  const bind = (input: P) => keys.map((key, at) => (key === null ? parameters[at] : input[key]));
   return { sql, bind };
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
+import { camelCase } from '../../runs/state/key-case.ts';
 import type { AlertFate, ClosestPipeline, DeliveryRecord } from '../../triggers/delivery-record.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
@@ -33,17 +33,31 @@ const COLUMNS = [
 
 const insertRow = statement<Fresh>((db, slot) => db.insertInto('deliveries').values(columns(slot, COLUMNS)));
 
+const toRow = (record: DeliveryRecord): Fresh => ({
+  received_at: record.receivedAt,
+  source: record.source,
+  outcome: record.outcome,
+  status_code: record.statusCode,
+  pipeline: record.pipeline,
+  run_id: record.runId,
+  summary: record.summary,
+  severity: record.severity,
+  labels: JSON.stringify(record.labels),
+  fingerprint: record.fingerprint,
+  detail: record.detail,
+  token_name: record.tokenName,
+  team: record.team,
+  strategy: record.strategy,
+  allow_testing: record.allowTesting ? 1 : 0,
+  alerts: record.alerts && JSON.stringify(record.alerts),
+  closest: record.closest.length === 0 ? null : JSON.stringify(record.closest),
+  raw: record.raw,
+  raw_truncated: record.rawTruncated ? 1 : 0,
+});
+
 /** Keeps a delivery with what became of it. */
 export async function insertDelivery(tx: Tx, record: DeliveryRecord): Promise<void> {
-  const { labels, alerts, closest, allowTesting, rawTruncated, ...rest } = record;
-  await tx.run(insertRow, {
-    ...snakeCase(rest),
-    labels: JSON.stringify(labels),
-    alerts: alerts && JSON.stringify(alerts),
-    closest: closest.length === 0 ? null : JSON.stringify(closest),
-    allow_testing: allowTesting ? 1 : 0,
-    raw_truncated: rawTruncated ? 1 : 0,
-  });
+  await tx.run(insertRow, toRow(record));
 }
 
 export interface KeptDelivery extends DeliveryRecord {
