@@ -1,3 +1,5 @@
+import { tidy } from './tidy.ts';
+
 /** What a confidence is worth is learned per bucket: another prompt, agent, model or version starts a new one (Orchestration 2.9). */
 export interface BucketKey {
   agent: string | null;
@@ -102,7 +104,7 @@ function sums(rows: readonly Labelled[]): Pick<Bin, 'n' | 'meanLabel' | 'meanCon
   const sum = (of: (row: Labelled) => number) => rows.reduce((total, row) => total + of(row) * row.n, 0);
   const n = sum(() => 1);
   if (n === 0) return { n, meanLabel: null, meanConfidence: null };
-  return { n, meanLabel: sum(({ label }) => label) / n, meanConfidence: sum(({ confidence }) => confidence) / n };
+  return tidy({ n, meanLabel: sum(({ label }) => label) / n, meanConfidence: sum(({ confidence }) => confidence) / n });
 }
 
 /** How much more a bin promises than it holds. */

@@ -1,4 +1,3 @@
-import type { Outcome } from '../runs/state/model.ts';
 import { sumOf } from './money.ts';
 
 /** Numbers by status, those that occur. */
@@ -20,12 +19,4 @@ export function statusCounts<T extends { status: string }>(
 export function successRate(counts: StatusCounts): number | null {
   const judged = sumOf(Object.entries(counts), ([status, n]) => (WITHOUT_VERDICT.has(status) ? 0 : n));
   return judged === 0 ? null : (counts['completed'] ?? 0) / judged;
-}
-
-/** `correct_pct` is the percentage of correct labels of all, null without any. */
-export function accuracyOf(labels: readonly { outcome: Outcome; n: number }[]) {
-  const of = (outcome: Outcome) => sumOf(labels, (label) => (label.outcome === outcome ? label.n : 0));
-  const [correct, partial, incorrect] = [of('correct'), of('partial'), of('incorrect')];
-  const total = correct + partial + incorrect;
-  return { correct, partial, incorrect, total, correct_pct: total === 0 ? null : (100 * correct) / total };
 }

@@ -1,5 +1,7 @@
+import { accuracyOf } from './accuracy.ts';
 import { costOf, sumOf, tokensOf } from './money.ts';
-import { accuracyOf, statusCounts, successRate } from './outcomes.ts';
+import { statusCounts, successRate } from './outcomes.ts';
+import { tidy } from './tidy.ts';
 import type { Marks, Percentile, RunSum, StepSum } from './sums.ts';
 
 /** What the store knows of the pipelines in a window; `steps` are grouped by pipeline, team and source of the price. */
@@ -46,7 +48,7 @@ export function pipelineStats(name: string, currency: string, facts: PipelineFac
   const counts = statusCounts(runs, (sum) => sum.runs);
   const ended = sumOf(facts.ended, (sum) => sum.runs);
   const milliseconds = sumOf(facts.ended, ({ durationMs }) => durationMs);
-  return {
+  return tidy({
     pipeline_name: name,
     runs_total: sumOf(runs, (sum) => sum.runs),
     status_counts: counts,
@@ -57,9 +59,9 @@ export function pipelineStats(name: string, currency: string, facts: PipelineFac
       avg: ended === 0 ? null : milliseconds / ended / 1000,
       p95: facts.percentiles[0]?.seconds ?? null,
     },
-    accuracy: accuracyOf(facts.marks),
+    accuracy: accuracyOf('runs', facts.marks),
     teams: teamsOf(runs, facts.steps, currency),
-  };
+  });
 }
 
 /** Named teams by name, runs without a team last. */

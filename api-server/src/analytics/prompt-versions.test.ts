@@ -10,6 +10,7 @@ const use = (promptHash: string, firstSeenAt: number, template: string | null): 
   lastSeenAt: firstSeenAt,
   runsTotal: 1,
   labelledN: 0,
+  pipelines: ['checkout'],
 });
 
 test('editions come newest first, each with what it changed', () => {
@@ -44,4 +45,24 @@ test('two long texts without a line in common are told as the whole old and the 
   const patch = unifiedDiff({ name: 'a', text: text('old') }, { name: 'b', text: text('new') });
   expect(patch.startsWith('--- a\n+++ b\n@@ -1,3000 +1,3000 @@\n-old 0\n')).toBe(true);
   expect(patch.split('\n').filter((line) => line.startsWith('+new'))).toHaveLength(3_000);
+});
+
+test('a prompt is compared with the one before in its own pipeline', () => {
+  const inPipeline = (hash: string, at: number, pipelines: string[]) => ({ ...use(hash, at, `${hash}\n`), pipelines });
+  const uses = [
+    inPipeline('a1', 1, ['a']),
+    inPipeline('b1', 2, ['b']),
+    inPipeline('a2', 3, ['a']),
+    inPipeline('both', 4, ['a', 'b']),
+  ];
+  const compared = promptVersions(uses, []).map(({ promptHash, diffFromPrevious }) => [
+    promptHash,
+    /^--- (\S+)/.exec(diffFromPrevious ?? '')?.[1] ?? null,
+  ]);
+  expect(compared).toEqual([
+    ['both', 'a2'],
+    ['a2', 'a1'],
+    ['b1', null],
+    ['a1', null],
+  ]);
 });

@@ -11,11 +11,13 @@ export interface PromptUse {
   /** Executions that are still stored, in any stage. */
   runsTotal: number;
   labelledN: number;
+  /** Where stored executions used it, by name; empty where all of them are removed. */
+  pipelines: string[];
 }
 
 /** One edition of a step's prompt (Orchestration 2.9). */
 export interface PromptVersion extends PromptUse {
-  /** Unified; null for the oldest, and where one of the two texts is not known. */
+  /** Unified, against the one before in the same pipeline; null for the oldest, and where one of the two texts is not known. */
   diffFromPrevious: string | null;
   calibration: Bucket[];
 }
@@ -23,8 +25,9 @@ export interface PromptVersion extends PromptUse {
 /** The editions of a step's prompt, newest first by when each was first used, each with what it changed. */
 export function promptVersions(uses: readonly PromptUse[], buckets: readonly Bucket[]): PromptVersion[] {
   const newest = newestFirst(uses, ({ promptHash }) => promptHash);
+  const isShared = new Set(newest.flatMap(({ pipelines }) => pipelines)).size > 1;
   return newest.map((use, at) => {
-    const previous = newest[at + 1];
+    const previous = newest.slice(at + 1).find((older) => !isShared || haveOnePipeline(older, use));
     return {
       ...use,
       diffFromPrevious: diff(previous, use),
@@ -32,6 +35,8 @@ export function promptVersions(uses: readonly PromptUse[], buckets: readonly Buc
     };
   });
 }
+
+const haveOnePipeline = (a: PromptUse, b: PromptUse): boolean => a.pipelines.some((name) => b.pipelines.includes(name));
 
 /** By first use; of two that began together the one that is still used, and then any, but always the same one. */
 export const newestFirst = <T extends { firstSeenAt: number; lastSeenAt: number }>(

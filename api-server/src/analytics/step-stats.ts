@@ -1,10 +1,13 @@
 import type { Outcome } from '../runs/state/model.ts';
+import { accuracyOf } from './accuracy.ts';
 import { costOf, sumOf, tokensOf } from './money.ts';
-import { accuracyOf, statusCounts, successRate } from './outcomes.ts';
+import { statusCounts, successRate } from './outcomes.ts';
+import { tidy } from './tidy.ts';
 import type { StepSum } from './sums.ts';
 
-/** How many executions of one agent and model are labelled so. */
+/** How many executions of one pipeline, agent and model are labelled so. */
 export interface LabelSum {
+  pipeline: string;
   agent: string | null;
   provider: string | null;
   model: string | null;
@@ -12,7 +15,7 @@ export interface LabelSum {
   n: number;
 }
 
-/** What the store knows of one step in a window; `ended` is grouped by agent, model, source of the price and status. */
+/** What the store knows of one step in a window; `ended` is grouped by pipeline, agent, model, source of the price and status. */
 export interface StepFacts {
   ended: readonly StepSum[];
   running: number;
@@ -49,7 +52,7 @@ const countsOf = (sums: readonly { status: string; executions: number }[]) =>
 /** The step stats object (Orchestration 2.9); averages are of the executions that reported tokens, null without any. */
 export function stepStats(name: string, currency: string, { ended, running, labels, p95 }: StepFacts) {
   const counts = countsOf([...ended, ...(running === 0 ? [] : [{ status: 'running', executions: running }])]);
-  return {
+  return tidy({
     step_name: name,
     runs_total: sumOf(Object.values(counts), (n) => n),
     status_counts: counts,
@@ -57,9 +60,23 @@ export function stepStats(name: string, currency: string, { ended, running, labe
     tokens: tokensOf(ended),
     cost: costOf(ended, currency),
     duration_seconds: { avg: averageSeconds(ended), p95 },
-    accuracy: accuracyOf(labels),
+    accuracy: accuracyOf('executions', labels),
     ...averages(ended),
-  };
+    pipelines: pipelinesOf(ended, labels),
+  });
+}
+
+/** The same name in several pipelines may be several steps: how much of the figures comes from each, the busiest first. */
+function pipelinesOf(ended: readonly StepSum[], labels: readonly LabelSum[]) {
+  const labelled = Map.groupBy(labels, ({ pipeline }) => pipeline);
+  return [...Map.groupBy(ended, ({ pipeline }) => pipeline)]
+    .map(([name, sums]) => ({
+      pipeline_name: name,
+      runs_total: sumOf(sums, ({ executions }) => executions),
+      success_rate: successRate(countsOf(sums)),
+      accuracy: accuracyOf('executions', labelled.get(name) ?? []),
+    }))
+    .toSorted((a, b) => b.runs_total - a.runs_total || (a.pipeline_name < b.pipeline_name ? -1 : 1));
 }
 
 const keyOf = ({ agent, provider, model }: Pick<LabelSum, 'agent' | 'provider' | 'model'>): string =>
@@ -76,7 +93,7 @@ export function modelBreakdown({ ended, labels }: Pick<StepFacts, 'ended' | 'lab
 function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]) {
   const [{ agent, provider, model } = { agent: null, provider: null, model: null }] = sums;
   const counts = countsOf(sums);
-  return {
+  return tidy({
     agent,
     provider,
     model,
@@ -85,6 +102,6 @@ function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]) {
     success_rate: successRate(counts),
     ...averages(sums),
     avg_duration_seconds: averageSeconds(sums),
-    accuracy: accuracyOf(labels),
-  };
+    accuracy: accuracyOf('executions', labels),
+  });
 }

@@ -1,3 +1,4 @@
+import { outcomeOf } from '../accuracy.ts';
 import type { ReadinessStep } from './steps.ts';
 
 export type Outcome = 'correct' | 'partial' | 'incorrect';
@@ -132,18 +133,13 @@ const HELD_BACK = new Set(['gate', 'rejected', 'branch']);
 const isFailure = ({ status, errorType }: EvidenceRow): boolean =>
   status === 'failed' || ((status === 'aborted' || status === 'escalated') && !HELD_BACK.has(errorType ?? 'gate'));
 
-/** A step's own mark first, then a failed check, then the mark of its run (Orchestration 3). */
-function labelOf({ stepOutcome, checksPassed, runOutcome }: EvidenceRow): Outcome | null {
-  return stepOutcome ?? (checksPassed === false ? 'incorrect' : runOutcome);
-}
-
 export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): void {
   tally.runs.add(row.runId);
   tally.rows += 1;
   if (isFailure(row)) tally.failed += 1;
   tally.firstSeenAt = Math.min(tally.firstSeenAt ?? row.startedAt, row.startedAt);
   tally.lastSeenAt = Math.max(tally.lastSeenAt ?? row.startedAt, row.startedAt);
-  const label = labelOf(row);
+  const label = outcomeOf(row);
   if (label !== null) {
     tally.marks[label] += 1;
     if (row.stepOutcome === null) tally[row.checksPassed === false ? 'fromChecks' : 'fromRuns'] += 1;
@@ -175,7 +171,6 @@ function passes(
 }
 
 export const marked = ({ marks }: Tally): number => marks.correct + marks.partial + marks.incorrect;
-export const worth = ({ marks }: Tally): number => marks.correct + marks.partial / 2;
 
 /** Adds `more` to `tally`. */
 export function mergeTally(tally: Tally, more: Tally): void {

@@ -1,5 +1,6 @@
-import { type Bin, calibrate, gapOf, type Label, type Labelled } from '../calibration.ts';
-import { marked, type Outcome, POINTS, type Tally, worth } from './evidence.ts';
+import { type Bin, calibrate, gapOf, type Labelled } from '../calibration.ts';
+import { LABEL_OF, meanOf } from '../accuracy.ts';
+import { marked, type Outcome, POINTS, type Tally } from './evidence.ts';
 import type { Criteria } from './steps.ts';
 import { judge, reaches, type Verdict } from './verdict.ts';
 
@@ -106,7 +107,7 @@ function confidence({ rows, answers, passed, confidenceSum }: Tally, asked: Crit
 function accuracy(tally: Tally, asked: Criteria['accuracy']): AccuracyTier {
   const { min_marked: minMarked = null, min_accuracy: minAccuracy = null } = asked ?? {};
   const n = marked(tally);
-  const mean = share(worth(tally), n);
+  const mean = meanOf(tally.marks);
   const verdict = judgeShare(tally.rows, { has: n, share: mean }, { needs: minMarked, share: minAccuracy });
   return { verdict, marked: n, minMarked, ...tally.marks, accuracy: mean, minAccuracy };
 }
@@ -150,7 +151,6 @@ function judgedBins(rows: number, { worstGap, coverage, nMin, ...asked }: Measur
   return { verdict, nMin, minCoverage, maxGap };
 }
 
-const LABELS: Record<Outcome, Label> = { correct: 1, partial: 0.5, incorrect: 0 };
 const POOLED = { agent: null, provider: null, model: null, promptHash: null, agentVersion: null };
 
 /** Everything in scope is one bucket: the models of one agent version are taken together. */
@@ -159,7 +159,7 @@ function binsOf({ points }: Tally, nMin: number, binWidth: number): Bin[] {
     Object.entries(labels).map(([outcome, n]): Labelled => ({
       ...POOLED,
       confidence: key / POINTS,
-      label: LABELS[outcome as Outcome],
+      label: LABEL_OF[outcome as Outcome],
       n,
     })),
   );

@@ -6,6 +6,7 @@ import {
   type RecordedLabelSource,
   type ReplaySample,
 } from '../../runs/state/replay.ts';
+import { LABEL_OF } from '../accuracy.ts';
 import type { Label } from '../calibration.ts';
 
 /** A recorded execution or a candidate, with what people said of it. */
@@ -54,8 +55,7 @@ export interface Graded {
   diverged: { pinned: Label | null; current: Label | null } | null;
 }
 
-const LABELS: Readonly<Record<Outcome, Label>> = { correct: 1, partial: 0.5, incorrect: 0 };
-export const labelOf = (outcome: Outcome | null): Label | null => outcome && LABELS[outcome];
+export const labelOf = (outcome: Outcome | null): Label | null => outcome && LABEL_OF[outcome];
 
 export interface Pair {
   sample: ReplaySample;
@@ -105,9 +105,9 @@ function candidateLabelOf(
   candidate: Execution | null,
   verdict: Outcome | null,
 ): { label: Label; source: CandidateLabelSource } | null {
-  if (candidate?.mark) return { label: LABELS[candidate.mark], source: 'human' };
+  if (candidate?.mark) return { label: LABEL_OF[candidate.mark], source: 'human' };
   if (candidate?.deterministicPassed === false) return { label: 0, source: 'deterministic' };
-  return verdict && { label: LABELS[verdict], source: 'judge' };
+  return verdict && { label: LABEL_OF[verdict], source: 'judge' };
 }
 
 function statusOf({ reason }: ReplaySample, candidate: Execution | null): SampleStatus {

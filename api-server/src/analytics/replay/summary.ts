@@ -1,10 +1,7 @@
 import type { Outcome } from '../../runs/state/model.ts';
+import { meanLabel } from '../accuracy.ts';
 import { binOf, type Label } from '../calibration.ts';
 import type { Change, Execution, Graded } from './graded.ts';
-
-/** The mean of labels, 0..1; null without any. */
-export const accuracyOfLabels = (labels: readonly Label[]): number | null =>
-  labels.length === 0 ? null : labels.reduce((sum: number, label) => sum + label, 0) / labels.length;
 
 const labelled = (rows: readonly Graded[], pick: (row: Graded) => Label | null): Label[] =>
   rows.map(pick).filter((label) => label !== null);
@@ -43,18 +40,18 @@ export function summarize(rows: readonly Graded[]): Summary {
       partial: known.filter((label) => label === 0.5).length,
       incorrect: known.filter((label) => label === 0).length,
     },
-    recordedAccuracy: accuracyOfLabels(known),
-    candidateAccuracySoFar: accuracyOfLabels(labels(byPeople)),
+    recordedAccuracy: meanLabel(known),
+    candidateAccuracySoFar: meanLabel(labels(byPeople)),
     candidateGradedN: byPeople.length,
     candidateTotalN: rows.length - unreplayableCount,
     unreplayableCount,
-    judgeAccuracy: accuracyOfLabels(labels(byJudge)),
+    judgeAccuracy: meanLabel(labels(byJudge)),
     judgeGradedN: byJudge.length,
     judgeSkippedN: skipped.length,
     judgeSkippedBreakdown: Object.fromEntries(
       [...Map.groupBy(skipped, (reason) => reason)].map(([reason, all]) => [reason, all.length]),
     ),
-    combinedAccuracy: accuracyOfLabels(labels(rows)),
+    combinedAccuracy: meanLabel(labels(rows)),
     regressed: changed('regressed'),
     improved: changed('improved'),
     unchanged: changed('unchanged'),

@@ -4,6 +4,7 @@ import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts'
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/versions/agent-versions.ts';
+import { labelledExecutions } from '../../store/aggregates/calibration.ts';
 import type { Database } from '../../store/db/database.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
@@ -28,12 +29,14 @@ export interface History {
   readonly rule: CalibrationRule;
   calibration(stepName: string, asked: AskedRule, signal: AbortSignal): Promise<BucketView[]>;
   /** Throws `not_found` for a step that never ran. */
-  promptVersions(stepName: string, signal: AbortSignal): Promise<PromptVersionView[]>;
+  promptVersions(stepName: string, signal: AbortSignal, pipeline?: string): Promise<PromptVersionView[]>;
   /** Versions of a gateway agent. Throws `not_found` where it was never used. */
   agentVersions(agent: string, signal: AbortSignal): Promise<AgentVersionView[]>;
 }
 
 interface AskedRule {
+  /** All pipelines together without it. */
+  pipeline?: string | undefined;
   n_min?: number | undefined;
   bin_width?: number | undefined;
 }
@@ -41,17 +44,20 @@ interface AskedRule {
 export function createHistory({ database, calibration, uses, rule }: HistoryDeps): History {
   /** A failure of the database is reported by the reads that follow. */
   const upToDate = () => uses.flush().catch(() => undefined);
-  const buckets = async (stepName: string, given: CalibrationRule, signal: AbortSignal) =>
-    calibrate(await calibration.read(stepName, signal), given);
+  const labelled = (stepName: string, signal: AbortSignal, pipelineName: string | undefined) =>
+    pipelineName === undefined
+      ? calibration.read(stepName, signal)
+      : labelledExecutions(database.reader(signal), { stepName, stage: 'production', pipelineName });
+
   return {
     rule,
-    calibration: async (stepName, { n_min: nMin = rule.nMin, bin_width: binWidth = rule.binWidth }, signal) =>
-      (await buckets(stepName, { nMin, binWidth }, signal)).map(bucketView),
-    promptVersions: async (stepName, signal) => {
+    calibration: async (stepName, { n_min: nMin = rule.nMin, bin_width: binWidth = rule.binWidth, pipeline }, signal) =>
+      calibrate(await labelled(stepName, signal, pipeline), { nMin, binWidth }).map(bucketView),
+    promptVersions: async (stepName, signal, pipeline) => {
       await upToDate();
-      const found = await promptUses(database.reader(signal), stepName);
+      const found = await promptUses(database.reader(signal), stepName, pipeline);
       if (!found) throw new AppError('not_found', 'no step of this name has ever run');
-      return promptVersions(found, await buckets(stepName, rule, signal)).map(promptVersionView);
+      return promptVersions(found, calibrate(await labelled(stepName, signal, pipeline), rule)).map(promptVersionView);
     },
     agentVersions: async (agent, signal) => {
       await upToDate();

@@ -2,20 +2,17 @@ import { AppError } from '@signalbox/crds';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
-import { bucketsOf, bucketWidth, type TimeRange, windowBefore, windowOf } from '../../analytics/window.ts';
+import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { type Stage, STAGES } from '../../runs/state/model.ts';
+import { STAGES } from '../../runs/state/model.ts';
 import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
 import type { Database } from '../../store/db/database.ts';
+import type { StatisticsQuery } from './statistics-query.ts';
 import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/analytics/statistics.ts';
 
-/** Time range and stage (Orchestration 4.4). */
-export interface StatisticsQuery {
-  timeRange: TimeRange;
-  stage: Stage | 'all';
-}
+export type { StatisticsQuery };
 
 /** The statistics that routes and pages share, so that both show the same numbers. Throws `unavailable` where they take too long. */
 export interface Statistics {
@@ -23,10 +20,10 @@ export interface Statistics {
   pipeline(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStatistics>;
   /** Every pipeline with a run in the window. */
   pipelines(query: StatisticsQuery, signal: AbortSignal): Promise<PipelineStatistics[]>;
-  /** Across pipelines. Rejects with `not_found` for a step that is in no library and was never executed. */
+  /** Across pipelines unless the query names one. Rejects with `not_found` for a step that is in no library and was never executed. */
   step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
-  /** All pipelines together, over time and compared with the previous window. */
+  /** All pipelines that the query leaves together, over time and compared with the previous window. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }
 
@@ -39,10 +36,10 @@ export interface StatisticsDeps {
 
 export function createStatistics({ database, definitions, currency, now }: StatisticsDeps): Statistics {
   const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
-  const scopeOf = (query: StatisticsQuery) => ({
-    window: windowOf(query.timeRange, now()),
-    stages: stagesOf(query),
-  });
+  const scopeOf = (query: StatisticsQuery) => {
+    const { timeRange, stage: _, ...names } = query;
+    return { ...names, window: windowOf(timeRange, now()), stages: stagesOf(query) };
+  };
   const readerOfStep = async (name: string, signal: AbortSignal) => {
     const db = database.reader(signal);
     if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
@@ -67,15 +64,15 @@ export function createStatistics({ database, definitions, currency, now }: Stati
     insights: async (query, signal) => {
       const at = now();
       const db = database.reader(signal);
-      const stages = stagesOf(query);
-      const [window, earlier] = [windowOf(query.timeRange, at), windowBefore(query.timeRange, at)];
+      const { window, stages, ...names } = scopeOf(query);
+      const earlier = windowBefore(query.timeRange, at);
       const first = window.from ?? (await oldestHour(db, stages));
       const bucketMs = bucketWidth(query.timeRange, { first, now: at });
       const [facts, percentiles, before, series] = await Promise.all([
-        pipelineFacts(db, { window, stages }),
-        runPercentiles(db, { window, stages }, 'bucket'),
-        earlier === null ? null : pipelineFacts(db, { window: earlier, stages }, 'bucket'),
-        pipelineFacts(db, { window, stages, bucketMs }, 'bucket'),
+        pipelineFacts(db, { ...names, window, stages }),
+        runPercentiles(db, { ...names, window, stages }, 'bucket'),
+        earlier === null ? null : pipelineFacts(db, { ...names, window: earlier, stages }, 'bucket'),
+        pipelineFacts(db, { ...names, window, stages, bucketMs }, 'bucket'),
       ]);
       const buckets = bucketsOf(window, { bucketMs, first, now: at });
       return {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tidy } from '../../analytics/tidy.ts';
 import { NotificationLine, notificationLine } from './notification.ts';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
@@ -221,7 +222,7 @@ function withSubRuns({ run, below }: StoredRun): z.infer<typeof SubRunTotals> {
   return {
     input_tokens: run.inputTokens + below.inputTokens,
     output_tokens: run.outputTokens + below.outputTokens,
-    cost: run.cost === null && below.cost === 0 ? null : (run.cost ?? 0) + below.cost,
+    cost: run.cost === null && below.cost === 0 ? null : tidy((run.cost ?? 0) + below.cost),
     unpriced_steps: run.unpricedSteps + below.unpricedSteps,
   };
 }

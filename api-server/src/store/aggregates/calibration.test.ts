@@ -77,6 +77,15 @@ test('a branch has its own mark, and the others that of the run', async () => {
   expect(await labels()).toEqual(['0 x 1', '1 x 1']);
 });
 
+test('a person who approves and a sub-run make no bucket, marked or not', async () => {
+  for (const [n, executor] of (['human', 'pipeline'] as const).entries()) {
+    const id = await store.addRun(n + 1);
+    await store.addStep(id, 'look', { executor, agent: null, effective_confidence: 1 });
+    await markOf(id, 'look', 'correct');
+  }
+  expect(await labels()).toEqual([]);
+});
+
 test('testing, replays, other pipelines, rerun rows, groups and answers without a confidence stay out', async () => {
   const add = async (n: number, run: object, step: object, row: 'addRun' | 'addReplay' = 'addRun') => {
     const id = await store[row](n, run);

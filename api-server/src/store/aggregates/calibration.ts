@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
-import { LABEL_OF, labelledRows, OUTCOME } from './labels.ts';
+import { LABEL_OF } from '../../analytics/accuracy.ts';
+import { labelledRows, OUTCOME } from './labels.ts';
 import { notReplayed } from './step-rows.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -14,8 +15,8 @@ export interface CalibrationScope {
 }
 
 /**
- * Executions of a step that have a confidence and an outcome, counted by bucket, confidence and label. Groups are left
- * out: their confidence is made of that of their branches, which count themselves.
+ * Answers of agents in a step that have a confidence and an outcome, counted by bucket, confidence and label. People who
+ * approve, sub-runs and groups make no bucket: their confidence is not their own, and what it is made of counts itself.
  */
 export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
   const rows = await labelledRows(db, scope.stepName)
@@ -23,6 +24,7 @@ export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationS
     .$if(scope.pipelineName !== undefined, (query) =>
       query.where('step_executions.pipeline_name', '=', scope.pipelineName as string),
     )
+    .where('step_executions.executor', 'in', ['gateway', 'external'])
     .where('step_executions.kind', 'not in', ['parallel', 'fan_out'])
     .where('step_executions.effective_confidence', 'is not', null)
     .where(notReplayed())

@@ -1,9 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import type { Label } from '../../analytics/calibration.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-
-export const LABEL_OF: Readonly<Record<Outcome, Label>> = { correct: 1, partial: 0.5, incorrect: 0 };
 
 /**
  * The outcome of an execution, null where it is unknown: a person's mark of the step, else a failed check, else the mark of

@@ -2,7 +2,17 @@ import { type Kysely, sql } from 'kysely';
 import type { Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from './step-rows.ts';
-import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
+import {
+  all,
+  bucketOf,
+  type Condition,
+  equals,
+  executionFilter,
+  oneOf,
+  runFilter,
+  type Scope,
+  within,
+} from './scope.ts';
 
 interface Row {
   of_what: string | number;
@@ -24,11 +34,7 @@ export async function runPercentiles(
   by: 'pipeline' | 'bucket',
 ): Promise<Percentile[]> {
   const of = by === 'pipeline' ? sql`pipeline_name` : bucketOf('triggered_at', scope.bucketMs);
-  const where = [
-    oneOf('stage', scope.stages),
-    ...equals('pipeline_name', scope.pipeline),
-    ...within('triggered_at', scope.window),
-  ];
+  const where = [...runFilter(scope), ...within('triggered_at', scope.window)];
   const { rows } = await sql<Row>`
     select of_what, duration_ms from (
       select ${of} as of_what, completed_at - triggered_at as duration_ms,
@@ -47,6 +53,7 @@ export async function stepPercentile(
 ): Promise<number | null> {
   const where = [
     ...equals('family', scope.step),
+    ...executionFilter(scope),
     oneOf('stage', scope.stages),
     ...within('started_at', scope.window),
     ...more,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { PipelineFacts } from '../../analytics/pipeline-stats.ts';
 import type { Tables } from '../db/schema.ts';
-import { runMarks } from './marks.ts';
+import { runLabels } from './run-labels.ts';
 import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';
 import { oneOf, type Scope } from './scope.ts';
@@ -21,7 +21,7 @@ export async function pipelineFacts(
     activeRuns(db, scope),
     sumSteps(db, scope, by === 'pipeline' ? ['pipeline', 'team', 'costSource'] : ['costSource']),
     runPercentiles(db, scope, by),
-    runMarks(db, scope, by),
+    runLabels(db, scope, by),
   ]);
   return { ended, active, steps, percentiles, marks };
 }

@@ -44,7 +44,15 @@ test('a prompt is kept with the definition that a run began with, to the letter'
   await keep();
   await store.addStep(await store.addRun(1), 'look', { prompt_hash: HASH });
   expect(await read()).toEqual([
-    { promptHash: HASH, template: TEMPLATE, firstSeenAt: NOW, lastSeenAt: NOW, runsTotal: 1, labelledN: 0 },
+    {
+      promptHash: HASH,
+      pipelines: ['checkout'],
+      template: TEMPLATE,
+      firstSeenAt: NOW,
+      lastSeenAt: NOW,
+      runsTotal: 1,
+      labelledN: 0,
+    },
   ]);
 });
 
@@ -79,7 +87,9 @@ test('a version stays with its text when its runs are pruned', async () => {
   await store.addStep(id, 'look', { prompt_hash: HASH });
   await store.database.write((tx) => storeUses(tx, [used({})]));
   expect(await pruneRuns(store.database, 1, NOW)).toBe(1);
-  expect(await read()).toMatchObject([{ promptHash: HASH, template: TEMPLATE, runsTotal: 0, firstSeenAt: NOW }]);
+  expect(await read()).toMatchObject([
+    { promptHash: HASH, pipelines: [], template: TEMPLATE, runsTotal: 0, firstSeenAt: NOW },
+  ]);
 });
 
 test('uses widen the time in which a version was seen, in whatever order they are told', async () => {

@@ -8,13 +8,13 @@ import { promptsUsed } from '../tables/versions/version-uses.ts';
 
 /**
  * Every prompt that a step ever used (Orchestration 2.9), in any stage; null where no execution of the step was ever
- * recorded. Counts are those of executions that are still stored.
+ * recorded. Counts are those of executions that are still stored. With a pipeline they are those of its stored executions.
  */
-export async function promptUses(db: Kysely<Tables>, stepName: string): Promise<PromptUse[] | null> {
+export async function promptUses(db: Kysely<Tables>, stepName: string, pipeline?: string): Promise<PromptUse[] | null> {
   const [used, stored, labelled] = await Promise.all([
-    promptsUsed(db, stepName),
-    storedPrompts(db, stepName),
-    labelledPrompts(db, stepName),
+    pipeline === undefined ? promptsUsed(db, stepName) : [],
+    storedPrompts(db, stepName, pipeline),
+    labelledPrompts(db, stepName, pipeline),
   ]);
   const hashes = new Set([...used, ...stored.values()].map(({ promptHash }) => promptHash));
   if (hashes.size === 0) return (await hasExecutions(db, stepName)) ? [] : null;
@@ -29,14 +29,15 @@ export async function promptUses(db: Kysely<Tables>, stepName: string): Promise<
       lastSeenAt: Math.max(...seen.map(({ lastSeenAt }) => lastSeenAt)),
       runsTotal: stored.get(promptHash)?.runsTotal ?? 0,
       labelledN: labelled.get(promptHash) ?? 0,
+      pipelines: stored.get(promptHash)?.pipelines ?? [],
     };
   });
 }
 
-async function storedPrompts(db: Kysely<Tables>, stepName: string) {
+async function storedPrompts(db: Kysely<Tables>, stepName: string, pipeline: string | undefined) {
   const rows = await db
     .selectFrom('step_executions')
-    .select('prompt_hash')
+    .select(['prompt_hash', 'pipeline_name'])
     .select(({ fn }) => [
       fn.min('started_at').as('first'),
       fn.max('started_at').as('last'),
@@ -46,18 +47,31 @@ async function storedPrompts(db: Kysely<Tables>, stepName: string) {
     .where(isExecution())
     .where(notReplayed())
     .where('prompt_hash', 'is not', null)
-    .groupBy('prompt_hash')
+    .$if(pipeline !== undefined, (query) => query.where('pipeline_name', '=', pipeline as string))
+    .groupBy(['prompt_hash', 'pipeline_name'])
     .execute();
   return new Map(
-    rows.flatMap(({ prompt_hash: hash, first, last, n }) =>
-      hash === null ? [] : [[hash, { promptHash: hash, firstSeenAt: first, lastSeenAt: last, runsTotal: n }]],
-    ),
+    [...Map.groupBy(rows, ({ prompt_hash: hash }) => hash ?? '')].map(([promptHash, uses]) => [
+      promptHash,
+      {
+        promptHash,
+        firstSeenAt: Math.min(...uses.map(({ first }) => first)),
+        lastSeenAt: Math.max(...uses.map(({ last }) => last)),
+        runsTotal: uses.reduce((sum, { n }) => sum + n, 0),
+        pipelines: uses.map(({ pipeline_name: name }) => name).toSorted(),
+      },
+    ]),
   );
 }
 
-async function labelledPrompts(db: Kysely<Tables>, stepName: string): Promise<Map<string | null, number>> {
+async function labelledPrompts(
+  db: Kysely<Tables>,
+  stepName: string,
+  pipeline: string | undefined,
+): Promise<Map<string | null, number>> {
   const rows = await labelledRows(db, stepName)
     .where(notReplayed())
+    .$if(pipeline !== undefined, (query) => query.where('step_executions.pipeline_name', '=', pipeline as string))
     .select(['prompt_hash', sql<number>`count(*)`.as('n')])
     .groupBy('prompt_hash')
     .execute();

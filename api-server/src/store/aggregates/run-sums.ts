@@ -4,14 +4,20 @@ import { hourParts } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-import { all, bucketOf, equals, oneOf, type Scope, within } from './scope.ts';
+import { all, asksForExecutions, bucketOf, equals, oneOf, runFilter, type Scope, within } from './scope.ts';
 
 const named = (sum: RunSum): RunSum => ({ ...sum, team: keyName('team', sum.team) || null });
 
 /** Ended runs that were triggered in the window, by pipeline, team and status; a group may come in several parts. */
 export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+  // Sums of runs know no agents: those who had one are counted from their rows.
+  if (asksForExecutions(scope)) return (await countRuns(db, scope)).map(named);
   const { hours, edges } = hourParts(scope.window);
-  const names = [oneOf('stage', scope.stages), ...equals('pipeline_name', scope.pipeline)];
+  const names = [
+    oneOf('stage', scope.stages),
+    ...equals('pipeline_name', scope.pipeline),
+    ...equals('team', scope.team),
+  ];
   const parts = await Promise.all([
     hours === null ? [] : fromSums(db, scope, [...names, ...within('hour', hours)]),
     ...edges.map((edge) => fromRows(db, scope, edge)),
@@ -39,17 +45,25 @@ async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; 
       count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
     from (select distinct pipeline_name, stage from hourly_runs where ${seen}) as seen
     join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
-    where completed_at is not null and ${all(within('triggered_at', edge))}
+    where completed_at is not null and ${all([...within('triggered_at', edge), ...equals('team', scope.team)])}
     group by bucket, runs.pipeline_name, team, status`.execute(db);
+  return rows;
+}
+
+async function countRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+  const { rows } = await sql<RunSum>`
+    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, pipeline_name as pipeline, team, status,
+      count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
+    from runs where completed_at is not null and ${all([...runFilter(scope), ...within('triggered_at', scope.window)])}
+    group by bucket, pipeline_name, team, status`.execute(db);
   return rows;
 }
 
 /** Runs that have not ended and were triggered in the window. */
 export async function activeRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
   const where = all([
-    oneOf('status', ACTIVE_RUN_STATUSES),
-    oneOf('stage', scope.stages),
-    ...equals('pipeline_name', scope.pipeline),
+    oneOf('runs.status', ACTIVE_RUN_STATUSES),
+    ...runFilter(scope),
     ...within('triggered_at', scope.window),
   ]);
   const { rows } = await sql<RunSum>`

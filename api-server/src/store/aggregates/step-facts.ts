@@ -6,12 +6,12 @@ import { OUTCOME } from './labels.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from './step-rows.ts';
 import { stepPercentile } from './percentiles.ts';
-import { all, equals, oneOf, type Scope, within } from './scope.ts';
+import { all, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
 
 type StepScope = Scope & { step: string };
 
-/** All that statistics of one step are made of, across pipelines. */
+/** All that statistics of one step are made of, across pipelines unless the scope names one. */
 export async function stepFacts(db: Kysely<Tables>, scope: StepScope): Promise<StepFacts> {
   const [model, running, p95] = await Promise.all([
     modelFacts(db, scope),
@@ -24,7 +24,7 @@ export async function stepFacts(db: Kysely<Tables>, scope: StepScope): Promise<S
 /** The part of them that the breakdown by model is made of. */
 export async function modelFacts(db: Kysely<Tables>, scope: StepScope): Promise<Pick<StepFacts, 'ended' | 'labels'>> {
   const [ended, labels] = await Promise.all([
-    sumSteps(db, scope, ['agent', 'provider', 'model', 'costSource', 'status']),
+    sumSteps(db, scope, ['pipeline', 'agent', 'provider', 'model', 'costSource', 'status']),
     stepLabels(db, scope),
   ]);
   return { ended, labels };
@@ -34,19 +34,21 @@ export async function modelFacts(db: Kysely<Tables>, scope: StepScope): Promise<
 async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSum[]> {
   const where = all([
     ...equals('family', scope.step),
+    ...executionFilter(scope),
     oneOf('stage', scope.stages),
     ...within('started_at', scope.window),
   ]);
   const { rows } = await sql<LabelSum>`
-    select agent, provider, model, outcome, count(*) as n from (
-      select agent, provider, model, ${OUTCOME} as outcome
+    select pipeline, agent, provider, model, outcome, count(*) as n from (
+      select pipeline_name as pipeline, agent, provider, model, ${OUTCOME} as outcome
       from step_executions
       left join step_feedback on step_feedback.run_id = step_executions.run_id
         and step_feedback.step_name = step_executions.step_name
       left join run_feedback on run_feedback.run_id = step_executions.run_id
       where ${isExecution()} and ${where}) as labelled
-    where outcome is not null group by agent, provider, model, outcome`.execute(db);
-  return rows.map(({ outcome, n, ...names }) => ({
+    where outcome is not null group by pipeline, agent, provider, model, outcome`.execute(db);
+  return rows.map(({ pipeline, outcome, n, ...names }) => ({
+    pipeline,
     agent: keyName('agent', names.agent) || null,
     provider: keyName('provider', names.provider) || null,
     model: keyName('model', names.model) || null,
@@ -60,6 +62,7 @@ async function runningSteps(db: Kysely<Tables>, scope: StepScope): Promise<numbe
   const where = all([
     oneOf('runs.status', ACTIVE_RUN_STATUSES),
     ...equals('family', scope.step),
+    ...executionFilter(scope),
     oneOf('step_executions.stage', scope.stages),
     ...within('started_at', scope.window),
   ]);

@@ -4,7 +4,7 @@ import { hourParts } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from './step-rows.ts';
-import { all, bucketOf, type Condition, equals, oneOf, type Scope, within } from './scope.ts';
+import { all, bucketOf, type Condition, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 
 /** Names to group by; the others are null or empty in the result. */
 export type StepKey = 'pipeline' | 'step' | 'team' | 'agent' | 'provider' | 'model' | 'costSource' | 'status';
@@ -39,10 +39,13 @@ export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly St
   return parts.flat().map(toSum);
 }
 
-const names = (scope: Scope, table = ''): Condition[] => [
-  oneOf(`${table}stage`, scope.stages),
-  ...equals(`${table}pipeline_name`, scope.pipeline),
-  ...equals(`${table}step_name`, scope.step),
+const names = (scope: Scope): Condition[] => [
+  oneOf('stage', scope.stages),
+  ...equals('pipeline_name', scope.pipeline),
+  ...equals('step_name', scope.step),
+  ...equals('team', scope.team),
+  ...equals('agent', scope.agent),
+  ...equals('model', scope.model),
 ];
 
 const grouped = (columns: readonly RawBuilder<unknown>[]) => sql.join([sql`bucket`, ...columns]);
@@ -76,7 +79,7 @@ async function fromRows(
       sum(completed_at - started_at) as "durationMs"
     from (select distinct step_name, stage from hourly_steps where ${seen}) as seen
     join step_executions on step_executions.family = seen.step_name and step_executions.stage = seen.stage
-    where ${isExecution()} and ${all([...within('started_at', edge), ...equals('pipeline_name', scope.pipeline)])}
+    where ${isExecution()} and ${all([...within('started_at', edge), ...executionFilter(scope)])}
     group by ${grouped(by.map((key) => sql.ref(rowColumn(key))))}`.execute(db);
   return rows;
 }

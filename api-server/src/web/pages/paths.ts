@@ -41,7 +41,7 @@ export const paths = {
   pipelines: () => '/ui/pipelines',
   pipeline: (name: string) => `/ui/pipelines/${segment(name)}`,
   steps: () => '/ui/steps',
-  step: (name: string) => `/ui/steps/${segment(name)}`,
+  step: (name: string, query: Query = {}) => withQuery(`/ui/steps/${segment(name)}`, query),
   agents: () => '/ui/agents',
   agent: (name: string) => `/ui/agents/${segment(name)}`,
   tools: () => '/ui/tools',

@@ -211,7 +211,12 @@ const FULL: World = {
     ),
   ).flat(),
   promptVersions: promptVersions(
-    Array.from({ length: 25 }, (_, n) => ({ promptHash: `p${n}`, template: n % 2 ? `t${n}` : null, ...seen(n) })),
+    Array.from({ length: 25 }, (_, n) => ({
+      promptHash: `p${n}`,
+      template: n % 2 ? `t${n}` : null,
+      pipelines: [],
+      ...seen(n),
+    })),
     [],
   ).map(promptVersionView),
   agentVersions: agentVersions(

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { StatisticsParams } from '../../service/statistics/statistics-query.ts';
 import { createStatistics } from '../../service/statistics/statistics.ts';
 import { markRun } from '../../store/tables/feedback.ts';
 import { as, NO_DEFINITIONS, startTestServer, type TestServer } from '../fixtures/server.ts';
@@ -60,7 +61,15 @@ test('the statistics of a pipeline have runs, tokens, cost, durations, accuracy 
     tokens: { input: 30, output: 15, total: 45 },
     cost: cost(0.75, 0.25, 0.5, 1),
     duration_seconds: { avg: 2.5, p95: 4 },
-    accuracy: { correct: 2, partial: 0, incorrect: 1, total: 3, correct_pct: 200 / 3 },
+    accuracy: {
+      counts: 'runs',
+      correct: 2,
+      partial: 0,
+      incorrect: 1,
+      total: 3,
+      correct_pct: 200 / 3,
+      mean_label: 2 / 3,
+    },
     teams: [
       { team: 'payments', runs_total: 2, tokens: { input: 20, output: 10, total: 30 }, cost: cost(0.75, 0.25, 0.5, 0) },
       { team: null, runs_total: 3, tokens: { input: 10, output: 5, total: 15 }, cost: cost(null, null, null, 1) },
@@ -166,6 +175,41 @@ test('a pipeline without runs has empty statistics where it is loaded, and is 40
     duration_seconds: { avg: null, p95: null },
     teams: [],
   });
+});
+
+test('pipeline, team, agent and model narrow the figures: executions of an agent, and runs that had one', async () => {
+  await mark(await addRun(1, { team: 'payments' }, { agent: 'triage', model: 'small' }), 'correct');
+  const both = await addRun(2, { team: 'shop' }, { agent: 'triage', model: 'large' });
+  await server.store.addStep(both, 'decide', {
+    team: 'shop',
+    agent: 'judge',
+    model: 'large',
+    started_at: NOW - HOUR,
+  });
+  await mark(both, 'incorrect');
+  await addRun(3, { pipeline_name: 'deploy', team: 'shop' }, { agent: 'judge', model: 'small' });
+  await addRun(4, { triggered_at: NOW - 8 * DAY }, { agent: 'triage' });
+  const narrowed = async (query: string) => {
+    const { now, pipelines } = await server.services.statistics.insights(
+      StatisticsParams.parse(Object.fromEntries(new URLSearchParams(query))),
+      new AbortController().signal,
+    );
+    expect({ pipelines }).toEqual((await get(`/stats/pipelines?${query}`)).body);
+    return [now.runs_total, now.tokens.input, now.accuracy.total, pipelines.map((one) => one.pipeline_name).join()];
+  };
+  expect(await narrowed('')).toEqual([3, 40, 2, 'checkout,deploy']);
+  expect(await narrowed('pipeline=deploy')).toEqual([1, 10, 0, 'deploy']);
+  expect(await narrowed('team=shop')).toEqual([2, 30, 1, 'checkout,deploy']);
+  expect(await narrowed('agent=judge')).toEqual([2, 20, 1, 'checkout,deploy']);
+  expect(await narrowed('agent=judge&model=large')).toEqual([1, 10, 1, 'checkout']);
+  expect(await narrowed('model=small&team=payments')).toEqual([1, 10, 1, 'checkout']);
+  expect(await stats('?agent=triage&time_range=all')).toMatchObject({ runs_total: 3, duration_seconds: { p95: 4 } });
+  const ofStep = (await get('/steps/look/stats?pipeline=deploy')).body;
+  expect(ofStep).toMatchObject({ runs_total: 1, pipelines: [{ pipeline_name: 'deploy' }] });
+  expect((await get('/steps/look/models?team=shop&agent=judge')).body).toMatchObject({
+    breakdown: [{ runs_total: 1 }],
+  });
+  expect(await get('/pipelines/checkout/stats?pipeline=deploy')).toMatchObject({ status: 400 });
 });
 
 test.each(['time_range=1h', 'time_range=', 'stage=staging', 'stage=', 'timerange=7d', 'stage=all&stage=testing'])(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DefinitionName } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
-import { StatisticsParams } from '../../service/statistics/statistics-query.ts';
+import { OnePipelineParams, StatisticsParams } from '../../service/statistics/statistics-query.ts';
 import {
   PipelineStatistics,
   PipelineStatisticsList,
@@ -21,7 +21,7 @@ export const statisticsRoutes = (deps: Pick<Services, 'statistics'>): Route[] =>
     tag: 'statistics',
     summary: 'Runs, success, tokens, cost, durations, accuracy and teams of one pipeline',
     params: ByName,
-    query: StatisticsParams,
+    query: OnePipelineParams,
     answers: { 200: PipelineStatistics },
     refusals: ['not_found', 'unavailable'],
     handler: ({ params, query, request }) => deps.statistics.pipeline(params.name, query, request.signal),

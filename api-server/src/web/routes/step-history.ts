@@ -6,6 +6,8 @@ import { StepCalibration } from '../../service/views/analytics/calibration.ts';
 import { AgentVersions, StepVersions } from '../../service/views/analytics/versions.ts';
 import { route, type Route } from '../route.ts';
 
+/** Without it all pipelines together. */
+const InPipeline = { pipeline: DefinitionName.optional() };
 const ByName = z.strictObject({ name: DefinitionName });
 
 /** History of steps and agents, also of those that are no longer loaded (Orchestration 4.4). */
@@ -18,7 +20,7 @@ export const stepHistoryRoutes = ({ history }: Pick<Services, 'history'>): Route
     tag: 'history',
     summary: 'How often answers of a confidence were right, for each model, prompt and agent version',
     params: ByName,
-    query: BinsQuery,
+    query: BinsQuery.extend(InPipeline),
     answers: { 200: StepCalibration },
     refusals: ['unavailable'],
     handler: async ({ params, query, request }) => ({
@@ -34,11 +36,12 @@ export const stepHistoryRoutes = ({ history }: Pick<Services, 'history'>): Route
     tag: 'history',
     summary: 'Every prompt that a step ever used, newest first, with what each changed',
     params: ByName,
+    query: z.strictObject(InPipeline),
     answers: { 200: StepVersions },
     refusals: ['not_found', 'unavailable'],
-    handler: async ({ params, request }) => ({
+    handler: async ({ params, query, request }) => ({
       step_name: params.name,
-      versions: await history.promptVersions(params.name, request.signal),
+      versions: await history.promptVersions(params.name, request.signal, query.pipeline),
     }),
   }),
   route({

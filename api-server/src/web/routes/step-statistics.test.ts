@@ -22,6 +22,15 @@ const mark = (runId: string, outcome: Outcome) =>
   server.store.database.write((tx) => markRun(tx, { runId, outcome, ...by }));
 const markOne = (runId: string, stepName: string, outcome: Outcome) =>
   server.store.database.write((tx) => markStep(tx, { runId, stepName, outcome, ...by }));
+const NO_LABELS = {
+  counts: 'executions',
+  correct: 0,
+  partial: 0,
+  incorrect: 0,
+  total: 0,
+  correct_pct: null,
+  mean_label: null,
+};
 const START = { started_at: NOW - HOUR, completed_at: NOW - HOUR + 2_000 };
 
 test('the statistics of a step count its executions in all pipelines, branches under its name', async () => {
@@ -55,9 +64,13 @@ test('the statistics of a step count its executions in all pipelines, branches u
       by_source: { manual: 0.25, live_exact: null, live_cross_provider: null },
     },
     duration_seconds: { avg: 2, p95: 2 },
-    accuracy: { correct: 0, partial: 0, incorrect: 0, total: 0, correct_pct: null },
+    accuracy: NO_LABELS,
     avg_input_tokens: 20,
     avg_output_tokens: 2.5,
+    pipelines: [
+      { pipeline_name: 'checkout', runs_total: 1, success_rate: 1, accuracy: NO_LABELS },
+      { pipeline_name: 'deploy', runs_total: 1, success_rate: 0, accuracy: NO_LABELS },
+    ],
   });
   expect(await stats('each')).toMatchObject({ runs_total: 3, duration_seconds: { avg: 4, p95: 11 } });
   expect(await stats('later')).toMatchObject({ runs_total: 0, success_rate: null, avg_input_tokens: null });
@@ -97,7 +110,6 @@ test('the breakdown has a row for every agent and model, the busiest first', asy
   await markOne(id, 'look/2', 'correct');
   const { body } = await get('/steps/look/models');
   expect(body['step_name']).toBe('look');
-  const none = { correct: 0, partial: 0, incorrect: 0, total: 0, correct_pct: null };
   expect(body['breakdown']).toEqual([
     {
       agent: 'investigator',
@@ -109,9 +121,9 @@ test('the breakdown has a row for every agent and model, the busiest first', asy
       avg_input_tokens: 15,
       avg_output_tokens: 5,
       avg_duration_seconds: 3,
-      accuracy: { correct: 1, partial: 0, incorrect: 0, total: 1, correct_pct: 100 },
+      accuracy: { ...NO_LABELS, correct: 1, total: 1, correct_pct: 100, mean_label: 1 },
     },
-    expect.objectContaining({ agent: 'investigator', model: 'large', runs_total: 1, accuracy: none }),
+    expect.objectContaining({ agent: 'investigator', model: 'large', runs_total: 1, accuracy: NO_LABELS }),
     expect.objectContaining({ agent: null, provider: null, model: null, avg_input_tokens: null, runs_total: 1 }),
   ]);
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Outcome, OUTCOMES } from '../../../runs/state/model.ts';
-import { LABEL_OF, LABEL_SOURCES } from '../../../store/aggregates/labels.ts';
+import { LABEL_OF, meanOf } from '../../../analytics/accuracy.ts';
+import { LABEL_SOURCES } from '../../../store/aggregates/labels.ts';
 import type { CountedGoldenSet, OutcomeCounts } from '../../../store/tables/replay/golden-sets.ts';
 import type { SeenMember } from '../../../store/tables/replay/golden-members.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
@@ -120,8 +121,7 @@ export const GoldenMemberRemoved = component('GoldenMemberRemoved', z.strictObje
 export function goldenSetView(set: CountedGoldenSet): GoldenSetLine {
   const { correct, partial, incorrect } = set.labels;
   const members = correct + partial + incorrect;
-  const accuracy = members === 0 ? null : (correct * LABEL_OF.correct + partial * LABEL_OF.partial) / members;
-  return viewOf(GoldenSetLine, set, { members, accuracy });
+  return viewOf(GoldenSetLine, set, { members, accuracy: meanOf(set.labels) });
 }
 
 export const goldenMemberView = ({ source, ...member }: SeenMember): GoldenMemberLine =>

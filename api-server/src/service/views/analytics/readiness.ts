@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tidy } from '../../../analytics/tidy.ts';
 import type { ReadinessReport as Report, StepReadiness } from '../../../analytics/readiness/readiness.ts';
 import { VERDICTS } from '../../../analytics/readiness/verdict.ts';
 import type { ApplyTo } from '../../../analytics/readiness/with-readiness.ts';
@@ -161,12 +162,14 @@ export const ReadinessPreview = component(
 export type ReadinessPreview = z.infer<typeof ReadinessPreview>;
 
 export const readinessView = (report: Report): ReadinessReport =>
-  viewOf(Evaluation, report, {
-    pipeline_name: report.pipeline,
-    pipeline_stage: report.stage,
-    evidence_stage: report.stage,
-    steps: report.steps.map(stepView),
-  });
+  tidy(
+    viewOf(Evaluation, report, {
+      pipeline_name: report.pipeline,
+      pipeline_stage: report.stage,
+      evidence_stage: report.stage,
+      steps: report.steps.map(stepView),
+    }),
+  );
 
 export const previewView = (preview: Extract<Preview, { kind: 'evaluated' }>, applyTo: ApplyTo): ReadinessPreview =>
   viewOf(ReadinessPreview, preview, {

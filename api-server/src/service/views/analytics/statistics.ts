@@ -21,12 +21,16 @@ const Cost = z
   .meta({ id: 'Cost' });
 const Accuracy = z
   .strictObject({
+    /** What is labelled: runs in figures of pipelines and totals, executions in figures of steps and models. */
+    counts: z.enum(['runs', 'executions']),
     correct: z.number(),
     partial: z.number(),
     incorrect: z.number(),
     total: z.number(),
-    /** 0..100; null without marks. */
+    /** Labels that are entirely correct, 0..100; null without labels. */
     correct_pct: NullableNumber,
+    /** The accuracy: the mean of the labels, of which a partial one counts half, 0..1; null without labels. */
+    mean_label: NullableNumber,
   })
   .meta({ id: 'Accuracy' });
 
@@ -56,7 +60,9 @@ const COST = {
   currency: 'USD',
   by_source: { manual: null, live_exact: 0.132, live_cross_provider: null },
 };
-const ACCURACY = { correct: 7, partial: 1, incorrect: 1, total: 9, correct_pct: 77.8 };
+const LABELS = { correct: 7, partial: 1, incorrect: 1, total: 9, correct_pct: 77.8, mean_label: 0.833 };
+const EXECUTIONS = { counts: 'executions' as const, ...LABELS };
+const ACCURACY = { counts: 'runs' as const, ...LABELS };
 const FIGURES = {
   runs_total: 12,
   status_counts: { completed: 11, failed: 1 },
@@ -91,11 +97,29 @@ const MeanTokens = { avg_input_tokens: NullableNumber, avg_output_tokens: Nullab
 const MEAN_TOKENS = { avg_input_tokens: 3_351, avg_output_tokens: 332 };
 
 /** The step stats object (Orchestration 2.9). */
-export const StepStatistics = component('StepStatistics', Figures.extend({ step_name: z.string(), ...MeanTokens }), {
-  step_name: 'investigate',
-  ...FIGURES,
-  ...MEAN_TOKENS,
-});
+export const StepStatistics = component(
+  'StepStatistics',
+  Figures.extend({
+    step_name: z.string(),
+    ...MeanTokens,
+    /** How much comes from each pipeline, the busiest first: steps of one name need not be alike. */
+    pipelines: z.array(
+      z.strictObject({
+        pipeline_name: z.string(),
+        runs_total: z.number(),
+        success_rate: NullableNumber,
+        accuracy: Accuracy,
+      }),
+    ),
+  }),
+  {
+    step_name: 'investigate',
+    ...FIGURES,
+    accuracy: EXECUTIONS,
+    ...MEAN_TOKENS,
+    pipelines: [{ pipeline_name: 'checkout-errors', runs_total: 12, success_rate: 0.917, accuracy: EXECUTIONS }],
+  },
+);
 export type StepStatistics = z.infer<typeof StepStatistics>;
 
 /** A row of the step model breakdown (Orchestration 2.9); names are null for executors that have none. */
@@ -127,7 +151,7 @@ export const StepModels = component(
         success_rate: 0.917,
         ...MEAN_TOKENS,
         avg_duration_seconds: 18.2,
-        accuracy: ACCURACY,
+        accuracy: EXECUTIONS,
       },
     ],
   },

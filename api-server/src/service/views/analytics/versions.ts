@@ -11,6 +11,7 @@ const PROMPT = {
   last_seen_at: '2026-11-02T09:14:00.000Z',
   runs_total: 412,
   labelled_n: 48,
+  pipelines: ['checkout-errors'],
   diff_from_previous: null,
   calibration: [],
 };
@@ -25,7 +26,9 @@ export const PromptVersionView = component(
     last_seen_at: Time,
     runs_total: z.number(),
     labelled_n: z.number(),
-    /** A unified diff; null for the oldest. */
+    /** Where stored executions used it. */
+    pipelines: z.array(z.string()),
+    /** A unified diff against the one before in the same pipeline; null for the oldest. */
     diff_from_previous: NullableText,
     calibration: z.array(BucketView),
   }),

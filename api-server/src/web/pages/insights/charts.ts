@@ -3,7 +3,7 @@ import type { StatisticsQuery } from '../../../service/statistics/statistics.ts'
 import { count, duration, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { chart, type ChartInput } from './chart.ts';
-import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
+import { accuracyOf, amount, cost, labelsText, percent, unpricedNote } from './figures.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const pad = (n: number): string => String(n).padStart(2, '0');
@@ -34,8 +34,7 @@ function outcomes({ figures }: Point) {
 const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
   p95 === null ? null : `95th percentile; mean ${duration(avg)}`;
 
-const accuracyNote = ({ accuracy: { total } }: Figures): string | null =>
-  total === 0 ? null : `correct, of ${count(total)} marked ${total === 1 ? 'run' : 'runs'}`;
+const accuracyNote = (figures: Figures): string | null => (figures.accuracy.total === 0 ? null : labelsText(figures));
 
 /** Width of the bars in milliseconds; the first and the last may be shorter. */
 const widthOf = (points: readonly Point[]): number =>
@@ -97,7 +96,7 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
     {
       id: 'accuracy',
       title: 'Accuracy',
-      figure: percent(correctShare(now)),
+      figure: percent(accuracyOf(now)),
       note: accuracyNote(now),
       text: count,
       segments: ({ figures: { accuracy } }) => [
@@ -109,7 +108,8 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
   ];
   const nones: Record<string, string> = {
     cost: 'No run has a price. Set prices under pricing in the configuration of the api-server.',
-    accuracy: 'No run was marked. Mark runs as correct, partial or incorrect on their pages, or on the page Marking.',
+    accuracy:
+      'No run has a label. Mark runs or their steps as correct, partial or incorrect on their pages, or on the page Marking.',
   };
   return all.map((input) => chart({ ...shared, ...input, none: nones[input.id] ?? shared.none }));
 }

@@ -18,8 +18,17 @@ export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Cost
   return total === null ? steps : `${steps} and no part in it`;
 };
 
-export const correctShare = ({ accuracy }: Pick<Figures, 'accuracy'>): number | null =>
-  accuracy.correct_pct === null ? null : accuracy.correct_pct / 100;
+type Labelled = Pick<Figures, 'accuracy'>;
+
+/** What the page calls accuracy everywhere. */
+export const accuracyOf = ({ accuracy }: Labelled): number | null => accuracy.mean_label;
+
+/** What the accuracy counts: `9 runs labelled: 7 correct, 1 partial, 1 incorrect`. */
+export function labelsText({ accuracy: { counts, total, correct, partial, incorrect } }: Labelled): string {
+  const noun = total === 1 ? counts.slice(0, -1) : counts;
+  if (total === 0) return `no ${counts} labelled`;
+  return `${count(total)} ${noun} labelled: ${count(correct)} correct, ${count(partial)} partial, ${count(incorrect)} incorrect`;
+}
 
 interface Change {
   text: string;
@@ -103,10 +112,10 @@ export function figureTiles(now: Figures, before: Figures | null, { then, links 
       better: 'less',
     }),
     tile(
-      'Marked correct',
-      percent(correctShare(now)),
-      { ...pair(correctShare), words: shares, better: 'more', share: true },
-      { note: `${count(now.accuracy.total)} marked` },
+      'Accuracy',
+      percent(accuracyOf(now)),
+      { ...pair(accuracyOf), words: shares, better: 'more', share: true },
+      { note: labelsText(now) },
     ),
   ];
 }

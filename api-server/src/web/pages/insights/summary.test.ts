@@ -13,7 +13,9 @@ const statistics = {
         stepSum({ executions: 4, reporting: 2 }),
         stepSum({ agent: null, provider: null, model: null, reporting: 0, inputTokens: 0, outputTokens: 0 }),
       ],
-      labels: [{ agent: 'investigator', provider: 'demo', model: 'scripted', outcome: 'correct', n: 2 }],
+      labels: [
+        { pipeline: 'checkout', agent: 'investigator', provider: 'demo', model: 'scripted', outcome: 'correct', n: 2 },
+      ],
     },
   ),
 };
@@ -27,7 +29,7 @@ test('a summary has the figures of the last month, and says what they are made o
     ['Duration, p95', '–', '500 ms on average'],
     ['Tokens', '110', '100 input, 10 output'],
     ['Cost', '–', '2 steps have no price'],
-    ['Correct', '–', '0 marked'],
+    ['Accuracy of runs', '–', 'no runs labelled'],
   ]);
 });
 

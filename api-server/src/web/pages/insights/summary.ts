@@ -3,7 +3,7 @@ import type { PipelineStatistics } from '../../../service/views/analytics/statis
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
 import { count, duration } from '../format.ts';
-import { amount, correctShare, cost, percent, unpricedNote } from './figures.ts';
+import { accuracyOf, amount, cost, labelsText, percent, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';
 
 /** The query of the summary on pages of pipelines and steps. */
@@ -34,9 +34,9 @@ export function summaryOf(stats: PipelineStatistics | StepStatistics | null, nou
       { label: 'Tokens', value: amount(stats.tokens.total), title: tokensText(stats) },
       { label: 'Cost', value: cost(stats), title: unpricedNote(stats) ?? '' },
       {
-        label: 'Correct',
-        value: percent(correctShare(stats)),
-        title: `${count(stats.accuracy.total)} ${noun === 'runs' ? 'marked' : 'labelled'}`,
+        label: `Accuracy of ${noun}`,
+        value: percent(accuracyOf(stats)),
+        title: labelsText(stats),
       },
     ],
   };
@@ -59,8 +59,8 @@ export const modelRows = (breakdown: readonly ModelStatistics[] | null) =>
     success: percent(row.success_rate),
     duration: duration(row.avg_duration_seconds),
     tokens: row.avg_input_tokens === null ? '–' : tokensEach(row),
-    accuracy: percent(correctShare(row)),
-    labelled: `${count(row.accuracy.total)} labelled`,
+    accuracy: percent(accuracyOf(row)),
+    labelled: labelsText(row),
   }));
 
 const tokensEach = ({ avg_input_tokens: input, avg_output_tokens: output }: ModelStatistics): string =>

@@ -44,7 +44,13 @@ test('figures say what changed against the window before', async () => {
     ['Success', '87.5 %', '13 points lower than in the 7 days before', 'bad', null],
     ['Cost', '$1.50', 'the same as in the 7 days before', 'quiet', '2 steps have no price and no part in it'],
   ]);
-  expect(texts.at(-1)).toEqual(['Marked correct', '75.0 %', 'the same as in the 7 days before', 'quiet', '4 marked']);
+  expect(texts.at(-1)).toEqual([
+    'Accuracy',
+    '75.0 %',
+    'the same as in the 7 days before',
+    'quiet',
+    '4 runs labelled: 3 correct, 0 partial, 1 incorrect',
+  ]);
 });
 
 test('without a window before, figures stand alone', async () => {
@@ -81,7 +87,7 @@ test('a chart without anything says why', async () => {
   const empty = Object.fromEntries(charts.map(({ id, empty: why }) => [id, why]));
   expect(empty['success']).toBeNull();
   expect(empty['cost']).toContain('pricing');
-  expect(empty['accuracy']).toContain('No run was marked');
+  expect(empty['accuracy']).toContain('No run has a label');
 });
 
 test('the busiest pipeline comes first, and one that is not loaded leads to its runs', async () => {

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { plural } from '../runs/row.ts';
 import { charts } from './charts.ts';
-import { amount, correctShare, cost, figureTiles, percent, unpricedNote } from './figures.ts';
+import { accuracyOf, amount, cost, figureTiles, labelsText, percent, unpricedNote } from './figures.ts';
 import { beforeText, choices, insightsPath, rangeText } from './filters.ts';
 
 export interface InsightsInput {
@@ -70,7 +70,7 @@ function pipelineRow(stats: PipelineStatistics, { scope, loaded }: RowContext) {
     tokens: amount(stats.tokens.total),
     cost: cost(stats),
     costNote: unpricedNote(stats),
-    accuracy: percent(correctShare(stats)),
-    marked: stats.accuracy.total === 0 ? 'none marked' : `${count(stats.accuracy.total)} marked`,
+    accuracy: percent(accuracyOf(stats)),
+    marked: labelsText(stats),
   };
 }

@@ -15,6 +15,7 @@ const VERSION = {
   last_seen_at: at,
   runs_total: 4,
   labelled_n: 3,
+  pipelines: ['checkout'],
   diff_from_previous: null,
   calibration: [],
 };

@@ -1,6 +1,8 @@
 import { NAME_PATTERN } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
+import type { StepStatistics } from '../../../service/views/analytics/statistics.ts';
+import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
@@ -21,7 +23,8 @@ export function registerSteps(app: FastifyInstance, context: PageContext): void 
   app.get('/ui/steps/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
     if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, UNKNOWN);
-    const past = await unlessBusy(pastOf(deps, name, request.signal));
+    const { pipeline } = request.query as Record<string, unknown>;
+    const past = await unlessBusy(pastOf(deps, { name, asked: pipeline }, request.signal));
     const around = { rule: deps.history.rule, now: deps.now() };
     const model = stepPageView(name, deps.definitions.snapshot(), past, around);
     if (model === null) return sendProblem(context, request, reply, UNKNOWN);
@@ -29,13 +32,33 @@ export function registerSteps(app: FastifyInstance, context: PageContext): void 
   });
 }
 
-async function pastOf({ history, statistics }: PageDeps, name: string, signal: AbortSignal): Promise<StepPast> {
-  const versions = await history.promptVersions(name, signal).catch(unlessUnknown);
-  if (versions === null) return { versions, buckets: [], stats: null, models: null };
-  const [buckets, stats, models] = await Promise.all([
-    history.calibration(name, {}, signal),
-    unlessBusy(statistics.step(name, SUMMARY, signal)),
-    unlessBusy(statistics.stepModels(name, SUMMARY, signal)),
-  ]);
-  return { versions, buckets, stats, models };
+interface Asked {
+  name: string;
+  /** The pipeline whose step is shown, where several have one of this name. */
+  asked: unknown;
 }
+
+async function pastOf({ history, statistics }: PageDeps, { name, asked }: Asked, signal: AbortSignal) {
+  const versions = await history.promptVersions(name, signal).catch(unlessUnknown);
+  const nothing: StepPast = { versions, pipelines: [], pipeline: null, buckets: [], stats: null, models: null };
+  if (versions === null) return nothing;
+  const stats = await unlessBusy(statistics.step(name, SUMMARY, signal));
+  const pipelines = pipelinesOf(versions, stats);
+  const pipeline = pipelines.length < 2 ? undefined : (pipelines.find((one) => one === asked) ?? pipelines[0]);
+  const within = pipeline === undefined ? {} : { pipeline };
+  const [own, ofPipeline, buckets, models] = await Promise.all([
+    pipeline === undefined ? versions : history.promptVersions(name, signal, pipeline),
+    pipeline === undefined ? stats : unlessBusy(statistics.step(name, { ...SUMMARY, ...within }, signal)),
+    history.calibration(name, within, signal),
+    unlessBusy(statistics.stepModels(name, { ...SUMMARY, ...within }, signal)),
+  ]);
+  return { versions: own, pipelines, pipeline: pipeline ?? null, buckets, stats: ofPipeline, models };
+}
+
+/** All pipelines that ever had the step, as far as it is known: the busiest of now first. */
+const pipelinesOf = (versions: readonly PromptVersionView[], stats: StepStatistics | null): string[] => [
+  ...new Set([
+    ...(stats?.pipelines ?? []).map((one) => one.pipeline_name),
+    ...versions.flatMap((version) => version.pipelines),
+  ]),
+];

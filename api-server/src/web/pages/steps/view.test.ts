@@ -4,6 +4,9 @@ import { calibrate, type Labelled } from '../../../analytics/calibration.ts';
 import { promptVersions } from '../../../analytics/prompt-versions.ts';
 import { bucketView } from '../../../service/views/analytics/calibration.ts';
 import { promptVersionView } from '../../../service/views/analytics/versions.ts';
+import { pagesWith } from '../fixtures/pages-with.ts';
+import { stepSum } from '../fixtures/statistics.ts';
+import { stepStats } from '../../../analytics/step-stats.ts';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { stepPageView } from './view.ts';
 
@@ -29,6 +32,7 @@ const edition = (template: string | null, at: number) => ({
   lastSeenAt: NOW,
   runsTotal: at === 60_000 ? 1 : 1_200,
   labelledN: 3,
+  pipelines: ['checkout'],
 });
 const row = (confidence: number, label: Labelled['label'], n: number): Labelled => ({
   agent: 'reader',
@@ -52,6 +56,8 @@ const view = (name: string, rows: Labelled[] = [], templates: (string | null)[] 
     {
       buckets: calibrate(rows, RULE).map(bucketView),
       versions: templates && editions(templates),
+      pipelines: ['checkout'],
+      pipeline: null,
       stats: null,
       models: null,
     },
@@ -128,4 +134,24 @@ test('more than four buckets fold, and more than twenty prompts are named only',
     '2 buckets',
   ]);
   expect([page?.versions.rows.length, page?.versions.older]).toEqual([20, 3]);
+});
+
+test('a name that several pipelines have is shown for one of them at a time', async () => {
+  const asked: (string | undefined)[] = [];
+  const { get } = await pagesWith({
+    promptVersions: [],
+    statistics: {
+      step: async (name, { pipeline }) => {
+        asked.push(pipeline);
+        const ended = ['checkout', 'deploy'].map((one) => stepSum({ pipeline: one }));
+        return stepStats(name, 'USD', { ended, running: 0, labels: [], p95: null });
+      },
+    },
+  });
+  const first = (await get('/ui/steps/look')).body;
+  expect(first).toContain('those of checkout.');
+  const other = (await get('/ui/steps/look?pipeline=deploy')).body;
+  expect(other).toContain('those of deploy.');
+  expect(other).toMatch(/href="\/ui\/steps\/look\?pipeline&#x3D;deploy" aria-current="true"/);
+  expect(asked).toEqual([undefined, 'checkout', undefined, 'deploy']);
 });

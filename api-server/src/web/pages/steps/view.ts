@@ -11,6 +11,9 @@ import { placesOf, promptsOf } from './places.ts';
 import { promptVersionsView } from './prompt-versions.ts';
 
 export interface StepPast {
+  /** Names of the pipelines that had a step of this name, and the one whose past this is where there are several. */
+  pipelines: readonly string[];
+  pipeline: string | null;
   buckets: readonly BucketView[];
   /** Null where nothing ever ran under this name. */
   versions: readonly PromptVersionView[] | null;
@@ -24,7 +27,7 @@ interface Around {
   now: number;
 }
 
-const NO_PAST: StepPast = { buckets: [], versions: null, stats: null, models: null };
+const NO_PAST: StepPast = { pipelines: [], pipeline: null, buckets: [], versions: null, stats: null, models: null };
 
 /** A step of the library, of pipelines or of earlier runs. `past` is null while its statistics take too long; null where no step has this name. */
 export function stepPageView(name: string, definitions: Snapshot, past: StepPast | null, { rule, now }: Around) {
@@ -32,7 +35,7 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
   const library = entry && stepView(entry, definitions);
   const places = placesOf(name, definitions.pipelines);
   const isLoaded = entry !== null || places.length > 0;
-  const { versions, buckets, stats, models } = past ?? NO_PAST;
+  const { versions, buckets, stats, models, pipelines, pipeline } = past ?? NO_PAST;
   if (!isLoaded && past !== null && versions === null) return null;
   const current = promptsOf([...places.map(({ prompt }) => prompt), library && library.prompt]);
   return {
@@ -43,13 +46,22 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
     busy: past === null,
     gone: !isLoaded,
     ran: versions !== null,
+    pipeline,
+    pipelines: pipelines.map((one) => ({
+      name: one,
+      href: paths.step(name, { pipeline: one }),
+      current: one === pipeline,
+    })),
     replay: replayOf(name, versions),
     summary: summaryOf(stats, 'executions'),
     models: modelRows(models),
     calibration: calibrationView(name, buckets, rule),
-    versions: promptVersionsView(versions ?? [], { step: name, now, current, route: `GET /steps/${name}/versions` }),
+    versions: promptVersionsView(versions ?? [], { step: name, now, current, route: versionsRoute(name, pipeline) }),
   };
 }
+
+const versionsRoute = (name: string, pipeline: string | null): string =>
+  `GET /steps/${name}/versions${pipeline === null ? '' : `?pipeline=${pipeline}`}`;
 
 /** Only what asked an agent can be replayed. */
 const replayOf = (step: string, versions: StepPast['versions']) =>
