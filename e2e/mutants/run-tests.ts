@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { runGroup } from './run-group.ts';
 
 const Report = z.object({
   testResults: z.array(
@@ -15,11 +14,18 @@ const Report = z.object({
   ),
 });
 
-/** A mutant may make a test wait for what never comes. */
-const TEST_MS = 15_000;
+/** A mutant may make a test wait for what never comes. Processes and databases need time to start. */
+const TEST_MS = { alone: 15_000, acrossProcesses: 120_000 };
+/** A mutant may also make a test compute for ever, which no timeout ends. */
+const MOST_MS = 1_800_000;
+const isAlone = (file: string): boolean => !/^e2e\/|\.postgres\./.test(file);
 
-/** A workspace has a project of its own; what is used of `e2e` belongs to one. */
-const projectOf = (file: string): string => (file.startsWith('e2e/') ? 'faults' : (file.split('/')[0] ?? ''));
+/** A workspace has a project of its own. */
+function projectOf(file: string): string {
+  if (file.endsWith('.postgres.test.ts')) return 'postgres';
+  if (file.startsWith('e2e/attacks/')) return 'attacks';
+  return file.startsWith('e2e/') ? 'faults' : (file.split('/')[0] ?? '');
+}
 
 /** Runs test files of the projects in this folder; answers the names of failed tests, or of a file that cannot be run; ends after `bail` of them (0: none). */
 export async function runTests(
@@ -31,14 +37,15 @@ export async function runTests(
   rmSync(report, { force: true });
   const projects = [...new Set(files.map(projectOf))].map((name) => `--project=${name}`);
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--reporter=json', `--outputFile=${report}`];
+  const timeout = files.every(isAlone) ? TEST_MS.alone : TEST_MS.acrossProcesses;
   const limits = [
     `--bail=${bail}`,
-    `--testTimeout=${TEST_MS}`,
-    `--hookTimeout=${TEST_MS}`,
+    `--testTimeout=${timeout}`,
+    `--hookTimeout=${timeout}`,
     '--expect.poll.timeout=5000',
   ];
-  const child = spawn(process.execPath, [...args, ...limits, ...files], { cwd: root, stdio: 'ignore' });
-  await once(child, 'exit');
+  await runGroup([...args, ...limits, ...files], { cwd: root, mostMs: MOST_MS });
+  if (!existsSync(report)) return { failed: ['the tests do not end'] };
   const { testResults } = Report.parse(JSON.parse(readFileSync(report, 'utf8')));
   const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
     const tests = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => fullName);

@@ -26,7 +26,9 @@ async function main(): Promise<number> {
   for (const mutant of chosen) {
     const noticed = await noticedBy(copy.path, mutant);
     outcomes.push({ mutant, noticed });
-    console.log(`${noticed === null ? 'SURVIVED' : 'noticed '} ${mutant.area}: ${mutant.what}`);
+    console.log(
+      `${noticed === null ? 'SURVIVED' : 'noticed '} ${mutant.area}: ${mutant.what} (${noticed ?? mutant.tests})`,
+    );
   }
   const survivors = outcomes.filter(({ noticed }) => noticed === null);
   console.log(`\n${tableOf(outcomes)}\n${outcomes.length} mutants, ${survivors.length} survived`);

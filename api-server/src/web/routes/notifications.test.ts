@@ -82,11 +82,19 @@ test('a message that is dismissed is no longer tried and not counted', async () 
   expect(await metric()).toBeNull();
 });
 
-test('what was sent or dismissed is 409, what is unknown 404', async () => {
-  expect((await post(idOf('sent'))).statusCode).toBe(409);
+test('what was sent or dismissed is 409 and stays so, what is unknown 404', async () => {
+  for (const action of ['resend', 'dismiss']) expect((await post(idOf('sent'), action)).statusCode).toBe(409);
   await post(idOf('failed'), 'dismiss');
   expect((await post(idOf('failed'))).statusCode).toBe(409);
   expect((await post('nothing/escalate/0')).statusCode).toBe(404);
+  const { notifications } = await get('/notifications');
+  const statuses = notifications.map(({ id, status }: { id: string; status: string }) => [id, status]);
+  expect(statuses).toEqual(
+    expect.arrayContaining([
+      [idOf('sent'), 'sent'],
+      [idOf('failed'), 'dismissed'],
+    ]),
+  );
   expect(looks).toBe(1);
 });
 
