@@ -3,6 +3,7 @@ import { createDecisions, type Decisions } from './approvals/decisions.ts';
 import { createEscalations, type Escalations } from './attention/attention.ts';
 import { type AuditLog, createAuditLog } from './audit/audit.ts';
 import { createRecord } from './audit/record.ts';
+import { type Bulk, createBulk } from './bulk/bulk.ts';
 import { type Cluster, type ClusterDeps, createCluster } from './cluster/cluster.ts';
 import { createDefinitions, type Definitions, type DefinitionsDeps } from './definitions/definitions.ts';
 import { createDefinitionWrites, type DefinitionWrites, type DefinitionWritesDeps } from './definitions/writes.ts';
@@ -36,6 +37,7 @@ export interface Services {
   notifications: NotificationLog;
   feedback: Feedback;
   escalations: Escalations;
+  bulk: Bulk;
   definitions: Definitions;
   definitionWrites: DefinitionWrites;
   schedules(): Promise<ScheduleLine[]>;
@@ -79,14 +81,18 @@ export function createServices(parts: ServiceParts): Services {
   const definitions = createDefinitions(deps);
   const deliveries = createDeliveries(deps);
   const replays = createReplays(deps);
+  const runs = createRuns(deps);
+  const feedback = createFeedback(deps);
+  const escalations = createEscalations(deps);
   return {
     deliveries,
     keptDeliveries: createKeptDeliveries({ ...deps, take: deliveries.take }),
-    runs: createRuns(deps),
+    runs,
     approvals: createDecisions(parts.approvals),
     notifications: createNotificationLog(deps),
-    feedback: createFeedback(deps),
-    escalations: createEscalations(deps),
+    feedback,
+    escalations,
+    bulk: createBulk({ runs, feedback, escalations }),
     definitions,
     definitionWrites: createDefinitionWrites(deps),
     schedules: createSchedules(parts),

@@ -3,7 +3,7 @@ import type { ArtifactStore } from '../../store/artifacts/keep.ts';
 import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
-import { listRuns, type RunFilter } from '../../store/tables/list-runs.ts';
+import { listRuns, type RunFilter, runsById } from '../../store/tables/list-runs.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
@@ -13,6 +13,7 @@ import {
   type Cancelled,
   type RerunStarted,
   type RunDetail,
+  type RunLine,
   runDetailView,
   runLine,
   type RunsPage,
@@ -41,6 +42,8 @@ export interface RunsDeps extends Omit<RerunDeps, 'database' | 'record'> {
 /** Reads, cancels and reruns runs (Orchestration 4.1, 4.2). */
 export interface Runs {
   list(query: RunsQuery): Promise<RunsPage>;
+  /** Those of these runs that there are, newest first. */
+  named(ids: readonly string[]): Promise<RunLine[]>;
   /** `raw`: with the delivery as received. Throws `not_found`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
   /** Two runs, step by step. Throws `not_found`, and `conflict` for runs of two pipelines unless forced. */
@@ -90,6 +93,7 @@ export function createRuns(deps: RunsDeps): Runs {
       const from = readsMany(asked, offset) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
       return runsPageView(await listRuns(from, asked, { limit, offset, before: cursor }), { limit, offset });
     },
+    named: async (ids) => (await runsById(db, ids)).map(runLine),
     get: async (id, include) => runDetailView(await stored(id, include)),
     compare: async (a, b, { force }) => {
       const runs = await Promise.all([compared(a), compared(b)]);

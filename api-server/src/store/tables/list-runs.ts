@@ -137,6 +137,12 @@ async function countUpTo(db: Kysely<Tables>, filter: RunFilter, most: number): P
   return Number(n);
 }
 
+/** Of these runs, those that there are, newest first. */
+export async function runsById(db: Kysely<Tables>, ids: readonly string[]): Promise<Run[]> {
+  const rows = await db.selectFrom('runs').select(LIST_COLUMNS).where('id', 'in', ids).orderBy('seq', 'desc').execute();
+  return rows.map((row) => toRun(row, null));
+}
+
 /** What each live run of a page is doing now: its running step that comes last. */
 export async function currentSteps(
   db: Kysely<Tables>,

@@ -131,7 +131,7 @@ export async function sendPage(
   const theme = themeOf(request.cookies);
   const shared = {
     csrf: viewer?.csrf ?? '',
-    paths: { theme: paths.theme(), logout: paths.logout(), compare: paths.compareChosen() },
+    paths: { theme: paths.theme(), logout: paths.logout(), bulk: paths.runsBulk() },
   };
   const waiting = viewer === null ? NOTHING : await waitingIn(deps).catch(() => NOTHING);
   const groups = rail(page.nav, waiting);

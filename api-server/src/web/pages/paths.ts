@@ -29,7 +29,8 @@ export const paths = {
   runAttention: (id: string) => `/ui/runs/${segment(id)}/attention`,
   runMessages: (id: string) => `/ui/runs/${segment(id)}/messages`,
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
-  compareChosen: () => '/ui/runs/compare',
+  runsBulk: () => '/ui/runs/bulk',
+  compareChosen: (ids: readonly string[]) => `/ui/runs/compare?${new URLSearchParams(ids.map((id) => ['run', id]))}`,
   compare: (a: string, b: string, query: Query = {}) =>
     withQuery(`/ui/runs/${segment(a)}/compare/${segment(b)}`, query),
   marking: (query: Query = {}) => withQuery('/ui/marking', query),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
-import { NOW, runIdOf } from '../fixtures/store.ts';
+import { runIdOf } from '../fixtures/store.ts';
 
 let server: TestServer;
 const [RUN, COMPLETED, UNKNOWN] = [runIdOf(1), runIdOf(2), runIdOf(3)];
@@ -10,21 +10,8 @@ beforeEach(async () => {
   server = await startTestServer();
   await server.store.addRun(1, { status: 'escalated' });
   await server.store.addRun(2);
-  const row = { run_id: RUN, state: 'open', team: 'payments', opened_at: NOW };
-  await server.store.database.write((tx) => tx.db.insertInto('attention').values(nulls(row)).execute());
 });
 afterEach(() => server.close());
-
-const nulls = <Row extends object>(row: Row) => ({
-  assignee: null,
-  note: null,
-  acknowledged_at: null,
-  acknowledged_by: null,
-  resolved_at: null,
-  resolved_by: null,
-  resolution: null,
-  ...row,
-});
 
 const post = (action: string, payload: object | undefined = {}, run = RUN) =>
   server.app.inject({ method: 'POST', url: `/runs/${run}/${action}`, payload, headers: as('operator') });

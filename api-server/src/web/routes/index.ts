@@ -5,6 +5,7 @@ import { route, type Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
 import { attentionRoutes } from './attention.ts';
 import { auditRoutes } from './audit.ts';
+import { bulkRoutes } from './bulk.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { definitionWriteRoutes } from './definition-writes.ts';
 import { definitionRoutes } from './definitions.ts';
@@ -42,6 +43,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...webhookRoutes(services),
     ...deliveryRoutes(services),
     ...runRoutes(services),
+    ...bulkRoutes(services),
     ...streamRoutes({ ...services, ...streaming }),
     ...approvalRoutes(services),
     ...notificationRoutes(services),

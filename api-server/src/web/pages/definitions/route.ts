@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { readinessCard } from '../readiness/view.ts';
@@ -44,12 +44,13 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
     ]);
     const { name, config } = entry;
     const readiness = readinessCard({ name, config, report, whatIf, tried, now: deps.now() });
+    const operator = mayOperate(deps.auth.viewer(request));
     const rows = runs.map((run) => runRow(run, { now: deps.now(), currency: deps.currency }));
     return sendPage(context, request, reply, {
       title: entry.name,
       nav: 'pipelines',
       template: 'pipeline',
-      model: { ...pipelineView(entry, definitions, { rows, currency: deps.currency, stats }), readiness },
+      model: { ...pipelineView(entry, definitions, { rows, currency: deps.currency, stats }), readiness, operator },
     });
   });
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
+import { registerBulk } from './bulk/route.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
 import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
 import { runsView } from './view.ts';
@@ -18,6 +19,7 @@ export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipeli
 /** `/ui/runs`, and the number of newer runs for its poll. */
 export function registerRuns(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
+  registerBulk(app, context);
 
   app.get('/ui/runs', async (request, reply) => {
     const filters = readFilters(request.query as Record<string, unknown>);
