@@ -32,6 +32,11 @@ export type AgentRunParams = z.infer<typeof AgentRunParams>;
 export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) });
 export type Usage = z.infer<typeof Usage>;
 
+/** What one model used of a run that several answered. */
+export const ModelUsage = Usage.extend({ provider: Text, model: Text });
+export type ModelUsage = z.infer<typeof ModelUsage>;
+const UsageByModel = z.array(ModelUsage).max(50).optional().catch(undefined);
+
 /** One line of what happened in a run: a model call or a tool call, strings cut to the requested limits. */
 export const TraceEntry = z.looseObject({
   type: z.enum(['llm_call', 'tool_call', 'tool_denied', 'approval']),
@@ -68,6 +73,8 @@ export const AgentRunSpent = z.looseObject({
   provider: Text.nullable().catch(null).default(null),
   agent_version: Text.nullable().catch(null).default(null),
   usage: Usage.nullable().catch(null).default(null),
+  usage_by_model: UsageByModel,
+  duration_ms: z.number().nonnegative().nullable().catch(null).default(null),
   iterations: Count.catch(0).default(0),
   tool_calls: Count.catch(0).default(0),
   trace: Trace,
@@ -87,6 +94,7 @@ export const AgentRunResult = z.looseObject({
   answered_by: Text.nullable().optional().describe('The model that answered, where the provider says so'),
   agent_version: Text.nullable().default(null),
   usage: Usage.nullable().default(null),
+  usage_by_model: UsageByModel.describe('Where more than one model used tokens; `usage` is their sum'),
   duration_ms: z.number().nonnegative(),
   iterations: Count.default(1),
   tool_calls: Count.default(0),

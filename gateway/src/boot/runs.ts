@@ -28,6 +28,7 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
     agent: (name) => agents.registry.get(name),
     agentNames: () => agents.registry.list().map(({ name }) => name),
     modelProblem: agents.known.modelProblem,
+    route: models.route,
     tools: () => tools.servers.tools(),
     whenRunning: (names, ms, signal) => tools.servers.whenRunning(names, ms, signal),
     whenReady: (agent, signal) => (pods && agents.hasPod(agent) ? pods.whenReady(agent, signal) : null),

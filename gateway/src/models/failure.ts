@@ -6,7 +6,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import type { ModelReply } from './model.ts';
+import type { ModelReply, ModelUsage } from './model.ts';
 
 /** Why a model call failed. Contains nothing of the request: no header, key or body. */
 export interface ModelFailure {
@@ -16,16 +16,20 @@ export interface ModelFailure {
   status: number | null;
   /** The wait that the provider asked for, at most a minute. */
   retryAfterMs: number | null;
+  /** What the answer that cannot be used has cost. */
+  usage?: ModelUsage;
 }
 
 /** An answer with a good status that cannot be used. */
 export class BrokenAnswer extends Error {
   readonly retryable: boolean;
+  readonly usage: ModelUsage | undefined;
 
-  constructor(message: string, retryable: boolean) {
+  constructor(message: string, retryable: boolean, usage?: ModelUsage) {
     super(message);
     this.name = 'BrokenAnswer';
     this.retryable = retryable;
+    this.usage = usage;
   }
 }
 
@@ -33,9 +37,10 @@ export class BrokenAnswer extends Error {
 const UNREADABLE = [EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError];
 
 /** Rejects an answer that is incomplete by its finish reason. */
-export function requireWhole(finish: string): void {
-  if (finish === '' || finish === 'interrupted') throw new BrokenAnswer('the stream ended before the answer did', true);
-  if (finish === 'error') throw new BrokenAnswer('the provider ended its answer with an error', true);
+export function requireWhole({ finish, usage }: Pick<ModelReply, 'finish' | 'usage'>): void {
+  if (finish === '' || finish === 'interrupted')
+    throw new BrokenAnswer('the stream ended before the answer did', true, usage);
+  if (finish === 'error') throw new BrokenAnswer('the provider ended its answer with an error', true, usage);
 }
 
 /** The error that a provider reports within a stream, as an error or as an object of its own. */
@@ -52,11 +57,11 @@ const MAX_MESSAGE_CHARS = 300;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Rejects an answer that ends with tool calls and has none, or has one without a name. */
-export function requireNamedCalls({ content, finish }: Pick<ModelReply, 'content' | 'finish'>): void {
+export function requireNamedCalls({ content, finish, usage }: Pick<ModelReply, 'content' | 'finish' | 'usage'>): void {
   const calls = content.filter((part) => part.type === 'tool-call');
   const isMissing = finish === 'tool-calls' && calls.length === 0;
   if (isMissing || calls.some(({ toolName }) => toolName === ''))
-    throw new BrokenAnswer('the provider ended its answer with a tool call and named no tool', true);
+    throw new BrokenAnswer('the provider ended its answer with a tool call and named no tool', true, usage);
 }
 
 /** Describes the error that a call of a provider rejected with. */
@@ -75,7 +80,8 @@ export function describeFailure(error: unknown): ModelFailure {
   // An AISDKError is about the request, which stays wrong; any other error is about the answer.
   const retryable = error instanceof BrokenAnswer ? error.retryable : !AISDKError.isInstance(error);
   const message = error instanceof Error ? error.message : 'the model call failed';
-  return { message: brief(message), retryable, status: null, retryAfterMs: null };
+  const usage = error instanceof BrokenAnswer ? error.usage : undefined;
+  return { message: brief(message), retryable, status: null, retryAfterMs: null, ...(usage && { usage }) };
 }
 
 /** A 2xx is retried: its body was not an answer, for example the page of a proxy. */

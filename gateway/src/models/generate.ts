@@ -1,5 +1,5 @@
 import { describeFailure, type ModelFailure } from './failure.ts';
-import type { ChatModel, ModelCall, ModelReply } from './model.ts';
+import type { ChatModel, ModelCall, ModelReply, ModelUsage } from './model.ts';
 import { promptFor } from './own-turns.ts';
 import type { ModelRoute } from './route.ts';
 import type { RunSpan } from '../observability/span.ts';
@@ -33,12 +33,20 @@ export interface GenerateDeps {
     model: string;
     outcome: 'ok' | 'error' | 'timeout' | 'cancelled';
     seconds: number;
-    reply: ModelReply | null;
+    usage: ModelUsage | null;
   }) => void;
 }
 
 /** `route` names the provider by its configured name and the model as requested, without prefix. */
-export type Generated = { ok: true; reply: ModelReply; route: ModelRoute } | { ok: false; failure: ModelFailure };
+export type Generated = ({ ok: true; reply: ModelReply; route: ModelRoute } | { ok: false; failure: ModelFailure }) & {
+  /** What answers that could not be used have cost before this one. */
+  lost?: Lost[];
+};
+
+export interface Lost {
+  route: ModelRoute;
+  usage: ModelUsage;
+}
 
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 500;
@@ -53,22 +61,29 @@ export async function generate(
   options: GenerateOptions,
   deps: GenerateDeps,
 ): Promise<Generated> {
+  const lost: Lost[] = [];
+  const withLost = (generated: Generated): Generated => (lost.length > 0 ? { ...generated, lost } : generated);
   let failure: ModelFailure = { message: 'no model is configured', retryable: false, status: null, retryAfterMs: null };
   for (const [index, name] of request.models.entries()) {
-    const result = await askModel(name, request.call, options, deps);
-    if (result.ok) return result;
+    const result = await askModel(name, request.call, options, {
+      ...deps,
+      onLost: (route, usage) => lost.push({ route, usage }),
+    });
+    if (result.ok) return withLost(result);
     failure = result.failure;
     const next = request.models[index + 1];
     if (next !== undefined) options.onFallback({ from: name, to: next, reason: failure.message });
   }
-  return { ok: false, failure };
+  return withLost({ ok: false, failure });
 }
+
+type AskDeps = GenerateDeps & { onLost: (route: ModelRoute, usage: ModelUsage) => void };
 
 async function askModel(
   name: string,
   call: ModelCall,
   options: GenerateOptions,
-  deps: GenerateDeps,
+  deps: AskDeps,
 ): Promise<Generated> {
   const opened = await openModel(name, deps);
   if (!opened.ok) return opened;
@@ -77,6 +92,7 @@ async function askModel(
     const result = await askOnce({ route, model }, call, options, deps);
     if (result.ok) return result;
     const { failure } = result;
+    if (failure.usage) deps.onLost(route, failure.usage);
     if (result.isLast || !failure.retryable || attempt >= MAX_ATTEMPTS) return { ok: false, failure };
     const delayMs = failure.retryAfterMs ?? jittered(attempt, deps.random());
     if (delayMs > MAX_DELAY_MS) return result;
@@ -122,13 +138,13 @@ async function askOnce(
   }, deps.requestTimeoutMs);
   const cancel = () => abort.abort(options.signal.reason);
   options.signal.addEventListener('abort', cancel, { once: true });
-  const report = (outcome: 'ok' | 'error' | 'timeout' | 'cancelled', reply: ModelReply | null) =>
+  const report = (outcome: 'ok' | 'error' | 'timeout' | 'cancelled', usage: ModelUsage | null) =>
     deps.onRequest({
       provider: route.provider,
       model: route.model,
       outcome,
       seconds: (performance.now() - started) / 1000,
-      reply,
+      usage,
     });
   try {
     const reply = await model.generate(
@@ -139,18 +155,18 @@ async function askOnce(
         traceContext: options.span?.context,
       },
     );
-    report('ok', reply);
+    report('ok', reply.usage);
     return { ok: true, reply, route };
   } catch (error) {
     if (options.signal.aborted) report(isTimeout(options.signal.reason) ? 'timeout' : 'cancelled', null);
     options.signal.throwIfAborted();
-    report(timedOut ? 'timeout' : 'error', null);
+    const failure = describeFailure(error);
+    report(timedOut ? 'timeout' : 'error', failure.usage ?? null);
     // A model that timed out is not asked again in this call; the next one is.
     if (timedOut) {
       const message = `no answer within ${deps.requestTimeoutMs / 1000} s`;
       return { ok: false, isLast: true, failure: { ...permanent(message), retryable: true } };
     }
-    const failure = describeFailure(error);
     return { ok: false, failure: { ...failure, message: deps.conceal(failure.message) } };
   } finally {
     clearTimeout(timer);

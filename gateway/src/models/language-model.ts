@@ -31,16 +31,17 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
       }
       const result = await model.doGenerate(request);
       if (result.content.length === 0 && result.finishReason.unified === 'other') {
-        throw new BrokenAnswer('the provider sent an answer without content', true);
+        throw new BrokenAnswer('the provider sent an answer without content', true, usageOf(result.usage));
       }
-      requireWhole(result.finishReason.unified);
-      requireNamedCalls({ content: result.content, finish: result.finishReason.unified });
-      return {
+      const reply: ModelReply = {
         content: result.content,
         finish: result.finishReason.unified,
         usage: usageOf(result.usage),
         modelId: result.response?.modelId ?? namedIn(result.response?.body, dialect.modelField) ?? model.modelId,
-      } satisfies ModelReply;
+      };
+      requireWhole(reply);
+      requireNamedCalls(reply);
+      return reply;
     },
   };
 }

@@ -19,7 +19,7 @@ export async function readStream(
 ): Promise<ModelReply> {
   const collector = new StreamCollector(target);
   for await (const part of stream) collector.add(part);
-  requireWhole(collector.reply.finish);
+  requireWhole(collector.reply);
   requireNamedCalls(collector.reply);
   return collector.reply;
 }

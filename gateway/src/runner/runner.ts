@@ -73,6 +73,8 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
     agent: (name) => (name === settings.agent ? current?.record : undefined),
     agentNames: () => [settings.agent],
     modelProblem: () => null,
+    // The gateway knows which models are asked.
+    route: () => null,
     tools: (agent) => [...(byRecord.get(agent)?.tools ?? []), ...podTools.tools()],
     whenRunning: (names, ms, signal) => podTools.whenRunning(names, ms, signal),
     perform: (job, run) => perform({ job, run, configured: byRecord.get(job.agent), podTools }),

@@ -1,8 +1,8 @@
-import type { AgentRunSpent, SchemaError, SchemaResult, Usage } from '@signalbox/crds';
+import type { AgentRunSpent, SchemaError, SchemaResult } from '@signalbox/crds';
 import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
-import type { ModelCall, ModelContent, ModelPrompt, ModelUsage } from '../models/model.ts';
+import type { ModelCall, ModelContent, ModelPrompt } from '../models/model.ts';
 import { turnOf } from '../models/own-turns.ts';
 import type { AnswerContract } from './answer-contract.ts';
 import type { EmitRunEvent } from './run-event.ts';
@@ -12,6 +12,7 @@ import { callTool, type DoorDeps, type RequestedCall } from './tool-door.ts';
 import { timestamp } from './timestamp.ts';
 import type { ToolOffer } from './tool-offer.ts';
 import { Trace } from './trace.ts';
+import { UsedTokens, usageOf } from './used-tokens.ts';
 
 /** What the loop needs of its host: the gateway's process or an agent's pod. */
 export interface RunAgentDeps {
@@ -55,8 +56,7 @@ class AgentRun {
   private readonly deps: RunAgentDeps;
   private readonly prompt: ModelPrompt;
   private readonly trace: Trace;
-  private readonly usage: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0 };
-  private usageKnown = false;
+  private readonly used = new UsedTokens();
   private readonly started = performance.now();
   private iterations = 0;
   private toolCalls = 0;
@@ -98,10 +98,8 @@ class AgentRun {
       if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
       const outcome = await this.handle(generated);
       if (outcome) return outcome;
-      if (
-        limits.max_total_tokens !== undefined &&
-        this.usage.input_tokens + this.usage.output_tokens >= limits.max_total_tokens
-      ) {
+      const { input_tokens: input, output_tokens: output } = this.used.total();
+      if (limits.max_total_tokens !== undefined && input + output >= limits.max_total_tokens) {
         return this.fail(
           'max_iterations',
           `the run used its ${limits.max_total_tokens} tokens (the agent's limits.max_total_tokens)`,
@@ -127,6 +125,7 @@ class AgentRun {
       },
     );
     const timing = { startedAt, durationMs: performance.now() - started };
+    for (const { route, usage } of generated.lost ?? []) this.used.add(route, usage);
     if (generated.ok) this.recordCall(generated, timing);
     else this.recordFailure(generated.failure.message, timing);
     return generated;
@@ -156,10 +155,7 @@ class AgentRun {
 
   private recordCall({ reply, route }: Answered, timing: Timing): void {
     const usage = usageOf(reply.usage);
-    this.usage.input_tokens += usage.input_tokens;
-    this.usage.output_tokens += usage.output_tokens;
-    this.usage.cached_input_tokens += usage.cached_input_tokens;
-    this.usageKnown ||= reply.usage.input !== null || reply.usage.output !== null;
+    this.used.add(route, reply.usage);
     this.answeredBy = { model: route.model, provider: route.provider, modelId: reply.modelId };
     const { model, provider } = route;
     this.job.emit({
@@ -256,7 +252,7 @@ class AgentRun {
     const answered_by = this.answeredBy?.modelId ?? null;
     const duration_ms = Math.round(performance.now() - this.started);
     const said = { status: 'completed' as const, text, output, stop_reason: finish, answered_by };
-    return { ok: true, result: { run_id: this.job.runId, ...said, duration_ms, ...this.soFar() } };
+    return { ok: true, result: { run_id: this.job.runId, ...said, ...this.soFar(), duration_ms } };
   }
 
   private fail(type: RunFailureType, message: string, retryable: boolean): RunOutcome {
@@ -266,7 +262,8 @@ class AgentRun {
   private soFar(): AgentRunSpent {
     return {
       agent_version: this.job.agent.version,
-      usage: this.usageKnown ? this.usage : null,
+      ...this.used.said(),
+      duration_ms: null,
       iterations: this.iterations,
       tool_calls: this.toolCalls,
       trace: this.trace.entries,
@@ -286,14 +283,6 @@ const NO_OBJECT: SchemaResult = { ok: false, errors: [{ loc: ['the answer'], msg
 
 const describe = (errors: readonly SchemaError[]): string =>
   errors.map(({ loc, msg }) => `${loc.join('.') || 'the object'} ${msg}`).join('; ');
-
-function usageOf(usage: ModelUsage): Usage {
-  return {
-    input_tokens: usage.input ?? 0,
-    output_tokens: usage.output ?? 0,
-    cached_input_tokens: usage.cachedInput ?? 0,
-  };
-}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

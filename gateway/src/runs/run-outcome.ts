@@ -1,4 +1,5 @@
 import { type AgentRunResult, AgentRunSpent, type RpcErrorType } from '@signalbox/crds';
+import type { ModelRoute } from '../models/route.ts';
 
 /** Why a run ended without an answer, as error types of `/rpc`. */
 export type RunFailureType = Extract<
@@ -43,6 +44,18 @@ export function wasCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof RunAborted && reason.type === 'cancelled';
 }
 
+/** A failed run with its agent and time; one that no model answered names the model that it asked first. */
+export function attributed(
+  outcome: RunOutcome,
+  { agent, route, durationMs }: { agent: { version: string }; route: ModelRoute | null; durationMs: number },
+): RunOutcome {
+  if (outcome.ok) return outcome;
+  const { partial } = outcome;
+  const asked = partial.model === null && partial.iterations > 0 ? route : null;
+  const agent_version = partial.agent_version ?? agent.version;
+  return { ...outcome, partial: { ...partial, ...asked, agent_version, duration_ms: Math.round(durationMs) } };
+}
+
 /** What a run's span says about its end. */
 export function spanAttributes(outcome: RunOutcome) {
   const used = outcome.ok ? outcome.result : outcome.partial;
@@ -51,6 +64,7 @@ export function spanAttributes(outcome: RunOutcome) {
     'gen_ai.response.model': used.model ?? undefined,
     'gen_ai.usage.input_tokens': used.usage?.input_tokens,
     'gen_ai.usage.output_tokens': used.usage?.output_tokens,
+    'gen_ai.usage.cache_read.input_tokens': used.usage?.cached_input_tokens,
   };
 }
 

@@ -40,6 +40,7 @@ function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps &
     agent: (name) => (name === 'a' ? AGENT : undefined),
     agentNames: () => ['a'],
     modelProblem: () => null,
+    route: () => null,
     tools: () => [{ server: 'host', name: 'ok', description: '', inputSchema: {}, annotations: {} }],
     whenRunning: () => Promise.resolve([]),
     perform: (job, run) =>

@@ -8,11 +8,12 @@ import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { finishedRun, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
-import { failure, RunAborted, type RunFailure, type RunOutcome, spanAttributes } from './run-outcome.ts';
+import { attributed, failure, RunAborted, type RunFailure, type RunOutcome, spanAttributes } from './run-outcome.ts';
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
 import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
 import { atCapacity, type Submitted } from './submitted.ts';
+import type { ModelRoute } from '../models/route.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
@@ -21,6 +22,7 @@ export interface RunServiceDeps {
   agentNames: () => readonly string[];
   /** Why a model string is not valid; null where it is. */
   modelProblem: (model: string) => string | null;
+  route: (model: string) => ModelRoute | null;
   tools: (agent: AgentRecord) => ServedTool[];
   /** Names of servers that still do not run after the wait. */
   whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
@@ -192,9 +194,11 @@ export class RunService {
       clearTimeout(timer);
       run.slot.end();
     }
-    const finished = finishedRun(run.id, outcome);
+    const durationMs = performance.now() - started;
+    const route = this.deps.route(run.params.model ?? prepared.agent.config.model);
+    const finished = finishedRun(run.id, attributed(outcome, { agent: prepared.agent, route, durationMs }));
     const status = outcome.ok ? 'completed' : outcome.type;
-    const seconds = (performance.now() - started) / 1000;
+    const seconds = durationMs / 1000;
     run.finish(finished);
     // After the answer is sent; until then the run is found among the live ones.
     setImmediate(() => {

@@ -1,0 +1,39 @@
+import type { ModelUsage as UsedByModel, Usage } from '@signalbox/crds';
+import type { ModelUsage } from '../models/model.ts';
+import type { ModelRoute } from '../models/route.ts';
+
+/** What the model calls of one run used, whatever became of them. */
+export class UsedTokens {
+  /** By provider and model; empty where no provider counted. */
+  private readonly models = new Map<string, UsedByModel>();
+
+  add({ provider, model }: ModelRoute, usage: ModelUsage): void {
+    if (usage.input === null && usage.output === null) return;
+    const key = JSON.stringify([provider, model]);
+    this.models.set(key, { provider, model, ...added(this.models.get(key) ?? NOTHING, usageOf(usage)) });
+  }
+
+  total(): Usage {
+    return [...this.models.values()].reduce<Usage>(added, NOTHING);
+  }
+
+  /** As a result of `/rpc` says it: by model where there are several. */
+  said(): { usage: Usage | null; usage_by_model?: UsedByModel[] } {
+    if (this.models.size === 0) return { usage: null };
+    return { usage: this.total(), ...(this.models.size > 1 && { usage_by_model: [...this.models.values()] }) };
+  }
+}
+
+const NOTHING: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0 };
+
+const added = (one: Usage, other: Usage): Usage => ({
+  input_tokens: one.input_tokens + other.input_tokens,
+  output_tokens: one.output_tokens + other.output_tokens,
+  cached_input_tokens: one.cached_input_tokens + other.cached_input_tokens,
+});
+
+export const usageOf = (usage: ModelUsage): Usage => ({
+  input_tokens: usage.input ?? 0,
+  output_tokens: usage.output ?? 0,
+  cached_input_tokens: usage.cachedInput ?? 0,
+});
