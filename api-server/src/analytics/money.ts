@@ -5,7 +5,7 @@ export const sumOf = <T>(items: readonly T[], pick: (item: T) => number): number
 
 /**
  * Sums of executions by the source of their price (Orchestration 2.10). `total`, and the share of each source, is null where
- * nothing was priced, never 0. A step with one part that has no price is unpriced as a whole.
+ * nothing was priced, never 0. A step with a call that has no price counts as unpriced; its other calls are in the total.
  */
 export function costOf(steps: readonly StepSum[], currency: string) {
   const from = (source: string) => {

@@ -26,7 +26,8 @@ export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 export async function layFoundation(options: ServiceOptions) {
   const { config, logs, failpoints } = options;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
-  const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
+  const { log } = logs;
+  const opened = await openDatabase({ ...config.database, now, log, synchronous, fenced: !failpoints.unfenced });
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const own = await createRegistry({ ...registryOptions(config), now });
   const registry = shareRegistry(own, database, logs.log);

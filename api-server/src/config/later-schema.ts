@@ -36,6 +36,11 @@ export const Pricing = optionalBlock({
           .describe('Models that these prices apply to'),
         input_per_mtok: decimal(0).describe('Price of 1,000,000 input tokens'),
         output_per_mtok: decimal(0).describe('Price of 1,000,000 output tokens'),
+        cached_input_per_mtok: decimal(0)
+          .optional()
+          .describe(
+            'Price of 1,000,000 input tokens that the provider had cached; `input_per_mtok` where it is not set',
+          ),
       }),
     )
     .default([])

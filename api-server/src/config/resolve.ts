@@ -77,10 +77,11 @@ function resolvePricing({
   team_budgets,
   live_pricing: live,
 }: NonNullable<ConfigFile['pricing']>): Config['pricing'] {
-  const prices = models.map(({ match, input_per_mtok: inputPerMtok, output_per_mtok: outputPerMtok }) => ({
+  const prices = models.map(({ match, cached_input_per_mtok: cached, ...price }) => ({
     ...match,
-    inputPerMtok,
-    outputPerMtok,
+    inputPerMtok: price.input_per_mtok,
+    outputPerMtok: price.output_per_mtok,
+    ...(cached !== undefined && { cachedInputPerMtok: cached }),
   }));
   const { enabled, url, allow_cross_provider: crossProvider, refresh_interval_seconds: refreshSeconds } = live;
   return {

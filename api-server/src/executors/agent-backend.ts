@@ -5,6 +5,7 @@ import {
   type AgentSummary,
   ServerInfo,
   ToolApprovalParams,
+  type Usage,
 } from '@signalbox/crds';
 import { TakenOver } from '../runs/state/stopped.ts';
 import {
@@ -131,7 +132,6 @@ function toReply(name: string, result: unknown): AgentReply | Failure {
     text: data.text,
     output: data.output,
     stopReason: data.stop_reason,
-    durationMs: data.duration_ms,
     ...toSpent(data),
   };
 }
@@ -141,11 +141,25 @@ function toFailure({ data, ...refused }: Extract<CallResult, { ok: false }>): Ag
   return said && (said.usage !== null || said.iterations > 0) ? { ...refused, spent: toSpent(said) } : refused;
 }
 
+const tokensOf = (usage: Usage) => ({
+  inputTokens: usage.input_tokens,
+  outputTokens: usage.output_tokens,
+  cachedInputTokens: usage.cached_input_tokens,
+});
+
 const toSpent = (said: AgentRunSpent): AgentSpent => ({
   model: cutName(said.model, 200),
   provider: cutName(said.provider, 100),
   agentVersion: cutName(said.agent_version, 100),
-  usage: said.usage && { inputTokens: said.usage.input_tokens, outputTokens: said.usage.output_tokens },
+  usage: said.usage && tokensOf(said.usage),
+  ...(said.usage_by_model && {
+    usageByModel: said.usage_by_model.map((one) => ({
+      ...tokensOf(one),
+      provider: cutName(one.provider, 100),
+      model: cutName(one.model, 200),
+    })),
+  }),
+  durationMs: said.duration_ms,
   iterations: said.iterations,
   toolCalls: said.tool_calls,
   trace: said.trace,

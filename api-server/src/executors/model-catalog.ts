@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Catalog } from '../runs/state/catalog-prices.ts';
 
+const MTOK = 1_000_000;
 /** What is read of a catalog at most; the largest known one has a megabyte. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -9,10 +10,17 @@ const PerToken = z
   .union([z.number(), z.string().min(1)])
   .transform(Number)
   .pipe(z.number().min(0));
-const Listed = z.looseObject({ id: z.string(), pricing: z.looseObject({ prompt: PerToken, completion: PerToken }) });
+const Listed = z.looseObject({
+  id: z.string(),
+  pricing: z.looseObject({
+    prompt: PerToken,
+    completion: PerToken,
+    input_cache_read: PerToken.optional().catch(undefined),
+  }),
+});
 const Answer = z.looseObject({ data: z.array(z.unknown()) });
 
-/** Reads a list of models in the form of OpenRouter's: `{data: [{id: "maker/model", pricing: {prompt, completion}}]}`. Rejects with why. */
+/** Reads a list of models in the form of OpenRouter's: `{data: [{id: "maker/model", pricing: {prompt, completion, input_cache_read?}}]}`. Rejects with why. */
 export async function readCatalog(url: string, signal: AbortSignal): Promise<Catalog> {
   const response = await fetch(url, { signal, headers: { accept: 'application/json' } });
   if (!response.ok) throw new Error(`the catalog answered ${response.status}`);
@@ -22,9 +30,15 @@ export async function readCatalog(url: string, signal: AbortSignal): Promise<Cat
     const [provider = '', ...model] = parsed.success ? parsed.data.id.split('/') : [];
     // Variants such as `:free` are offers of their own.
     if (!parsed.success || model.length === 0 || parsed.data.id.includes(':')) return [];
-    const { prompt, completion } = parsed.data.pricing;
+    const { prompt, completion, input_cache_read: cached } = parsed.data.pricing;
+    const price = { inputPerMtok: prompt * MTOK, outputPerMtok: completion * MTOK };
     return [
-      { provider, model: model.join('/'), inputPerMtok: prompt * 1_000_000, outputPerMtok: completion * 1_000_000 },
+      {
+        provider,
+        model: model.join('/'),
+        ...price,
+        ...(cached !== undefined && { cachedInputPerMtok: cached * MTOK }),
+      },
     ];
   });
 }

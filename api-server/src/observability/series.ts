@@ -38,6 +38,12 @@ export const STORED_SERIES: readonly Series[] = [
     labels: ['team', ...WHO, 'direction'],
   },
   {
+    name: 'pipeline_cached_input_tokens_total',
+    help: 'Input tokens that the provider had cached',
+    type: 'counter',
+    labels: ['team', ...WHO],
+  },
+  {
     name: 'human_approval_decisions_total',
     help: 'Approvals decided by people',
     type: 'counter',

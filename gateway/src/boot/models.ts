@@ -21,8 +21,7 @@ export function openModels({ config, metrics }: Pick<Stages, 'config' | 'metrics
     conceal: createConceal(secrets),
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     // Counted after the answer is on its way.
-    onRequest: (request) =>
-      void setImmediate(() => metrics.llmRequest(request)),
+    onRequest: (request) => void setImmediate(() => metrics.llmRequest(request)),
   };
   const ask: RunAgentDeps['generate'] = (request, options) => generate(request, options, deps);
   return { ...models, generate: config.observability.otel.enabled ? tracedGenerate(ask) : ask };

@@ -79,12 +79,7 @@ export async function generate(
 
 type AskDeps = GenerateDeps & { onLost: (route: ModelRoute, usage: ModelUsage) => void };
 
-async function askModel(
-  name: string,
-  call: ModelCall,
-  options: GenerateOptions,
-  deps: AskDeps,
-): Promise<Generated> {
+async function askModel(name: string, call: ModelCall, options: GenerateOptions, deps: AskDeps): Promise<Generated> {
   const opened = await openModel(name, deps);
   if (!opened.ok) return opened;
   const { route, model } = opened;

@@ -47,13 +47,13 @@ export function wasCancelled({ aborted, reason }: AbortSignal): boolean {
 /** A failed run with its agent and time; one that no model answered names the model that it asked first. */
 export function attributed(
   outcome: RunOutcome,
-  { agent, route, durationMs }: { agent: { version: string }; route: ModelRoute | null; durationMs: number },
+  { agent, route, seconds }: { agent: { version: string }; route: ModelRoute | null; seconds: number },
 ): RunOutcome {
   if (outcome.ok) return outcome;
   const { partial } = outcome;
   const asked = partial.model === null && partial.iterations > 0 ? route : null;
   const agent_version = partial.agent_version ?? agent.version;
-  return { ...outcome, partial: { ...partial, ...asked, agent_version, duration_ms: Math.round(durationMs) } };
+  return { ...outcome, partial: { ...partial, ...asked, agent_version, duration_ms: Math.round(seconds * 1000) } };
 }
 
 /** What a run's span says about its end. */

@@ -194,11 +194,10 @@ export class RunService {
       clearTimeout(timer);
       run.slot.end();
     }
-    const durationMs = performance.now() - started;
+    const seconds = (performance.now() - started) / 1000;
     const route = this.deps.route(run.params.model ?? prepared.agent.config.model);
-    const finished = finishedRun(run.id, attributed(outcome, { agent: prepared.agent, route, durationMs }));
+    const finished = finishedRun(run.id, attributed(outcome, { agent: prepared.agent, route, seconds }));
     const status = outcome.ok ? 'completed' : outcome.type;
-    const seconds = durationMs / 1000;
     run.finish(finished);
     // After the answer is sent; until then the run is found among the live ones.
     setImmediate(() => {

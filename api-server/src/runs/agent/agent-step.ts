@@ -17,7 +17,7 @@ import {
 } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import { backendQueue } from './backend-queue.ts';
-import { askAgent } from './model-call.ts';
+import { askAgent, usesOf } from './model-call.ts';
 import { noteBlank, refuseBlanks } from '../evidence/warnings.ts';
 import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import { askForTool } from './tool-approval.ts';
@@ -237,15 +237,11 @@ function withSpent(asked: RawResponse, before: AgentReply[], { spent, ...failed 
 
 function toFacts(asked: RawResponse, replies: (AgentReply | AgentSpent)[]): CallFacts {
   const last = replies.at(-1) as AgentReply | AgentSpent;
-  const used = replies.flatMap(({ usage }) => (usage ? [usage] : []));
-  const tokens = (pick: (usage: { inputTokens: number; outputTokens: number }) => number) =>
-    used.length === 0 ? null : sum(used, pick);
   return {
     model: last.model,
     provider: last.provider,
     agentVersion: last.agentVersion,
-    inputTokens: tokens(({ inputTokens }) => inputTokens),
-    outputTokens: tokens(({ outputTokens }) => outputTokens),
+    uses: replies.flatMap(usesOf),
     raw: {
       ...asked,
       ...('text' in last && { text: last.text, stopReason: last.stopReason ?? undefined }),

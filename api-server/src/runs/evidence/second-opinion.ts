@@ -5,7 +5,7 @@ import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { SecondOpinion } from '../state/model.ts';
 import { ownerOf } from '../prompt/templates.ts';
-import { askAgent } from '../agent/model-call.ts';
+import { askAgent, usesOf } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
 import { type PriceOf, spend } from '../state/cost.ts';
 import type { Begun } from './step-execution.ts';
@@ -27,9 +27,6 @@ export interface Opinion {
 }
 
 type Asked = Opinion & { span: Span };
-
-const NO_TOKENS = { inputTokens: null, outputTokens: null };
-const NOTHING = { model: null, provider: null, usage: null };
 
 interface SecondOpinionDeps {
   compute: Pick<Compute, 'validate'>;
@@ -64,19 +61,20 @@ async function ask(
   begun: Begun,
   opinion: Asked,
 ): Promise<SecondOpinion> {
-  const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null, ...NO_TOKENS };
+  const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
   const message = `no answer within ${opinion.timeoutMs / 1000} s`;
   using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
   const { signal } = deadline;
   const reply = await askAgent(backend, opinion.span, callOf(begun, { ...opinion, signal }));
-  const { model, provider, usage } = (reply.ok ? reply : reply.spent) ?? NOTHING;
-  if (usage) spend(priceOf, begun, { part: opinion.part, agent: opinion.agent, model, provider, ...usage });
-  const used = { ...nothing, model, provider, ...usage };
+  const used = reply.ok ? reply : reply.spent;
+  const { part, executor, agent } = opinion;
+  if (used) spend(priceOf, begun, { part, executor, agent }, usesOf(used));
+  const asked = { ...nothing, ...(used && { model: used.model, provider: used.provider }) };
   const validate: Validate = (schema, value) => compute.validate(schema, value, ownerOf(begun.run));
-  if (reply.ok) return { ...used, ...(await read(reply, opinion, validate)) };
-  return { ...used, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
+  if (reply.ok) return { ...asked, ...(await read(reply, opinion, validate)) };
+  return { ...asked, error: stopReason(signal)?.why === 'call_timeout' ? message : reply.message };
 }
 
 function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): AgentCall {

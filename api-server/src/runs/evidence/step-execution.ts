@@ -81,6 +81,7 @@ const NOTHING_YET = {
   outputTokens: null,
   cost: null,
   costSource: null,
+  unpricedCalls: null,
   summary: null,
   error: null,
   trustReport: null,
@@ -145,6 +146,7 @@ export function endedStep(
     outputTokens: spent.outputTokens,
     cost: spent.cost,
     costSource: spent.source,
+    unpricedCalls: spent.unpricedCalls,
     completedAt,
     attempts: attempt,
     error,
@@ -155,7 +157,8 @@ export function endedStep(
     output: answer.output,
     rawResponse: rawOf(known ? facts.raw : row.rawResponse, {
       ...ending.raw,
-      ...costsOf(costs),
+      // A row of an agent says what was used, also where that is nothing.
+      ...((row.executor === 'gateway' || row.executor === 'external') && { costs }),
       ...(parts && { parts }),
     }),
   };
@@ -164,12 +167,9 @@ export function endedStep(
 const rawOf = (asked: RawResponse | null, more: RawResponse): RawResponse | null =>
   asked === null && Object.keys(more).length === 0 ? null : { ...asked, ...more };
 
-const costsOf = (costs: CostPart[]): Pick<RawResponse, 'costs'> =>
-  costs.length > 1 || costs.some(({ cost }) => cost !== null) ? { costs } : {};
-
 /** What the end of a step adds to the metrics. */
 export function endCounters({ run, costs }: Pick<Begun, 'run' | 'costs'>, ended: EndedStep): Counter[] {
-  const counters = stepCounters(ended);
+  const counters = stepCounters(ended, costs);
   if (run.stage !== 'production') return counters;
   return [...counters, ...costCounters({ pipeline: run.pipeline.name, team: run.team, at: ended.completedAt }, costs)];
 }

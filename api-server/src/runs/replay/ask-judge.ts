@@ -1,8 +1,8 @@
 import { extractJson } from '@signalbox/crds';
 import { z } from 'zod';
-import { askAgent } from '../agent/model-call.ts';
+import { askAgent, usesOf } from '../agent/model-call.ts';
 import type { ActiveRun } from '../state/active-run.ts';
-import { spend } from '../state/cost.ts';
+import { spend, stepCost } from '../state/cost.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { type AgentReply, failure, type Failure } from '../state/executor.ts';
 import { type CostPart, OUTCOMES, type StepExecution } from '../state/model.ts';
@@ -100,24 +100,18 @@ async function ask(
     signal,
     onEvent: () => undefined,
   });
-  if (!reply.ok || !reply.usage) return reply;
-  const { model, provider, usage } = reply;
-  spend(priceOf, { run, costs }, { part: 'verifier', agent: judge.agent, model, provider, ...usage });
+  const spent = reply.ok ? reply : reply.spent;
+  const asked = { part: 'verifier', executor: backend.name, agent: judge.agent } as const;
+  if (spent) spend(priceOf, { run, costs }, asked, usesOf(spent));
   return reply;
 }
 
-/** What the calls used together; one without a price makes all of it unpriced. */
+/** What the calls used together; null costs are unpriced. */
 function used(
   costs: readonly CostPart[],
 ): Pick<Judgement, 'model' | 'provider' | 'inputTokens' | 'outputTokens' | 'cost'> {
   const last = costs.at(-1);
   if (!last) return { model: null, provider: null, inputTokens: null, outputTokens: null, cost: null };
-  const sum = (pick: (part: CostPart) => number | null) => costs.reduce((total, part) => total + (pick(part) ?? 0), 0);
-  return {
-    model: last.model,
-    provider: last.provider,
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    cost: costs.every(({ cost }) => cost !== null) ? sum(({ cost }) => cost) : null,
-  };
+  const { inputTokens, outputTokens, cost } = stepCost(costs);
+  return { model: last.model, provider: last.provider, inputTokens, outputTokens, cost };
 }

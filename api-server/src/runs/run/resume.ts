@@ -92,7 +92,7 @@ function rebuild(
     results: new Map(ended.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
-    totals: spentBy(ended),
+    totals: spentBy(stored.steps),
     below: stored.below,
     blanks: new Map(),
     log: {},

@@ -1,4 +1,4 @@
-import type { ModelPrice, PriceOf, Use } from './cost.ts';
+import { costOf, type ModelPrice, type PriceOf } from './cost.ts';
 
 /** A catalog as prices by provider and model; rates in currency units per 1,000,000 tokens. */
 export type Catalog = readonly ModelPrice[];
@@ -40,6 +40,3 @@ export function catalogPrices(catalog: Catalog, { crossProvider }: { crossProvid
     return other ? { cost: costOf(other, use), source: 'live_cross_provider' } : null;
   };
 }
-
-const costOf = ({ inputPerMtok, outputPerMtok }: ModelPrice, { inputTokens, outputTokens }: Use): number =>
-  ((inputTokens ?? 0) * inputPerMtok + (outputTokens ?? 0) * outputPerMtok) / 1_000_000;

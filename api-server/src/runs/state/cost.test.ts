@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
 import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
-import { createWorld, hang, type Script, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
-import { failure, type AgentFailure } from './executor.ts';
+import { createWorld, hang, reply, type Script, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { failure, type AgentFailure, type AgentReply } from './executor.ts';
 import type { CostPart } from './model.ts';
 
 const price = (provider: string, model: string, inputPerMtok: number, outputPerMtok = inputPerMtok): ModelPrice => ({
@@ -18,6 +18,7 @@ const use = (provider: string | null, model: string | null) => ({
   model,
   inputTokens: 1_000_000,
   outputTokens: 0,
+  cachedInputTokens: 0,
 });
 
 describe('pricing.models', () => {
@@ -44,8 +45,17 @@ describe('pricing.models', () => {
 
   test('rates are for 1,000,000 tokens of each direction, and the price is one by hand', () => {
     const of = priceList([price('p', 'm', 3, 15)]);
-    const cost = of({ provider: 'p', model: 'm', inputTokens: 2_000, outputTokens: 100 });
+    const cost = of({ provider: 'p', model: 'm', inputTokens: 2_000, outputTokens: 100, cachedInputTokens: null });
     expect(cost).toEqual({ cost: 0.0075, source: 'manual' });
+  });
+
+  test('cached input tokens have the price that is set for them, and without one that of the others', () => {
+    const used = { provider: 'p', model: 'm', inputTokens: 2_000, outputTokens: 0, cachedInputTokens: 1_500 };
+    const cached = (cachedInputPerMtok: number) =>
+      priceList([{ ...price('p', 'm', 4), cachedInputPerMtok }])(used)?.cost;
+    expect(cached(1)).toBe(0.0035);
+    expect(cached(0)).toBe(0.002);
+    expect(priceList([price('p', 'm', 4)])(used)?.cost).toBe(0.008);
   });
 
   test('the order in which prices are written does not matter', () => {
@@ -74,16 +84,21 @@ const part = (over: Partial<CostPart>): CostPart => ({
   ...over,
 });
 
-test('a step costs what all its agents cost, and nothing is known where one has no price', () => {
+test('a step used and costs what all its agents did, and counts the calls that have no price', () => {
   const verifier = part({ part: 'verifier', cost: 2 });
-  expect(stepCost([part({}), part({}), verifier])).toEqual({
-    cost: 4,
+  const sums = { cost: 4, source: 'manual', unpricedCalls: null, inputTokens: 30, outputTokens: 15 };
+  expect(stepCost([part({}), part({}), verifier])).toEqual(sums);
+  const unpriced = { ...verifier, calls: 3, cost: null, source: null };
+  expect(stepCost([part({}), unpriced])).toEqual({
+    cost: 1,
     source: 'manual',
+    unpricedCalls: 3,
     inputTokens: 20,
     outputTokens: 10,
   });
-  expect(stepCost([part({}), { ...verifier, cost: null, source: null }])).toMatchObject({ cost: null, source: null });
-  expect(stepCost([])).toEqual({ cost: null, source: null, inputTokens: null, outputTokens: null });
+  expect(stepCost([unpriced])).toMatchObject({ cost: null, source: null, unpricedCalls: 3 });
+  const nothing = { cost: null, source: null, unpricedCalls: null, inputTokens: null, outputTokens: null };
+  expect(stepCost([])).toEqual(nothing);
 });
 
 test('costs count by model, and for a team in its month', () => {
@@ -115,7 +130,7 @@ describe('a run', () => {
     const second = ', verifier: {agent: reviewer}, grounding: {agent: judge}';
     await make({ pipelines: [text(step('one', second) + step('two'))], agents: AGENTS, pricing });
     const { run, step: row } = await world.run('p');
-    expect(row('one')).toMatchObject({ cost: 3, costSource: 'manual', inputTokens: 10, outputTokens: 5 });
+    expect(row('one')).toMatchObject({ cost: 3, costSource: 'manual', inputTokens: 30, outputTokens: 15 });
     expect(row('one').trustReport?.cost).toBe(3);
     expect(
       row('one')
@@ -156,15 +171,17 @@ describe('a run', () => {
     await make({ pipelines: [text(step('one', loop))], agents: AGENTS, pricing });
     const { run, step: row } = await world.run('p');
     expect(row('one')).toMatchObject({ cost: 3, inputTokens: 30, outputTokens: 15 });
+    expect(row('one').rawResponse?.costs).toMatchObject([{ part: 'answer', calls: 3, inputTokens: 30, cost: 3 }]);
     expect(run).toMatchObject({ cost: 3, inputTokens: 30 });
   });
 
   test('failed attempts and failed steps are paid for, with all they did on the row', async () => {
     const trace = [{ type: 'llm_call' }];
-    const spent = { model: 'm', provider: 'p', agentVersion: 'v1', iterations: 2, toolCalls: 1, trace, warnings: [] };
+    const told = { model: 'm', provider: 'p', agentVersion: 'v1', durationMs: 7 };
+    const spent = { ...told, iterations: 2, toolCalls: 1, trace, warnings: [] };
     const lost = (type: string, retryable: boolean): AgentFailure => ({
       ...failure(type, 'no', retryable),
-      spent: { ...spent, usage: { inputTokens: 10, outputTokens: 5 } },
+      spent: { ...spent, usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 } },
     });
     const answers = [lost('provider_error', true), sure(0.9), lost('max_iterations', false)];
     const retry = ', retry: {attempts: 2, delay_seconds: 0.001}';
@@ -179,16 +196,61 @@ describe('a run', () => {
   });
 
   test('a verifier that fails is paid for', async () => {
-    const used = { usage: { inputTokens: 10, outputTokens: 5 }, agentVersion: null, iterations: 1, toolCalls: 0 };
+    const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
+    const told = { model: 'm', provider: 'p', agentVersion: null, durationMs: 7 };
     const reviewer = (): AgentFailure => ({
       ...failure('output_invalid', 'no'),
-      spent: { ...used, model: 'm', provider: 'p', trace: [], warnings: [] },
+      spent: { ...told, usage, iterations: 1, toolCalls: 0, trace: [], warnings: [] },
     });
     const pipelines = [text(step('one', ', verifier: {agent: reviewer}'))];
     await make({ pipelines, agents: { ...AGENTS, reviewer }, pricing });
     const { run, step: row } = await world.run('p');
-    expect(row('one').rawResponse?.verifier).toMatchObject({ model: 'm', inputTokens: 10, error: 'no' });
+    expect(row('one').rawResponse?.verifier).toMatchObject({ model: 'm', error: 'no' });
+    expect(row('one').rawResponse?.costs).toMatchObject([{ part: 'answer' }, { part: 'verifier', inputTokens: 10 }]);
     expect(run).toMatchObject({ cost: 2, inputTokens: 20 });
+  });
+
+  test('a call without a price leaves the others priced, and is counted', async () => {
+    const other = (): AgentReply => ({ ...reply(sure(0.9)), model: 'free' });
+    const pipelines = [text(step('one', ', verifier: {agent: reviewer}'))];
+    await make({ pipelines, agents: { ...AGENTS, reviewer: other }, pricing });
+    const { run, step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ cost: 1, costSource: 'manual', unpricedCalls: 1, inputTokens: 20 });
+    expect(run).toMatchObject({ cost: 1, unpricedSteps: 1, inputTokens: 20 });
+  });
+
+  test('an answer that several models worked on is paid for by model', async () => {
+    const used = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, provider: 'p' };
+    const usageByModel = [
+      { ...used, model: 'm' },
+      { ...used, model: 'free' },
+    ];
+    const a = (): AgentReply => ({ ...reply(sure(0.9)), model: 'free', usageByModel });
+    await make({ pipelines: [text(step('one'))], agents: { ...AGENTS, a }, pricing });
+    const { step: row } = await world.run('p');
+    expect(row('one')).toMatchObject({ model: 'free', cost: 1, unpricedCalls: 1, inputTokens: 20, outputTokens: 10 });
+  });
+
+  test('after a restart the failed attempts of the step in flight are still paid for', async () => {
+    let lost = 0;
+    const told = { model: 'm', provider: 'p', agentVersion: 'v1', durationMs: 7, warnings: [] };
+    const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
+    let hold = true;
+    const a: Script = (call) => {
+      if (lost++ > 0) return hold ? hang(call) : sure(0.9);
+      const spent = { ...told, usage, iterations: 1, toolCalls: 0, trace: [] };
+      return { ...failure('provider_error', 'no', true), spent };
+    };
+    const retry = ', retry: {attempts: 2, delay_seconds: 0.001}';
+    await make({ pipelines: [text(step('one', retry))], agents: { ...AGENTS, a }, pricing });
+    const id = await world.start('p');
+    await expect.poll(() => lost).toBe(2);
+    hold = false;
+    await world.restart();
+    await world.engine.resume();
+    const { run, step: row } = await world.ended(id);
+    expect(row('one')).toMatchObject({ status: 'completed', inputTokens: 20, cost: 2, attempts: 2 });
+    expect(run).toMatchObject({ inputTokens: 20, outputTokens: 10, cost: 2 });
   });
 
   test('budget.max_cost: what is spent escalates the next step', async () => {

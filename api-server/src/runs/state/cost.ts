@@ -1,5 +1,6 @@
 import type { ActiveRun, Spent } from './active-run.ts';
 import type { CostPart, StepExecution } from './model.ts';
+import type { ModelUse } from './executor.ts';
 import type { Counter } from './records.ts';
 
 /** Rates in currency units per 1,000,000 tokens (Orchestration 2.13). */
@@ -9,45 +10,77 @@ export interface ModelPrice {
   model: string;
   inputPerMtok: number;
   outputPerMtok: number;
+  /** Of input tokens that the provider had cached; absent where they cost as much as the others. */
+  cachedInputPerMtok?: number;
 }
 
 /** What one agent used. */
-export type Use = Pick<CostPart, 'provider' | 'model' | 'inputTokens' | 'outputTokens'>;
+export type Use = Pick<CostPart, 'provider' | 'model' | 'inputTokens' | 'outputTokens' | 'cachedInputTokens'>;
 
 /** Cost of a use in currency units, and where the price is from; null = no price is known. */
 export type PriceOf = (use: Use) => { cost: number; source: string } | null;
 
 const MTOK = 1_000_000;
 
+/** The cached tokens are some of the input tokens. */
+export function costOf(
+  { inputPerMtok, outputPerMtok, cachedInputPerMtok = inputPerMtok }: ModelPrice,
+  use: Use,
+): number {
+  const input = use.inputTokens ?? 0;
+  const cached = Math.min(use.cachedInputTokens ?? 0, input);
+  const output = use.outputTokens ?? 0;
+  return ((input - cached) * inputPerMtok + cached * cachedInputPerMtok + output * outputPerMtok) / MTOK;
+}
+
 /** Prices by the longest prefix of the model's name within its provider. */
 export function priceList(prices: readonly ModelPrice[]): PriceOf {
   const longestFirst = prices.toSorted((a, b) => b.model.length - a.model.length);
-  return ({ provider, model, inputTokens, outputTokens }) => {
+  return (use) => {
+    const { provider, model } = use;
     const price = longestFirst.find(
       (one) => one.provider === provider && model !== null && model.startsWith(one.model),
     );
-    if (!price) return null;
-    const cost = ((inputTokens ?? 0) * price.inputPerMtok + (outputTokens ?? 0) * price.outputPerMtok) / MTOK;
-    return { cost, source: 'manual' };
+    return price ? { cost: costOf(price, use), source: 'manual' } : null;
   };
 }
 
 export const NO_PRICES: PriceOf = () => null;
 
-/** What a step has spent so far, one part for each agent that was asked for it. */
+/** What a step has spent so far, one part for each agent and model that was asked for it. */
 export interface Spending {
   run: Pick<ActiveRun, 'totals' | 'parent'>;
   costs: CostPart[];
 }
 
 /** Adds what an agent used to its step and run at once, so that budgets see it; agents that count no tokens cost nothing. */
-export function spend(priceOf: PriceOf, { run, costs }: Spending, used: Omit<CostPart, 'cost' | 'source'>): void {
-  const { inputTokens, outputTokens } = used;
-  if (inputTokens === null && outputTokens === null) return;
-  const price = priceOf(used);
-  costs.push({ ...used, cost: price && price.cost, source: price && price.source });
-  addUse(run, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, cost: price && price.cost });
+export function spend(priceOf: PriceOf, { run, costs }: Spending, asked: Asked, uses: readonly ModelUse[]): void {
+  for (const use of uses) {
+    const price = priceOf(use);
+    const cost = price && price.cost;
+    addPart(costs, { ...asked, ...use, calls: 1, cost, source: price && price.source });
+    addUse(run, { ...use, cost });
+  }
 }
+
+type Asked = Pick<CostPart, 'part' | 'executor' | 'agent'>;
+
+/** Calls of one agent and model at one price are one part, however many retries and iterations made them. */
+function addPart(costs: CostPart[], part: CostPart): void {
+  const known = costs.find((one) => SAME.every((key) => one[key] === part[key]));
+  if (!known) return void costs.push(part);
+  known.calls = (known.calls ?? 0) + 1;
+  known.inputTokens = plus(known.inputTokens, part.inputTokens);
+  known.outputTokens = plus(known.outputTokens, part.outputTokens);
+  known.cachedInputTokens = plus(known.cachedInputTokens, part.cachedInputTokens);
+  known.cost = plus(known.cost, part.cost);
+}
+
+const SAME = ['part', 'executor', 'agent', 'model', 'provider', 'source'] as const;
+
+/** Null where neither is known. */
+const plus = (one: number | null | undefined, other: number | null | undefined): number | null =>
+  (one ?? null) === null && (other ?? null) === null ? null : (one ?? 0) + (other ?? 0);
 
 function addUse(
   { totals, parent }: Spending['run'],
@@ -67,37 +100,53 @@ export function addBelow(parent: ActiveRun | null, { tokens, cost }: Spent): voi
   }
 }
 
-/** What a step's row says of its cost: a step with one part without a known price is unpriced. */
+/** What a step used and cost, whoever was asked for it: the sums of its row. */
 export interface StepCost {
+  /** Of the calls that have a price; null where none has. */
   cost: number | null;
   source: string | null;
-  /** Tokens of the step's own agent, over all iterations. */
+  /** Calls without a price; null where there is none. */
+  unpricedCalls: number | null;
   inputTokens: number | null;
   outputTokens: number | null;
 }
 
-/** What a run has spent, from the rows of its ended steps; what a rerun took over was paid for by the original. */
+/** What a run has spent, from its rows; what a rerun took over was paid for by the original. */
 export function spentBy(steps: readonly StepExecution[]): ActiveRun['totals'] {
-  const paid = steps.filter(({ status, rawResponse }) => status !== 'running' && rawResponse?.loaded === undefined);
-  const costs = paid.flatMap(({ cost, rawResponse: raw }) =>
-    (raw?.costs?.map((part) => part.cost) ?? [cost]).filter((one) => one !== null),
-  );
+  const paid = steps.filter(({ rawResponse }) => rawResponse?.loaded === undefined).map(soFar);
+  const costs = paid.flatMap(({ cost }) => cost ?? []);
   return {
-    inputTokens: sum(paid, (step) => tokensOf(step, 'inputTokens')),
-    outputTokens: sum(paid, (step) => tokensOf(step, 'outputTokens')),
+    inputTokens: sum(paid, ({ inputTokens }) => inputTokens ?? 0),
+    outputTokens: sum(paid, ({ outputTokens }) => outputTokens ?? 0),
     cost: costs.length === 0 ? null : sum(costs, (cost) => cost),
-    unpricedSteps: paid.filter(
-      ({ inputTokens, outputTokens, cost }) => (inputTokens ?? outputTokens) !== null && cost === null,
-    ).length,
+    unpricedSteps: paid.filter((step) => step.status !== 'running' && isUnpriced(step)).length,
     warningCount: sum(paid, ({ trustReport }) => trustReport?.warnings?.length ?? 0),
   };
 }
 
-/** Of the step's own agent and of those that were asked about its answer. */
-const tokensOf = (step: StepExecution, direction: 'inputTokens' | 'outputTokens'): number =>
-  (step[direction] ?? 0) +
-  (step.rawResponse?.verifier?.[direction] ?? 0) +
-  (step.rawResponse?.grounding?.[direction] ?? 0);
+/** The row of a step in flight has no sums yet, but the parts of its failed attempts. */
+const soFar = (step: StepExecution): StepExecution =>
+  step.status === 'running' ? { ...step, ...stepCost(step.rawResponse?.costs ?? []) } : step;
+
+/** Who used what for a step; null where that is not recorded, as for failed calls before version 0.2.0. */
+export function partsOf(step: StepExecution): readonly CostPart[] | null {
+  if (step.rawResponse?.costs) return step.rawResponse.costs;
+  const { agent, model, provider, inputTokens, outputTokens, cost, costSource: source } = step;
+  if (inputTokens === null && outputTokens === null) return null;
+  return [{ part: 'answer', agent, model, provider, inputTokens, outputTokens, cost, source }];
+}
+
+/** Input tokens of a run that providers had cached; null where nobody said. */
+export const cachedBy = (steps: readonly StepExecution[]): number | null =>
+  total(
+    steps.filter(({ rawResponse }) => rawResponse?.loaded === undefined).flatMap((step) => partsOf(step) ?? []),
+    ({ cachedInputTokens }) => cachedInputTokens,
+  );
+
+/** A call that used tokens and has no price. */
+export const isUnpriced = (
+  step: Pick<StepExecution, 'cost' | 'unpricedCalls' | 'inputTokens' | 'outputTokens'>,
+): boolean => (step.unpricedCalls ?? 0) > 0 || (step.cost === null && (step.inputTokens ?? step.outputTokens) !== null);
 
 const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((total, item) => total + pick(item), 0);
@@ -106,19 +155,23 @@ const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
 const SOURCES = ['live_cross_provider', 'live_exact', 'manual'];
 
 export function stepCost(costs: readonly CostPart[]): StepCost {
-  const own = costs.filter(({ part }) => part === 'answer');
-  const priced = costs.length > 0 && costs.every(({ cost }) => cost !== null);
+  const priced = costs.filter(({ cost }) => cost !== null);
+  const unpriced = sum(
+    costs.filter(({ cost }) => cost === null),
+    ({ calls }) => calls ?? 1,
+  );
   return {
-    cost: priced ? costs.reduce((sum, { cost }) => sum + (cost ?? 0), 0) : null,
-    source: priced ? (SOURCES.find((name) => costs.some(({ source }) => source === name)) ?? null) : null,
-    inputTokens: tokens(own, ({ inputTokens }) => inputTokens),
-    outputTokens: tokens(own, ({ outputTokens }) => outputTokens),
+    cost: total(costs, ({ cost }) => cost),
+    source: SOURCES.find((name) => priced.some(({ source }) => source === name)) ?? null,
+    unpricedCalls: unpriced === 0 ? null : unpriced,
+    inputTokens: total(costs, ({ inputTokens }) => inputTokens),
+    outputTokens: total(costs, ({ outputTokens }) => outputTokens),
   };
 }
 
-function tokens(parts: readonly CostPart[], pick: (part: CostPart) => number | null): number | null {
-  const counted = parts.map(pick).filter((number) => number !== null);
-  return counted.length === 0 ? null : counted.reduce((sum, number) => sum + number, 0);
+/** Null where no part says a number. */
+export function total(parts: readonly CostPart[], pick: (part: CostPart) => number | null | undefined): number | null {
+  return parts.map(pick).reduce<number | null>(plus, null);
 }
 
 export interface Payer {

@@ -55,12 +55,24 @@ export interface ToolDecision {
   comment: string | null;
 }
 
+/** Tokens that a model used; the cached ones are among the input tokens, null where nobody says. */
+export interface TokenUse {
+  inputTokens: number;
+  outputTokens: number;
+  cachedInputTokens: number | null;
+}
+export type ModelUse = TokenUse & { provider: string | null; model: string | null };
+
 /** What a call of an agent used, as its backend says; null where it does not say. */
 export interface AgentSpent {
   model: string | null;
   provider: string | null;
   agentVersion: string | null;
-  usage: { inputTokens: number; outputTokens: number } | null;
+  usage: TokenUse | null;
+  /** Where more than one model used tokens. */
+  usageByModel?: ModelUse[];
+  /** How long the backend says it took. */
+  durationMs: number | null;
   iterations: number;
   toolCalls: number;
   trace: unknown[];
@@ -74,8 +86,6 @@ export interface AgentReply extends AgentSpent {
   /** The JSON object in the answer, where the backend found one. */
   output: Record<string, unknown> | null;
   stopReason: string | null;
-  /** How long the backend says it took. */
-  durationMs: number | null;
 }
 
 /** A call that failed has spent tokens all the same; absent where the backend says nothing of it. */

@@ -134,22 +134,25 @@ export interface SecondOpinion {
   provider: string | null;
   score: number | null;
   summary: string | null;
-  inputTokens: number | null;
-  outputTokens: number | null;
   error?: string;
   /** Milliseconds since the epoch. */
   startedAt?: number;
   endedAt?: number;
 }
 
-/** What one agent used and cost for a step; a null cost is unpriced. */
+/** What one agent used and cost for a step, of one model; a null cost is unpriced. */
 export interface CostPart {
   part: 'answer' | 'verifier' | 'grounding';
+  /** Absent, like `calls`, in parts that were stored before version 0.2.0. */
+  executor?: 'gateway' | 'external';
+  calls?: number;
   agent: string | null;
   model: string | null;
   provider: string | null;
   inputTokens: number | null;
   outputTokens: number | null;
+  /** Among the input tokens; null where nobody said, absent in parts that were stored before version 0.2.0. */
+  cachedInputTokens?: number | null;
   cost: number | null;
   source: string | null;
 }
@@ -191,7 +194,7 @@ export interface RawResponse {
   grounding?: SecondOpinion;
   /** Set in a rerun: the execution that this result was taken from, and how that ended. */
   loaded?: { stepId: string; status: StepStatus };
-  /** Who used what, where more than the step's own agent was asked or prices are known. */
+  /** Who used what; empty where an agent was asked and nobody reported tokens. */
   costs?: CostPart[];
   /** Answers of earlier iterations of `loop_until`. */
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
@@ -227,6 +230,8 @@ export interface StepExecution {
   outputTokens: number | null;
   cost: number | null;
   costSource: string | null;
+  /** Calls without a price; null where there is none. */
+  unpricedCalls: number | null;
   startedAt: number;
   completedAt: number | null;
   attempts: number;

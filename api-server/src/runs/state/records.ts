@@ -1,5 +1,5 @@
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
-import type { EndedStep, RunEvent, StepExecution, TerminalRunStatus } from './model.ts';
+import type { EndedStep, RawResponse, RunEvent, StepExecution, TerminalRunStatus } from './model.ts';
 
 /** What a run stores, in the form of its row. Times are milliseconds, JSON columns are text. */
 
@@ -90,7 +90,8 @@ export interface RunWrites {
   insertStep(step: StepExecution): Write;
   /** With what it adds to the sums of its hour. */
   endStep(step: EndedStep): Write;
-  countAttempt(stepId: string, attempts: number): Write;
+  /** With what the failed ones have cost. */
+  countAttempt(stepId: string, attempts: number, raw: RawResponse): Write;
   addCounters(counters: Counter[]): Write;
   appendEvents(runId: string, events: RunEvent[]): Write;
 }

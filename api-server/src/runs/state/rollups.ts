@@ -1,6 +1,6 @@
 import { family } from './hourly.ts';
 import type { Counter } from './records.ts';
-import type { EndedStep, Stage } from './model.ts';
+import type { CostPart, EndedStep, Stage } from './model.ts';
 
 /** Upper bounds of the duration histogram in seconds, and of the grounding scores (Orchestration 6). */
 export const DURATION_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200];
@@ -19,14 +19,12 @@ type CountedStep = Pick<
   | 'status'
   | 'startedAt'
   | 'completedAt'
-  | 'inputTokens'
-  | 'outputTokens'
   | 'groundingScore'
   | 'deterministicPassed'
 >;
 
 /** What one ended step adds to the metrics; testing adds nothing. */
-export function stepCounters(step: CountedStep): Counter[] {
+export function stepCounters(step: CountedStep, costs: readonly CostPart[]): Counter[] {
   if (step.stage !== 'production' || step.status === 'skipped') return [];
   const name = family(step.stepName);
   const asked = [step.agent ?? '', step.model ?? '', step.provider ?? ''];
@@ -42,7 +40,7 @@ export function stepCounters(step: CountedStep): Counter[] {
           buckets: SCORE_BUCKETS,
         })),
     ...checkCounters(step, name),
-    ...tokenCounters(step, who),
+    ...costs.flatMap((part) => tokenCounters([step.team ?? '', step.pipelineName, name], part)),
   ];
 }
 
@@ -61,12 +59,15 @@ function checkCounters({ pipelineName, deterministicPassed }: CountedStep, name:
   return [{ metric: 'step_deterministic_check_total', labels: [pipelineName, name, outcome], value: 1 }];
 }
 
-function tokenCounters({ team, inputTokens, outputTokens }: CountedStep, who: string[]): Counter[] {
-  if (inputTokens === null && outputTokens === null) return [];
-  const labels = [team ?? '', ...who];
+/** Under the name of whom was asked: the step's own agent, its verifier or its grounding judge. */
+function tokenCounters(step: string[], part: CostPart): Counter[] {
+  const { executor, agent, model, provider, inputTokens, outputTokens, cachedInputTokens } = part;
+  const labels = [...step, executor ?? '', agent ?? '', model ?? '', provider ?? ''];
+  const cached = { metric: 'pipeline_cached_input_tokens_total', labels, value: cachedInputTokens ?? 0 };
   return [
     { metric: 'pipeline_tokens_total', labels: [...labels, 'input'], value: inputTokens ?? 0 },
     { metric: 'pipeline_tokens_total', labels: [...labels, 'output'], value: outputTokens ?? 0 },
+    ...(cached.value > 0 ? [cached] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Failure } from './executor.ts';
+import type { Failure, ModelUse } from './executor.ts';
 import type { RawResponse, StepExecution, StepStatus } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
@@ -29,8 +29,8 @@ export interface CallFacts {
   model: string | null;
   provider: string | null;
   agentVersion: string | null;
-  inputTokens: number | null;
-  outputTokens: number | null;
+  /** Of every model that used tokens. */
+  uses: readonly ModelUse[];
   raw: RawResponse;
 }
 
@@ -39,8 +39,7 @@ export const noFacts = (raw: RawResponse): CallFacts => ({
   model: null,
   provider: null,
   agentVersion: null,
-  inputTokens: null,
-  outputTokens: null,
+  uses: [],
   raw,
 });
 

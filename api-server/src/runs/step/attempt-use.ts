@@ -6,8 +6,9 @@ import type { CallFacts, Performed } from '../state/step-kind.ts';
 /** What an attempt used is spent, and what it did is evidence, whatever became of it. */
 export function countUse(priceOf: PriceOf, begun: Begun, { facts }: Performed): void {
   if (!facts) return;
-  const { model, provider, inputTokens, outputTokens } = facts;
-  spend(priceOf, begun, { part: 'answer', agent: begun.row.agent, model, provider, inputTokens, outputTokens });
+  const { agent, executor } = begun.row;
+  if (executor === 'gateway' || executor === 'external')
+    spend(priceOf, begun, { part: 'answer', executor, agent }, facts.uses);
   begun.facts = begun.facts ? following(begun.facts, facts) : facts;
 }
 

@@ -69,7 +69,16 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  const begun: Begun = { ...ctx, row, attempt, iteration: 1, costs: [], facts: null, parts: [], span };
+  const begun: Begun = {
+    ...ctx,
+    row,
+    attempt,
+    iteration: 1,
+    costs: earlier?.rawResponse?.costs ?? [],
+    facts: null,
+    parts: [],
+    span,
+  };
   // A question to a person goes on while the service does not run.
   if (earlier && !prepared?.keepsTime) notePart(begun, 'before_restart', [at, deps.now()]);
   return begun;
@@ -170,7 +179,8 @@ async function backOff(deps: StepDeps, begun: Begun, { failure, wait, signal }: 
   run.journal.add('warn', 'step_retry', message, { step_name: name, attempt: begun.attempt, delay_ms: delayMs });
   const pausedAt = deps.now();
   begun.attempt += 1;
-  await deps.flush(run, [deps.store.countAttempt(begun.row.id, begun.attempt)]);
+  const raw = { ...begun.row.rawResponse, costs: begun.costs };
+  await deps.flush(run, [deps.store.countAttempt(begun.row.id, begun.attempt, raw)]);
   await deps.delay(delayMs, signal);
   notePart(begun, 'pause', [pausedAt, deps.now()]);
 }

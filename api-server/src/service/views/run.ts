@@ -7,6 +7,7 @@ import type { RunList } from '../../store/tables/list-runs.ts';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { LIFE, lifeView, NO_LIFE } from './attention.ts';
 import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
+import { cachedBy } from '../../runs/state/cost.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { ReplayOf, replayOfView } from './replay-of.ts';
 import { StepDetail, stepView } from './step.ts';
@@ -101,6 +102,8 @@ const Totals = RunLine.pick({
   duration_seconds: true,
 });
 
+/** Input tokens that providers had cached; null where nobody said. */
+const RunTotals = Totals.extend({ cached_input_tokens: NullableNumber });
 const SubRunTotals = Totals.omit({ duration_seconds: true });
 
 /** `GET /runs/{id}` (Orchestration 2.1, 2.2). */
@@ -114,7 +117,7 @@ export const RunDetail = component(
     error: z.strictObject({ step: NullableText, message: z.string() }).nullable(),
     /** The normalised context (Orchestration 2.4); `raw` only with `?include=raw`. */
     context: AnyObject,
-    totals: Totals,
+    totals: RunTotals,
     /** With those of its ended sub-runs, and of theirs. */
     totals_with_sub_runs: SubRunTotals,
     feedback: RunFeedback.nullable(),
@@ -137,7 +140,14 @@ export const RunDetail = component(
     definition_hash: '9f86d081884c',
     error: null,
     context: { source: 'alert_router', severity: 'critical', labels: { service: 'checkout' } },
-    totals: { input_tokens: 4211, output_tokens: 388, cost: 0.0132, unpriced_steps: 0, duration_seconds: 21.4 },
+    totals: {
+      input_tokens: 4211,
+      output_tokens: 388,
+      cached_input_tokens: 1024,
+      cost: 0.0132,
+      unpriced_steps: 0,
+      duration_seconds: 21.4,
+    },
     totals_with_sub_runs: { input_tokens: 4211, output_tokens: 388, cost: 0.0132, unpriced_steps: 0 },
     feedback: null,
     children: [],
@@ -206,7 +216,7 @@ export const runDetailView = (found: StoredRun): RunDetail =>
   viewOf(RunDetail, found.run, {
     ...lasted(found.run),
     context: contextView(found.context, found.raw),
-    totals: viewOf(Totals, found.run, lasted(found.run)),
+    totals: viewOf(RunTotals, found.run, { ...lasted(found.run), cached_input_tokens: cachedBy(found.steps) }),
     totals_with_sub_runs: withSubRuns(found),
     feedback: found.feedback && runFeedbackView(found.feedback),
     children: found.children.map(runLine),

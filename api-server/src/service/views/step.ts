@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isUnpriced, partsOf, stepCost, total } from '../../runs/state/cost.ts';
 import {
+  type CostPart,
   type RawResponse as StoredResponse,
   STEP_STATUSES,
   type StepExecution,
@@ -27,7 +29,7 @@ export const TrustReport = z
     passed: z.boolean().nullable(),
     action: z.enum(['pass', 'escalate', 'abort', 'proceed']),
     sentence: z.string(),
-    /** Of everything that was asked for this step; null = unpriced. */
+    /** Of everything that was asked for this step and has a price; null where nothing has. */
     cost: NullableNumber.optional(),
     /** What a person should know before they trust the step; absent where there is nothing. */
     warnings: z.array(z.strictObject({ type: z.enum(TRUST_WARNINGS), message: z.string() })).optional(),
@@ -42,26 +44,52 @@ export const SecondOpinion = z.strictObject({
   provider: NullableText,
   score: NullableNumber,
   summary: NullableText,
-  input_tokens: NullableNumber,
-  output_tokens: NullableNumber,
   error: z.string().optional(),
   started_at: Time.optional(),
   ended_at: Time.optional(),
 });
 export type SecondOpinion = z.infer<typeof SecondOpinion>;
 
-/** What one agent that was asked for a step used and cost; a null cost is unpriced. */
-export const CostPart = z.strictObject({
-  part: z.enum(['answer', 'verifier', 'grounding']),
-  agent: NullableText,
-  model: NullableText,
-  provider: NullableText,
-  input_tokens: NullableNumber,
-  output_tokens: NullableNumber,
-  cost: NullableNumber,
-  source: NullableText,
-});
-export type CostPart = z.infer<typeof CostPart>;
+/** What an agent that was asked for a step used and cost, in all its calls; the model is the last that answered. */
+const AgentUsage = z
+  .strictObject({
+    agent: NullableText,
+    model: NullableText,
+    provider: NullableText,
+    input_tokens: NullableNumber,
+    output_tokens: NullableNumber,
+    /** Among the input tokens; null where nobody said, as in rows of before version 0.2.0. */
+    cached_input_tokens: NullableNumber,
+    /** Of the calls that have a price; null where none has. */
+    cost: NullableNumber,
+    cost_source: NullableText,
+    unpriced_calls: z.number(),
+    /** Of each model, where several used tokens. */
+    by_model: z
+      .array(
+        z.strictObject({
+          model: NullableText,
+          provider: NullableText,
+          input_tokens: NullableNumber,
+          output_tokens: NullableNumber,
+          cached_input_tokens: NullableNumber,
+          cost: NullableNumber,
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'AgentUsage' });
+export type AgentUsage = z.infer<typeof AgentUsage>;
+
+/** Who used what for a step; null for an agent that was not asked, or whose backend reported nothing. */
+export const StepUsage = z
+  .strictObject({
+    agent: AgentUsage.nullable(),
+    verifier: AgentUsage.nullable(),
+    grounding: AgentUsage.nullable(),
+  })
+  .meta({ id: 'StepUsage' });
+export type StepUsage = z.infer<typeof StepUsage>;
 
 /** A request, without secrets; `status` is null where no answer came. */
 const TriedRequest = z.strictObject({ method: z.string(), url: z.string(), status: NullableNumber });
@@ -106,7 +134,6 @@ export const RawResponse = z
     grounding: SecondOpinion.optional(),
     /** In a rerun: the execution that this result was taken from. */
     loaded: Loaded.optional(),
-    costs: z.array(CostPart).optional(),
     /** Answers of earlier iterations of `loop_until`. */
     iterations_before: z.array(z.strictObject({ confidence: NullableNumber, summary: NullableText })).optional(),
     parts: z.array(StepPart).optional(),
@@ -148,8 +175,13 @@ export const StepDetail = z
     agent_version: NullableText,
     input_tokens: NullableNumber,
     output_tokens: NullableNumber,
+    /** Of its calls that have a price; null where none has. */
     cost: NullableNumber,
     cost_source: NullableText,
+    /** Calls that used tokens and have no price. */
+    unpriced_calls: z.number(),
+    /** Null for steps that ask no agent, and where nothing was recorded: failed calls before version 0.2.0. */
+    usage: StepUsage.nullable(),
     duration_seconds: NullableNumber,
     started_at: Time,
     completed_at: Time.nullable(),
@@ -170,6 +202,8 @@ export type StepDetail = z.infer<typeof StepDetail>;
 export const stepView = (step: StepExecution, feedback: StepMark | null): StepDetail =>
   viewOf(StepDetail, step, {
     checks: step.checks.map((check) => viewOf(CheckResult, check)),
+    unpriced_calls: step.unpricedCalls ?? (isUnpriced(step) ? 1 : 0),
+    usage: usageView(step),
     duration_seconds: secondsBetween(step.startedAt, step.completedAt),
     raw_response: step.rawResponse && rawResponseView(step.rawResponse),
     feedback: feedback && stepFeedbackView(feedback),
@@ -180,6 +214,39 @@ const rawResponseView = (raw: StoredResponse): RawResponse =>
     verifier: raw.verifier && viewOf(SecondOpinion, raw.verifier),
     grounding: raw.grounding && viewOf(SecondOpinion, raw.grounding),
     loaded: raw.loaded && viewOf(Loaded, raw.loaded),
-    costs: raw.costs?.map((part) => viewOf(CostPart, part)),
     parts: raw.parts?.map((part) => viewOf(StepPart, part)),
   });
+
+function usageView(step: StepExecution): StepUsage | null {
+  const parts = partsOf(step);
+  if (parts === null) return null;
+  const of = (name: CostPart['part']) => agentUsage(parts.filter(({ part }) => part === name));
+  return { agent: of('answer'), verifier: of('verifier'), grounding: of('grounding') };
+}
+
+function agentUsage(parts: readonly CostPart[]): AgentUsage | null {
+  const last = parts.at(-1);
+  if (!last) return null;
+  const { source, unpricedCalls, cost, inputTokens, outputTokens } = stepCost(parts);
+  return {
+    agent: last.agent,
+    model: last.model,
+    provider: last.provider,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cached_input_tokens: total(parts, (part) => part.cachedInputTokens),
+    cost,
+    cost_source: source,
+    unpriced_calls: unpricedCalls ?? 0,
+    ...(parts.length > 1 && { by_model: parts.map(modelUsage) }),
+  };
+}
+
+const modelUsage = ({ model, provider, cost, ...tokens }: CostPart) => ({
+  model,
+  provider,
+  input_tokens: tokens.inputTokens,
+  output_tokens: tokens.outputTokens,
+  cached_input_tokens: tokens.cachedInputTokens ?? null,
+  cost,
+});

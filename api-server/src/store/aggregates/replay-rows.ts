@@ -3,6 +3,7 @@ import type { Execution } from '../../analytics/replay/graded.ts';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from './labels.ts';
+import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** The candidates of a batch, with the marks of people. */
 export async function candidateRows(db: Kysely<Tables>, runId: string): Promise<Execution[]> {
@@ -46,17 +47,15 @@ const rows = (db: Kysely<Tables>) =>
       'step_executions.deterministic_passed',
       'step_executions.summary',
       'step_executions.output',
-      'step_executions.input_tokens',
-      'step_executions.output_tokens',
-      'step_executions.cost',
+      ...OWN_USE,
       'step_executions.started_at',
       'step_executions.completed_at',
       'step_executions.error_message',
       'step_feedback.outcome as mark',
     ])
-    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')]);
+    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source'), PARTS.as('parts')]);
 
-interface Row {
+interface Row extends OwnUseRow {
   id: string;
   run_id: string;
   step_name: string;
@@ -66,9 +65,6 @@ interface Row {
   deterministic_passed: number | null;
   summary: string | null;
   output: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost: number | null;
   started_at: number;
   completed_at: number | null;
   error_message: string | null;
@@ -87,9 +83,7 @@ const toExecution = (row: Row): Execution => ({
   deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
   summary: row.summary,
   output: row.output === null ? null : (JSON.parse(row.output) as Record<string, unknown>),
-  inputTokens: row.input_tokens,
-  outputTokens: row.output_tokens,
-  cost: row.cost,
+  ...ownUse(row),
   durationSeconds: row.completed_at === null ? null : Math.max(0, row.completed_at - row.started_at) / 1000,
   error: row.error_message,
   mark: row.mark as Outcome | null,

@@ -3,6 +3,7 @@ import type { ExecutorName, Outcome } from '../../runs/state/model.ts';
 import type { ReplayBucket } from '../../runs/state/replay.ts';
 import type { Tables } from '../db/schema.ts';
 import { LABEL_SOURCE, type LabelSource, labelledRows, OUTCOME } from './labels.ts';
+import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** A recorded execution with its label (Orchestration 3); what it used, in tokens. */
 export interface LabelledExecution {
@@ -76,12 +77,12 @@ export async function bucketSamples(
     .where(inBucket(bucket))
     .where('step_executions.agent', 'is not', null)
     .select(SELECTED)
-    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
+    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source'), PARTS.as('parts')])
     .orderBy('step_executions.started_at', 'desc')
     .orderBy('step_executions.id', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(toExecution);
+  return rows.map((row) => toExecution(row));
 }
 
 /** Executions by their ids, in that order, with their labels of now; those that are gone are left out. */
@@ -100,7 +101,7 @@ export async function executionsById(
     .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
     .where('step_executions.id', 'in', ids)
     .select(SELECTED)
-    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
+    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source'), PARTS.as('parts')])
     .execute();
   return new Map(rows.map((row) => [row.id, toExecution(row)]));
 }
@@ -111,23 +112,20 @@ const SELECTED = [
   'step_executions.pipeline_name',
   'step_executions.executor',
   'step_executions.agent',
-  'step_executions.input_tokens',
-  'step_executions.output_tokens',
+  ...OWN_USE,
 ] as const;
 
-interface Row {
+interface Row extends OwnUseRow {
   id: string;
   run_id: string;
   pipeline_name: string;
   executor: ExecutorName;
   agent: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
   outcome: Outcome | null;
   label_source: LabelSource | null;
 }
 
-const toExecution = (row: Row): LabelledExecution => ({
+const toExecution = (row: Row, own = ownUse(row)): LabelledExecution => ({
   stepId: row.id,
   runId: row.run_id,
   pipelineName: row.pipeline_name,
@@ -135,6 +133,6 @@ const toExecution = (row: Row): LabelledExecution => ({
   agent: row.agent,
   outcome: row.outcome,
   labelSource: row.label_source,
-  inputTokens: row.input_tokens,
-  outputTokens: row.output_tokens,
+  inputTokens: own.inputTokens,
+  outputTokens: own.outputTokens,
 });

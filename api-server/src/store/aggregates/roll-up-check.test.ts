@@ -21,15 +21,23 @@ const step = {
   status: 'completed' as const,
   startedAt: 0,
   completedAt: 1_000,
-  inputTokens: 10,
-  outputTokens: 5,
   groundingScore: null,
   deterministicPassed: true,
+};
+const USED = {
+  part: 'answer' as const,
+  agent: 'reader',
+  model: 'small',
+  provider: 'demo',
+  inputTokens: 10,
+  outputTokens: 5,
+  cost: null,
+  source: null,
 };
 const run = { stage: 'production' as const, pipeline: 'checkout', status: 'completed' };
 const rollUp = (...names: string[]) =>
   store.database.write((tx) =>
-    addCounters(tx, [...runCounters(run), ...names.flatMap((stepName) => stepCounters({ ...step, stepName }))]),
+    addCounters(tx, [...runCounters(run), ...names.flatMap((stepName) => stepCounters({ ...step, stepName }, [USED]))]),
   );
 
 test('nothing is behind where every row was counted, branches under the name of their fan-out', async () => {
@@ -47,8 +55,8 @@ test('a row that was not counted is named with both numbers', async () => {
   const who = ['checkout', 'conclude', 'gateway', 'investigator', 'demo/scripted', 'demo'];
   expect(await checkRollUps(store.database.db)).toEqual([
     { metric: 'pipeline_steps_total', labels: [...who, 'completed'], counted: 1, rolledUp: 0 },
-    { metric: 'pipeline_tokens_total', labels: ['', ...who, 'input'], counted: 10, rolledUp: 0 },
-    { metric: 'pipeline_tokens_total', labels: ['', ...who, 'output'], counted: 5, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['', 'checkout', 'conclude', 'input'], counted: 10, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['', 'checkout', 'conclude', 'output'], counted: 5, rolledUp: 0 },
   ]);
 });
 

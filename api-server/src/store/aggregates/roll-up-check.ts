@@ -31,7 +31,8 @@ export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUN
     .executeTakeFirstOrThrow();
   if (Number(known) > maxRuns) return null;
   const counted = (await Promise.all([countRuns(db), countSteps(db), countTokens(db)])).flat();
-  const rolledUp = new Map((await readCounters(db)).map((counter) => [keyOf(counter), counter.value]));
+  const stored = summed((await readCounters(db)).map(comparable));
+  const rolledUp = new Map(stored.map((counter) => [keyOf(counter), counter.value]));
   const behind = counted
     .map(({ metric, labels, value }) => ({
       metric,
@@ -84,21 +85,31 @@ async function countSteps(db: Kysely<Tables>): Promise<Counter[]> {
   );
 }
 
+/** By step: a row has the sum of all that was asked for it, which count under names of their own. */
+const TOKENS_BY = ['team', 'pipeline_name', 'step_name'] as const;
+
 async function countTokens(db: Kysely<Tables>): Promise<Counter[]> {
   const rows = await endedSteps(db)
-    .select(({ fn }) => ['team', ...WHO, fn.sum('input_tokens').as('input'), fn.sum('output_tokens').as('output')])
+    .select(({ fn }) => [...TOKENS_BY, fn.sum('input_tokens').as('input'), fn.sum('output_tokens').as('output')])
     .where((where) => where.or([where('input_tokens', 'is not', null), where('output_tokens', 'is not', null)]))
-    .groupBy(['team', ...WHO])
+    .groupBy([...TOKENS_BY])
     .execute();
   return summed(
     rows.flatMap((row) =>
       (['input', 'output'] as const).map((direction) => ({
-        metric: 'pipeline_tokens_total',
-        labels: [label(row.team), ...whoOf(row), direction],
+        metric: TOKENS,
+        labels: [label(row.team), label(row.pipeline_name), label(family(row.step_name)), direction],
         value: Number(row[direction] ?? 0),
       })),
     ),
   );
+}
+
+const TOKENS = 'pipeline_tokens_total';
+
+/** A roll-up under the labels by which the rows are counted. */
+function comparable({ metric, labels, value }: Counter): Counter {
+  return { metric, value, labels: metric === TOKENS ? [...labels.slice(0, 3), ...labels.slice(-1)] : labels };
 }
 
 /** A group's own row is no step of the metrics, its branches are. */

@@ -75,7 +75,7 @@ async function fromRows(
     select ${selected(by, rowColumn)}, ${bucketOf('started_at', scope.bucketMs)} as bucket,
       count(*) as executions, count(coalesce(input_tokens, output_tokens)) as reporting,
       sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens", sum(cost) as cost,
-      sum(case when cost is null and coalesce(input_tokens, output_tokens) is not null then 1 else 0 end) as unpriced,
+      sum(case when unpriced_calls > 0 or (cost is null and coalesce(input_tokens, output_tokens) is not null) then 1 else 0 end) as unpriced,
       sum(completed_at - started_at) as "durationMs"
     from (select distinct step_name, stage from hourly_steps where ${seen}) as seen
     join step_executions on step_executions.family = seen.step_name and step_executions.stage = seen.stage

@@ -16,12 +16,16 @@ import { approvers } from './0014-approvers.ts';
 import { raw } from './0015-raw.ts';
 import { warnings } from './0016-warnings.ts';
 import { attention } from './0017-attention.ts';
+import { usage } from './0018-usage.ts';
+import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
   readonly id: string;
   /** The statements, in order: the same for both databases but for the words that `TableWords` gives. */
   readonly up: (words: TableWords) => readonly string[];
+  /** Completes rows in transactions of their own, after all migrations; it goes on where a killed process left it. */
+  readonly backfill?: typeof completeUsage;
 }
 
 /**
@@ -49,4 +53,5 @@ export const migrations: readonly Migration[] = [
   { id: '0015-raw', up: raw },
   { id: '0016-warnings', up: warnings },
   { id: '0017-attention', up: attention },
+  { id: '0018-usage', up: usage, backfill: completeUsage },
 ];

@@ -36,7 +36,10 @@ export const runWrites: RunWrites = {
       if (hourly) await tx.sum({ table: 'hourly_steps', row: hourly });
     });
   },
-  countAttempt: (id, attempts) => toWrite((tx) => tx.run(noteAttempt, { id, attempts })),
+  countAttempt: (id, attempts, raw) => {
+    const row = { id, attempts, raw_response: JSON.stringify(raw) };
+    return toWrite((tx) => tx.run(noteAttempt, row));
+  },
   addCounters: (counters) => toWrite((tx) => addCounters(tx, counters)),
   appendEvents: (runId, events) => toWrite((tx) => appendEvents(tx, runId, events)),
 };

@@ -15,8 +15,11 @@ export const endStepRow = statement<StepRow>((db, slot) =>
   db.updateTable('step_executions').set(columns(slot, END_COLUMNS)).where('id', '=', slot.id),
 );
 
-export const noteAttempt = statement<{ id: string; attempts: number }>((db, slot) =>
-  db.updateTable('step_executions').set({ attempts: slot.attempts }).where('id', '=', slot.id),
+export const noteAttempt = statement<Pick<StepRow, 'id' | 'attempts' | 'raw_response'>>((db, slot) =>
+  db
+    .updateTable('step_executions')
+    .set(columns(slot, ['attempts', 'raw_response']))
+    .where('id', '=', slot.id),
 );
 
 const insertEndedRow = statement<StepRow>((db, slot) =>
@@ -46,7 +49,8 @@ export async function insertPrior(
       id: newId(now),
       startedAt: now,
       completedAt: now,
-      rawResponse: { ...step.rawResponse, loaded },
+      // What it cost stands in the original alone.
+      rawResponse: { ...step.rawResponse, costs: undefined, loaded },
     });
     await tx.run(insertEndedRow, row);
   }
@@ -61,6 +65,7 @@ const NOT_COUNTED = {
   outputTokens: null,
   cost: null,
   costSource: null,
+  unpricedCalls: null,
   error: null,
   checks: [],
   artifacts: [],

@@ -398,21 +398,6 @@ test('a rerun tells what it repeats, a sub-run is linked both ways', async () =>
   expect(body.match(/href="\/ui\/runs\/the-child"/g)).toHaveLength(2);
 });
 
-test('the cost of a step says who of those that were asked cost what, and who has no price', async () => {
-  const tokens = { input_tokens: 100, output_tokens: 20 };
-  const part = { agent: 'triage', model: 'm-1', provider: 'p', ...tokens, cost: 0.01, source: 'manual' };
-  const costs = [
-    { ...part, part: 'answer' as const },
-    { ...part, part: 'verifier' as const, agent: 'reviewer', model: 'm-2', cost: null },
-  ];
-  const step = stepDetail({ cost: null, cost_source: null, raw_response: { costs } });
-  const { get } = await pagesWith({ details: [runDetail({ id: 'r1', steps: [step] })] });
-  const { body } = await get('/ui/runs/r1?tab=cost');
-  expect(body).toContain('No price is known for m-2. Add it under pricing.models.');
-  expect(body).toContain('Answer by triage</dt><dd class="num">100 + 20 tokens, $0.01');
-  expect(body).toContain('Verifier by reviewer</dt><dd class="num">100 + 20 tokens, unpriced');
-});
-
 test('a run names the runs that repeat it, and a rerun the run it repeats', async () => {
   const details = [
     runDetail({ id: 'the-original', reruns: [runLine({ id: 'the-second-run', status: 'failed' })] }),

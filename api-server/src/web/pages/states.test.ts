@@ -60,8 +60,6 @@ const STEPS = {
         provider: null,
         score: null,
         summary: null,
-        input_tokens: null,
-        output_tokens: null,
         error: 'no JSON',
       },
       iterations_before: [{ confidence: null, summary: null }],

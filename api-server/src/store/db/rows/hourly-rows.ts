@@ -29,9 +29,9 @@ export interface HourlyStep {
   reporting: number;
   input_tokens: number;
   output_tokens: number;
-  /** Of the executions that are priced. */
+  /** Of the calls that are priced. */
   cost: number;
-  /** Executions that reported tokens and have no price. */
+  /** Executions with a call that reported tokens and has no price. */
   unpriced: number;
   duration_ms: number;
 }
@@ -71,6 +71,7 @@ export interface StepOfHour {
   output_tokens: number | null;
   cost: number | null;
   cost_source: string | null;
+  unpriced_calls: number | null;
   started_at: number;
   completed_at: number;
 }
@@ -93,7 +94,7 @@ export function hourlyStep(step: StepOfHour): HourlyStep {
     input_tokens: step.input_tokens ?? 0,
     output_tokens: step.output_tokens ?? 0,
     cost: step.cost ?? 0,
-    unpriced: Number(reports && step.cost === null),
+    unpriced: Number((step.unpriced_calls ?? 0) > 0 || (reports && step.cost === null)),
     duration_ms: step.completed_at - step.started_at,
   };
 }

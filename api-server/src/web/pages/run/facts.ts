@@ -26,6 +26,9 @@ function costFact({ cost, unpriced_steps }: ShownRun['totals'], currency: string
   return { label: 'Cost', figure: true, value, title: cell.title };
 }
 
+const cachedPart = ({ cached_input_tokens: cached }: ShownRun['totals']): string =>
+  cached === null ? '' : ` (${count(cached)} cached)`;
+
 /** The facts of a run in one row. */
 export function runFacts(run: ShownRun, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
@@ -55,7 +58,7 @@ export function runFacts(run: ShownRun, at: { now: number; currency: string }): 
       label: 'Tokens',
       figure: true,
       value: tokens === 0 ? '–' : count(tokens),
-      title: `${count(run.totals.input_tokens)} in, ${count(run.totals.output_tokens)} out`,
+      title: `${count(run.totals.input_tokens)} in${cachedPart(run.totals)}, ${count(run.totals.output_tokens)} out`,
     },
     costFact(run.totals, at.currency),
     ...(run.warning_count === 0 ? [] : [{ label: 'Warnings', figure: true, value: count(run.warning_count) }]),

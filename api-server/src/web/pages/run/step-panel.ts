@@ -1,8 +1,9 @@
-import { count, duration, money, secondsBetween } from '../format.ts';
+import { count, duration, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { isActive, stepLook } from '../status.ts';
 import type { LogLine } from '../../../service/views/run.ts';
 import { branchesView } from './graph/branches.ts';
+import { costView } from './step/cost.ts';
 import { evidenceView } from './step/evidence.ts';
 import { type JsonNode, jsonTree } from './step/json-tree.ts';
 import { stepLog } from './step/log.ts';
@@ -97,43 +98,6 @@ const toolCalls = (step: ShownStep) =>
             : { tone: 'good', icon: 'completed', word: 'OK' },
       };
     });
-
-const SOURCES: Record<string, string> = {
-  manual: 'Price from the configured table',
-  live_exact: 'Live price of this provider',
-  live_cross_provider: "Live price from another provider's listing",
-};
-
-function whyCost({ cost, cost_source, input_tokens, output_tokens, model, raw_response: raw }: ShownStep): string {
-  if (cost !== null) return SOURCES[cost_source ?? ''] ?? 'Priced';
-  if (input_tokens === null && output_tokens === null) return 'No model was called, so there is nothing to pay.';
-  const unpriced = raw?.costs?.find((part) => part.cost === null) ?? { model };
-  return `No price is known for ${unpriced.model ?? 'this model'}. Add it under pricing.models.`;
-}
-
-const PARTS = { answer: 'Answer', verifier: 'Verifier', grounding: 'Grounding' };
-
-/** One line per agent, where the step asked several. */
-const costParts = ({ raw_response: raw }: ShownStep, currency: string) =>
-  (raw?.costs ?? []).length < 2
-    ? []
-    : (raw?.costs ?? []).map(({ part, agent, cost, input_tokens, output_tokens }) => ({
-        label: `${PARTS[part]} by ${agent ?? 'unknown'}`,
-        value: `${count(input_tokens)} + ${count(output_tokens)} tokens, ${cost === null ? 'unpriced' : money(cost, currency)}`,
-      }));
-
-const costView = (step: ShownStep, currency: string) => ({
-  amount: step.cost === null ? '–' : money(step.cost, currency),
-  why: whyCost(step),
-  rows: [
-    { label: 'Input tokens', value: count(step.input_tokens) },
-    { label: 'Output tokens', value: count(step.output_tokens) },
-    { label: 'Model', value: step.model ?? '–' },
-    { label: 'Provider', value: step.provider ?? '–' },
-    { label: 'Attempts', value: String(step.attempts) },
-    ...costParts(step, currency),
-  ],
-});
 
 export interface PanelInput {
   run: ShownRun;

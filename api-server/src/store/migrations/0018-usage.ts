@@ -1,0 +1,8 @@
+import type { TableWords } from './table-words.ts';
+import { BACKFILL } from './usage-backfill.ts';
+
+/** Calls of a step without a price. The sums of older rows leave second opinions out, which `completeUsage` adds. */
+export const usage = ({ integer }: TableWords): readonly string[] => [
+  `ALTER TABLE step_executions ADD COLUMN unpriced_calls ${integer}`,
+  `INSERT INTO marks (name, value) SELECT '${BACKFILL}', max(seq) FROM runs HAVING max(seq) IS NOT NULL`,
+];
