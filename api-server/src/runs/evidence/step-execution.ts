@@ -157,12 +157,15 @@ export function endedStep(
     output: answer.output,
     rawResponse: rawOf(known ? facts.raw : row.rawResponse, {
       ...ending.raw,
-      // A row of an agent says what was used, also where that is nothing.
-      ...((row.executor === 'gateway' || row.executor === 'external') && { costs }),
+      ...costsOf(row, costs),
       ...(parts && { parts }),
     }),
   };
 }
+
+/** A row of an agent says what was used, also where that is nothing. */
+const costsOf = ({ executor }: StepExecution, costs: CostPart[]): Pick<RawResponse, 'costs'> =>
+  executor === 'gateway' || executor === 'external' ? { costs } : {};
 
 const rawOf = (asked: RawResponse | null, more: RawResponse): RawResponse | null =>
   asked === null && Object.keys(more).length === 0 ? null : { ...asked, ...more };

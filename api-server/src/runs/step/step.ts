@@ -6,7 +6,7 @@ import { overBudget } from '../state/budget.ts';
 import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
-import type { EndedStep, RawResponse, StepError, StepStatus, TrustReport } from '../state/model.ts';
+import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
@@ -69,20 +69,14 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
   await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  const begun: Begun = {
-    ...ctx,
-    row,
-    attempt,
-    iteration: 1,
-    costs: earlier?.rawResponse?.costs ?? [],
-    facts: null,
-    parts: [],
-    span,
-  };
+  const begun: Begun = { ...ctx, row, attempt, iteration: 1, costs: paidBefore(earlier), facts: null, parts: [], span };
   // A question to a person goes on while the service does not run.
   if (earlier && !prepared?.keepsTime) notePart(begun, 'before_restart', [at, deps.now()]);
   return begun;
 }
+
+/** Of failed attempts before a restart. */
+const paidBefore = (earlier: StepExecution | undefined) => earlier?.rawResponse?.costs ?? [];
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
   const at = now();
