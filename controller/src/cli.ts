@@ -21,6 +21,8 @@ export interface SyncOptions extends CommonOptions {
 
 export interface ManagerOptions extends CommonOptions {
   serviceConfigs: string[];
+  /** Whether the gateway's is among them. */
+  hasGatewayConfig: boolean;
   apiServerUrl: string | null;
   gatewayUrl: string | null;
   viewerTokenFile: string | null;
@@ -157,6 +159,7 @@ function managerCommand(values: Values): Command {
       ...urls,
       ...filesOf(values),
       serviceConfigs: [values['api-server-config'], values['gateway-config']].filter((file) => file !== undefined),
+      hasGatewayConfig: values['gateway-config'] !== undefined,
       leaderElect: elect === 'true',
     },
   };

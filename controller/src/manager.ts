@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createViews } from './observe/views.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
 import { nextStatus } from './status/next-status.ts';
+import { definedAgents, undefinedAgents } from './status/undefined-agents.ts';
 import { createStatusWriter, type StatusWriter, type Wanted } from './status/status-writer.ts';
 import type { Role, RoleDeps } from './sync.ts';
 import { watchWorld } from './watch-world.ts';
@@ -25,7 +26,10 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now: Date.now });
-  const plan = createMeasuredPlan(metrics, readOperator(options.serviceConfigs, cluster.namespace));
+  const plan = createMeasuredPlan(
+    metrics,
+    readOperator({ files: options.serviceConfigs, withGateway: options.hasGatewayConfig }, cluster.namespace),
+  );
   const views = createViews(options);
   const workloads = createAgentWorkloads(options, { log, cluster, metrics, changed: () => loop.mark() });
   const writer = createWriter(world, { log, cluster }, metrics);
@@ -35,7 +39,9 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     run: async () => {
       const objects = readyObjects();
       if (objects === null) return;
-      const verdicts = plan(objects);
+      const planned = plan(objects);
+      const agents = definedAgents(planned, views.of('Agent'));
+      const verdicts = planned.map((one) => ({ ...one, undefinedAgents: undefinedAgents(one, agents) }));
       workloads.want(verdicts);
       const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
       const wanted = verdicts.map((verdict) => ({

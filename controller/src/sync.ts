@@ -33,7 +33,10 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds, namespaces, now: Date.now });
-  const plan = createMeasuredPlan(metrics, readOperator(serviceConfigs, cluster.namespace));
+  const plan = createMeasuredPlan(
+    metrics,
+    readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace),
+  );
   const directory = await openManagedDirectory(dir, kinds, fileStep);
   let ready = false;
 

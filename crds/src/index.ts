@@ -1,4 +1,5 @@
 export * from './rpc/agent-run.ts';
+export { agentsOfPipeline } from './resolve/agent-rules.ts';
 export * from './kinds/agent.ts';
 export * from './language/answer.ts';
 export * from './language/compute-limit.ts';

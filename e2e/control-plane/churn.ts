@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KubeClient, pathOf, samplePipeline } from './kube-client.ts';
-import type { Seen } from './objects.ts';
+import { acceptedBody, type Seen } from './objects.ts';
 
 const NAMES = Array.from({ length: 14 }, (_, index) => `churn-${index}`);
 const BROKEN = [{ name: 'triage', executor: 'gateway', agent: 'sre-triage', prompt_template: '{{#if}}' }];
@@ -66,8 +66,8 @@ const isGood = ({ spec }: Seen) => (spec['steps'] as unknown[]).length > 1 && JS
 
 function wrongFile(object: Seen & { metadata: { name: string } }, directory: string): string[] {
   const { name } = object.metadata;
-  const accepted = object.status?.['lastAccepted'] as { description?: string } | undefined;
-  const expected = isGood(object) ? object.spec['description'] : accepted?.description;
+  const accepted = acceptedBody(object.status);
+  const expected = isGood(object) ? object.spec['description'] : accepted?.['description'];
   // No edition was ever accepted: an existing file may stay.
   if (expected === undefined) return [];
   const path = fileOf(directory, name);

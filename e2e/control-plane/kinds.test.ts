@@ -69,7 +69,7 @@ test('kubectl get shows stage, conditions and the last run', async () => {
   const patch = JSON.stringify({ status });
   await plane.kubectl(['patch', 'sbp', 'shown', '--subresource=status', '--type=merge', '-p', patch]);
   const [head = '', row = ''] = (await plane.kubectl(['get', 'sbp', 'shown', '-o', 'wide'])).split('\n');
-  expect(head.trim().split(/\s{2,}/)).toEqual(['NAME', 'STAGE', 'READY', 'SYNCED', 'LAST RUN', 'AGE', 'REASON']);
+  expect(head.trim().split(/\s{2,}/)).toEqual('NAME,STAGE,READY,SYNCED,LAST RUN,SUSPENDED,AGE,REASON'.split(','));
   expect(
     row
       .replace(/\b\d+[dhms]/g, 'T')

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { waitFor } from '../support/wait-for.ts';
 import type { ControlPlane } from './start-control-plane.ts';
 
@@ -72,4 +73,11 @@ export function objectsOf({ kubectl }: Pick<ControlPlane, 'kubectl'>): Objects {
       });
     },
   };
+}
+
+/** The body in `status.lastAccepted`. */
+export function acceptedBody(status: Seen['status']): Record<string, unknown> | undefined {
+  const { gzip } = (status?.['lastAccepted'] ?? {}) as { gzip?: string };
+  if (gzip === undefined) return undefined;
+  return JSON.parse(gunzipSync(Buffer.from(gzip, 'base64')).toString()) as Record<string, unknown>;
 }

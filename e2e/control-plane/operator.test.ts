@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { isReady, metricOf, startController } from './controllers.ts';
-import type { Objects } from './objects.ts';
+import { acceptedBody, type Objects } from './objects.ts';
 import { type Stack, startStack } from './stack.ts';
 import { startVerdicts, type Verdicts } from './verdicts.ts';
 
@@ -58,14 +58,28 @@ test('an applied pipeline becomes Ready, a webhook starts it, and the run is see
   expect(status).toMatchObject({
     observedGeneration: 1,
     contentHash: expect.stringMatching(/^[0-9a-f]{12}$/),
-    lastAccepted: { name: 'checkout', steps: [{ name: 'first', executor: 'gateway' }] },
+    lastAccepted: { hash: expect.stringMatching(/^[0-9a-f]{12}$/) },
     lastRun: { id: hook.body.run_id },
     replicas: [{ hash: status?.['contentHash'] }],
   });
+  expect(acceptedBody(status)).toMatchObject({ name: 'checkout', steps: [{ name: 'first', executor: 'gateway' }] });
   const [, row = ''] = (await stack.plane.kubectl(['get', 'sbp', 'checkout'])).split('\n');
   expect(row.split(/\s{2,}/).slice(1, 4)).toEqual(['production', 'True', 'True']);
   await waitFor(async () => (await events('checkout')).length > 0, { what: 'the event', ...PATIENCE });
   expect(await events('checkout')).toEqual(['Normal Ready']);
+});
+
+test('kubectl shows that a pipeline is suspended, and an event which key was edited', async () => {
+  const steps = [{ name: 'first', use: 'triage' }];
+  await objects.apply('Pipeline', 'paused', { steps });
+  await objects.becomes('Pipeline paused', 'Ready', 'True Ready');
+  await objects.apply('Pipeline', 'paused', { steps, suspend: true });
+  await waitFor(async () => (await events('paused')).includes('Normal Changed'), { what: 'the event', ...PATIENCE });
+  const [head = '', row = ''] = (await stack.plane.kubectl(['get', 'sbp', 'paused'])).split('\n');
+  expect(row.slice(head.indexOf('SUSPENDED')).trim()).toMatch(/^true\b/);
+  expect(await stack.plane.kubectl(['describe', 'sbp', 'paused'])).toContain(
+    'a new edition was accepted: suspend changed',
+  );
 });
 
 test('an agent says its version and the tools that its servers have', async () => {

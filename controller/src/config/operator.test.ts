@@ -18,7 +18,7 @@ test('what both services allow is one operator, and a silent file takes nothing 
     'gateway.yaml',
     'providers: { demo: { type: demo } }\nmcp_servers: { box: { command: node }, kube: { image: tools, port: 80 } }\n',
   );
-  expect(readOperator([apiServer, gateway], 'ops')).toEqual({
+  expect(readOperator({ files: [apiServer, gateway], withGateway: true }, 'ops')).toEqual({
     allow_shell_checks: true,
     pipeline_env: ['REPORT_URL'],
     providers: ['demo'],
@@ -30,20 +30,31 @@ test('what both services allow is one operator, and a silent file takes nothing 
 test('the rules of namespaces come from the api-server’s file, the namespace of the release from the account', () => {
   const apiServer = file('tenancy.yaml', 'tenancy: { open: true, namespaces: { shop: { agents: [a] } } }\n');
   const gateway = file('plain.yaml', 'providers: {}\n');
-  expect(readOperator([apiServer, gateway], 'ops')?.tenancy).toEqual({
+  expect(readOperator({ files: [apiServer, gateway], withGateway: true }, 'ops')?.tenancy).toEqual({
     open: true,
     namespaces: { shop: { agents: ['a'] } },
     home: 'ops',
   });
 });
 
+test('a gateway that names no providers and no tool servers has the scripted provider and no server', () => {
+  const empty = file('empty.yaml', 'agents_dir: agents\n');
+  const known = { providers: ['demo'], mcp_servers: {} };
+  expect(readOperator({ files: [empty], withGateway: true }, 'ops')).toMatchObject(known);
+  const none = file('none.yaml', 'providers: {}\nmcp_servers:\n');
+  expect(readOperator({ files: [none], withGateway: true }, 'ops')).toMatchObject(known);
+  expect(readOperator({ files: [empty], withGateway: false }, 'ops')).toEqual({
+    tenancy: { open: false, namespaces: {}, home: 'ops' },
+  });
+});
+
 test('without a file nothing is known of what is allowed', () => {
-  expect(readOperator([], 'ops')).toBeUndefined();
+  expect(readOperator({ files: [], withGateway: false }, 'ops')).toBeUndefined();
 });
 
 test.each([
   ['broken.yaml', 'security: [', 'broken.yaml'],
   ['wrong.yaml', 'security: { allow_shell_checks: "yes" }', 'security.allow_shell_checks'],
 ])('%s ends the start with its name', (name, text, expected) => {
-  expect(() => readOperator([file(name, text)], 'ops')).toThrow(expected);
+  expect(() => readOperator({ files: [file(name, text)], withGateway: false }, 'ops')).toThrow(expected);
 });

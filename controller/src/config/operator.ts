@@ -17,14 +17,22 @@ const Relevant = z.looseObject({
   mcp_servers: z.record(z.string(), z.looseObject({})).nullish(),
 });
 
+export interface OperatorFiles {
+  /** Configuration files of one or both services. */
+  files: readonly string[];
+  /** Whether the gateway's is among them: what it leaves out has the gateway's defaults. */
+  withGateway: boolean;
+}
+
 /**
- * What the operator allows, from the configuration files of one or both services; undefined where none is given. `home` is the
- * namespace of the release. Throws with the file's name.
+ * What the operator allows; undefined where no file is given. `home` is the namespace of the release. Throws with the
+ * file's name.
  */
-export function readOperator(files: readonly string[], home: string): Operator | undefined {
+export function readOperator({ files, withGateway }: OperatorFiles, home: string): Operator | undefined {
   if (files.length === 0) return undefined;
   const { tenancy, ...read } = files.map(readOne).reduce((all, one) => ({ ...all, ...one }), {});
-  return { ...read, tenancy: { ...Tenancy.parse(tenancy ?? {}), home } };
+  const defaults = withGateway ? { providers: ['demo'], mcp_servers: {} } : {};
+  return { ...defaults, ...read, tenancy: { ...Tenancy.parse(tenancy ?? {}), home } };
 }
 
 /** `tenancy` as written; `readOperator` adds what the file cannot know. */
@@ -41,7 +49,8 @@ function readOne(file: string): Read {
     template_sandbox,
     pipeline_env,
     tenancy: tenancy ?? undefined,
-    providers: providers ? Object.keys(providers) : undefined,
+    // A gateway without any provider uses the scripted one.
+    providers: providers && Object.keys(providers).length > 0 ? Object.keys(providers) : undefined,
     mcp_servers: servers ? serverKinds(servers) : undefined,
   });
 }

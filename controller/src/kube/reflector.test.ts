@@ -40,6 +40,7 @@ function start(lists: KubeAnswer[], streams: WatchCall[]) {
   const store = createScopeStore(Date.now);
   const asked: string[] = [];
   const restarts: string[] = [];
+  const messages: string[] = [];
   const held: { reason: string; names: string[] }[] = [];
   const names = () =>
     store
@@ -67,8 +68,9 @@ function start(lists: KubeAnswer[], streams: WatchCall[]) {
       },
       store,
       changed: () => undefined,
-      restarted: (reason) => {
+      restarted: (reason, message) => {
         restarts.push(reason);
+        messages.push(message);
         held.push({ reason, names: names() });
       },
       random: () => 0,
@@ -88,6 +90,7 @@ function start(lists: KubeAnswer[], streams: WatchCall[]) {
     store,
     asked,
     restarts,
+    messages,
     stop,
   };
 }
@@ -137,6 +140,16 @@ test.each([403, 404, 0, 500])('lists that answer %i take nothing away, and are t
   const { names, restarts, stop } = start([list('7', [item('a', '3')]), failure(status)], [refused(410)]);
   await eventually(() => expect(restarts.filter((reason) => reason === 'failed').length).toBeGreaterThan(1));
   expect(names()).toEqual(['a']);
+  await stop();
+});
+
+test('a server without the custom resources is said to lack their chart', async () => {
+  const { messages, stop } = start([failure(404)], []);
+  await eventually(() =>
+    expect(messages).toContain(
+      'answered 404: the server does not know the kind Pipeline; install the chart signalbox-crds, or apply config/crd',
+    ),
+  );
   await stop();
 });
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DefinitionKind } from '@signalbox/crds';
 import { type CustomObject, GROUP, PLURALS, toCustomObject, VERSION } from '../objects/custom-object.ts';
+import type { Refusal } from './answer.ts';
 import type { Cluster } from './cluster.ts';
 import { type ListCall, listAll } from './list.ts';
 import type { WatchCall, WatchEvent } from './watch.ts';
@@ -37,6 +38,8 @@ export interface Collection<Item> {
   path: string;
   list: ListCall;
   labelSelector?: string;
+  /** What to do where the server does not know the collection. */
+  ifUnknown?: string;
   /** Null for an object that is not of this kind. */
   read(item: unknown): Item | null;
 }
@@ -67,6 +70,7 @@ export function collectionOf(
       namespace === null
         ? custom.listClusterCustomObject({ ...about, ...page }, options)
         : custom.listNamespacedCustomObject({ ...about, namespace, ...page }, options),
+    ifUnknown: `the server does not know the kind ${kind}; install the chart signalbox-crds, or apply config/crd`,
     read: (item) => toCustomObject(kind, item),
   };
 }
@@ -106,7 +110,7 @@ async function listAndWatch<Item extends { uid: string }>(
   signal: AbortSignal,
 ): Promise<Ended> {
   const listed = await listOnce(deps, collection, signal);
-  if (!listed.ok) return { listed: false, reason: 'failed', message: listed.message };
+  if (!listed.ok) return { listed: false, reason: 'failed', message: messageOf(listed, collection) };
   const deadline = createDeadline(deps);
   try {
     return {
@@ -123,13 +127,16 @@ async function listOnce<Item extends { uid: string }>(
   { store, changed }: ReflectorDeps<Item>,
   collection: Collection<Item>,
   signal: AbortSignal,
-): Promise<{ ok: true; resourceVersion: string } | { ok: false; message: string }> {
+): Promise<{ ok: true; resourceVersion: string } | Refusal> {
   const listed = await listAll(collection, signal);
   if (!listed.ok) return listed;
   store.replace(listed.items.flatMap((item) => collection.read(item) ?? []));
   changed();
   return { ok: true, resourceVersion: listed.resourceVersion };
 }
+
+const messageOf = ({ status, message }: Refusal, { ifUnknown }: { ifUnknown?: string }): string =>
+  status === 404 && ifUnknown !== undefined ? `${message}: ${ifUnknown}` : message;
 
 interface Watching {
   from: string;

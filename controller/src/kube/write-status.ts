@@ -7,6 +7,7 @@ import {
   toCustomObject,
   VERSION,
 } from '../objects/custom-object.ts';
+import { packBody } from '../objects/packed-body.ts';
 import { answerOf, JSON_PATCH, type KubeAnswer, type Refusal } from './answer.ts';
 import { type Cluster, FIELD_MANAGER } from './cluster.ts';
 
@@ -18,9 +19,10 @@ export async function writeStatus(
   { kind, namespace, name, uid }: CustomObject,
   status: ObjectStatus,
 ): Promise<StatusWritten> {
+  const { lastAccepted } = status;
   const body = [
     { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'add', path: '/status', value: status },
+    { op: 'add', path: '/status', value: lastAccepted ? { ...status, lastAccepted: packBody(lastAccepted) } : status },
   ];
   const object = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
   const answer = await answerOf(

@@ -1,5 +1,6 @@
 import { Condition, type DefinitionKind } from '@signalbox/crds';
 import { z } from 'zod';
+import { unpackBody } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
@@ -34,7 +35,7 @@ export type Replica = z.infer<typeof Replica>;
 const ObjectStatus = z.looseObject({
   observedGeneration: z.number().optional(),
   contentHash: z.string().optional(),
-  lastAccepted: z.record(z.string(), z.unknown()).optional(),
+  lastAccepted: z.record(z.string(), z.unknown()).transform(unpackBody).optional(),
   conditions: z.array(Condition).default([]),
   replicas: z.array(Replica).default([]),
 });

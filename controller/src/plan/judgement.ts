@@ -21,7 +21,7 @@ export function judge(problems: readonly Problem[], accepted: boolean, served: b
     ? 'The last accepted definition is served meanwhile.'
     : 'No earlier definition was accepted, so nothing new is served.';
   const first = errors.find(({ reason }) => reason === 'missing_step') ?? errors[0];
-  return { accepted, reason: REASONS[first?.reason ?? 'invalid'], message: `${listed(errors)}. ${meanwhile}` };
+  return { accepted, reason: reasonOf(first?.reason ?? 'invalid'), message: `${listed(errors)}. ${meanwhile}` };
 }
 
 /** Objects that were applied together have the same age: the API server counts in seconds. */
@@ -34,27 +34,34 @@ export function conflict(name: string, object: CustomObject, owner: CustomObject
   };
 }
 
-const REASONS: Readonly<Record<ProblemReason, string>> = {
+/** What only warns never refuses an object, so it has no reason of its own. */
+type Refusing = Exclude<
+  ProblemReason,
+  'unknown_agent' | 'shell_not_allowed' | 'env_not_allowed' | 'no_effect' | 'unknown_name'
+>;
+
+const REASONS: Readonly<Record<Refusing, string>> = {
   invalid: 'Invalid',
   syntax: 'Invalid',
   too_large: 'TooLarge',
   missing_step: 'MissingStep',
   missing_pipeline: 'MissingPipeline',
-  unknown_agent: 'UnknownAgent',
   unknown_provider: 'UnknownProvider',
   unknown_server: 'UnknownServer',
   name_conflict: 'NameConflict',
   cycle: 'Cycle',
   too_deep: 'TooDeep',
-  shell_not_allowed: 'ShellNotAllowed',
-  env_not_allowed: 'EnvNotAllowed',
   not_allowed: 'NotAllowed',
-  no_effect: 'NoEffect',
-  unknown_name: 'UnknownName',
 };
 
+const reasonOf = (reason: ProblemReason): string =>
+  Object.entries(REASONS).find(([known]) => known === reason)?.[1] ?? REASONS.invalid;
+
+/** The message of an object without any warning. */
+export const VALID = 'the spec is valid';
+
 function withWarnings(problems: readonly Problem[]): string {
-  return problems.length === 0 ? 'the spec is valid' : `the spec is valid; ${listed(problems)}`;
+  return problems.length === 0 ? VALID : `${VALID}; ${listed(problems)}`;
 }
 
 /** `spec.steps.0.use: library step "x" does not exist; …`, a few of them. */

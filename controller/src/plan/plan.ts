@@ -33,6 +33,8 @@ export interface Verdict extends Judgement {
   served: Served | null;
   /** Its name belongs to an older object, so none of its files may stay. */
   lostName: boolean;
+  /** Agents that a pipeline calls and that nobody defines, where that is known. */
+  undefinedAgents?: readonly string[];
 }
 
 /**

@@ -4,8 +4,11 @@ import { plan, type Verdict } from '../plan/plan.ts';
 import { objectOf } from '../testing/objects.ts';
 import { conditionsOf } from './conditions.ts';
 import { nextStatus, sameStatus, transitions } from './next-status.ts';
+import { definedAgents, undefinedAgents } from './undefined-agents.ts';
 
 const NOW = '2026-05-01T10:00:00Z';
+type Conditions = Parameters<typeof transitions>[0]['conditions'];
+const between = (before: Conditions, after: Conditions) => transitions({ conditions: before }, { conditions: after });
 const verdictOf = (input: Parameters<typeof objectOf>[0] = {}): Verdict => plan([objectOf(input)], undefined)[0]!;
 const sound = verdictOf();
 const hash = sound.served!.hash;
@@ -112,21 +115,21 @@ test('what was accepted last outlives a spec that is bad', () => {
 test('events are told of turns only', () => {
   const ready = nextStatus(sound, asked(replica('a', hash)), NOW).conditions;
   const bad = nextStatus(verdictOf({ spec: { steps: [] } }), asked(replica('a', null)), NOW).conditions;
-  expect(transitions([], ready)).toEqual([]);
-  expect(transitions(ready, ready)).toEqual([]);
+  expect(between([], ready)).toEqual([]);
+  expect(between(ready, ready)).toEqual([]);
   const loading = nextStatus(sound, asked(replica('a', null)), NOW).conditions;
-  expect(transitions([], loading)).toEqual([]);
-  expect(transitions(loading, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
-  expect(transitions([], bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
-  expect(transitions(ready, bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
-  expect(transitions(bad, ready).map(({ reason }) => reason)).toEqual(['Accepted', 'Ready']);
+  expect(between([], loading)).toEqual([]);
+  expect(between(loading, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
+  expect(between([], bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
+  expect(between(ready, bad)).toMatchObject([{ type: 'Warning', reason: 'Invalid' }]);
+  expect(between(bad, ready).map(({ reason }) => reason)).toEqual(['Accepted', 'Ready']);
 });
 
 test('what passes by itself is no event, and what comes of it is', () => {
   const loading = nextStatus(sound, asked(replica('a', null)), NOW).conditions;
   const refused = nextStatus(sound, asked(replica('a', null, 'no such agent')), NOW).conditions;
-  expect(transitions(loading, refused)).toMatchObject([{ type: 'Warning', reason: 'LoadError' }]);
-  expect(transitions(refused, loading)).toEqual([]);
+  expect(between(loading, refused)).toMatchObject([{ type: 'Warning', reason: 'LoadError' }]);
+  expect(between(refused, loading)).toEqual([]);
 
   const view = asked(replica('a', hash));
   const pods = (status: 'True' | 'False', reason: string) =>
@@ -136,11 +139,11 @@ test('what passes by itself is no event, and what comes of it is', () => {
     pods('False', 'DeploymentUnavailable'),
     pods('True', 'Available'),
   ];
-  expect(transitions([], starting)).toEqual([]);
-  expect(transitions(loading, starting)).toEqual([]);
-  expect(transitions(ready, starting)).toEqual([]);
-  expect(transitions(starting, failed)).toMatchObject([{ type: 'Warning', reason: 'DeploymentUnavailable' }]);
-  expect(transitions(starting, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
+  expect(between([], starting)).toEqual([]);
+  expect(between(loading, starting)).toEqual([]);
+  expect(between(ready, starting)).toEqual([]);
+  expect(between(starting, failed)).toMatchObject([{ type: 'Warning', reason: 'DeploymentUnavailable' }]);
+  expect(between(starting, ready)).toMatchObject([{ type: 'Normal', reason: 'Ready' }]);
 });
 
 const GATED = { 'signalbox.dev/readiness-gate': 'enforce' };
@@ -276,5 +279,47 @@ test('without the annotation there is no such condition, and with it Ready does 
   expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' });
   const status = nextStatus(verdictOf({ annotations: NAMED }), bad, NOW);
   expect(status.conditions.find(({ type }) => type === 'RegressionFree')).toMatchObject({ status: 'False' });
-  expect(transitions([], status.conditions).map(({ reason }) => reason)).not.toContain('Regressed');
+  expect(between([], status.conditions).map(({ reason }) => reason)).not.toContain('Regressed');
+});
+
+test('an event says which keys of an accepted spec changed, and what the rules warn of since', () => {
+  const steps = (prompt: string) => [{ name: 'look', executor: 'gateway', agent: 'helper', prompt_template: prompt }];
+  const first = nextStatus(verdictOf({ spec: { steps: steps('Look at {{summary}}') } }), { asked: false }, NOW);
+  const edited = verdictOf({ spec: { tags: ['a'], steps: steps('Look at {{sumary}}') }, status: first });
+  const second = nextStatus(edited, { asked: false }, NOW);
+  expect(transitions(first, second)).toEqual([
+    { type: 'Normal', reason: 'Changed', message: 'a new edition was accepted: steps.0.prompt_template, tags changed' },
+    {
+      type: 'Warning',
+      reason: 'AcceptedWithWarnings',
+      message: expect.stringContaining('spec.steps.0.prompt_template: "sumary" is no known name') as string,
+    },
+  ]);
+  expect(transitions(second, nextStatus({ ...edited }, { asked: false }, NOW))).toEqual([]);
+  const broken = nextStatus(verdictOf({ spec: { steps: 1 }, status: second }), { asked: false }, NOW);
+  expect(transitions(second, broken)).toMatchObject([
+    {
+      reason: 'Invalid',
+      message: expect.stringMatching(/^Accepted was True \(Accepted\) and is False: spec\.steps: /),
+    },
+  ]);
+});
+
+test('a pipeline that calls an agent which nobody defines says so in its conditions', () => {
+  const gateway = (...names: string[]): ServiceView => ({
+    asked: true,
+    failed: [],
+    replicas: [{ ...replica('g', null), hashes: new Map(names.map((name) => [keyOf('Agent', name), 'v'])) }],
+  });
+  const judged = (view: ServiceView) => {
+    const verdicts = plan([objectOf(), objectOf({ kind: 'Agent', name: 'other' })], undefined);
+    const verdict = verdicts.find(({ object }) => object.kind === 'Pipeline')!;
+    const missing = undefinedAgents(verdict, definedAgents(verdicts, view));
+    const ready = conditionsOf({ ...verdict, undefinedAgents: missing }, asked(replica('a', hash)));
+    return ready.find(({ type }) => type === 'Ready')?.message;
+  };
+  expect(judged(gateway('other'))).toContain('with a warning: no agent "helper" is defined, so its step fails');
+  // From the gateway's own folder.
+  expect(judged(gateway('helper'))).not.toContain('warning');
+  expect(judged({ asked: false })).not.toContain('warning');
 });

@@ -65,8 +65,10 @@ function readyOf(parts: readonly Outcome[], warning: string | undefined): Outcom
 }
 
 /** A warning of a replica that serves the object, such as a model whose provider has no key. */
-function warningOf({ object, served }: Verdict, view: ServiceView): string | undefined {
+function warningOf({ object, served, undefinedAgents = [] }: Verdict, view: ServiceView): string | undefined {
   if (!served || !view.asked) return undefined;
+  const [agent] = undefinedAgents;
+  if (agent !== undefined) return `no agent "${agent}" is defined, so its step fails`;
   const key = keyOf(object.kind, served.name);
   return view.replicas.find(({ warnings }) => warnings.has(key))?.warnings.get(key);
 }

@@ -2,8 +2,10 @@ import { canonicalJson, type Condition } from '@signalbox/crds';
 import type { ObjectStatus } from '../objects/custom-object.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
+import { VALID } from '../plan/judgement.ts';
 import { nextPromoted } from '../plan/readiness-gate.ts';
 import type { WorkloadState } from '../workloads/readiness.ts';
+import { changedKeys } from './changed-keys.ts';
 import { conditionsOf, timed } from './conditions.ts';
 
 /** The wanted status of an object. Pure; equal to the present status where nothing changed. */
@@ -80,25 +82,43 @@ const REPORTED = ['Accepted', 'Ready'];
 /** These states pass without help: the service is about to load the file, the pods start. */
 const PASSING: ReadonlySet<string | undefined> = new Set(['OutOfDate', 'Starting']);
 
+/** Events of a change of status: what was edited, what the rules warn of since, and conditions that turned. */
+export const transitions = (before: Before, after: Before): Transition[] => [
+  ...edited(before.lastAccepted, after.lastAccepted),
+  ...warned(before.conditions, after.conditions),
+  ...turns(before.conditions, after.conditions),
+];
+
+type Before = Pick<ObjectStatus, 'conditions' | 'lastAccepted'>;
+
+function edited(before: ObjectStatus['lastAccepted'], after: ObjectStatus['lastAccepted']): Transition[] {
+  const keys = before && after ? changedKeys(before, after) : '';
+  return keys === ''
+    ? []
+    : [{ type: 'Normal', reason: 'Changed', message: `a new edition was accepted: ${keys} changed` }];
+}
+
+function warned(before: readonly Condition[], after: readonly Condition[]): Transition[] {
+  const [was, is] = [before, after].map((conditions) => conditions.find(({ type }) => type === 'Accepted'));
+  if (is?.status !== 'True' || is.message === VALID || is.message === was?.message) return [];
+  return [{ type: 'Warning', reason: 'AcceptedWithWarnings', message: is.message ?? '' }];
+}
+
 /**
- * Events of a change of status: where Accepted or Ready turned, was not there and is False from the beginning, or is False
- * after something that should have passed.
+ * Where Accepted or Ready turned, was not there and is False from the beginning, or is False after something that should
+ * have passed.
  */
-export function transitions(before: readonly Condition[], after: readonly Condition[]): Transition[] {
+function turns(before: readonly Condition[], after: readonly Condition[]): Transition[] {
   const refused = after.some(({ type, status }) => type === 'Accepted' && status === 'False');
   return after
     .filter(({ type, reason }) => REPORTED.includes(type) && !PASSING.has(reason) && !(refused && type === 'Ready'))
-    .filter((condition) =>
-      turned(
-        before.find(({ type }) => type === condition.type),
-        condition,
-      ),
-    )
-    .map(({ status, reason = '', message = '' }) => ({
-      type: status === 'True' ? 'Normal' : 'Warning',
-      reason,
-      message,
-    }));
+    .flatMap((condition): Transition[] => {
+      const was = before.find(({ type }) => type === condition.type);
+      if (!turned(was, condition)) return [];
+      const { type, status, reason = '', message = '' } = condition;
+      const since = was ? `${type} was ${was.status} (${was.reason}) and is ${status}: ` : '';
+      return [{ type: status === 'True' ? 'Normal' : 'Warning', reason, message: `${since}${message}` }];
+    });
 }
 
 function turned(before: Condition | undefined, { status }: Condition): boolean {

@@ -31,8 +31,7 @@ export function createStatusWriter({ write, record, now, random }: WriterDeps): 
   const writeOne = async ({ object, status }: Wanted): Promise<void> => {
     if (await write(object, status)) {
       failures.delete(object.uid);
-      for (const transition of transitions(object.status.conditions, status.conditions))
-        await record(object, transition);
+      for (const transition of transitions(object.status, status)) await record(object, transition);
       return;
     }
     const count = (failures.get(object.uid)?.count ?? 0) + 1;

@@ -8,7 +8,7 @@ export const VERSION = 'v1alpha1';
 
 interface Column {
   name: string;
-  type: 'string' | 'date' | 'integer';
+  type: 'string' | 'date' | 'integer' | 'boolean';
   jsonPath: string;
   description?: string;
   priority?: number;
@@ -54,6 +54,7 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
       condition('Ready'),
       condition('Synced'),
       { name: 'Last run', type: 'date', jsonPath: '.status.lastRun.triggeredAt' },
+      { name: 'Suspended', type: 'boolean', jsonPath: '.spec.suspend' },
       age,
       reason,
     ],

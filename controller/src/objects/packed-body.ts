@@ -1,0 +1,31 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { contentHash } from '@signalbox/crds';
+
+type Body = Record<string, unknown>;
+
+/** A body as it stands in a status: two lines that people can skip, where its text would fill screens. */
+export interface PackedBody {
+  hash: string;
+  /** The JSON, compressed, in base64. */
+  gzip: string;
+}
+
+/** A definition holds at most 256 KiB of YAML; expanded, it stays below this. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export const packBody = (body: Body): PackedBody => ({
+  hash: contentHash(body),
+  gzip: gzipSync(JSON.stringify(body)).toString('base64'),
+});
+
+/** Also takes a body as earlier versions wrote it; undefined where it cannot be read. */
+export function unpackBody(written: Body): Body | undefined {
+  const { gzip } = written;
+  if (typeof gzip !== 'string') return written;
+  try {
+    const text = gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_BYTES }).toString();
+    return JSON.parse(text) as Body;
+  } catch {
+    return undefined;
+  }
+}
