@@ -23,8 +23,12 @@ export interface AuditLog {
   list(query: AuditQuery): Promise<AuditPage>;
 }
 
-export const createAuditLog = ({ db }: Pick<Database, 'db'>): AuditLog => ({
+/** How long the search of the log may take; it is long after years, so it is read beside the event loop. */
+const LIST_MS = 30_000;
+
+export const createAuditLog = ({ reader }: Pick<Database, 'reader'>): AuditLog => ({
   list: async ({ limit, offset, target_type: targetType, ...filter }) => {
+    const db = reader(AbortSignal.timeout(LIST_MS));
     const { rows, total } = await listAudit(db, { ...filter, targetType }, { limit, offset });
     return { rows: rows.map(auditView), limit, offset, total };
   },
