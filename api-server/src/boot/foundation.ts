@@ -1,5 +1,5 @@
-import { createCompute } from '@signalbox/crds/process/compute';
-import { createRegistry } from '../definitions/registry.ts';
+import { type Compute, createCompute } from '@signalbox/crds/process/compute';
+import { createRegistry, type RegistryOptions } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
 import { createTenants } from '../definitions/tenants.ts';
 import type { Tracing } from '../observability/otel.ts';
@@ -29,11 +29,12 @@ export async function layFoundation(options: ServiceOptions) {
   const { log } = logs;
   const opened = await openDatabase({ ...config.database, now, log, synchronous, fenced: !failpoints.unfenced });
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
-  const own = await createRegistry({ ...registryOptions(config), now });
+  const groupOf = (pipeline: string): string => tenants.namespaceOf(pipeline);
+  const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf });
+  const own = await createRegistry({ ...registryOptions(config), now, judgeSchema: judgeSchemaIn(compute) });
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
   const tenants = createTenants(config.tenancy, registry.current);
-  const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf: tenants.namespaceOf });
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
@@ -60,6 +61,14 @@ export async function layFoundation(options: ServiceOptions) {
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
     /** `leads`: this process is the leader, which does the jobs that only one replica may do. */
     state: { accepting: true, leads: !('url' in config.database) },
+  };
+}
+
+/** A thread that is late is no reason to refuse a definition: its schema, whose size is bounded, is compiled in place then. */
+function judgeSchemaIn(compute: Compute): NonNullable<RegistryOptions['judgeSchema']> {
+  return async (schema, share) => {
+    const verdict = await compute.inThread({ kind: 'schema', schema: JSON.stringify(schema) }, { run: null, share });
+    return 'reason' in verdict ? null : verdict;
   };
 }
 

@@ -14,8 +14,8 @@ export interface Plan {
 type Tried = { candidate: Candidate; refusal: Extract<Refusal, { kind: 'invalid' | 'breaks' }> | null };
 
 /** Validates an edit without writing; `refusal` is the reason why a write is refused. `judgeShell`: also refuse its shell checks. */
-export function tried(turn: Turn, edit: Edit, judgeShell = true): Tried {
-  const candidate = tryEdit(turn, edit);
+export async function tried(turn: Turn, edit: Edit, judgeShell = true): Promise<Tried> {
+  const candidate = await tryEdit(turn, edit);
   const errors = [...candidate.errors, ...(judgeShell ? forbiddenShell(candidate, edit) : [])];
   if (errors.length > 0) return { candidate, refusal: { kind: 'invalid', errors } };
   const { breaks } = candidate;
@@ -32,7 +32,7 @@ export async function carryOut(
   const { edit, outcome, prior } = plan;
   const { name } = edit;
   // Existing shell checks are no reason to refuse to suspend a pipeline.
-  const { candidate, refusal } = tried(turn, edit, outcome === 'created' || outcome === 'updated');
+  const { candidate, refusal } = await tried(turn, edit, outcome === 'created' || outcome === 'updated');
   if (refusal) return refuse(name, refusal);
   const staged = await attempt(() => stage(files, edit));
   if (!staged.ok) return refuse(name, staged.refusal);

@@ -1,17 +1,21 @@
-import { AppError, createResolveMemo } from '@signalbox/crds';
+import { AppError, createResolveMemo, resolveSet, resolveSetInTurns, type SchemaVerdict } from '@signalbox/crds';
+import { setImmediate } from 'node:timers/promises';
 import { sweepTemporary } from './definition-files.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
 import type { KnownTexts } from './read-folder.ts';
-import { isError, resolveRead, type ResolveOptions } from './resolve-read.ts';
+import { isError, type Resolve, resolveRead, type ResolveOptions } from './resolve-read.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {}
+export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {
+  /** Whether a schema of the named definition can be compiled, judged in a thread; null where that did not work out. */
+  judgeSchema?(schema: object, definition: string): Promise<SchemaVerdict | null>;
+}
 
 /** The input of one change: the folders as they are now, and a way to resolve edited ones. */
 export interface Turn {
   read: Read;
   before: Snapshot;
-  tryOut(read: Read): Snapshot;
+  tryOut(read: Read): Promise<Snapshot>;
 }
 
 /** The result of a change: `adopt` is the new content of the folders, null where nothing changed. */
@@ -41,11 +45,15 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   for (const folder of [options.pipelineDir, options.stepDir]) {
     if (folder !== null) await sweepTemporary(folder, options.now());
   }
-  const load = async () => {
+  const judge = given.judgeSchema ?? (() => Promise.resolve(null));
+  const resolved = (read: Read, resolve: Resolve = inTurns) => resolveRead({ ...options, resolve }, read, lastGood);
+  const inTurns: Resolve = (input, memo) => resolveSetInTurns(input, memo, { rest: setImmediate, judge });
+  const load = async (resolve?: Resolve) => {
     const read = await readAll(options, texts);
-    return { read, snapshot: resolveRead(options, read, lastGood) };
+    return { read, snapshot: await resolved(read, resolve) };
   };
-  let known = await load();
+  // Nobody waits for an answer yet.
+  let known = await load((input, memo) => Promise.resolve(resolveSet(input, memo)));
   const adopt = (next: typeof known) => {
     remember(next.snapshot, next.read, lastGood);
     known = next;
@@ -55,8 +63,8 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     const read = await readAll(options, texts).catch((cause: unknown) => {
       throw new AppError('unavailable', 'the definitions cannot be read; nothing was changed', { cause });
     });
-    const before = sameRead(read, known.read) ? known.snapshot : resolveRead(options, read, lastGood);
-    return { read, before, tryOut: (candidate) => resolveRead(options, candidate, lastGood) };
+    const before = sameRead(read, known.read) ? known.snapshot : await resolved(read);
+    return { read, before, tryOut: (candidate) => resolved(candidate) };
   };
   const inTurn = createTurns();
   return {

@@ -1,12 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   compileMatch,
   contentHash,
-  resolveSet,
   type ResolveMemo,
   type Operator,
   type Problem,
   type ResolvedPipeline,
   type ResolvedSet,
+  type SetInput,
   type Source,
 } from '@signalbox/crds';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
@@ -28,13 +29,24 @@ export interface ResolveOptions {
   now(): number;
 }
 
+/** How definitions are resolved: at once at the start, in turns while the service answers. */
+export type Resolve = (input: SetInput, memo: ResolveMemo) => Promise<ResolvedSet>;
+
 export const isError = ({ severity }: Problem): boolean => severity === 'error';
 
 /** Resolves the definitions; where a file has errors, once more with its last valid text. */
-export function resolveRead(options: ResolveOptions, read: Read, lastGood: ReadonlyMap<string, string>): Snapshot {
+export async function resolveRead(
+  options: ResolveOptions & { resolve: Resolve },
+  read: Read,
+  lastGood: ReadonlyMap<string, string>,
+): Promise<Snapshot> {
+  const { resolve } = options;
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
-  const first = checked(resolveSet({ pipelines: read.pipelines, steps: read.steps, operator }, options.memo), options);
+  const first = checked(
+    await resolve({ pipelines: read.pipelines, steps: read.steps, operator }, options.memo),
+    options,
+  );
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
   const problems = [...read.problems, ...first.problems];
   if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, { read, problems }, options);
@@ -43,7 +55,7 @@ export function resolveRead(options: ResolveOptions, read: Read, lastGood: Reado
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
     );
   const second = checked(
-    resolveSet({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator }, options.memo),
+    await resolve({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator }, options.memo),
     options,
   );
   return toSnapshot(second, { read, problems }, options);
@@ -64,17 +76,17 @@ function unpricedBudget({ name, file, config }: ResolvedPipeline): Problem[] {
   return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
 }
 
-function toSnapshot(
+async function toSnapshot(
   set: ResolvedSet,
   { read, problems }: { read: Read; problems: Problem[] },
   { now, memo, shownFrom = '/' }: ResolveOptions,
-): Snapshot {
+): Promise<Snapshot> {
   const files = [...read.pipelines, ...read.steps].map(({ file }) => file);
-  const pipelines = set.pipelines.map((pipeline): LoadedPipeline => ({
-    ...pipeline,
-    match: matcherOf(pipeline, memo),
-    ...admissionOf(pipeline, memo),
-  }));
+  const pipelines: LoadedPipeline[] = [];
+  for (const pipeline of set.pipelines) {
+    if (hasNewMatch(pipeline, memo)) await setImmediate();
+    pipelines.push({ ...pipeline, match: matcherOf(pipeline, memo), ...admissionOf(pipeline, memo) });
+  }
   const hashes = [...pipelines, ...set.steps].map(({ name, hash }) => `${name}:${hash}`);
   return {
     pipelines,
@@ -94,18 +106,25 @@ function admissionOf({ standing }: ResolvedPipeline, memo: ResolveMemo): Pick<Lo
   if (!admitted) return { admits: () => false };
   const match = tenant?.match;
   if (match === undefined) return {};
-  const isCurrent = (known: { match: unknown }) => known.match === match;
-  const { compiled } = memo.recall(`namespace ${namespace}`, isCurrent, () => ({
+  const { compiled } = memo.recall(`namespace ${namespace}`, isSame(match), () => ({
     match,
     compiled: compileMatch(match),
   }));
   return { admits: compiled.matches };
 }
 
+const matchOf = ({ config }: ResolvedPipeline) => config.trigger?.match;
+const matchKey = ({ file }: ResolvedPipeline) => `match ${file}`;
+const isSame = (match: unknown) => (known: { match: unknown }) => known.match === match;
+
+/** To compile it may take a tenth of a second. */
+const hasNewMatch = (pipeline: ResolvedPipeline, memo: ResolveMemo): boolean =>
+  matchOf(pipeline) !== undefined && !memo.knows(matchKey(pipeline), isSame(matchOf(pipeline)));
+
 /** Compiled once per pipeline object. */
-function matcherOf({ file, config }: ResolvedPipeline, memo: ResolveMemo): LoadedPipeline['match'] {
-  const match = config.trigger?.match;
+function matcherOf(pipeline: ResolvedPipeline, memo: ResolveMemo): LoadedPipeline['match'] {
+  const match = matchOf(pipeline);
   if (match === undefined) return null;
-  const isCurrent = (known: { match: unknown }) => known.match === match;
-  return memo.recall(`match ${file}`, isCurrent, () => ({ match, compiled: compileMatch(match) })).compiled;
+  const make = () => ({ match, compiled: compileMatch(match) });
+  return memo.recall(matchKey(pipeline), isSame(match), make).compiled;
 }

@@ -88,7 +88,10 @@ const managedBy = async ({ folders }: WriterDeps, { file }: Found): Promise<Refu
 async function create(context: WriteContext, { yaml, overwrite }: { yaml: string; overwrite: boolean }): Ended {
   const { turn, kind, files, record } = context;
   const name = nameIn(yaml);
-  if (name === null) return refuse(null, tried(turn, { kind, name, file: NAMELESS, text: yaml }).refusal ?? NO_NAME);
+  if (name === null) {
+    const { refusal } = await tried(turn, { kind, name, file: NAMELESS, text: yaml });
+    return refuse(null, refusal ?? NO_NAME);
+  }
   const found = findDefinition(turn, kind, name);
   const place = found ? await mayReplace(context, found, overwrite) : await freePlace(context, name);
   if (typeof place !== 'string') return refuse(name, place);
@@ -138,19 +141,19 @@ async function suspend(context: WriteContext, input: { name: string; wanted: boo
   return carryOut(turn, files, { edit, outcome: wanted ? 'suspended' : 'resumed', prior: found.text }, record);
 }
 
-function validate(
+async function validate(
   turn: Turn,
   folder: string | null,
   { kind, yaml }: { kind: WriteKind; yaml: string },
-): { errors: FieldError[]; warnings: FieldError[] } {
+): Promise<{ errors: FieldError[]; warnings: FieldError[] }> {
   const name = nameIn(yaml);
   const own = name === null ? NAMELESS : fileFor(folder ?? '', name);
   const file = (name === null ? null : findDefinition(turn, kind, name)?.file) ?? own;
-  const { candidate, refusal } = tried(turn, { kind, name, file, text: yaml });
+  const { candidate, refusal } = await tried(turn, { kind, name, file, text: yaml });
   return { errors: errorsOf(refusal), warnings: candidate.warnings };
 }
 
-function errorsOf(refusal: ReturnType<typeof tried>['refusal']): FieldError[] {
+function errorsOf(refusal: Awaited<ReturnType<typeof tried>>['refusal']): FieldError[] {
   switch (refusal?.kind) {
     case 'invalid':
       return refusal.errors;

@@ -13,6 +13,9 @@ export interface SchemaError {
 export type SchemaResult = { ok: true } | { ok: false; errors: SchemaError[] };
 export type CompiledJsonSchema = { ok: true; validate: (value: unknown) => SchemaResult } | { ok: false; msg: string };
 
+/** Whether a schema can be compiled. */
+export type SchemaVerdict = { ok: true } | { ok: false; msg: string };
+
 const MAX_ERRORS = 20;
 
 /** Bounds of one validation: of the value as JSON, of all texts with a `pattern`, and of values times schemas. */

@@ -5,6 +5,8 @@
 export interface ResolveMemo {
   /** The cached value of a key while it is current, else the newly computed one. */
   recall<T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T;
+  /** Whether a value is cached and current. */
+  knows(key: string, isCurrent: (known: never) => boolean): boolean;
   /** Removes entries that were not used lately, when there are many more entries than definitions in the set. */
   makeRoom(definitions: number): void;
 }
@@ -15,9 +17,14 @@ const SPARE_ENTRIES = 200;
 export function createResolveMemo(): ResolveMemo {
   let recent = new Map<string, unknown>();
   let older = new Map<string, unknown>();
+  const find = (key: string): unknown => recent.get(key) ?? older.get(key);
   return {
+    knows: (key, isCurrent) => {
+      const known = find(key);
+      return known !== undefined && isCurrent(known as never);
+    },
     recall: <T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T => {
-      const known = (recent.get(key) ?? older.get(key)) as T | undefined;
+      const known = find(key) as T | undefined;
       const value = known !== undefined && isCurrent(known) ? known : make();
       recent.set(key, value);
       return value;

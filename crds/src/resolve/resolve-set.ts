@@ -1,6 +1,7 @@
 import { Agent } from '../kinds/agent.ts';
 import { checkAgent, unknownAgents } from './agent-rules.ts';
-import { type Body, expandUses, type FindStep } from './expand.ts';
+import { accept, checkAll, type Checked, type Resolving } from './check-all.ts';
+import { expandUses, type FindStep } from './expand.ts';
 import { agentVersion, contentHash } from '../hash.ts';
 import { findingsOf } from './issues.ts';
 import type { LanguageOptions } from './language.ts';
@@ -11,28 +12,16 @@ import { executorPlaces, placesOf } from './places.ts';
 import { didYouMean } from '../references/closest-name.ts';
 import { checkTexts } from '../references/references.ts';
 import { sightOfPipeline, sightOfStep } from '../references/sight.ts';
+import type { Operator } from './operator.ts';
 import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
-import {
-  callFindings,
-  type Standing,
-  UNRESTRICTED,
-  standingFindings,
-  standingOf,
-  type TenancyRules,
-} from './standing.ts';
+import { callFindings, type Standing, UNRESTRICTED, standingFindings, standingOf } from './standing.ts';
+import type { SchemaVerdict } from '../language/json-schema.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
+import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
-/** The part of the operator's configuration that rules need; without it these rules are skipped. */
-export interface Operator {
-  providers?: string[];
-  mcp_servers?: Record<string, 'process' | 'image'>;
-  allow_shell_checks?: boolean;
-  pipeline_env?: string[];
-  template_sandbox?: boolean;
-  tenancy?: TenancyRules;
-}
+export type { Operator } from './operator.ts';
 
 export interface SetInput {
   pipelines: Source[];
@@ -76,43 +65,37 @@ export interface ResolvedSet {
   problems: Problem[];
 }
 
-interface Sound<T> {
-  config: T;
-  body: Body;
-  hash: string;
-  uses: string[];
-}
-
-interface Checked<T> extends Sound<T> {
-  definition: Definition;
-}
-
-/** Shared by all checks of one call. */
-interface Resolving {
-  memo: ResolveMemo;
-  problems: Problem[];
-  operator: Operator | undefined;
-  options: LanguageOptions;
-  /** The operator's rules as a string; when it changes, cached results are dropped. */
-  rules: string;
-}
-
 /**
  * The one rule by which services, controller and command line read a set of definitions (Orchestration 4.5):
  * a definition with an error is left out and named in `problems`, and the others still load. Pass the same memo to later calls to
  * resolve only what changed. Never throws.
  */
 export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMemo()): ResolvedSet {
+  return atOnce(resolving(input, memo));
+}
+
+/** The same without holding up the event loop. */
+export async function resolveSetInTurns(
+  input: SetInput,
+  memo: ResolveMemo,
+  resting: Omit<Resting, 'verdicts'>,
+): Promise<ResolvedSet> {
+  const verdicts = new Map<string, SchemaVerdict>();
+  const verdictOf = (schema: unknown) => verdicts.get(JSON.stringify(schema));
+  return inTurns(resolving(input, memo, verdictOf), { ...resting, verdicts });
+}
+
+function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: LanguageOptions['verdictOf']): Turns<ResolvedSet> {
   const { operator, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
-  const options = languageOptions(operator);
+  const options = { ...languageOptions(operator), verdictOf };
   const to: Resolving = { memo, problems, operator, options, rules: JSON.stringify(operator ?? null) };
   memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
-  const steps = checkSteps(readSources('LibraryStep', input.steps, to), to);
-  const agents = checkAgents(readSources('Agent', agentSources, to), to);
-  const definitions = readSources('Pipeline', input.pipelines, to);
-  const pipelines = checkPipelines(definitions, finder(steps, problems), to);
-  const sound = withoutBrokenCalls(pipelines, definitions, to);
+  const steps = yield* checkSteps(yield* readSources('LibraryStep', input.steps, to), to);
+  const agents = yield* checkAgents(yield* readSources('Agent', agentSources, to), to);
+  const definitions = yield* readSources('Pipeline', input.pipelines, to);
+  const pipelines = yield* checkPipelines(definitions, finder(steps, problems), to);
+  const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
   if (input.agents) problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, agents, problems)));
   return {
     pipelines: sound.map((one) => toPipeline(one, operator)).toSorted(loadOrder),
@@ -135,67 +118,9 @@ function loadOrder(a: ResolvedPipeline, b: ResolvedPipeline): number {
   return (b.config.trigger?.priority ?? 0) - (a.config.trigger?.priority ?? 0) || byteOrder(a.file, b.file);
 }
 
-/** Adds findings to the problems; true when none of them is an error. */
-function accept(definition: Definition, findings: readonly Finding[], problems: Problem[]): boolean {
-  problems.push(...findings.map((finding) => toProblem(definition, finding)));
-  return findings.every(({ severity }) => severity === 'warning');
-}
-
-/** The result of the checks of one definition, with their input. */
-interface Outcome<T> {
-  seen: {
-    body: Body;
-    soul: string | undefined;
-    namespace: string | undefined;
-    rules: string;
-    found: ReadonlyMap<string, ReturnType<FindStep>>;
-  };
-  sound: Sound<T> | null;
-  problems: Problem[];
-}
-
-interface Check<T> {
-  find: FindStep;
-  /** Answers null for `sound` where the schema refuses; findings say why. */
-  look(definition: Definition, find: FindStep): { findings: Finding[]; sound: Sound<T> | null };
-}
-
-/** Checks every definition that is not remembered with the same text, steps and rules; those with an error are left out. */
-function checkAll<T>(definitions: readonly Definition[], { find, look }: Check<T>, to: Resolving): Checked<T>[] {
-  return definitions.flatMap((definition): Checked<T>[] => {
-    const { kind, source, body } = definition;
-    const isCurrent = ({ seen }: Outcome<T>) =>
-      seen.body === body &&
-      seen.soul === source.soul &&
-      seen.namespace === source.namespace &&
-      seen.rules === to.rules &&
-      [...seen.found].every(([name, found]) => sameFound(found, find(name)));
-    const { sound, problems } = to.memo.recall(`check ${kind} ${source.file}`, isCurrent, (): Outcome<T> => {
-      const found = new Map<string, ReturnType<FindStep>>();
-      const remembering: FindStep = (name) => {
-        const step = find(name);
-        found.set(name, step);
-        return step;
-      };
-      const looked = look(definition, remembering);
-      const own: Problem[] = [];
-      const ok = accept(definition, looked.findings, own);
-      const seen = { body, soul: source.soul, namespace: source.namespace, rules: to.rules, found };
-      return { seen, sound: ok ? looked.sound : null, problems: own };
-    });
-    to.problems.push(...problems);
-    return sound ? [{ definition, ...sound }] : [];
-  });
-}
-
-function sameFound(a: ReturnType<FindStep>, b: ReturnType<FindStep>): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  return 'body' in a ? 'body' in b && a.body === b.body : 'meant' in b && a.meant === b.meant;
-}
-
 const findNone: FindStep = () => ({ meant: '' });
 
-function checkSteps(definitions: readonly Definition[], to: Resolving): Checked<LibraryStep>[] {
+function checkSteps(definitions: readonly Definition[], to: Resolving): Turns<Checked<LibraryStep>[]> {
   const look = ({ body }: Definition) => {
     const parsed = LibraryStep.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
@@ -205,7 +130,7 @@ function checkSteps(definitions: readonly Definition[], to: Resolving): Checked<
   return checkAll(definitions, { find: findNone, look }, to);
 }
 
-function checkAgents(definitions: readonly Definition[], to: Resolving): Checked<Agent>[] {
+function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<Checked<Agent>[]> {
   const look = ({ body, source }: Definition) => {
     const parsed = Agent.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
@@ -221,7 +146,7 @@ function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Probl
   return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: didYouMean(name, bodies.keys()) });
 }
 
-function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Checked<Pipeline>[] {
+function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Turns<Checked<Pipeline>[]> {
   const look = (definition: Definition, findStep: FindStep) => {
     const { body, uses, findings } = expandUses(definition.body, findStep);
     const standing = standingOf(to.operator?.tenancy, definition.source.namespace);
@@ -241,17 +166,17 @@ function isBelow(loc: Loc, known: Loc): boolean {
   return known.slice(0, -1).every((part, index) => loc[index] === part);
 }
 
-function pipelineFindings(pipeline: Pipeline, written: Body, options: LanguageOptions): Finding[] {
+function pipelineFindings(pipeline: Pipeline, written: Record<string, unknown>, options: LanguageOptions): Finding[] {
   const texts = checkTexts(placesOf(pipeline), sightOfPipeline(pipeline), options);
   return [...texts, ...matchFindings(pipeline), ...meaninglessKeys(written)];
 }
 
 /** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */
-function withoutBrokenCalls(
+function* withoutBrokenCalls(
   pipelines: readonly Checked<Pipeline>[],
   definitions: readonly Definition[],
   { problems, operator }: Resolving,
-): Checked<Pipeline>[] {
+): Turns<Checked<Pipeline>[]> {
   const standings = new Map(
     definitions.map(({ name, source }) => [name, standingOf(operator?.tenancy, source.namespace)]),
   );
@@ -260,10 +185,16 @@ function withoutBrokenCalls(
     pipelines.map(({ config }) => config),
     new Set([...standings.keys()].filter((name) => name !== null)),
   );
-  return pipelines.filter(({ definition, config }) => {
+  const sound: Checked<Pipeline>[] = [];
+  for (const pipeline of pipelines) {
+    const { definition, config } = pipeline;
     const calls = callFindings(config, standingNamed(config.name), standingNamed);
-    return accept(definition, [...(findings.get(config.name) ?? []), ...calls], problems);
-  });
+    const found = [...(findings.get(config.name) ?? []), ...calls];
+    // The text is parsed again for the place of a finding.
+    if (found.length > 0) yield null;
+    if (accept(definition, found, problems)) sound.push(pipeline);
+  }
+  return sound;
 }
 
 function agentWarnings(

@@ -1,6 +1,7 @@
 import type { DefinitionKind, Finding, Problem } from '../problem.ts';
 import { isName } from '../names.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
+import type { Turns } from './turns.ts';
 import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
 
 /** One definition file; `soul` is the text beside an agent's configuration. */
@@ -25,23 +26,23 @@ export interface Definition {
 }
 
 /** Reads sources by precedence and byte order of their files, so that the result does not depend on their order. */
-export function readSources(
+export function* readSources(
   kind: DefinitionKind,
   sources: readonly Source[],
   { memo, problems }: { memo: ResolveMemo; problems: Problem[] },
-): Definition[] {
+): Turns<Definition[]> {
   const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
-  const definitions = sorted.flatMap((source): Definition[] => {
+  const definitions: Definition[] = [];
+  for (const source of sorted) {
     const { text, file } = source;
-    const known = memo.recall(
-      `read ${kind} ${file}`,
-      (read: Read) => read.text === text,
-      () => readSource(kind, source),
-    );
+    const key = `read ${kind} ${file}`;
+    const isCurrent = (read: Read) => read.text === text;
+    if (!memo.knows(key, isCurrent)) yield null;
+    const known = memo.recall(key, isCurrent, () => readSource(kind, source));
     problems.push(...known.problems);
-    return known.body ? [{ kind, source, name: known.name, body: known.body, locate: locateAgain(text) }] : [];
-  });
-  return withoutRepeats(definitions, problems);
+    if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(text) });
+  }
+  return yield* withoutRepeats(definitions, problems);
 }
 
 interface Read {
@@ -75,13 +76,18 @@ function locateAgain(text: string): Locate {
 }
 
 /** The same name twice: the first file keeps it, the later one is an error. */
-function withoutRepeats(definitions: readonly Definition[], problems: Problem[]): Definition[] {
+function* withoutRepeats(definitions: readonly Definition[], problems: Problem[]): Turns<Definition[]> {
   const first = new Map<string, string>();
-  return definitions.filter((definition) => {
+  const kept: Definition[] = [];
+  for (const definition of definitions) {
     const { name, source } = definition;
     const taken = name === null ? undefined : first.get(name);
     if (name !== null && taken === undefined) first.set(name, source.file);
-    if (taken === undefined) return true;
+    if (taken === undefined) {
+      kept.push(definition);
+      continue;
+    }
+    yield null;
     problems.push(
       toProblem(definition, {
         loc: ['name'],
@@ -89,8 +95,8 @@ function withoutRepeats(definitions: readonly Definition[], problems: Problem[])
         reason: 'name_conflict',
       }),
     );
-    return false;
-  });
+  }
+  return kept;
 }
 
 /** A finding with its file and line. */

@@ -1,8 +1,13 @@
 import type { ComputeLimit } from '../../language/compute-limit.ts';
-import { compileJsonSchema, type CompiledJsonSchema, type SchemaResult } from '../../language/json-schema.ts';
+import {
+  compileJsonSchema,
+  type CompiledJsonSchema,
+  type SchemaResult,
+  type SchemaVerdict,
+} from '../../language/json-schema.ts';
 import type { Owner } from './fair-queue.ts';
 import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
-import type { ResultOf, SchemaVerdict, Task } from './task.ts';
+import type { ResultOf, Task } from './task.ts';
 import { createWorkerPool, type PoolLimits } from './worker-pool.ts';
 
 /**
@@ -95,4 +100,4 @@ function isInlineValue(value: unknown, patterns: number): boolean {
 
 export type { Owner } from './fair-queue.ts';
 export { INLINE, sizeOfValues } from './inline.ts';
-export type { SchemaVerdict } from './task.ts';
+export type { SchemaVerdict } from '../../language/json-schema.ts';

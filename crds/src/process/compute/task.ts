@@ -1,5 +1,5 @@
 import type { Evaluated } from '../../language/expression.ts';
-import type { SchemaResult } from '../../language/json-schema.ts';
+import type { SchemaResult, SchemaVerdict } from '../../language/json-schema.ts';
 import type { Rendered } from '../../language/template-model.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -11,8 +11,6 @@ export type Task =
   | { kind: 'schema'; schema: string }
   | { kind: 'answer'; schema: string; value: unknown }
   | { kind: 'pattern'; pattern: string; text: string };
-
-export type SchemaVerdict = { ok: true } | { ok: false; msg: string };
 
 export interface TaskResults {
   template: Rendered;
