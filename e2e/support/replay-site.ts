@@ -38,7 +38,8 @@ steps:
 /** Its soul has no script of the demo provider, so that the prompt decides what it answers. */
 const AGENT = { 'agent.yaml': 'name: triager\nmodel: demo/scripted\n', 'soul.md': 'You triage alerts.\n' };
 
-export async function openReplaySite(): Promise<ReplaySite> {
+/** `pipelines`: more of them, by file name. */
+export async function openReplaySite(pipelines: Readonly<Record<string, string>> = {}): Promise<ReplaySite> {
   const scratch = scratchDirectory('signalbox-replay-');
   const folder = (name: string): string => {
     const path = join(scratch.path, name);
@@ -46,7 +47,8 @@ export async function openReplaySite(): Promise<ReplaySite> {
     return path;
   };
   for (const [file, text] of Object.entries(AGENT)) writeFileSync(join(folder('agents/triager'), file), text);
-  writeFileSync(join(folder('pipelines'), 'checkout.yaml'), checkoutPipeline('restart'));
+  const all = { 'checkout.yaml': checkoutPipeline('restart'), ...pipelines };
+  for (const [file, text] of Object.entries(all)) writeFileSync(join(folder('pipelines'), file), text);
   try {
     const services = await startLocalServices({
       dataDir: scratch.path,
@@ -74,23 +76,35 @@ export async function openReplaySite(): Promise<ReplaySite> {
   }
 }
 
+type Services = Pick<LocalServices, 'apiServer' | 'tokens'>;
+
+async function post<T>({ apiServer: { url }, tokens }: Services, path: string, body: object): Promise<T> {
+  const answer = await call<T>(`${url}${path}`, { token: tokens.operator, body });
+  if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** A run of the pipeline that has ended, with the answer of one step marked as correct. */
+export async function markedRun(
+  services: Services,
+  { pipeline, step, summary }: { pipeline: string; step: string; summary: string },
+): Promise<string> {
+  const { run_id } = await post<{ run_id: string }>(services, `/pipelines/${pipeline}/run`, { summary });
+  const run = { url: `${services.apiServer.url}/runs/${run_id}`, token: services.tokens.operator };
+  const ended = async () => (await call<{ status: string }>(run.url, { token: run.token })).body.status;
+  await waitFor(async () => (await ended()) === 'completed', { what: `run ${run_id} to complete` });
+  await post(services, `/runs/${run_id}/steps/${step}/feedback`, { outcome: 'correct' });
+  return run_id;
+}
+
 /** Runs the pipeline, marks each answer as correct and pins it. */
-async function pinRuns({ apiServer: { url }, tokens }: LocalServices, count: number): Promise<ReplaySite['goldenSet']> {
-  const token = tokens.operator;
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const answer = await call<T>(`${url}${path}`, { token, body });
-    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+async function pinRuns(services: LocalServices, count: number): Promise<ReplaySite['goldenSet']> {
   const name = 'misread';
-  const { id } = await post<{ id: string }>('/golden-sets', { name, step_name: 'triage' });
+  const { id } = await post<{ id: string }>(services, '/golden-sets', { name, step_name: 'triage' });
   for (let n = 0; n < count; n += 1) {
-    const summary = `Checkout answers 5xx, case ${n}`;
-    const { run_id } = await post<{ run_id: string }>('/pipelines/checkout-errors/run', { summary });
-    const ended = async () => (await call<{ status: string }>(`${url}/runs/${run_id}`, { token })).body.status;
-    await waitFor(async () => (await ended()) === 'completed', { what: `run ${run_id} to complete` });
-    await post(`/runs/${run_id}/steps/triage/feedback`, { outcome: 'correct' });
-    await post(`/golden-sets/${id}/members`, { run_id, step_name: 'triage' });
+    const what = { pipeline: 'checkout-errors', step: 'triage', summary: `Checkout answers 5xx, case ${n}` };
+    const run_id = await markedRun(services, what);
+    await post(services, `/golden-sets/${id}/members`, { run_id, step_name: 'triage' });
   }
   return { id, name };
 }

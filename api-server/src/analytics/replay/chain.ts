@@ -48,8 +48,9 @@ export function gradeChains(
 function resultOf({ reason }: ReplaySample, steps: GradedChain['steps']): ChainResult {
   if (reason !== null) return 'unreplayable';
   const replayed = steps.flatMap(({ graded }) => graded ?? []);
-  if (replayed.some(({ candidate }) => candidate && gradeOf(candidate) === 'execution_failed')) return 'partial';
+  const endsHere = ({ candidate }: Graded): boolean =>
+    candidate !== null && (candidate.status === 'cancelled' || gradeOf(candidate) === 'execution_failed');
+  if (replayed.some(endsHere)) return 'partial';
   const open = replayed.some(({ candidate }) => candidate === null || candidate.status === 'running');
-  if (open) return 'pending';
-  return replayed.some(({ candidate }) => candidate?.status === 'cancelled') ? 'partial' : 'completed';
+  return open ? 'pending' : 'completed';
 }

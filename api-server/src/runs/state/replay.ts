@@ -60,6 +60,8 @@ export interface ChainReplay {
   /** By step name. */
   candidate: Record<string, Candidate>;
   k: number;
+  /** Names of the steps that ask an agent, in their order. */
+  asked: string[];
   /** Names of the checks of each step that may change something, which a chain does not run. */
   checksNotRun: Record<string, string[]>;
 }

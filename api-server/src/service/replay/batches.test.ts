@@ -65,6 +65,26 @@ test('a golden set is replayed with the labels that were pinned, and a candidate
   expect(site.world.calls.at(-1)?.input).toMatch(/^say nothing of /);
 });
 
+test('two starts with one Idempotency-Key are one batch, also of a golden set; another body under it is 409', async () => {
+  await start();
+  const { run } = await site.record();
+  const set = await pinned([run.id]);
+  for (const [url, body] of [
+    ['/steps/look/replay/start', BODY],
+    [`/golden-sets/${set}/replay`, { candidate: { model: 'm2' } }],
+  ] as const) {
+    const headers = { 'idempotency-key': url };
+    const post = (sent: object) => site.send('POST', url, { body: sent, headers });
+    const both = await Promise.all([post(body), post(body)]);
+    expect(both.map(({ status }) => status)).toEqual([202, 202]);
+    expect(both[0]?.body).toEqual(both[1]?.body);
+    await ended(both[0]?.body.run_id);
+    const other = await post({ ...body, candidate: { model: 'm3' } });
+    expect([other.status, other.body.detail.type]).toEqual([409, 'conflict']);
+  }
+  expect(await list()).toHaveLength(2);
+});
+
 test('an empty, an archived and an unknown set are refused, and so is a bucket without marks', async () => {
   await start();
   const run = await site.record({}, null);

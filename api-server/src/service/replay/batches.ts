@@ -3,17 +3,18 @@ import { z } from 'zod';
 import { seenMembers } from '../../store/tables/replay/golden-members.ts';
 import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { listBatches } from '../../store/tables/replay/replay-batches.ts';
-import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
 import { count, DefinitionName, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { replayBatchLine, type ReplayBatchList } from '../views/replay-batch.ts';
-import { CandidateBody, candidateOf, type ReplayLaunch } from './bodies.ts';
+import { CandidateBody, candidateOf, type ChainLaunch, type ReplayLaunch } from './bodies.ts';
+import { launchOnce, type LaunchOptions } from './launch-once.ts';
 import { type ChooseDeps, chooseSamples } from './launch-step.ts';
+import { planChain } from './plan-chain.ts';
 import { type BatchRequest, planStep } from './plan-step.ts';
 import { badField } from './refusals.ts';
 import { requireReplay } from './safe-agents.ts';
-import { startBatch, type StartDeps } from './start-batch.ts';
+import { type Batch, startBatch, type StartDeps } from './start-batch.ts';
 
 export const ReplaysQuery = z.strictObject({
   step: DefinitionName.optional(),
@@ -37,38 +38,51 @@ export interface BatchesDeps extends Omit<ChooseDeps, 'database'>, Omit<StartDep
 export interface Batches {
   /** The newest first. */
   list(query: ReplaysQuery): Promise<ReplayBatchList>;
-  /** Starts what `launch` would wait for, and answers the id of its run. Throws as `launch` does. */
-  begin(stepName: string, body: ReplayLaunch, options: { actor: Actor; signal: AbortSignal }): Promise<string>;
-  /** Replays every member of a golden set against its pinned label. Throws `forbidden`, `not_found`, `conflict`, `unprocessable`. */
-  beginOnSet(setId: string, body: GoldenReplay, actor: Actor): Promise<string>;
+  /**
+   * Replays labelled executions of a bucket and answers the id of the batch's run, as do the others. Throws `forbidden`,
+   * `not_found`, `unprocessable`, and `conflict` where the key was used for another launch.
+   */
+  begin(stepName: string, body: ReplayLaunch, options: LaunchOptions): Promise<string>;
+  /** Replays a range of steps over recorded runs of a pipeline, each step fed by the replayed ones before it. Throws as `begin`. */
+  beginChain(pipelineName: string, body: ChainLaunch, options: LaunchOptions): Promise<string>;
+  /** Replays every member of a golden set against its pinned label. Throws as `begin`. */
+  beginOnSet(setId: string, body: GoldenReplay, options: LaunchOptions): Promise<string>;
   /** `<executor>:<agent>` of every agent that may be called again. */
   readonly safeAgents: readonly string[];
 }
 
 export function createBatches(deps: BatchesDeps): Batches {
-  const { db } = deps.database;
-  const start = async (request: BatchRequest, actor: Actor): Promise<string> => {
-    const runId = await startBatch(deps, await planStep(deps, request));
-    const about = { targetType: 'step', target: request.stepName } as const;
+  const { database } = deps;
+  const start = async (batch: Batch, { actor }: LaunchOptions, about: { targetType: string; target: string }) => {
+    const runId = await startBatch(deps, batch);
     await deps.record(actor, { action: 'replay', ...about, runId, outcome: 'started' });
     return runId;
   };
   return {
-    list: async (query) => ({ replays: (await listBatches(db, query)).map(replayBatchLine) }),
-    begin: async (stepName, body, { actor, signal }) => {
-      const { request } = await chooseSamples(deps, { stepName, body, signal });
-      if (request.samples.length === 0) throw badField(['body', 'bucket'], NO_SAMPLE);
-      return start(request, actor);
-    },
-    beginOnSet: async (setId, body, actor) => {
-      requireReplay(deps.replaySettings);
-      return start({ ...(await wholeSet(deps, setId)), candidate: candidateOf(body.candidate) }, actor);
-    },
+    list: async (query) => ({ replays: (await listBatches(database.db, query)).map(replayBatchLine) }),
+    begin: (stepName, body, options) =>
+      launchOnce(database, { options, what: { stepName, body } }, async (launch) => {
+        const { request } = await chooseSamples(deps, { stepName, body, signal: options.signal });
+        if (request.samples.length === 0) throw badField(['body', 'bucket'], NO_SAMPLE);
+        const batch = await planStep(deps, { ...request, launch });
+        return start(batch, options, { targetType: 'step', target: stepName });
+      }),
+    beginChain: (pipelineName, body, options) =>
+      launchOnce(database, { options, what: { pipelineName, body } }, async (launch) => {
+        const batch = await planChain(deps, { pipelineName, body, signal: options.signal });
+        return start({ ...batch, launch }, options, { targetType: 'pipeline', target: pipelineName });
+      }),
+    beginOnSet: (setId, body, options) =>
+      launchOnce(database, { options, what: { setId, body } }, async (launch) => {
+        requireReplay(deps.replaySettings);
+        const request = { ...(await wholeSet(deps, setId)), candidate: candidateOf(body.candidate), launch };
+        return start(await planStep(deps, request), options, { targetType: 'step', target: request.stepName });
+      }),
     safeAgents: deps.replaySettings.safeAgents,
   };
 }
 
-export const NO_SAMPLE = 'the bucket has no labelled execution in production';
+const NO_SAMPLE = 'the bucket has no labelled execution in production';
 
 /** Every member with its pinned label, the newest first: the definition of its pipeline is the one that the candidate changes. */
 async function wholeSet({ database: { db } }: BatchesDeps, id: string): Promise<Omit<BatchRequest, 'candidate'>> {

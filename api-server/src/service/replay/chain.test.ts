@@ -153,6 +153,59 @@ test('samples are the newest runs that executed the range and have a label in it
   expect(await ids(1)).toEqual([last.run.id]);
 });
 
+test('what a range would cost: each step once for each recorded run; no model is asked', async () => {
+  await start({ pricing: [{ provider: 'p', model: 'm', inputPerMtok: 100_000, outputPerMtok: 200_000 }] });
+  await site.record({}, 'correct', 'look');
+  await site.record({}, 'correct', 'plan');
+  const asked = site.world.calls.length;
+  const estimate = (body: object) => site.send('POST', '/pipelines/checkout/replay/estimate', { body });
+  const step = {
+    total: 4,
+    per_sample: 2,
+    mean_input_tokens: 10,
+    mean_output_tokens: 5,
+    tier: 'manual',
+    basis_n: 2,
+    reason: 'price of m at p, for the mean of 2 recorded calls',
+  };
+  expect((await estimate({ ...BODY, candidate: {} })).body).toEqual({
+    total: 8,
+    sample_count: 2,
+    steps: [
+      { step_name: 'look', ...step },
+      { step_name: 'plan', ...step },
+    ],
+  });
+  const unpriced = await estimate({ ...BODY, candidate: { plan: { model: 'unknown' } } });
+  expect(unpriced.body).toMatchObject({ total: null, steps: [{ total: 4 }, { total: null, tier: null }] });
+  expect((await estimate({ ...BODY, to_step: 'group' })).status).toBe(422);
+  expect(site.world.calls).toHaveLength(asked);
+  expect((await site.send('GET', '/runs?source=replay')).body.total).toBe(0);
+});
+
+test('the list tells how many recorded runs of a chain were attempted, not how many of their steps', async () => {
+  const slow: Script = (call) => (call.model === 'm2' && call.input.includes('2') ? hang(call) : answer(call));
+  await start({ agents: { investigator: slow } });
+  for (const summary of ['1', '2']) await site.record({ summary }, 'correct', 'look');
+  const launched = launch();
+  const list = async () => (await site.send('GET', '/replays')).body.replays[0];
+  await vi.waitFor(
+    async () => expect(await list()).toMatchObject({ status: 'running', attempted: 1, samples: 2 }),
+    60_000,
+  );
+  expect(await list()).toMatchObject({
+    kind: 'chain',
+    pipeline_name: 'checkout',
+    step_name: 'look',
+    to_step: 'plan',
+    candidates: { look: { model: 'm2' } },
+  });
+  await site.send('POST', `/runs/${(await list()).run_id}/cancel`);
+  expect((await launched).body).toMatchObject({ status: 'cancelled' });
+  const report = await site.report((await list()).run_id);
+  expect(report.runs.map(({ result }: { result: string }) => result)).toEqual(['partial', 'completed']);
+});
+
 test('a recorded run that is gone is unreplayable with its reason', async () => {
   await start({ agents: { investigator: (call) => (call.model === 'm2' ? hang(call) : answer(call)) } });
   for (const summary of ['1', '2', '3', '4']) await site.record({ summary }, 'correct', 'look');

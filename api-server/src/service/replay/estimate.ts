@@ -1,6 +1,7 @@
 import { estimate } from '../../analytics/replay/estimate.ts';
 import type { Priced } from '../../analytics/replay/estimate.ts';
 import type { PriceOf } from '../../runs/state/cost.ts';
+import type { Candidate } from '../../runs/state/replay.ts';
 import { judgeCalls, usedModel } from '../../store/aggregates/replay-basis.ts';
 import { type ReplayEstimate, replayEstimate } from '../views/replay-estimate.ts';
 import { type Asked, type ChooseDeps, chooseSamples, type Chosen } from './launch-step.ts';
@@ -16,7 +17,8 @@ export async function estimateStep(deps: EstimateDeps, asked: Asked): Promise<Re
   checkTemplate(deps.templates, chosen.request.candidate, ['body', 'candidate', 'prompt_template']);
   checkMode(chosen.request);
   const { samples } = chosen;
-  const model = await candidateModel(deps, chosen, asked.signal);
+  const { used, request } = chosen;
+  const model = await candidateModel(deps.database.reader(asked.signal), { used, candidate: request.candidate });
   return replayEstimate({
     sampleCount: samples.length,
     candidate: estimate(deps.priceOf, { count: samples.length, model, past: samples }),
@@ -25,15 +27,13 @@ export async function estimateStep(deps: EstimateDeps, asked: Asked): Promise<Re
 }
 
 /** The model that would answer: as the candidate says, else as its agent last did, else as recorded. */
-async function candidateModel(
-  { database }: EstimateDeps,
-  { used, request }: Chosen,
-  signal: AbortSignal,
+export async function candidateModel(
+  db: ReturnType<ChooseDeps['database']['reader']>,
+  { used, candidate: { model, agent } }: { used: Priced; candidate: Candidate },
 ): Promise<Priced> {
-  const { model, agent } = request.candidate;
   if (model === undefined && agent === undefined) return used;
   const [prefix, ...rest] = model?.split('/') ?? [];
-  const known = await usedModel(database.reader(signal), { agent, model });
+  const known = await usedModel(db, { agent, model });
   if (known) return known;
   if (prefix && rest.length > 0) return { provider: prefix, model: rest.join('/') };
   return { provider: used.provider, model: model ?? null };

@@ -36,7 +36,7 @@ export interface AskedChain {
 export async function planChain(
   deps: ChooseDeps,
   { pipelineName, body, signal }: AskedChain,
-): Promise<Omit<Batch, 'launch'>> {
+): Promise<Omit<Batch, 'launch'> & { replay: ChainReplay }> {
   requireReplay(deps.replaySettings);
   const pipeline = deps.definitions().byName.get(pipelineName)?.config;
   if (!pipeline) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
@@ -62,6 +62,7 @@ export async function planChain(
     toStep: body.to_step,
     candidate: Object.fromEntries(candidates),
     k: body.k,
+    asked: asked.map(({ name }) => name),
     checksNotRun: Object.fromEntries(replayed.map(({ step, checksNotRun }) => [step.name, checksNotRun])),
   };
   const unlabelled = { stepId: null, outcome: null, labelSource: null, pinned: false };

@@ -178,3 +178,17 @@ test('an alert that calls its source replay is an alert', async () => {
   await start();
   expect((await site.world.run('checkout', { source: 'replay' })).step('look').status).toBe('completed');
 });
+
+test('a batch is not rerun: its pipeline would run for real', async () => {
+  await start();
+  await site.record();
+  const { body } = await launch(BODY);
+  const total = async () => (await site.send('GET', '/runs')).body.total as number;
+  const before = await total();
+  const answer = await site.send('POST', `/runs/${body.run_id}/rerun`, { body: {} });
+  expect([answer.status, answer.body.detail]).toEqual([
+    409,
+    { type: 'conflict', message: 'the run is a replay; launch another replay instead' },
+  ]);
+  expect(await total()).toBe(before);
+});

@@ -2,19 +2,18 @@ import type { TerminalRunStatus } from '../../runs/state/model.ts';
 import type { RecordAction } from '../audit/record.ts';
 import type { ReplayLaunched } from '../views/replay.ts';
 import type { AnyReplayReport } from '../views/replay-report.ts';
-import type { ReplayEstimate } from '../views/replay-estimate.ts';
+import type { ReplayChainEstimate, ReplayEstimate } from '../views/replay-estimate.ts';
 import type { ChainLaunch, ReplayLaunch } from './bodies.ts';
-import { type Batches, type BatchesDeps, createBatches, NO_SAMPLE } from './batches.ts';
+import { type Batches, type BatchesDeps, createBatches } from './batches.ts';
 import { estimateStep, type EstimateDeps } from './estimate.ts';
-import { launchOnce, type LaunchOptions } from './launch-once.ts';
-import { type ChooseDeps, chooseSamples } from './launch-step.ts';
-import { planChain } from './plan-chain.ts';
+import { estimateChain } from './estimate-chain.ts';
+import type { LaunchOptions } from './launch-once.ts';
+import type { ChooseDeps } from './launch-step.ts';
 import { type BatchRequest, planStep } from './plan-step.ts';
-import { badField } from './refusals.ts';
 import { report, type ReportDeps } from './report.ts';
 import { requireReplay } from './safe-agents.ts';
 import { settled, type SettledDeps } from './settled.ts';
-import { type Batch, startBatch, type StartDeps } from './start-batch.ts';
+import { startBatch, type StartDeps } from './start-batch.ts';
 
 export type { LaunchOptions } from './launch-once.ts';
 export type { BatchRequest } from './plan-step.ts';
@@ -35,15 +34,14 @@ export interface ReplaysDeps
 export interface Replays extends Batches {
   /** Throws `forbidden` while nothing may be replayed. */
   requireOn(): void;
-  /**
-   * Replays labelled executions of a bucket; resolves when every sample was attempted. Throws `forbidden`, `not_found`,
-   * `unprocessable`, and `conflict` where the key was used for another launch.
-   */
+  /** Waits for what `begin` starts, until every sample was attempted. */
   launch(stepName: string, body: ReplayLaunch, options: LaunchOptions): Promise<ReplayLaunched>;
-  /** Replays a range of steps over recorded runs of a pipeline, each step fed by the replayed ones before it. */
+  /** Waits for what `beginChain` starts. */
   launchChain(pipelineName: string, body: ChainLaunch, options: LaunchOptions): Promise<ReplayLaunched>;
   /** What the same launch would cost. Throws as `launch` does, but for an empty bucket. */
   estimate(stepName: string, body: ReplayLaunch, signal: AbortSignal): Promise<ReplayEstimate>;
+  /** What the same launch of a range would cost, step by step. Throws as `launchChain` does. */
+  estimateChain(pipelineName: string, body: ChainLaunch, signal: AbortSignal): Promise<ReplayChainEstimate>;
   /** Starts a batch over an explicit list of samples and answers the id of its run. Throws `forbidden`, `unprocessable`. */
   start(request: BatchRequest): Promise<string>;
   /** How the batch ended, once it has. Rejects with `unavailable` when the signal fires first; the batch goes on. */
@@ -53,37 +51,18 @@ export interface Replays extends Batches {
 }
 
 export function createReplays(deps: ReplaysDeps): Replays {
-  const { database } = deps;
-  /** Starts a batch for somebody who waits for it. */
-  const startFor = async (batch: Batch, { actor }: LaunchOptions, target: { targetType: string; target: string }) => {
-    const runId = await startBatch(deps, batch);
-    await deps.record(actor, { action: 'replay', ...target, runId, outcome: 'started' });
-    return runId;
-  };
+  const batches = createBatches(deps);
   const launched = async (runId: string, { signal }: LaunchOptions): Promise<ReplayLaunched> => ({
     status: await settled(deps, runId, signal),
     run_id: runId,
   });
   return {
-    ...createBatches(deps),
+    ...batches,
     requireOn: () => requireReplay(deps.replaySettings),
-    launch: async (stepName, body, options) => {
-      const runId = await launchOnce(database, { options, what: { stepName, body } }, async (launch) => {
-        const { request } = await chooseSamples(deps, { stepName, body, signal: options.signal });
-        if (request.samples.length === 0) throw badField(['body', 'bucket'], NO_SAMPLE);
-        const batch = await planStep(deps, { ...request, launch });
-        return startFor(batch, options, { targetType: 'step', target: stepName });
-      });
-      return launched(runId, options);
-    },
-    launchChain: async (pipelineName, body, options) => {
-      const runId = await launchOnce(database, { options, what: { pipelineName, body } }, async (launch) => {
-        const batch = await planChain(deps, { pipelineName, body, signal: options.signal });
-        return startFor({ ...batch, launch }, options, { targetType: 'pipeline', target: pipelineName });
-      });
-      return launched(runId, options);
-    },
+    launch: async (stepName, body, options) => launched(await batches.begin(stepName, body, options), options),
+    launchChain: async (name, body, options) => launched(await batches.beginChain(name, body, options), options),
     estimate: (stepName, body, signal) => estimateStep(deps, { stepName, body, signal }),
+    estimateChain: (pipelineName, body, signal) => estimateChain(deps, { pipelineName, body, signal }),
     start: async (request) => startBatch(deps, await planStep(deps, request)),
     settled: (runId, signal) => settled(deps, runId, signal),
     report: (runId) => report(deps, runId),

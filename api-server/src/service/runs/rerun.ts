@@ -1,6 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { planRerun, type Rerun } from '../../runs/run/rerun.ts';
+import { type Original, planRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database } from '../../store/db/database.ts';
@@ -28,16 +28,7 @@ interface Asked {
 
 /** Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). */
 export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
-  const detail = await runDetail(deps.database.db, id, { raw: true });
-  if (!detail) throw unknownId('run');
-  const { run, steps, context, raw } = detail;
-  const original = {
-    id,
-    status: run.status,
-    pipelineName: run.pipelineName,
-    context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
-    steps,
-  };
+  const original = await readOriginal(deps, id);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }]);
@@ -53,6 +44,21 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
     original_run_id: id,
     from_step: plan.fromStep,
     prior_steps_loaded: plan.priorSteps,
+  };
+}
+
+async function readOriginal({ database: { db } }: RerunDeps, id: string): Promise<Original> {
+  const detail = await runDetail(db, id, { raw: true });
+  if (!detail) throw unknownId('run');
+  // Its pipeline would run for real, and its steps with effects with it.
+  if (detail.replay) throw new AppError('conflict', 'the run is a replay; launch another replay instead');
+  const { run, steps, context, raw } = detail;
+  return {
+    id,
+    status: run.status,
+    pipelineName: run.pipelineName,
+    context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
+    steps,
   };
 }
 

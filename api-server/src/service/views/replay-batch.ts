@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RUN_STATUSES } from '../../runs/state/model.ts';
 import { REPLAY_SOURCES, type ReplaySource } from '../../runs/state/replay.ts';
 import type { ListedBatch } from '../../store/tables/replay/replay-batches.ts';
-import { component, Time, viewOf } from './answer.ts';
+import { component, NullableText, Time, viewOf } from './answer.ts';
 import { CandidateView, candidateView } from './replay.ts';
 
 const RUN_ID = '01a1febd-87d9-73c1-984a-8e11a3329cb6';
@@ -11,7 +11,10 @@ const BATCH = {
   run_id: RUN_ID,
   kind: 'step' as const,
   step_name: 'investigate',
+  pipeline_name: null,
+  to_step: null,
   candidate: { model: 'claude-sonnet' },
+  candidates: { investigate: { model: 'claude-sonnet' } },
   source: 'replay' as const,
   status: 'running' as const,
   triggered_at: '2026-11-02T09:30:00.000Z',
@@ -28,12 +31,18 @@ export const ReplayBatchLine = component(
     kind: z.enum(['step', 'chain']),
     /** Of a chain its first step. */
     step_name: z.string(),
+    /** Of a chain; null for a batch of one step, as is its last step. */
+    pipeline_name: NullableText,
+    to_step: NullableText,
     /** Of a chain what its first step changes. */
     candidate: CandidateView,
+    /** What changes, by step. */
+    candidates: z.record(z.string(), CandidateView),
     source: z.enum(REPLAY_SOURCES),
     status: z.enum(RUN_STATUSES),
     triggered_at: Time,
     completed_at: Time.nullable(),
+    /** Executions, or runs of a chain. */
     samples: z.number(),
     /** Samples that were replayed, or found to be unreplayable. */
     attempted: z.number(),
@@ -57,15 +66,19 @@ export type ReplayStarted = z.infer<typeof ReplayStarted>;
 
 export function replayBatchLine(batch: ListedBatch): ReplayBatchLine {
   const { replay } = batch;
-  const step = replay.kind === 'step' ? replay.stepName : replay.fromStep;
-  const candidate = replay.kind === 'step' ? replay.candidate : (replay.candidate[step] ?? {});
+  const isChain = replay.kind === 'chain';
+  const step = isChain ? replay.fromStep : replay.stepName;
+  const changes = isChain ? replay.candidate : { [step]: replay.candidate };
+  const candidates = Object.fromEntries(Object.entries(changes).map(([name, one]) => [name, candidateView(one)]));
   return viewOf(
     ReplayBatchLine,
-    { ...batch, kind: replay.kind },
+    { ...batch, kind: replay.kind, pipelineName: isChain ? replay.pipelineName : null },
     {
       step_name: step,
+      to_step: isChain ? replay.toStep : null,
       source: batch.source as ReplaySource,
-      candidate: candidateView(candidate),
+      candidate: candidates[step] ?? {},
+      candidates,
     },
   );
 }

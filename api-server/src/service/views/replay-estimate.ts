@@ -57,3 +57,29 @@ export const replayEstimate = ({ sampleCount, candidate, judge }: Estimated): Re
       combined_total: candidate.total === null || judge?.total == null ? null : candidate.total + judge.total,
     },
   );
+
+/** What a launch of a range of steps would cost: every step is asked once for each recorded run. */
+export const ReplayChainEstimate = component(
+  'ReplayChainEstimate',
+  z.strictObject({
+    /** Null where the cost of one step is unknown. */
+    total: NullableNumber,
+    /** Recorded runs. */
+    sample_count: z.number(),
+    steps: z.array(z.strictObject({ step_name: z.string(), ...Costs }).meta({ id: 'ReplayStepEstimate' })),
+  }),
+  { total: 0.08, sample_count: 20, steps: [{ step_name: 'investigate', ...EXAMPLE }] },
+);
+export type ReplayChainEstimate = z.infer<typeof ReplayChainEstimate>;
+
+export function replayChainEstimate(
+  sampleCount: number,
+  steps: readonly (Estimate & { stepName: string })[],
+): ReplayChainEstimate {
+  const known = steps.flatMap(({ total }) => total ?? []);
+  return {
+    total: known.length === steps.length ? known.reduce((sum, total) => sum + total, 0) : null,
+    sample_count: sampleCount,
+    steps: steps.map((step) => viewOf(ReplayChainEstimate.shape.steps.element, step)),
+  };
+}

@@ -43,3 +43,25 @@ export async function judgeCalls(db: Kysely<Tables>, agent: string): Promise<(To
     .slice(0, BASIS)
     .map(({ provider, model, inputTokens, outputTokens }) => ({ provider, model, inputTokens, outputTokens }));
 }
+
+/** What steps of recorded runs used, the newest first. */
+export async function chainCalls(
+  db: Kysely<Tables>,
+  { runIds, stepNames }: { runIds: readonly string[]; stepNames: readonly string[] },
+): Promise<(Tokens & Priced & { stepName: string })[]> {
+  if (runIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['step_name', 'provider', 'model', 'input_tokens', 'output_tokens'])
+    .where('run_id', 'in', runIds)
+    .where('step_name', 'in', stepNames)
+    .orderBy('run_id', 'desc')
+    .execute();
+  return rows.map(({ step_name, provider, model, input_tokens, output_tokens }) => ({
+    stepName: step_name,
+    provider,
+    model,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+  }));
+}

@@ -7,7 +7,7 @@ import type { Services } from '../../service/services.ts';
 import { ReplayLaunched } from '../../service/views/replay.ts';
 import { ReplayBatchList, ReplayStarted } from '../../service/views/replay-batch.ts';
 import { AnyReplayReport } from '../../service/views/replay-report.ts';
-import { ReplayEstimate } from '../../service/views/replay-estimate.ts';
+import { ReplayChainEstimate, ReplayEstimate } from '../../service/views/replay-estimate.ts';
 import { clientLeft } from '../client-left.ts';
 import { unprocessable } from '../errors.ts';
 import { Anything, type Call, route, type Route } from '../route.ts';
@@ -51,8 +51,8 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       described: { body: ReplayLaunch },
       answers: { 202: ReplayStarted },
       refusals: LAUNCH_REFUSALS,
-      handler: async ({ params, body, actor, reply }) =>
-        started(await replays.begin(params.step_name, read(ReplayLaunch, body), { actor, signal: clientLeft(reply) })),
+      handler: async (call) =>
+        started(await replays.begin(call.params.step_name, read(ReplayLaunch, call.body), optionsOf(call))),
     }),
     route({
       method: 'POST',
@@ -66,8 +66,8 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       described: { body: GoldenReplay },
       answers: { 202: ReplayStarted },
       refusals: LAUNCH_REFUSALS,
-      handler: async ({ params, body, actor }) =>
-        started(await replays.beginOnSet(params.id, read(GoldenReplay, body), actor)),
+      handler: async (call) =>
+        started(await replays.beginOnSet(call.params.id, read(GoldenReplay, call.body), optionsOf(call))),
     }),
     route({
       method: 'POST',
@@ -111,6 +111,21 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       answers: { 200: ReplayLaunched },
       refusals: LAUNCH_REFUSALS,
       handler: (call) => replays.launchChain(call.params.name, read(ChainLaunch, call.body), optionsOf(call)),
+    }),
+    route({
+      method: 'POST',
+      url: '/pipelines/:name/replay/estimate',
+      role: 'operator',
+      id: 'estimateChainReplay',
+      tag: 'replay',
+      summary: 'What a replay of a range of steps would cost, step by step; asks no model and creates no run',
+      params: ByPipeline,
+      body: Anything,
+      described: { body: ChainLaunch },
+      answers: { 200: ReplayChainEstimate },
+      refusals: ['forbidden', 'not_found', 'unprocessable', 'unavailable'],
+      handler: ({ params, body, reply }) =>
+        replays.estimateChain(params.name, read(ChainLaunch, body), clientLeft(reply)),
     }),
     route({
       method: 'GET',

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import { ACTIVE_RUN_STATUSES, type RunStatus } from '../../../runs/state/model.ts';
-import type { Replay, ReplaySource } from '../../../runs/state/replay.ts';
+import { family } from '../../../runs/state/hourly.ts';
+import { ACTIVE_RUN_STATUSES, type RunStatus, type StepStatus } from '../../../runs/state/model.ts';
+import { type ChainReplay, gradeOf, type Replay, type ReplaySource } from '../../../runs/state/replay.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 
@@ -74,14 +75,45 @@ export async function listBatches(db: Kysely<Tables>, { step, before, limit }: B
     .orderBy('replays.run_id', 'desc')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
+  const batches = rows.map((row) => ({ ...row, replay: JSON.parse(row.descriptor) as Replay }));
+  const ended = await endedChains(
+    db,
+    new Map(
+      batches.flatMap(({ run_id, replay, status }) =>
+        replay.kind === 'chain' && status !== 'completed' ? [[run_id, replay] as const] : [],
+      ),
+    ),
+  );
+  return batches.map((row) => ({
     runId: row.run_id,
-    replay: JSON.parse(row.descriptor) as Replay,
+    replay: row.replay,
     source: row.source,
     status: row.status as RunStatus,
     triggeredAt: row.triggered_at,
     completedAt: row.completed_at,
     samples: Number(row.samples),
-    attempted: Math.min(Number(row.samples), Number(row.left_out) + Number(row.ended)),
+    attempted: Math.min(Number(row.samples), Number(row.left_out) + (ended.get(row.run_id) ?? Number(row.ended))),
   }));
 }
+
+/** How many recorded runs of each chain were attempted: their last step has ended, or another one has ended them. */
+async function endedChains(
+  db: Kysely<Tables>,
+  chains: ReadonlyMap<string, ChainReplay>,
+): Promise<ReadonlyMap<string, number>> {
+  if (chains.size === 0) return new Map();
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['run_id', 'step_name', 'status', 'deterministic_passed'])
+    .where('run_id', 'in', [...chains.keys()])
+    .where('completed_at', 'is not', null)
+    .execute();
+  const isLast = (row: (typeof rows)[number]): boolean =>
+    family(row.step_name) === chains.get(row.run_id)?.asked.at(-1) || row.status === 'cancelled' || hasFailed(row);
+  const ended = Map.groupBy(rows.filter(isLast), ({ run_id }) => run_id);
+  return new Map([...chains.keys()].map((runId) => [runId, ended.get(runId)?.length ?? 0]));
+}
+
+const hasFailed = ({ status, deterministic_passed: passed }: { status: string; deterministic_passed: number | null }) =>
+  gradeOf({ status: status as StepStatus, deterministicPassed: passed === null ? null : passed === 1 }) ===
+  'execution_failed';

@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
+import { asksAgent, singleSteps } from '../replays/chain-form.ts';
 import { pipelineSteps } from '../steps/places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
@@ -131,6 +132,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
     hash: entry.hash,
     listPath: paths.pipelines(),
     runsPath: paths.runs({ pipeline: entry.name }),
+    replay: singleSteps(config).some(asksAgent) ? paths.replayRange({ pipeline: entry.name }) : null,
     facts: [
       { label: 'Stage', value: config.stage },
       { label: 'Version', value: String(config.version ?? '–') },

@@ -2,13 +2,11 @@ import type { BucketView } from '../../../service/views/analytics/calibration.ts
 import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.ts';
 import type { ReplayEstimate } from '../../../service/views/replay-estimate.ts';
 import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
-import { createBudget } from '../diff/budget.ts';
-import { diffLines } from '../diff/diff-lines.ts';
-import { sideBySide } from '../diff/side-by-side.ts';
 import { count, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { bucketOf, bucketValue, candidateIn, type Entered, setIdIn } from './form.ts';
+import { templateDiff } from './template-diff.ts';
 
 export interface FormInput {
   entered: Entered;
@@ -22,6 +20,8 @@ export interface FormInput {
   /** Why it would not start. */
   problem: string | null;
   operator: boolean;
+  /** Of the launch. */
+  key: string;
   currency: string;
 }
 
@@ -42,6 +42,7 @@ export function replayFormView(input: FormInput) {
     step: entered.step,
     off: safeAgents.length === 0,
     operator: input.operator,
+    key: input.key,
     problem: input.problem,
     samples: sampleOptions(input),
     k: entered.k,
@@ -100,15 +101,6 @@ function estimateWords({ estimate, entered, sets, currency }: FormInput) {
 const tokenWords = ({ mean_input_tokens: input, mean_output_tokens: output }: ReplayEstimate): string =>
   input === null ? '' : `, about ${count(Math.round(input))} tokens in and ${count(Math.round(output ?? 0))} out each`;
 
-const ROOM = { bytes: 150_000, ms: 100 };
-
 /** The changed template beside the recorded one. */
-function promptDiff(entered: Entered, recorded: string | null) {
-  const { prompt_template: changed } = candidateIn(entered, recorded);
-  if (changed === null || recorded === null) return null;
-  const lines = diffLines(recorded, changed, ROOM.ms);
-  const names = { caption: 'The recorded template and yours', left: 'Recorded', right: 'Yours' };
-  if (lines === null) return { ...names, rows: [], cut: 'The two templates differ too much to be shown side by side.' };
-  const { rows, cut } = sideBySide(lines, createBudget(ROOM));
-  return { ...names, rows, cut: cut ? 'The page has no room for the rest.' : null };
-}
+const promptDiff = (entered: Entered, recorded: string | null) =>
+  templateDiff(recorded, candidateIn(entered, recorded).prompt_template);

@@ -15,8 +15,8 @@ export interface Entered {
 export const DEFAULT_K = 20;
 
 /** Line ends as templates have them; browsers send CRLF. */
-const unix = (text: string): string => text.replaceAll('\r\n', '\n');
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const unix = (text: string): string => text.replaceAll('\r\n', '\n');
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export function readEntered(form: Record<string, unknown>): Entered {
   const line = (key: string) => textOf(form[key]).trim();
@@ -60,7 +60,10 @@ export function bucketOf({ samples }: Entered) {
 }
 
 /** What the candidate changes; `recorded` is the template that the samples were asked with. */
-export function candidateIn({ model, agent, prompt }: Entered, recorded: string | null) {
+export function candidateIn(
+  { model, agent, prompt }: Pick<Entered, 'model' | 'agent' | 'prompt'>,
+  recorded: string | null,
+) {
   const changed = prompt !== null && prompt.trim() !== '' && prompt !== recorded;
   return { model: model || null, agent: agent || null, prompt_template: changed ? prompt : null };
 }

@@ -3,26 +3,30 @@ import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
-import { candidateWords } from './words.ts';
+import { candidateWords, changesWords, rangeWords } from './words.ts';
 
 export interface ListInput {
   batches: readonly ReplayBatchLine[];
   limit: number;
   step: string | null;
   steps: readonly string[];
+  /** Those with a step outside of groups that asks an agent. */
+  pipelines: readonly string[];
   isOn: boolean;
   operator: boolean;
   now: number;
 }
 
 /** All batches, the newest first, each with how far it is. */
-export function replaysView({ batches, limit, step, steps, isOn, operator, now }: ListInput) {
+export function replaysView({ batches, limit, step, steps, pipelines, isOn, operator, now }: ListInput) {
   const last = batches.at(-1);
   return {
     count: batches.length < limit ? plural(batches.length, 'replay') : `the newest ${limit} replays`,
     off: !isOn,
     action: paths.replayNew(),
     steps: isOn && operator ? steps : [],
+    rangeAction: paths.replayRange(),
+    pipelines: isOn && operator ? pipelines : [],
     poll: batches.some(({ status }) => isActive(status)) ? '2000' : null,
     filter: step === null ? null : { step, href: paths.replays() },
     rows: batches.map((batch) => rowOf(batch, now)),
@@ -35,15 +39,20 @@ function rowOf(batch: ReplayBatchLine, now: number) {
   const active = isActive(batch.status);
   return {
     id,
-    href: batch.kind === 'step' ? paths.replay(id) : paths.run(id),
-    step: batch.step_name,
-    candidate: candidateWords(batch.candidate),
+    href: paths.replay(id),
+    step: titleOf(batch),
+    candidate: batch.kind === 'step' ? candidateWords(batch.candidate) : changesWords(batch.candidates),
     scheduled: batch.source === 'regression',
     status: statusLook(batch.status),
     progress: active ? { value: String(attempted), max: String(Math.max(1, samples)) } : null,
-    samples: active ? `${attempted} of ${plural(samples, 'sample')}` : plural(samples, 'sample'),
+    samples: active
+      ? `${attempted} of ${plural(samples, batch.kind === 'step' ? 'sample' : 'run')}`
+      : plural(samples, batch.kind === 'step' ? 'sample' : 'run'),
     since: batch.triggered_at,
     exact: exactTime(batch.triggered_at),
     age: age(batch.triggered_at, now),
   };
 }
+
+const titleOf = ({ step_name: from_step, pipeline_name, to_step }: ReplayBatchLine): string =>
+  pipeline_name === null || to_step === null ? from_step : rangeWords({ pipeline_name, from_step, to_step });

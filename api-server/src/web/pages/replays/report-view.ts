@@ -1,14 +1,17 @@
-import type { ReplayReport, UsedView } from '../../../service/views/replay.ts';
-import { known, moneyIn, numberFact, SECONDS, TOKENS, type Unit } from '../compare/facts.ts';
+import type { ReplayReport } from '../../../service/views/replay.ts';
+import { known, numberFact } from '../compare/facts.ts';
 import { type Budget, createBudget } from '../diff/budget.ts';
 import { ago, exactTime } from '../format.ts';
+import { headOf } from './head.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import { isActive, statusLook } from '../status.ts';
+import { isActive } from '../status.ts';
 import { confidenceChart } from './confidences.ts';
 import { sampleRows } from './sample-rows.ts';
 import { sides } from './sides.ts';
-import { candidateWords, labelLook, percent } from './words.ts';
+import { SHARE, usedFacts } from './used-facts.ts';
+import { verdictOf } from './verdict.ts';
+import { candidateWords, labelLook } from './words.ts';
 
 /** The whole page stays below 500 KB. */
 const ROOM = { bytes: 180_000, ms: 150 };
@@ -28,66 +31,46 @@ export function replayReportView(input: ReportInput) {
   const budget = createBudget(ROOM);
   const active = isActive(report.status);
   const done = report.rows.filter(({ status }) => status !== 'pending' && status !== 'running').length;
+  const { run_id: id, step_name: step } = report;
   return {
-    list: paths.replays(),
-    step: report.step_name,
-    stepHref: paths.step(report.step_name),
-    runHref: paths.run(report.run_id),
-    status: statusLook(report.status),
-    stream: active ? paths.runStream(report.run_id) : null,
-    cancel: active && operator ? paths.replayCancel(report.run_id) : null,
-    again: operator ? paths.replayNew({ step: report.step_name, model: report.candidate.model }) : null,
-    progress: active
-      ? {
-          value: String(done),
-          max: String(Math.max(1, report.rows.length)),
-          words: `${done} of ${plural(report.rows.length, 'sample')}`,
-        }
-      : null,
-    verdict: verdictOf(report, active),
-    candidate: candidateWords(report.candidate),
-    facts: factsOf(report, now),
+    stream: active ? paths.runStream(id) : null,
+    head: {
+      ...headOf(report, { operator, done, of: plural(report.rows.length, 'sample'), samples: report.rows.length }),
+      about: step,
+      aboutHref: paths.step(step),
+      title: `Replay of ${step}`,
+      again: operator ? paths.replayNew({ step, model: report.candidate.model }) : null,
+      verdict: standing(report, active),
+      candidate: candidateWords(report.candidate),
+      facts: factsOf(report, now),
+    },
     columns: { a: 'Recorded', b: 'Candidate' },
     compared: comparedFacts(report, input.currency),
     chart: confidenceChart(report.confidence_distribution),
     prompt: promptDiff(input, budget),
     divergences: divergenceRows(report),
-    rows: sampleRows(report, { operator, active, budget }),
+    rows: sampleRows(report.rows, { runId: id, operator, active, budget, here: paths.replay(id) }),
   };
 }
 
-/** The worst news first. */
-function verdictOf(report: ReplayReport, active: boolean) {
+function standing(report: ReplayReport, active: boolean) {
+  const { regressed, improved, unchanged } = report;
   const failed = report.rows.filter(({ status }) => status === 'execution_failed').length;
-  const graded = report.regressed + report.improved + report.unchanged;
-  const also = [
-    failed > 0 ? `${plural(failed, 'candidate')} failed to answer.` : null,
-    report.improved > 0 ? `${report.improved} improved.` : null,
-    `${report.unchanged} unchanged.`,
-    report.unreplayable_count > 0 ? `${report.unreplayable_count} could not be replayed.` : null,
-  ].filter((text) => text !== null);
-  const more = also.join(' ');
-  if (report.regressed > 0)
-    return {
-      tone: 'bad',
-      icon: 'failed',
-      title: `${report.regressed} of ${graded} graded samples regressed`,
-      text: more,
-    };
-  if (failed > 0)
-    return { tone: 'bad', icon: 'failed', title: `${plural(failed, 'candidate')} failed to answer`, text: more };
-  if (active) return { tone: 'quiet', icon: 'running', title: 'The replay goes on', text: 'This page follows it.' };
-  if (graded === 0)
-    return {
-      tone: 'wait',
-      icon: 'alert',
-      title: 'Nothing is graded yet',
-      text: 'Mark the answers of the candidate below. With replay.judge a judge marks those whose recorded answer was correct.',
-    };
-  const left = report.candidate_total_n - graded;
-  const open = left > 0 ? ` ${left} are not graded yet: mark them below.` : '';
-  return { tone: 'good', icon: 'completed', title: 'No graded sample regressed', text: `${more}${open}` };
+  return verdictOf({
+    regressed,
+    improved,
+    unchanged,
+    failed,
+    unreplayable: report.unreplayable_count,
+    ungraded: report.candidate_total_n - regressed - improved - unchanged - failed,
+    active,
+    graded: 'samples',
+    howToGrade: HOW_TO_GRADE,
+  });
 }
+
+const HOW_TO_GRADE =
+  'Mark the answers of the candidate below. With replay.judge a judge marks those whose recorded answer was correct.';
 
 function factsOf(report: ReplayReport, now: number) {
   const { source_bucket: bucket } = report;
@@ -105,26 +88,17 @@ function factsOf(report: ReplayReport, now: number) {
   ];
 }
 
-const SHARE: Unit = { write: percent, better: 'more' };
-
-const mean = ({ n }: UsedShape, total: number | null): number | null => (total === null || n === 0 ? null : total / n);
-type UsedShape = ReturnType<typeof UsedView.parse>;
-
-function comparedFacts(report: ReplayReport, currency: string) {
-  const { recorded, candidate } = report.used;
-  const each = (label: string, key: 'input_tokens' | 'output_tokens' | 'cost' | 'duration_seconds', unit: Unit) =>
-    numberFact(label, [mean(recorded, recorded[key]), mean(candidate, candidate[key])], unit);
-  const rounded: Unit = { ...TOKENS, write: (value) => TOKENS.write(Math.round(value)) };
-  return known([
+const comparedFacts = (report: ReplayReport, currency: string) =>
+  known([
     numberFact('Accuracy', [report.recorded_accuracy, report.combined_accuracy], SHARE),
-    numberFact('Accuracy by people and checks', [null, report.candidate_accuracy_so_far], SHARE),
-    numberFact('Accuracy by the judge', [null, report.judge_accuracy], SHARE),
-    each('Input tokens each', 'input_tokens', rounded),
-    each('Output tokens each', 'output_tokens', rounded),
-    each('Cost each', 'cost', moneyIn(currency)),
-    each('Duration each', 'duration_seconds', SECONDS),
+    ...(report.judge === null
+      ? []
+      : [
+          numberFact('By people and checks', [null, report.candidate_accuracy_so_far], SHARE),
+          numberFact('By the judge', [null, report.judge_accuracy], SHARE),
+        ]),
+    ...usedFacts(report.used, currency),
   ]);
-}
 
 function promptDiff({ report, recordedTemplate }: ReportInput, budget: Budget) {
   const changed = report.candidate.prompt_template;

@@ -1,6 +1,6 @@
-import { AppError, ERROR_STATUS } from '@signalbox/crds';
+import { AppError } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '../../../service/actor.ts';
+import type { LaunchOptions } from '../../../service/replay/replay.ts';
 import { ReplaysQuery } from '../../../service/replay/batches.ts';
 import { clientLeft } from '../../client-left.ts';
 import { agentStepNames } from '../golden-sets/agent-steps.ts';
@@ -9,59 +9,39 @@ import { operatorOf } from '../operator.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { paths } from '../paths.ts';
-import { unlessConflict, unlessUnknown } from '../problems.ts';
 import { candidateIn, type Entered, launchOf, readEntered, setIdIn } from './form.ts';
 import { recordedTemplate, replayFormView } from './form-view.ts';
 import { replaysView } from './list-view.ts';
-import { replayReportView } from './report-view.ts';
+import { asksAgent, singleSteps } from './chain-form.ts';
+import { registerChainForm } from './chain-route.ts';
+import { launchOptions, newKey, refusalOf } from './refused.ts';
+import { registerReports } from './report-route.ts';
+import { versionsOf } from './versions-of.ts';
 
-const idIn = (request: FastifyRequest): string => (request.params as { id: string }).id;
-
-/** `/ui/replays`: batches, the form of a new one, and reports (Orchestration 4.6). */
+/** `/ui/replays`: batches and the form of a new one (Orchestration 4.6). */
 export function registerReplays(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   registerForm(app, context);
+  registerChainForm(app, context);
+  registerReports(app, context);
 
   app.get('/ui/replays', async (request, reply) => {
     const query = ReplaysQuery.parse(filtersOf(request.query as Record<string, unknown>));
     const { replays } = await deps.replays.list(query);
+    const definitions = deps.definitions.snapshot();
     const model = replaysView({
       batches: replays,
       limit: query.limit,
       step: query.step ?? null,
-      steps: agentStepNames(deps.definitions.snapshot()),
+      steps: agentStepNames(definitions),
+      pipelines: definitions.pipelines
+        .filter(({ config }) => singleSteps(config).some(asksAgent))
+        .map(({ name }) => name),
       isOn: deps.replays.safeAgents.length > 0,
       operator: mayOperate(deps.auth.viewer(request)),
       now: deps.now(),
     });
     return sendPage(context, request, reply, { title: 'Replays', nav: 'replays', template: 'replays', model });
-  });
-
-  app.get('/ui/replays/:id', async (request, reply) => {
-    const report = await deps.replays.report(idIn(request));
-    // A range of steps has its runs side by side; its report is JSON.
-    if (report.kind === 'chain') return reply.redirect(paths.run(report.run_id), 303);
-    const { step_name: step, candidate, source_bucket: bucket } = report;
-    const asksOtherwise = candidate.prompt_template !== undefined;
-    const versions = asksOtherwise ? await versionsOf(deps, step, request.signal) : [];
-    const known = versions.find(({ prompt_hash: hash }) => hash === bucket?.prompt_hash) ?? versions[0];
-    const model = replayReportView({
-      report,
-      recordedTemplate: known?.template ?? null,
-      operator: mayOperate(deps.auth.viewer(request)),
-      now: deps.now(),
-      currency: deps.currency,
-    });
-    const title = `Replay of ${step}`;
-    return sendPage(context, request, reply, { title, nav: 'replays', template: 'replay', model });
-  });
-
-  app.post('/ui/replays/:id/cancel', async (request, reply) => {
-    const by = await operatorOf(context, request, reply);
-    if (by === null) return reply;
-    // A batch that has ended meanwhile is shown as it is.
-    await deps.runs.cancel(idIn(request), by).catch(unlessConflict);
-    return reply.redirect(paths.replay(idIn(request)), 303);
   });
 }
 
@@ -93,37 +73,23 @@ function registerForm(app: FastifyInstance, context: PageContext): void {
     const entered = readEntered(form);
     if (form['act'] !== 'start') return sendForm(context, request, reply, { entered, problem: null });
     try {
-      return await reply.redirect(
-        paths.replay(await begin(context.deps, entered, { by, signal: clientLeft(reply) })),
-        303,
-      );
+      const id = await begin(context.deps, entered, launchOptions(form, by, reply));
+      return await reply.redirect(paths.replay(id), 303);
     } catch (error) {
-      if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
-      return sendForm(context, request, reply.code(ERROR_STATUS[error.type]), { entered, problem: sentence(error) });
+      const { status, problem } = refusalOf(error);
+      return sendForm(context, request, reply.code(status), { entered, problem });
     }
   });
 }
 
-const sentence = ({ message }: AppError): string => {
-  const text = message.replace(/^(body|path)\.[\w.]+: /, '');
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-};
-
-async function begin(
-  deps: PageDeps,
-  entered: Entered,
-  { by, signal }: { by: Actor; signal: AbortSignal },
-): Promise<string> {
-  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, signal));
+async function begin(deps: PageDeps, entered: Entered, options: LaunchOptions): Promise<string> {
+  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, options.signal));
   const set = setIdIn(entered);
-  if (set !== null) return deps.replays.beginOnSet(set, { candidate: candidateIn(entered, recorded) }, by);
+  if (set !== null) return deps.replays.beginOnSet(set, { candidate: candidateIn(entered, recorded) }, options);
   const launch = launchOf(entered, recorded);
   if (!launch.ok) throw new AppError('unprocessable', launch.problem);
-  return deps.replays.begin(entered.step, launch.body, { actor: by, signal });
+  return deps.replays.begin(entered.step, launch.body, options);
 }
-
-const versionsOf = async ({ history }: PageDeps, step: string, signal: AbortSignal) =>
-  (await unlessBusy(history.promptVersions(step, signal).catch(unlessUnknown))) ?? [];
 
 async function sendForm(
   context: PageContext,
@@ -157,6 +123,7 @@ async function sendForm(
     estimate: estimated?.value ?? null,
     problem: problem ?? estimated?.problem ?? null,
     operator,
+    key: newKey(),
     currency: deps.currency,
   });
   const title = `Replay ${entered.step}`;
@@ -184,7 +151,6 @@ async function estimate(
   try {
     return { value: await replays.estimate(entered.step, asked.body, signal), problem: null };
   } catch (error) {
-    if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
-    return { value: null, problem: sentence(error) };
+    return { value: null, problem: refusalOf(error).problem };
   }
 }

@@ -1,12 +1,11 @@
-import type { ReplayReport } from '../../../service/views/replay.ts';
+import type { ReplayRow } from '../../../service/views/replay-row.ts';
 import type { Budget } from '../diff/budget.ts';
 import { score, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import { markView, WITHDRAW } from '../run/step/mark.ts';
+import { type StatusLook, statusLook } from '../status.ts';
 import { sides } from './sides.ts';
 import { labelLook } from './words.ts';
-
-type ReplayRow = ReplayReport['rows'][number];
 
 const ORDER = ['regressed', 'failed', 'ungraded', 'improved', 'unchanged', 'open', 'unreplayable'] as const;
 type Group = (typeof ORDER)[number];
@@ -18,36 +17,42 @@ function groupOf({ status, change }: ReplayRow): Group {
   return status === 'completed' || status === 'deterministic_failed' ? 'ungraded' : 'open';
 }
 
-const LOOKS: Record<Group, { icon: string; word: string; tone: string }> = {
+const LOOKS: Record<Exclude<Group, 'open'>, StatusLook> = {
   regressed: { icon: 'failed', word: 'Regressed', tone: 'bad' },
   failed: { icon: 'failed', word: 'No answer', tone: 'bad' },
   ungraded: { icon: 'pending', word: 'Not graded', tone: 'wait' },
   improved: { icon: 'completed', word: 'Improved', tone: 'good' },
   unchanged: { icon: 'completed', word: 'Unchanged', tone: 'quiet' },
-  open: { icon: 'queued', word: 'Not run yet', tone: 'quiet' },
   unreplayable: { icon: 'skipped', word: 'Unreplayable', tone: 'quiet' },
 };
 
 const OPEN: ReadonlySet<Group> = new Set(['regressed', 'failed', 'ungraded']);
 
-interface Shown {
+export interface Shown {
+  /** The run of the batch. */
+  runId: string;
   operator: boolean;
   /** While it runs the page is asked for again and again, so that it stays small. */
   active: boolean;
   budget: Budget;
+  /** The page that a mark leads back to. */
+  here: string;
 }
 
 /** Every sample, the worst first. */
-export const sampleRows = (report: ReplayReport, shown: Shown) =>
-  report.rows
-    .toSorted((a, b) => ORDER.indexOf(groupOf(a)) - ORDER.indexOf(groupOf(b)))
-    .map((row) => rowView(row, report, shown));
+export const sampleRows = (rows: readonly ReplayRow[], shown: Shown) =>
+  rows.toSorted((a, b) => badness(a) - badness(b)).map((row) => sampleRow(row, shown));
 
-function rowView(row: ReplayRow, report: ReplayReport, { operator, active, budget }: Shown) {
+/** The lower, the worse. */
+export const badness = (row: ReplayRow): number => ORDER.indexOf(groupOf(row));
+
+export function sampleRow(row: ReplayRow, shown: Shown) {
+  const { active, budget } = shown;
   const group = groupOf(row);
   return {
     id: `sample-${row.candidate_step_id ?? row.sample_step_id ?? ''}`,
-    look: LOOKS[group],
+    look: group === 'open' ? statusLook(row.status) : LOOKS[group],
+    step: null as string | null,
     open: OPEN.has(group) && !active,
     text: shorten(titleOf(row), 160),
     recordedLabel: labelLook(row.recorded_label),
@@ -59,7 +64,7 @@ function rowView(row: ReplayRow, report: ReplayReport, { operator, active, budge
     recordedHref: hrefOf(row.recorded),
     candidateHref: hrefOf(row.candidate),
     answers: active ? null : answersOf(row, budget),
-    mark: markOf(row, report, operator),
+    mark: markOf(row, shown),
   };
 }
 
@@ -72,16 +77,12 @@ const hrefOf = (execution: ReplayRow['recorded']): string | null =>
 const UNMARKABLE: ReadonlySet<ReplayRow['status']> = new Set(['running', 'execution_failed', 'pending', 'skipped']);
 
 /** The buttons that mark the candidate, with the mark that a person gave it pressed. */
-function markOf(
-  { candidate, status, mark_outcome: outcome }: ReplayRow,
-  { run_id: id }: ReplayReport,
-  operator: boolean,
-) {
+function markOf({ candidate, status, mark_outcome: outcome }: ReplayRow, { runId, operator, here }: Shown) {
   if (candidate === null || UNMARKABLE.has(status)) return null;
-  const view = markView({ mark: null, step: candidate.step_name, operator, action: paths.runFeedback(id) });
+  const view = markView({ mark: null, step: candidate.step_name, operator, action: paths.runFeedback(runId) });
   const outcomes = view.outcomes.map((one) => ({ ...one, pressed: one.value === outcome }));
   const present = outcome === null ? null : { title: `Marked ${outcome}`, withdraw: WITHDRAW };
-  return { ...view, outcomes, present, here: paths.replay(id) };
+  return { ...view, outcomes, present, here };
 }
 
 function confidenceWords({ recorded, candidate_confidence: now }: ReplayRow): string | null {

@@ -14,6 +14,16 @@ export function candidateWords({ model, agent, prompt_template: prompt }: Candid
   return parts.length === 0 ? 'nothing changed' : parts.join(', ');
 }
 
+/** What a candidate changes of a range, step by step in one line. */
+export function changesWords(candidates: Readonly<Record<string, Candidate>>): string {
+  const parts = Object.entries(candidates).map(([step, candidate]) => `${step}: ${candidateWords(candidate)}`);
+  return parts.length === 0 ? 'nothing changed' : parts.join(' · ');
+}
+
+/** A range of steps of a pipeline. */
+export const rangeWords = (range: { pipeline_name: string; from_step: string; to_step: string }): string =>
+  `${range.pipeline_name}: ${range.from_step}${range.to_step === range.from_step ? '' : ` to ${range.to_step}`}`;
+
 const LABELS = new Map([
   [1, { word: 'correct', tone: 'good', icon: 'check' }],
   [0.5, { word: 'partial', tone: 'wait', icon: 'half' }],

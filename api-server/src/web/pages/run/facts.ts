@@ -29,6 +29,10 @@ function costFact({ cost, unpriced_steps }: ShownRun['totals'], currency: string
 const cachedPart = ({ cached_input_tokens: cached }: ShownRun['totals']): string =>
   cached === null ? '' : ` (${count(cached)} cached)`;
 
+/** The run of a batch leads to its report. */
+const reportOf = ({ id, replay_of: replay }: ShownRun): FactInput[] =>
+  replay === undefined ? [] : [{ label: 'Replay', value: 'Report', href: paths.replay(id) }];
+
 /** The facts of a run in one row. */
 export function runFacts(run: ShownRun, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
@@ -63,6 +67,7 @@ export function runFacts(run: ShownRun, at: { now: number; currency: string }): 
     costFact(run.totals, at.currency),
     ...(run.warning_count === 0 ? [] : [{ label: 'Warnings', figure: true, value: count(run.warning_count) }]),
     { label: 'Source', value: run.source },
+    ...reportOf(run),
     {
       label: 'Team',
       value: run.team ?? '–',

@@ -112,7 +112,7 @@ function actions({ run, viewer }: RunInput) {
   const action = paths.runFeedback(run.id);
   return {
     mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }),
-    rerun: operator ? paths.runRerun(run.id) : null,
+    rerun: operator && run.replay_of === undefined ? paths.runRerun(run.id) : null,
     cancel: null,
   };
 }
