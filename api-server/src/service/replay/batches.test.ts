@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
-import { sure } from '../../runs/fixtures/engine.ts';
+import { type Script, sure } from '../../runs/fixtures/engine.ts';
 import { type ReplayServer, startReplayServer } from '../../web/fixtures/replays.ts';
 
 let site: ReplayServer;
 afterEach(() => site.close());
 
-const start = async (safeAgents?: string[]) => {
+const start = async (safeAgents?: string[], investigator: Script = () => sure(0.9)) => {
   const replay = safeAgents === undefined ? {} : { safeAgents };
-  site = await startReplayServer({ agents: { investigator: () => sure(0.9) }, replay });
+  site = await startReplayServer({ agents: { investigator }, replay });
 };
 const BODY = { bucket: 'current', candidate: { model: 'm2' }, mode: 'rerender' };
 const list = async (query = '') => (await site.send('GET', `/replays${query}`, { role: 'viewer' })).body.replays;
@@ -96,6 +96,30 @@ test('an empty, an archived and an unknown set are refused, and so is a bucket w
   expect(await replay(set)).toBe(409);
   expect(await replay(run.run.id)).toBe(404);
   expect((await site.send('POST', '/steps/look/replay/start', { body: BODY })).status).toBe(422);
+});
+
+test('a set that is archived while it is replayed comes to its report, and is not replayed again', async () => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<undefined>();
+  await start(undefined, async ({ model }) => {
+    if (model === 'm2') await held;
+    return sure(0.9);
+  });
+  const { run } = await site.record();
+  const set = await pinned([run.id]);
+  const replay = () => site.send('POST', `/golden-sets/${set}/replay`, { body: { candidate: { model: 'm2' } } });
+  const runId = (await replay()).body.run_id as string;
+  expect((await site.send('POST', `/golden-sets/${set}/archive`)).status).toBe(200);
+  letGo(undefined);
+  expect(await ended(runId)).toBe('completed');
+  expect(await site.report(runId)).toMatchObject({
+    candidate_total_n: 1,
+    rows: [{ status: 'completed', recorded_label: 1 }],
+  });
+  const again = await replay();
+  expect([again.status, again.body.detail]).toEqual([
+    409,
+    { type: 'conflict', message: 'the golden set is archived; restore it first' },
+  ]);
 });
 
 test('while replay is off nothing starts, whatever the body says', async () => {

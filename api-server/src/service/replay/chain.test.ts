@@ -239,6 +239,10 @@ test.each([
   ['a candidate of a step with effects', { candidate: { tell: {} } }, ['body', 'candidate', 'tell']],
   ['the mode rendered', { mode: 'rendered' }, ['body', 'mode']],
   ['k of 101', { k: 101 }, ['body', 'k']],
+  ['k of 0', { k: 0 }, ['body', 'k']],
+  ['k as text', { k: '20' }, ['body', 'k']],
+  ['no candidate', { candidate: undefined }, ['body', 'candidate']],
+  ['an unknown key', { bucket: 'current' }, ['body', 'bucket']],
   [
     'a template that does not compile',
     { candidate: { look: { prompt_template: '{{#if' } } },
@@ -247,12 +251,17 @@ test.each([
 ])('422: %s', async (_, change, loc) => {
   await start();
   await site.record({}, 'correct', 'look');
-  const refused = await launch({ ...BODY, ...change });
-  expect([refused.status, refused.body.detail.type, refused.body.detail.errors[0].loc]).toEqual([
-    422,
-    'unprocessable',
-    loc,
-  ]);
+  for (const path of ['replay', 'replay/estimate']) {
+    const { status, body } = await site.send('POST', `/pipelines/checkout/${path}`, { body: { ...BODY, ...change } });
+    expect([status, body.detail.type, body.detail.errors[0].loc]).toEqual([422, 'unprocessable', loc]);
+  }
+});
+
+test('a range without a change is replayed as it is', async () => {
+  await start();
+  await site.record({}, 'correct', 'look');
+  const report = await reported({ ...BODY, candidate: {} });
+  expect(report).toMatchObject({ candidate: {}, runs: [{ result: 'completed' }] });
 });
 
 test('an unknown pipeline is 404, no labelled run is 422, an unsafe agent is 403', async () => {

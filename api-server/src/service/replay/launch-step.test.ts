@@ -267,6 +267,21 @@ test('a candidate whose agent is gone, or that answers nonsense, is a failed exe
   }
 });
 
+test('a recorded row whose agent is gone is a failed execution, and can be replayed with another agent', async () => {
+  await start({
+    safeAgents: ['investigator', 'other'],
+    replay: { safeAgents: ['gateway:investigator', 'gateway:other'] },
+  });
+  await site.record();
+  delete site.world.agents['investigator'];
+  site.world.agents['other'] = () => sure(0.8);
+  const gone = await site.replay({ candidate: {}, mode: 'rendered' });
+  expect(gone).toMatchObject({ status: 'completed', unreplayable_count: 0, candidate_accuracy_so_far: null });
+  expect(gone.rows).toMatchObject([{ status: 'execution_failed', reason: 'no agent investigator', recorded_label: 1 }]);
+  const moved = await site.replay({ candidate: { agent: 'other' }, mode: 'rendered' });
+  expect(moved.rows).toMatchObject([{ status: 'completed', candidate_confidence: 0.8 }]);
+});
+
 test('an explicit list of samples with pinned labels, started without waiting', async () => {
   await start();
   const { run, step } = await site.record();

@@ -125,6 +125,8 @@ const SHOWN = [
   '/steps/look/versions',
   '/pipelines/checkout/promotion-readiness',
   '/runs?stage=production',
+  '/runs?attention=open',
+  '/marking',
 ];
 const without = (text: string) =>
   text

@@ -66,6 +66,8 @@ test.each([
   ['half a bucket', { ...BODY, bucket: { agent: 'investigator' } }, ['body', 'bucket']],
   ['k of 0', { ...BODY, k: 0 }, ['body', 'k']],
   ['k of 101', { ...BODY, k: 101 }, ['body', 'k']],
+  ['k below 0', { ...BODY, k: -1 }, ['body', 'k']],
+  ['no k in words', { ...BODY, k: null }, ['body', 'k']],
   ['k as text', { ...BODY, k: '20' }, ['body', 'k']],
   ['half a k', { ...BODY, k: 1.5 }, ['body', 'k']],
   ['an unknown key', { ...BODY, when: 'now' }, ['body', 'when']],
@@ -85,13 +87,15 @@ test.each([
 ])('422 with the place of the problem: %s', async (_, body, loc) => {
   await start();
   await site.record();
-  const answer = await launch(body);
-  expect(answer.status).toBe(422);
-  expect(answer.body.detail).toMatchObject({
-    type: 'unprocessable',
-    message: expect.any(String),
-    errors: [{ loc, msg: expect.any(String) }],
-  });
+  for (const path of ['replay', 'replay/start', 'replay/estimate']) {
+    const answer = await site.send('POST', `/steps/look/${path}`, { body });
+    expect([path, answer.status]).toEqual([path, 422]);
+    expect(answer.body.detail).toMatchObject({
+      type: 'unprocessable',
+      message: expect.any(String),
+      errors: [{ loc, msg: expect.any(String) }],
+    });
+  }
   expect(await runs()).toBe(0);
 });
 
@@ -115,7 +119,10 @@ const BUCKET = { agent: 'investigator', model: 'm', provider: 'p', prompt_hash: 
 
 test('an unknown step is 404, a step without executions or labels and a bucket of another step are 422', async () => {
   await start();
-  expect((await launch(BODY, 'nothing')).body.detail).toMatchObject({ type: 'not_found' });
+  for (const path of ['replay', 'replay/start', 'replay/estimate']) {
+    const unknown = await site.send('POST', `/steps/nothing/${path}`, { body: BODY });
+    expect([unknown.status, unknown.body.detail.type]).toEqual([404, 'not_found']);
+  }
   const never = await launch(BODY);
   expect([never.status, never.body.detail.message]).toEqual([
     422,
@@ -129,6 +136,30 @@ test('an unknown step is 404, a step without executions or labels and a bucket o
   ]);
   const other = await launch({ ...BODY, bucket: BUCKET });
   expect([other.status, other.body.detail.errors[0].loc]).toEqual([422, ['body', 'bucket']]);
+  expect(await runs()).toBe(0);
+});
+
+const TWO_STEPS = `
+name: checkout
+stage: production
+steps:
+  - {name: look, executor: gateway, agent: investigator, prompt_template: look}
+  - {name: plan, executor: gateway, agent: investigator, prompt_template: plan}
+`;
+
+test('a bucket of another step is 422', async () => {
+  await start({ pipelines: [TWO_STEPS] });
+  const { step } = await site.record();
+  const { provider, promptHash, agentVersion } = step('plan');
+  const bucket = { ...BUCKET, provider, prompt_hash: promptHash, agent_version: agentVersion };
+  for (const path of ['replay', 'replay/start', 'replay/estimate']) {
+    const answer = await site.send('POST', `/steps/look/${path}`, { body: { ...BODY, bucket } });
+    expect([answer.status, answer.body.detail.type, answer.body.detail.errors[0].loc]).toEqual([
+      422,
+      'unprocessable',
+      ['body', 'bucket'],
+    ]);
+  }
   expect(await runs()).toBe(0);
 });
 

@@ -62,7 +62,8 @@ test('a post without the CSRF token is refused', async () => {
   expect(deps.golden).toEqual([]);
 });
 
-test.each(['../x', 'a b', '', '<b>', 'x'.repeat(65)])('the name %j is shown again with what is wrong', async (name) => {
+const ODD = ['', ' ', '.', '../x', 'a b', 'a/b', '-x', 'ä', 'x'.repeat(65), 'a\0', '{{x}}', '<b>', "a'b", '__proto__'];
+test.each(ODD)('the name %j is shown again with what is wrong', async (name) => {
   const { post, deps } = await pagesWith();
   const answer = await post('/ui/golden-sets', { ...CSRF, name, step_name: 'triage' });
   expect([answer.statusCode, deps.golden]).toEqual([400, []]);
@@ -78,6 +79,17 @@ test('a new set opens, and a name that is taken is said at the form', async () =
   const taken = await (await pagesWith({ goldenRefusal })).post('/ui/golden-sets', form);
   expect(taken.statusCode).toBe(400);
   expect(taken.body).toContain('a golden set with this name exists');
+});
+
+test('a set with members leads to the form that replays it, an empty or archived one does not', async () => {
+  const replay = `href="/ui/replays/new?step&#x3D;triage&amp;samples&#x3D;set%3A${SET_ID}"`;
+  const leads = async (fields: Parameters<typeof goldenSet>[0]) =>
+    (await (await pagesWith({ goldenSets: [goldenSet(fields)] })).get(`/ui/golden-sets/${SET_ID}`)).body.includes(
+      replay,
+    );
+  expect(await leads({})).toBe(true);
+  expect(await leads({ members: 0, rows: [] })).toBe(false);
+  expect(await leads({ archived_at: '2026-11-20T00:00:00.000Z' })).toBe(false);
 });
 
 test('a step is pinned into a set of its step, or into a new one', async () => {
@@ -187,6 +199,7 @@ test('the report shows baseline against fresh accuracy, and what regressed befor
     expect(body).toContain(text);
   expect(body.indexOf('>Regressed<')).toBeLessThan(body.indexOf('Improved</span></span>'));
   expect(body).toContain('the recorded execution is gone');
+  expect(body).toContain(`href="/ui/replays/${regressionReport().run_id}"`);
   expect(body).toContain('marked partial since');
   expect(body).not.toContain('<script>alert');
   expect((await (await pagesWith()).get('/ui/regressions/x')).statusCode).toBe(404);

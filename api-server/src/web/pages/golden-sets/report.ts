@@ -28,7 +28,7 @@ export function reportView(report: RegressionReport) {
     listPath: paths.goldenSets(),
     set: report.golden_set,
     setPath: paths.goldenSet(report.set_id),
-    runPath: report.run_id === null || !report.available ? null : paths.run(report.run_id),
+    answersPath: report.run_id === null || !report.available ? null : paths.replay(report.run_id),
     title: exactTime(report.fire_at),
     look: regressionLook(report),
     running: report.status === 'running',

@@ -27,6 +27,7 @@ export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, ope
     runsPath: paths.runs(),
     markingPath: paths.marking({ step: set.step_name }),
     operator,
+    replay: archived || set.members === 0 ? null : paths.replayNew({ step: set.step_name, samples: `set:${set.id}` }),
     exportPath: paths.goldenSetExport(set.id),
     archiveAction: paths.goldenSetArchive(set.id, archived ? 'restore' : 'archive'),
     facts: [

@@ -5,6 +5,7 @@ import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { asksAgent, type EnteredChain, singleSteps } from './chain-form.ts';
 import { candidateIn } from './form.ts';
+import { NO_CHANGE } from './form-view.ts';
 import { templateDiff } from './template-diff.ts';
 import { candidateWords } from './words.ts';
 
@@ -83,14 +84,23 @@ function stepForm(step: AgentStep, { entered, safeAgents }: ChainFormInput, inRa
   };
 }
 
+const isChanged = ({ steps }: EnteredChain, pipeline: Pipeline): boolean =>
+  singleSteps(pipeline)
+    .filter(asksAgent)
+    .some(({ name, prompt_template: template }) => {
+      const entered = steps.get(name);
+      return entered !== undefined && Object.values(candidateIn(entered, template)).some((value) => value !== null);
+    });
+
 /** The line beside the number of recorded runs. */
-function estimateWords({ estimate, currency }: ChainFormInput) {
+function estimateWords({ estimate, entered, pipeline, currency }: ChainFormInput) {
   if (estimate === null) return null;
   const { total, sample_count: runs, steps } = estimate;
   const unpriced = steps.filter((step) => step.total === null).map(({ step_name: name }) => name);
   const tokens = steps.reduce((sum, one) => sum + (one.mean_input_tokens ?? 0) + (one.mean_output_tokens ?? 0), 0);
   const notes = [
     `${plural(runs, 'recorded run')}, ${plural(steps.length, 'question')} each${tokens > 0 ? `, about ${count(Math.round(tokens))} tokens a run` : ''}.`,
+    isChanged(entered, pipeline) ? '' : NO_CHANGE,
     unpriced.length > 0 ? `No price is known for ${unpriced.join(', ')}.` : '',
   ];
   return {

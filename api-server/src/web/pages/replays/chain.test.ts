@@ -49,6 +49,7 @@ test('the form offers the widest range without a group, says what is not execute
   expect(body).toContain('is not executed: this webhook step answers what was recorded');
   expect(body).toContain('About $0.16');
   expect(body).toContain('2 recorded runs, 2 questions each');
+  expect(body).toContain('Nothing is changed');
   expect(body).toContain(`spellcheck="false">\n${TEMPLATE}</textarea>`);
 });
 
@@ -58,6 +59,7 @@ test('only what was changed is part of the candidate, and a button that is press
   const form = { ...FORM, 'model:triage': 'sonnet', 'prompt:triage': 'Look at {{summary}}.', 'prompt:plan': changed };
   const preview = (await post('/ui/replays/range', { ...form, act: 'preview' })).body;
   expect(preview).toContain('Be <ins>exact</ins>.');
+  expect(preview).not.toContain('Nothing is changed');
   expect(preview).toContain('is asked again with model sonnet');
   expect(deps.replayed).toEqual([]);
   const started = await post('/ui/replays/range', { ...form, act: 'start' });

@@ -83,8 +83,10 @@ function bucketWords({ agent, model, prompt_hash: prompt, agent_version: version
   return parts.filter(Boolean).join(' · ');
 }
 
+export const NO_CHANGE = 'Nothing is changed: the same configuration is asked again.';
+
 /** The line beside the number of samples. */
-function estimateWords({ estimate, entered, sets, currency }: FormInput) {
+function estimateWords({ estimate, entered, sets, currency, versions }: FormInput) {
   if (estimate === null) return null;
   const n = sets.find(({ id }) => id === setIdIn(entered))?.members ?? estimate.sample_count;
   const judge = estimate.judge?.total ?? 0;
@@ -92,6 +94,9 @@ function estimateWords({ estimate, entered, sets, currency }: FormInput) {
     `${plural(n, 'sample')}${tokenWords(estimate)}, from ${plural(estimate.basis_n, 'recorded call')}.`,
     judge > 0 ? `The judge adds ${money(judge, currency)}.` : '',
     estimate.per_sample === null ? 'No price is known for the model.' : '',
+    Object.values(candidateIn(entered, recordedTemplate(entered, versions))).every((value) => value === null)
+      ? NO_CHANGE
+      : '',
   ];
   const amount =
     estimate.per_sample === null ? 'Cost unknown' : `About ${money(estimate.per_sample * n + judge, currency)}`;

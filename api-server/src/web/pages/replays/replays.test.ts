@@ -94,7 +94,10 @@ test('what cannot start says why, beside what was entered', async () => {
   expect(statusCode).toBe(403);
   expect(body).toContain('Not in replay.safe_agents: gateway:other.');
   expect(body).toContain('value="sonnet"');
-  expect((await post('/ui/replays/new', { ...FORM, k: '900', act: 'start' })).body).toContain('from 1 to 100');
+  for (const k of ['0', '101', 'many', '1.5', ' x']) {
+    const refused = await post('/ui/replays/new', { ...FORM, k, act: 'start' });
+    expect([k, refused.statusCode, refused.body.includes('from 1 to 100')]).toEqual([k, 422, true]);
+  }
   expect(deps.replayed).toEqual([]);
   expect((await post('/ui/replays/new', { ...FORM, _csrf: 'x', act: 'start' })).statusCode).toBe(403);
   expect((await get('/ui/replays/new')).headers.location).toBe('/ui/replays');
@@ -120,6 +123,32 @@ test('the report begins with what got worse, shows both answers, and the candida
   expect(body).toContain('<input type="hidden" name="step" value="triage/1">');
   expect(body).toContain('<input type="hidden" name="next" value="/ui/replays/b1">');
   expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100 %<\/td>\n<td class="num">50 %<\/td>/);
+});
+
+test('how sure both were stands bin by bin, as a chart and as numbers', async () => {
+  const confidence_distribution = [
+    { lo: 0, hi: 0.5, recorded_n: 0, candidate_n: 2 },
+    { lo: 0.5, hi: 1, recorded_n: 3, candidate_n: 1 },
+  ];
+  const { get } = await pagesWith({ ...world, reports: [replayReport({ confidence_distribution })] });
+  const { body } = await get('/ui/replays/b1');
+  expect(body).toContain('<title>0.50 to 1.00: 3 recorded, 1 of the candidate</title>');
+  expect(body).toMatch(/0\.00 to 0\.50<\/td><td class="num right">0<\/td><td class="num right">2</);
+  const none = await pagesWith({ ...world, reports: [replayReport()] });
+  expect((await none.get('/ui/replays/b1')).body).toContain('No answer had a confidence yet.');
+});
+
+test('a launch of nothing new says so, and a button that is pressed twice starts one batch', async () => {
+  const { get, post, deps } = await pagesWith(world);
+  const { body } = await get('/ui/replays/new?step=triage');
+  expect(body).toContain('Nothing is changed: the same configuration is asked again.');
+  const [, key = ''] = /name="key" value="([^"]+)"/.exec(body) ?? [];
+  const form = { ...FORM, key, act: 'start' };
+  for (const k of ['20', '20', '3']) await post('/ui/replays/new', { ...form, k });
+  const [first, again, other] = deps.replayed.map((one) => one.key);
+  expect([again, other === first]).toEqual([first, false]);
+  const changed = await post('/ui/replays/new', { ...form, model: 'sonnet', act: 'preview' });
+  expect(changed.body).not.toContain('Nothing is changed');
 });
 
 test.each([
