@@ -13,6 +13,8 @@ import type { Label } from '../calibration.ts';
 export interface Execution {
   stepId: string;
   runId: string;
+  /** What its alert said, 300 characters at most. */
+  runSummary: string | null;
   stepName: string;
   executor: string;
   status: StepStatus;

@@ -55,6 +55,7 @@ const PLAIN = [
   'judge_reason',
   'judge_skipped_reason',
   'change',
+  'source_summary',
 ] as const satisfies readonly (keyof Line)[];
 
 const OF_EXECUTION = [

@@ -120,6 +120,7 @@ test('every field of a report', async () => {
   ]);
   expect(report.rows[0]).toEqual({
     sample_step_id: first.step('look').id,
+    source_summary: 'first',
     recorded_label: 1,
     recorded_label_source: 'human',
     status: 'completed',

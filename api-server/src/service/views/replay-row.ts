@@ -28,6 +28,8 @@ export const ReplayRow = z
   .strictObject({
     /** The id of the recorded execution. */
     sample_step_id: NullableText,
+    /** What the alert of the recorded run said, 300 characters at most. */
+    source_summary: NullableText,
     recorded_label: LabelView.nullable(),
     recorded_label_source: z.enum(['human', 'deterministic', 'run']).nullable(),
     status: z.enum([...GRADES, 'pending', 'running', 'cancelled', 'skipped']),
@@ -69,6 +71,7 @@ const EXECUTION = {
 /** The example of a row. */
 export const ROW = {
   sample_step_id: '01a1febd-87d9-8c15-84a0-8e11a3329cb6',
+  source_summary: 'Checkout answers 5xx',
   recorded_label: 1,
   recorded_label_source: 'human',
   status: 'completed',
@@ -99,6 +102,7 @@ export function replayRow(row: Graded): ReplayRow {
   const said = candidate ?? NO_CANDIDATE;
   return {
     sample_step_id: recorded?.stepId ?? sample.stepId,
+    source_summary: recorded && recorded.runSummary,
     recorded_label: row.recordedLabel,
     recorded_label_source: row.recordedLabelSource,
     status: row.status,

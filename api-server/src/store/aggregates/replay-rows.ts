@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Execution } from '../../analytics/replay/graded.ts';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
@@ -28,6 +28,9 @@ export async function recordedChainRows(
   return (await found.execute()).map(toExecution);
 }
 
+/** A long summary is cut where it is read, so that no report grows with what senders wrote. */
+const RUN_SUMMARY = sql<string | null>`substr(runs.summary, 1, 300)`;
+
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom('step_executions')
@@ -37,6 +40,7 @@ const rows = (db: Kysely<Tables>) =>
         .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
     )
     .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
+    .leftJoin('runs', 'runs.id', 'step_executions.run_id')
     .select([
       'step_executions.id',
       'step_executions.run_id',
@@ -53,7 +57,8 @@ const rows = (db: Kysely<Tables>) =>
       'step_executions.error_message',
       'step_feedback.outcome as mark',
     ])
-    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source'), PARTS.as('parts')]);
+    .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
+    .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary')]);
 
 interface Row extends OwnUseRow {
   id: string;
@@ -71,11 +76,13 @@ interface Row extends OwnUseRow {
   mark: string | null;
   outcome: Outcome | null;
   label_source: LabelSource | null;
+  run_summary: string | null;
 }
 
 const toExecution = (row: Row): Execution => ({
   stepId: row.id,
   runId: row.run_id,
+  runSummary: row.run_summary,
   stepName: row.step_name,
   executor: row.executor,
   status: row.status as StepStatus,

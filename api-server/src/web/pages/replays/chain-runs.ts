@@ -67,7 +67,7 @@ function runView(run: ChainRun, { steps }: ReplayChainReport, shown: RunShown) {
     id: `run-${source ?? ''}`,
     look: regressed ? REGRESSED : RESULTS[result],
     open: !shown.active && (regressed || result === 'partial'),
-    text: shorten(textOf(run), 160),
+    ...textsOf(run),
     states: run.steps.flatMap((row) => (row.change === null ? [] : [`${row.step_name} ${row.change}`])).join(', '),
     href: source && paths.run(source),
     reason,
@@ -86,16 +86,18 @@ function runView(run: ChainRun, { steps }: ReplayChainReport, shown: RunShown) {
   };
 }
 
-/** What the last replayed step came to. */
-function textOf({ steps, source_run_id: source }: ChainRun): string {
-  const [last] = steps.toReversed().filter(({ candidate_summary: summary }) => summary !== null);
-  const [recorded] = steps.flatMap((row) => row.recorded?.summary ?? []);
-  return last?.candidate_summary ?? recorded ?? `run ${source ?? 'that is gone'}`;
+/** What the alert said, and what the last replayed step came to. */
+function textsOf({ steps, source_run_id: source }: ChainRun) {
+  const [alert] = steps.flatMap((row) => row.source_summary ?? []);
+  const said = steps.flatMap((row) => row.candidate_summary ?? []).at(-1) ?? null;
+  return { text: shorten(alert ?? `Run ${source ?? 'that is gone'}`, 160), said: said && shorten(said, 160) };
 }
 
 /** A step that the chain did not reach, or whose condition did not hold, has no answer to compare. */
 function chainRow(row: Row, { result }: ChainRun, shown: RunShown) {
-  const view = { ...sampleRow(row, shown), step: row.step_name };
+  const sample = sampleRow(row, shown);
+  // The alert is the title of the run.
+  const view = { ...sample, text: sample.said ?? sample.text, said: null, step: row.step_name };
   if (row.status === 'completed' && row.recorded_label === null) return { ...view, look: NO_LABEL, open: false };
   if (row.status === 'skipped') return { ...view, text: 'Its condition did not hold with the replayed results.' };
   if (row.status !== 'pending' || result !== 'partial') return view;

@@ -123,6 +123,7 @@ test('each recorded run has its steps in their order, both answers and the butto
   expect(body.indexOf('id="run-r1"')).toBeLessThan(body.indexOf('id="run-r2"'));
   const run = body.slice(body.indexOf('id="run-r1"'), body.indexOf('id="run-r2"'));
   expect(run).toContain('plan regressed');
+  expect(run).toContain('Checkout answers 5xx<span class="note">Restart the router.</span>');
   expect(run).toMatch(/<b>triage<\/b>[^]*<b>tell<\/b>[^]*<b>plan<\/b>/);
   expect(run).toContain('webhook step, answered with what was recorded');
   expect(run).toContain('href="/ui/runs/r1?step&#x3D;tell"');

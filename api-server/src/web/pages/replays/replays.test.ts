@@ -119,6 +119,7 @@ test('the report begins with what got worse, shows both answers, and the candida
   expect(body).toContain('1 of 2 graded samples regressed');
   expect(body.indexOf('Regressed')).toBeLessThan(body.indexOf('>Unchanged<'));
   expect(body).toContain('Blames the network.');
+  expect(body).toContain('Checkout answers 5xx<span class="note">The network is slow.</span>');
   expect(body).toMatch(/<ins>network<\/ins>|The network is slow\./);
   expect(body).toContain('<input type="hidden" name="step" value="triage/1">');
   expect(body).toContain('<input type="hidden" name="next" value="/ui/replays/b1">');

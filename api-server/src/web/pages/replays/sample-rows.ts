@@ -54,7 +54,8 @@ export function sampleRow(row: ReplayRow, shown: Shown) {
     look: group === 'open' ? statusLook(row.status) : LOOKS[group],
     step: null as string | null,
     open: OPEN.has(group) && !active,
-    text: shorten(titleOf(row), 160),
+    text: shorten(row.source_summary ?? answerOf(row), 160),
+    said: row.source_summary === null ? null : shorten(answerOf(row), 160),
     recordedLabel: labelLook(row.recorded_label),
     candidateLabel: labelLook(row.candidate_label),
     confidence: confidenceWords(row),
@@ -68,7 +69,7 @@ export function sampleRow(row: ReplayRow, shown: Shown) {
   };
 }
 
-const titleOf = ({ candidate_summary: summary, reason, recorded }: ReplayRow): string =>
+const answerOf = ({ candidate_summary: summary, reason, recorded }: ReplayRow): string =>
   summary ?? reason ?? recorded?.summary ?? 'No answer yet';
 
 const hrefOf = (execution: ReplayRow['recorded']): string | null =>
