@@ -57,7 +57,10 @@ test('runs of two pipelines are compared only when somebody asks for it', async 
 
 test('the two runs that were ticked in the list are compared, the older one first', async () => {
   const { get } = await pagesWith(world);
-  expect((await get('/ui/runs')).body).toContain('<input type="checkbox" name="run" value="a" form="compare"');
+  const list = (await get('/ui/runs')).body;
+  expect(list).toContain('<input type="checkbox" name="run" value="a" form="chosen"');
+  expect(list).toContain('<form id="chosen" class="pick-bar" method="post" action="/ui/runs/bulk">');
+  expect(list).toContain('name="action" value="compare"');
   expect((await get('/ui/runs/compare?run=b&run=a')).headers.location).toBe('/ui/runs/a/compare/b');
   for (const query of ['', '?run=a', '?run=a&run=b&run=c']) {
     const { statusCode, body } = await get(`/ui/runs/compare${query}`);
