@@ -20,6 +20,15 @@ export function fold(schema: Schema): Schema {
   };
 }
 
+/** What may stand in place of null; undefined where null may not. */
+export function withoutNull<S extends { anyOf?: unknown; description?: unknown }>(schema: S): S | undefined {
+  const branches = Array.isArray(schema.anyOf) ? (schema.anyOf as Schema[]) : [];
+  const present = branches.filter(({ type }) => type !== 'null');
+  if (present.length === branches.length || present.length !== 1) return undefined;
+  const own = schema.description === undefined ? {} : { description: schema.description };
+  return { ...present[0], ...own } as unknown as S;
+}
+
 function branchesOf(schema: Schema): Schema[] | null {
   const branches = schema['oneOf'] ?? schema['anyOf'];
   return Array.isArray(branches) ? (branches as Schema[]) : null;

@@ -1,3 +1,5 @@
+import { withoutNull } from './fold.ts';
+
 /** The part of JSON Schema that the contract's schemas use. */
 export interface Schema {
   type?: string | string[];
@@ -54,7 +56,7 @@ export function rows(schema: Schema, prefix = ''): Row[] {
     // Keys of siblings with the same schema, such as the events of notifications, are listed once.
     const repeated = seen.some((other) => same({ ...other, description: '' }, { ...value, description: '' }));
     seen.push(value);
-    return repeated ? [own] : [own, ...nested(value, path)];
+    return repeated ? [own] : [own, ...nested(withoutNull(value) ?? value, path)];
   });
 }
 
@@ -97,6 +99,8 @@ const isSteps = (shapes: Schema[]): boolean =>
   shapes.some(({ properties }) => properties?.['executor']?.const !== undefined);
 
 function typeOf(schema: Schema): string {
+  const present = withoutNull(schema);
+  if (present) return `${typeOf(present)}, or null`;
   const words = [schema.const ?? schema.enum ?? []].flat();
   if (words.length > 0) return words.map(code).join(' ');
   const shapes = variants(schema);

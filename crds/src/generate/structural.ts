@@ -1,4 +1,4 @@
-import { fold } from './fold.ts';
+import { fold, withoutNull } from './fold.ts';
 import type { Schema } from './json-schemas.ts';
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
@@ -18,6 +18,8 @@ const COPIED = [
  * level, so that a misspelt key reaches the contract and is reported as a condition instead of being removed.
  */
 export function toStructural(schema: Schema): Schema {
+  const present = withoutNull(schema);
+  if (present) return { ...toStructural(present), nullable: true };
   const folded = fold(schema);
   const { type } = folded;
   const described = typeof folded['description'] === 'string' ? { description: folded['description'] } : {};

@@ -30,7 +30,9 @@ const common = {
       policy: 'abort',
     })
     .transform((value) => (typeof value === 'string' ? { policy: value } : value)),
-  readiness: Readiness.optional().describe("replaces the pipeline's criteria, tier by tier"),
+  readiness: Readiness.nullable()
+    .optional()
+    .describe("replaces the pipeline's criteria, tier by tier; null asks nothing of the step"),
   notifications: Notifications.optional().describe("replaces the pipeline's messages, event by event"),
 };
 

@@ -38,11 +38,21 @@ export interface Point {
   labels: Record<Outcome, number>;
 }
 
+/** One execution; `at` in milliseconds. */
+export interface Seen {
+  runId: string;
+  at: number;
+  status: string;
+  failed: boolean;
+}
+
 /** What is counted of executions; the sum of two is that of their parts. */
 export interface Tally {
   runs: Set<string>;
   rows: number;
   failed: number;
+  /** The executions one by one, for what depends on their age and status. */
+  seen: Seen[];
   /** Answers with a confidence, the sum of it in 1/10,000, and those whose trust reaches the threshold. */
   answers: number;
   confidenceSum: number;
@@ -74,6 +84,7 @@ export const emptyTally = (): Tally => ({
   runs: new Set(),
   rows: 0,
   failed: 0,
+  seen: [],
   answers: 0,
   confidenceSum: 0,
   passed: 0,
@@ -136,7 +147,9 @@ const isFailure = ({ status, errorType }: EvidenceRow): boolean =>
 export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): void {
   tally.runs.add(row.runId);
   tally.rows += 1;
-  if (isFailure(row)) tally.failed += 1;
+  const failed = isFailure(row);
+  if (failed) tally.failed += 1;
+  tally.seen.push({ runId: row.runId, at: row.startedAt, status: row.status, failed });
   tally.firstSeenAt = Math.min(tally.firstSeenAt ?? row.startedAt, row.startedAt);
   tally.lastSeenAt = Math.max(tally.lastSeenAt ?? row.startedAt, row.startedAt);
   const label = outcomeOf(row);
@@ -175,6 +188,7 @@ export const marked = ({ marks }: Tally): number => marks.correct + marks.partia
 /** Adds `more` to `tally`. */
 export function mergeTally(tally: Tally, more: Tally): void {
   for (const run of more.runs) tally.runs.add(run);
+  for (const one of more.seen) tally.seen.push(one);
   for (const key of ['rows', 'failed', 'answers', 'confidenceSum', 'passed', 'fromChecks', 'fromRuns'] as const)
     tally[key] += more[key];
   tally.marks = addMarks(tally.marks, more.marks);

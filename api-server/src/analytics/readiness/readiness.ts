@@ -63,7 +63,9 @@ export function evaluateReadiness(pipeline: Pipeline, gathered: Gathered, rule: 
   const steps = readinessSteps(pipeline).map((step) => evaluateStep(step, { pipeline, gathered, rule }));
   const count = (verdict: Verdict) => steps.filter((step) => step.verdict === verdict).length;
   const counts = Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>;
-  const isAsked = steps.some(({ step }) => Object.keys(step.criteria).length + step.leftOut.length > 0);
+  const isAsked = steps.some(
+    ({ step }) => Object.keys(step.criteria).length + step.leftOut.length + step.exempt.length > 0,
+  );
   return {
     pipeline: pipeline.name,
     stage: pipeline.stage,
@@ -86,7 +88,7 @@ function evaluateStep(step: ReadinessStep, { pipeline, gathered, rule }: Around)
   const config = currentConfig(step, evidence, gathered.versionOf);
   const scoped = inScope(step, evidence, config);
   const { current, older } = scoped;
-  const tiers = judgeTiers(current, step.criteria, rule);
+  const tiers = judgeTiers(current, step.criteria, { rule, at: gathered.at });
   const verdict = combine(Object.values(tiers).map((tier: { verdict: Verdict }) => tier.verdict));
   const cut = gathered.cut ? ['Only the newest runs were looked at; there are more.'] : [];
   return {

@@ -22,6 +22,8 @@ export interface ReadinessStep {
   criteria: Criteria;
   /** Tiers that are asked for and that such a step can have no evidence for. */
   leftOut: Tier[];
+  /** Tiers that the step, or what is above it, exempts from being asked. */
+  exempt: Tier[];
 }
 
 const AGENT: readonly Tier[] = TIERS;
@@ -56,7 +58,8 @@ export function readinessSteps({ steps, readiness }: Pick<Pipeline, 'steps' | 'r
   });
 }
 
-type Layer = [source: Source, asked: Readiness | undefined];
+/** Null exempts from all tiers, as a null in it from one. */
+type Layer = [source: Source, asked: Readiness | null | undefined];
 
 interface Shape {
   name: string;
@@ -70,7 +73,8 @@ interface Shape {
 
 function stepOf(step: Shape, kind: ReadinessStep['kind'], layers: Layer[]): ReadinessStep {
   const possible = TIERS_OF[step.executor] ?? CALLED;
-  const asked = TIERS.flatMap((tier) => nearest(tier, layers));
+  const said = TIERS.map((tier) => [tier, nearest(tier, layers)] as const);
+  const asked = said.filter((one): one is readonly [Tier, object] => typeof one[1] === 'object' && one[1] !== null);
   const isAgent = step.agent !== undefined;
   return {
     name: step.name,
@@ -83,10 +87,14 @@ function stepOf(step: Shape, kind: ReadinessStep['kind'], layers: Layer[]): Read
     groundingEnforced: step.grounding?.enforce === true,
     criteria: Object.fromEntries(asked.filter(([tier]) => possible.includes(tier))) as Criteria,
     leftOut: asked.map(([tier]) => tier).filter((tier) => !possible.includes(tier)),
+    exempt: said.filter(([tier, one]) => one === null && possible.includes(tier)).map(([tier]) => tier),
   };
 }
 
-function nearest(tier: Tier, layers: Layer[]): [Tier, object][] {
-  const found = layers.findLast(([, asked]) => asked?.[tier] !== undefined);
-  return found ? [[tier, { ...found[1]?.[tier], source: found[0] }]] : [];
+/** What the nearest definition asks; null where it exempts, undefined where none says anything. */
+function nearest(tier: Tier, layers: Layer[]): object | null | undefined {
+  const found = layers.findLast(([, asked]) => asked === null || asked?.[tier] !== undefined);
+  if (!found) return undefined;
+  const [source, asked] = found;
+  return asked?.[tier] ? { ...asked[tier], source } : null;
 }

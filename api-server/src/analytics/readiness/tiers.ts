@@ -1,6 +1,6 @@
 import { type Bin, calibrate, gapOf, type Labelled } from '../calibration.ts';
 import { LABEL_OF, meanOf } from '../accuracy.ts';
-import { marked, type Outcome, POINTS, type Tally } from './evidence.ts';
+import { marked, type Outcome, POINTS, type Seen, type Tally } from './evidence.ts';
 import type { Criteria } from './steps.ts';
 import { judge, reaches, type Verdict } from './verdict.ts';
 
@@ -13,6 +13,8 @@ export interface OperationalTier {
   failed: number;
   successRate: number | null;
   minSuccessRate: number | null;
+  maxAgeDays: number | null;
+  acceptableStatuses: string[] | null;
 }
 
 export interface ConfidenceTier {
@@ -29,6 +31,9 @@ export interface AccuracyTier {
   verdict: Verdict;
   marked: number;
   minMarked: number | null;
+  /** Of them by a person, on the step itself. */
+  humanMarked: number;
+  minHumanMarked: number | null;
   correct: number;
   partial: number;
   incorrect: number;
@@ -69,9 +74,9 @@ export interface BinRule {
 
 const share = (part: number, of: number): number | null => (of === 0 ? null : part / of);
 
-/** The four tiers, each judged from its own numbers alone (Orchestration 2.9). */
-export const judgeTiers = (tally: Tally, criteria: Criteria, rule: BinRule): Tiers => ({
-  operational: operational(tally, criteria.operational),
+/** The four tiers, each judged from its own numbers alone (Orchestration 2.9); `at`: when the evidence was gathered. */
+export const judgeTiers = (tally: Tally, criteria: Criteria, { rule, at }: { rule: BinRule; at: number }): Tiers => ({
+  operational: operational(tally, criteria.operational, at),
   confidence: confidence(tally, criteria.confidence),
   accuracy: accuracy(tally, criteria.accuracy),
   calibration: calibration(tally, criteria.calibration, rule),
@@ -89,11 +94,30 @@ const judgeShare = (rows: number, seen: { has: number; share: number | null }, a
     ? 'not_configured'
     : judge(rows, { has: seen.has, needs: asked.needs, holds: reaches(seen.share ?? 0, asked.share ?? 0) });
 
-function operational({ runs, rows, failed }: Tally, asked: Criteria['operational']): OperationalTier {
+const DAY_MS = 86_400_000;
+
+function operational(tally: Tally, asked: Criteria['operational'], at: number): OperationalTier {
   const { min_runs: minRuns = null, min_success_rate: minSuccessRate = null } = asked ?? {};
+  const { max_age_days: maxAgeDays = null, acceptable_statuses: acceptableStatuses = null } = asked ?? {};
+  const since = maxAgeDays === null ? -Infinity : at - maxAgeDays * DAY_MS;
+  const seen = tally.seen.filter((one) => one.at >= since);
+  const isBad = ({ status, failed }: Seen) =>
+    acceptableStatuses === null ? failed : !acceptableStatuses.some((one) => one === status);
+  const [rows, failed] = [seen.length, seen.filter(isBad).length];
+  const runs = new Set(seen.map(({ runId }) => runId)).size;
   const successRate = share(rows - failed, rows);
-  const verdict = judgeShare(rows, { has: runs.size, share: successRate }, { needs: minRuns, share: minSuccessRate });
-  return { verdict, runs: runs.size, minRuns, executions: rows, failed, successRate, minSuccessRate };
+  const verdict = judgeShare(rows, { has: runs, share: successRate }, { needs: minRuns, share: minSuccessRate });
+  return {
+    verdict,
+    runs,
+    minRuns,
+    executions: rows,
+    failed,
+    successRate,
+    minSuccessRate,
+    maxAgeDays,
+    acceptableStatuses,
+  };
 }
 
 function confidence({ rows, answers, passed, confidenceSum }: Tally, asked: Criteria['confidence']): ConfidenceTier {
@@ -106,10 +130,23 @@ function confidence({ rows, answers, passed, confidenceSum }: Tally, asked: Crit
 
 function accuracy(tally: Tally, asked: Criteria['accuracy']): AccuracyTier {
   const { min_marked: minMarked = null, min_accuracy: minAccuracy = null } = asked ?? {};
+  const { min_human_marked: minHumanMarked = null } = asked ?? {};
   const n = marked(tally);
+  const humanMarked = n - tally.fromChecks - tally.fromRuns;
   const mean = meanOf(tally.marks);
-  const verdict = judgeShare(tally.rows, { has: n, share: mean }, { needs: minMarked, share: minAccuracy });
-  return { verdict, marked: n, minMarked, ...tally.marks, accuracy: mean, minAccuracy };
+  const isEnough = n >= (minMarked ?? 0) && humanMarked >= (minHumanMarked ?? 0);
+  const needs = asked ? 1 : null;
+  const verdict = judgeShare(tally.rows, { has: Number(isEnough), share: mean }, { needs, share: minAccuracy });
+  return {
+    verdict,
+    marked: n,
+    minMarked,
+    humanMarked,
+    minHumanMarked,
+    ...tally.marks,
+    accuracy: mean,
+    minAccuracy,
+  };
 }
 
 function calibration(tally: Tally, asked: Criteria['calibration'], rule: BinRule): CalibrationTier {

@@ -17,8 +17,9 @@ function neededToReach(sum: number, n: number, share: number): number | null {
 const NOTHING = 'no evidence yet.';
 
 function operationalWords(tier: OperationalTier): string {
-  const { runs, minRuns, executions, failed, successRate, minSuccessRate } = tier;
-  const failures = failed === 0 ? 'none failed' : `${failed} of ${many(executions, 'execution')} failed`;
+  const { runs, minRuns, executions, failed, successRate, minSuccessRate, maxAgeDays } = tier;
+  const recent = maxAgeDays === null ? '' : ` in the last ${many(maxAgeDays, 'day')}`;
+  const failures = `${failed === 0 ? 'none failed' : `${failed} of ${many(executions, 'execution')} failed`}${recent}`;
   if (tier.verdict === 'building')
     return `${runs} of ${many(minRuns, 'run')}; ${missing(runs, minRuns)}. So far ${failures}.`;
   const needed = `${percent(successRate)} went well, ${percent(minSuccessRate)} needed`;
@@ -36,9 +37,11 @@ function confidenceWords(tier: ConfidenceTier): string {
 }
 
 function accuracyWords(tier: AccuracyTier): string {
-  const { marked, minMarked, correct, partial, incorrect, accuracy, minAccuracy } = tier;
+  const { marked, minMarked, humanMarked, minHumanMarked, correct, partial, incorrect, accuracy, minAccuracy } = tier;
   if (tier.verdict === 'building')
-    return `${marked} of ${many(minMarked, 'marked result')}; ${missing(marked, minMarked)}.`;
+    return marked < (minMarked ?? 0)
+      ? `${marked} of ${many(minMarked, 'marked result')}; ${missing(marked, minMarked)}.`
+      : `${humanMarked} of ${many(minHumanMarked, 'result')} marked by a person; ${missing(humanMarked, minHumanMarked)}.`;
   const measured = `${percent(accuracy)} right in ${many(marked, 'marked result')} (${correct} correct, ${partial} partial, ${incorrect} incorrect), ${percent(minAccuracy)} needed.`;
   if (tier.verdict === 'ready') return measured;
   return `${measured} ${lift(correct + partial / 2, marked, { needed: minAccuracy, what: 'correct mark' })}`;
@@ -101,13 +104,15 @@ interface Told {
 
 /** Sentences for a person who has a minute: what holds the step back, and how much is missing. */
 export function narrative({ step, stage, verdict, tiers, older }: Told): string[] {
-  if (verdict === 'not_configured')
-    return [
-      step.leftOut.length > 0 ? 'Nothing that is asked applies to a step like this.' : 'Nothing is asked of this step.',
-    ];
+  if (verdict === 'not_configured') return [nothingAsked(step)];
   if (verdict === 'no_data') return [noData(step, stage, older)];
   const asked = Object.keys(step.criteria) as Tier[];
   return asked.map((tier) => `${TITLES[tier]}: ${WORD[tiers[tier].verdict]}; ${tierWords(tier, tiers)}`);
+}
+
+function nothingAsked({ leftOut, exempt }: ReadinessStep): string {
+  if (leftOut.length > 0) return 'Nothing that is asked applies to a step like this.';
+  return exempt.length > 0 ? 'This step is exempt: nothing is asked of it.' : 'Nothing is asked of this step.';
 }
 
 function noData({ when, agent }: ReadinessStep, stage: string, older: number): string {
@@ -143,6 +148,7 @@ export function notes({ step, config, current, older, models }: Noted): string[]
       current.fromRuns > 0,
       `${many(current.fromRuns, 'label')} ${current.fromRuns === 1 ? 'is the mark of a whole run' : 'are marks of whole runs'}, not of this step.`,
     ],
+    [step.exempt.length > 0, `Exempt from ${step.exempt.join(' and ')}.`],
     [
       step.leftOut.length > 0,
       `${step.leftOut.join(' and ')} cannot be judged of a step of executor ${step.executor} and ${step.leftOut.length === 1 ? 'is' : 'are'} left out.`,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tier } from '../../../analytics/readiness/steps.ts';
+import type { Criteria as Asked, Tier } from '../../../analytics/readiness/steps.ts';
 import type { Tiers } from '../../../analytics/readiness/tiers.ts';
 import { VERDICTS } from '../../../analytics/readiness/verdict.ts';
 import { tierWords } from '../../../analytics/readiness/words.ts';
@@ -7,15 +7,24 @@ import { NullableNumber, viewOf } from '../answer.ts';
 import { BinView } from './calibration.ts';
 
 const source = z.enum(['pipeline', 'group', 'step']);
+const Statuses = z.array(z.string()).nullable();
 
-/** What is asked of a step, with defaults; the nearest definition of a tier wins as a whole. */
+/** What is asked of a step, with every knob: a default where nothing is written, null without one; the nearest definition of a tier wins as a whole. */
 export const Criteria = z.strictObject({
-  operational: z.strictObject({ min_runs: z.number(), min_success_rate: z.number(), source }).optional(),
-  confidence: z.strictObject({ min_runs: z.number(), min_pass_rate: z.number(), source }).optional(),
-  accuracy: z.strictObject({ min_accuracy: z.number(), min_marked: z.number(), source }).optional(),
-  calibration: z
-    .strictObject({ n_min: z.number().optional(), max_gap: z.number(), min_coverage: z.number(), source })
+  operational: z
+    .strictObject({
+      min_runs: z.number(),
+      min_success_rate: z.number(),
+      max_age_days: NullableNumber,
+      acceptable_statuses: Statuses,
+      source,
+    })
     .optional(),
+  confidence: z.strictObject({ min_runs: z.number(), min_pass_rate: z.number(), source }).optional(),
+  accuracy: z
+    .strictObject({ min_accuracy: z.number(), min_marked: z.number(), min_human_marked: NullableNumber, source })
+    .optional(),
+  calibration: z.strictObject({ n_min: z.number(), max_gap: z.number(), min_coverage: z.number(), source }).optional(),
 });
 
 const Judged = { verdict: z.enum(VERDICTS), reason: z.string() };
@@ -28,6 +37,8 @@ const OperationalTier = z.strictObject({
   failed: z.number(),
   success_rate: NullableNumber,
   min_success_rate: NullableNumber,
+  max_age_days: NullableNumber,
+  acceptable_statuses: Statuses,
 });
 
 const ConfidenceTier = z.strictObject({
@@ -44,6 +55,9 @@ const AccuracyTier = z.strictObject({
   ...Judged,
   marked: z.number(),
   min_marked: NullableNumber,
+  /** Of them by a person, on the step itself. */
+  human_marked: z.number(),
+  min_human_marked: NullableNumber,
   correct: z.number(),
   partial: z.number(),
   incorrect: z.number(),
@@ -85,6 +99,8 @@ export const TIERS_EXAMPLE: TiersView = {
     failed: 0,
     success_rate: 1,
     min_success_rate: 0.95,
+    max_age_days: null,
+    acceptable_statuses: null,
   },
   confidence: {
     verdict: 'not_configured',
@@ -101,6 +117,8 @@ export const TIERS_EXAMPLE: TiersView = {
     reason: '9 of 20 marked results; 11 more to go.',
     marked: 9,
     min_marked: 20,
+    human_marked: 9,
+    min_human_marked: null,
     correct: 7,
     partial: 1,
     incorrect: 1,
@@ -121,6 +139,24 @@ export const TIERS_EXAMPLE: TiersView = {
     bins: [{ lo: 0.9, hi: 1, n: 6, mean_label: 0.83, validated: false }],
   },
 };
+
+/** The knobs of each tier that is asked; those of calibration as they are in force. */
+export function criteriaView(criteria: Asked, { calibration }: Tiers): z.infer<typeof Criteria> | null {
+  const { operational, confidence, accuracy, calibration: bins } = criteria;
+  const asked = {
+    ...(operational && {
+      operational: {
+        ...operational,
+        max_age_days: operational.max_age_days ?? null,
+        acceptable_statuses: operational.acceptable_statuses ?? null,
+      },
+    }),
+    ...(confidence && { confidence }),
+    ...(accuracy && { accuracy: { ...accuracy, min_human_marked: accuracy.min_human_marked ?? null } }),
+    ...(bins && { calibration: { ...bins, n_min: calibration.nMin ?? 0 } }),
+  };
+  return Object.keys(asked).length === 0 ? null : asked;
+}
 
 export const tiersView = (tiers: Tiers): TiersView => {
   const reason = (tier: Tier) => ({ reason: tierWords(tier, tiers) });

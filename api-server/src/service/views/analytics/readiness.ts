@@ -6,7 +6,7 @@ import type { ApplyTo } from '../../../analytics/readiness/with-readiness.ts';
 import { STAGES } from '../../../runs/state/model.ts';
 import type { Preview } from '../../readiness/preview.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
-import { Criteria, TIERS_EXAMPLE, tiersView, TiersView } from './readiness-tiers.ts';
+import { Criteria, criteriaView, TIERS_EXAMPLE, tiersView, TiersView } from './readiness-tiers.ts';
 
 const Verdict = z.enum(VERDICTS);
 export type ReadinessVerdict = z.infer<typeof Verdict>;
@@ -104,8 +104,14 @@ const EXAMPLE: ReadinessReport = {
       verdict: 'building',
       confidence_threshold: 0.75,
       criteria: {
-        operational: { min_runs: 20, min_success_rate: 0.95, source: 'pipeline' },
-        accuracy: { min_marked: 20, min_accuracy: 0.85, source: 'step' },
+        operational: {
+          min_runs: 20,
+          min_success_rate: 0.95,
+          max_age_days: null,
+          acceptable_statuses: null,
+          source: 'pipeline',
+        },
+        accuracy: { min_marked: 20, min_accuracy: 0.85, min_human_marked: null, source: 'step' },
       },
       current_config: {
         prompt_hash: '9c1be2f04a7d',
@@ -188,7 +194,7 @@ const stepView = ({ step, config, evidence, tiers, combos, ...judged }: StepRead
     {
       step_name: step.name,
       confidence_threshold: step.threshold,
-      criteria: Object.keys(step.criteria).length === 0 ? null : step.criteria,
+      criteria: criteriaView(step.criteria, tiers),
       current_config: viewOf(CurrentConfig, config),
       evidence: viewOf(Evidence, evidence),
       tiers: tiersView(tiers),

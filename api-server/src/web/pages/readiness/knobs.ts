@@ -5,8 +5,8 @@ export type Tier = 'operational' | 'confidence' | 'accuracy' | 'calibration';
 interface Knob {
   key: string;
   label: string;
-  /** A whole number, or a share from 0 to 1. */
-  kind: 'count' | 'share';
+  /** A whole number, a share from 0 to 1, or words with commas between them. */
+  kind: 'count' | 'share' | 'words';
 }
 
 /** The tiers and their settings with their labels, in display order. */
@@ -18,6 +18,8 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     knobs: [
       { key: 'min_runs', label: 'Runs needed', kind: 'count' },
       { key: 'min_success_rate', label: 'Share without failure', kind: 'share' },
+      { key: 'max_age_days', label: 'Of the last days', kind: 'count' },
+      { key: 'acceptable_statuses', label: 'Statuses that are fine', kind: 'words' },
     ],
   },
   {
@@ -35,6 +37,7 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
     question: 'Is it right?',
     knobs: [
       { key: 'min_marked', label: 'Marked results needed', kind: 'count' },
+      { key: 'min_human_marked', label: 'Of them marked by a person', kind: 'count' },
       { key: 'min_accuracy', label: 'Share that is right', kind: 'share' },
     ],
   },
@@ -50,12 +53,12 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
   },
 ];
 
-const DEFAULTS: Readonly<Record<Tier, Readonly<Record<string, number | undefined>>>> = Readiness.required().parse({
+const DEFAULTS: Readonly<Partial<Record<Tier, Readonly<Record<string, unknown>> | null>>> = Readiness.parse({
   operational: {},
   confidence: {},
   accuracy: {},
   calibration: {},
 });
 
-/** The default of a setting; '' where it comes from the service configuration. */
-export const fallbackOf = (tier: Tier, key: string): string => String(DEFAULTS[tier][key] ?? '');
+/** The default of a setting; '' where it has none or comes from the configuration of the service. */
+export const fallbackOf = (tier: Tier, key: string): string => String(DEFAULTS[tier]?.[key] ?? '');

@@ -81,8 +81,11 @@ const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
     verdict === 'building' ? `${runs} of ${needed} runs` : `${percent(rate)} went well`,
   confidence: ({ confidence: { verdict, answers, min_runs: needed, pass_rate: rate } }) =>
     verdict === 'building' ? `${answers} of ${needed} answers` : `${percent(rate)} pass`,
-  accuracy: ({ accuracy: { verdict, marked, min_marked: needed, accuracy } }) =>
-    verdict === 'building' ? `${marked} of ${needed} marked` : `${percent(accuracy)} right`,
+  accuracy: ({ accuracy: { verdict, marked, min_marked: needed, accuracy, ...human } }) => {
+    if (verdict !== 'building') return `${percent(accuracy)} right`;
+    if (marked < (needed ?? 0)) return `${marked} of ${needed} marked`;
+    return `${human.human_marked} of ${human.min_human_marked} by a person`;
+  },
   calibration: ({ calibration: { verdict, coverage, worst_gap: gap, fullest_bin: fullest, n_min: needed } }) => {
     if (verdict === 'building')
       return gap === null ? `${fullest} of ${needed} in a bin` : `${percent(coverage)} measured`;

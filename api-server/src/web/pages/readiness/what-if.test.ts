@@ -43,12 +43,25 @@ test('the form begins with what the pipeline asks for, else with a proposal', ()
     ['calibration', ['30', '0.2', '']],
   ]);
   expect(asked({})).toEqual([
-    ['operational', ['', '']],
-    ['accuracy', ['', '']],
+    ['operational', ['', '', '', '']],
+    ['accuracy', ['', '', '']],
   ]);
 });
 
 test('who takes every tick away gets the form back as it was sent', () => {
   const { tiers } = whatIfForm({}, [readinessStep()], { readiness: {}, applyTo: null });
+  expect(tiers.filter(({ asked }) => asked)).toEqual([]);
+});
+
+test('statuses are words with commas between them, there and back', () => {
+  const query = { whatif: '1', operational: 'on', 'operational.acceptable_statuses': 'completed, stopped' };
+  const tried = readWhatIf(query);
+  expect(tried?.readiness).toEqual({ operational: { acceptable_statuses: ['completed', 'stopped'] } });
+  const knobs = whatIfForm({}, [readinessStep()], tried).tiers[0]?.knobs ?? [];
+  expect(knobs.find(({ name }) => name.endsWith('statuses'))?.value).toBe('completed,stopped');
+});
+
+test('a tier that the pipeline exempts is not ticked', () => {
+  const { tiers } = whatIfForm({ readiness: { operational: null } }, [readinessStep()], null);
   expect(tiers.filter(({ asked }) => asked)).toEqual([]);
 });

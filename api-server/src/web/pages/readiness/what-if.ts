@@ -9,7 +9,9 @@ export interface WhatIf {
 }
 
 const MAX_CHARS = 40;
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim().slice(0, MAX_CHARS) : '');
+const MODES = { count: 'numeric', share: 'decimal', words: 'text' } as const;
+const MAX_WORDS = 80;
+const textOf = (value: unknown, most: number): string => (typeof value === 'string' ? value.trim().slice(0, most) : '');
 
 /** Null without the form. A tier is included when its box is ticked, with the settings that are filled in. */
 export function readWhatIf(query: Record<string, unknown>): WhatIf | null {
@@ -17,9 +19,10 @@ export function readWhatIf(query: Record<string, unknown>): WhatIf | null {
   const readiness: WhatIf['readiness'] = {};
   for (const { tier, knobs } of TIERS) {
     if (query[tier] === undefined) continue;
-    const filled = knobs.flatMap(({ key }): [string, unknown][] => {
-      const text = textOf(query[`${tier}.${key}`]);
-      return text === '' ? [] : [[key, numberOf(text)]];
+    const filled = knobs.flatMap(({ key, kind }): [string, unknown][] => {
+      const text = textOf(query[`${tier}.${key}`], kind === 'words' ? MAX_WORDS : MAX_CHARS);
+      if (text === '') return [];
+      return [[key, kind === 'words' ? text.split(/[\s,]+/) : numberOf(text)]];
     });
     readiness[tier] = Object.fromEntries(filled);
   }
@@ -35,7 +38,7 @@ const TO_BEGIN_WITH: ReadonlySet<string> = new Set(['operational', 'accuracy']);
 
 /** The form, filled with the criteria that are tried or with those of the pipeline. */
 export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly ReadinessStep[], tried: WhatIf | null) {
-  const values: Partial<Record<string, object>> = tried?.readiness ?? config.readiness ?? {};
+  const values: Partial<Record<string, object | null>> = tried?.readiness ?? config.readiness ?? {};
   const asksNothing = tried === null && Object.keys(values).length === 0;
   return {
     open: tried !== null,
@@ -43,12 +46,12 @@ export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly 
       tier,
       title,
       question,
-      asked: asksNothing ? TO_BEGIN_WITH.has(tier) : values[tier] !== undefined,
+      asked: asksNothing ? TO_BEGIN_WITH.has(tier) : values[tier] != null,
       knobs: knobs.map(({ key, label, kind }) => ({
         name: `${tier}.${key}`,
         label,
-        mode: kind === 'count' ? 'numeric' : 'decimal',
-        fallback: fallbackOf(tier, key) || 'as set',
+        mode: MODES[kind],
+        fallback: fallbackOf(tier, key) || (key === 'n_min' ? 'as set' : 'any'),
         value: shown(
           (values[tier] as Record<string, unknown> | undefined)?.[key],
           tried === null ? fallbackOf(tier, key) : '',
@@ -64,6 +67,7 @@ export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly 
 
 /** Defaults stay empty, so that the generated YAML is short. */
 const shown = (value: unknown, fallback: string): string => {
-  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
+  const isShown = typeof value === 'number' || typeof value === 'string' || Array.isArray(value);
+  const text = isShown ? String(value) : '';
   return text === fallback ? '' : text;
 };
