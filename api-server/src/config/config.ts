@@ -88,11 +88,21 @@ export interface RegressionEntry {
   notify: AlertRoute | null;
 }
 
+export interface ServerConfig {
+  host: string;
+  port: number;
+  tls: TlsConfig | null;
+  forwardedAllowIps: string[];
+  maxBodyBytes: number;
+  /** Empty where it is not known. */
+  podName: string;
+}
+
 /** The checked configuration: every path absolute, every default applied. Blocks without an effect in this version are left out. */
 export interface Config {
   /** Absolute path of the file it was read from. */
   file: string;
-  server: { host: string; port: number; tls: TlsConfig | null; forwardedAllowIps: string[]; maxBodyBytes: number };
+  server: ServerConfig;
   /** Public address of the pages, for links in messages; null: messages have no links. */
   publicUrl: string | null;
   pipelineConfigDir: string | null;

@@ -34,6 +34,7 @@ test('a file with one token gets every default', () => {
     tls: null,
     forwardedAllowIps: ['127.0.0.1'],
     maxBodyBytes: 1_048_576,
+    podName: '',
   });
   expect(config.database).toEqual({ file: resolve('data/signalbox.db'), autoMigrate: true });
   expect(config.concurrency).toEqual({ maxRuns: 10, onFull: 'reject', maxQueued: 100 });

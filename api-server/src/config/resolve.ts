@@ -147,6 +147,7 @@ function resolveServer(server: ConfigFile['server'], at: ResolvePath): Config['s
       : null,
     forwardedAllowIps: server.forwarded_allow_ips,
     maxBodyBytes: server.max_body_bytes,
+    podName: server.pod_name,
   };
 }
 

@@ -38,6 +38,12 @@ const Server = block({
   max_body_bytes: whole(1024, 64 * MIB)
     .default(MIB)
     .describe('Largest request body; a larger one is refused with 413'),
+  pod_name: z
+    .string()
+    .default('')
+    .describe(
+      'Name of the pod, which `GET /definitions` answers in the header `x-signalbox-pod` for the status of objects; the chart sets it',
+    ),
   public_url: url('http:', 'https:').optional().describe('Public address of the pages, for links in messages'),
 });
 

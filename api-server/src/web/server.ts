@@ -68,6 +68,11 @@ export async function createServer(
       return toLogin(request, reply);
     return refuseUnknown({ ...guard, servedAt }, request, reply);
   });
+  if (config.server.podName !== '')
+    app.addHook('onSend', (request, reply, _payload, done) => {
+      if (request.routeOptions.url === '/definitions') reply.header('x-signalbox-pod', config.server.podName);
+      done();
+    });
   app.addHook('preClose', (done) => {
     for (const stream of streams.open.keys()) stream.end();
     // A connection that never sends its request would delay the shutdown by a minute.

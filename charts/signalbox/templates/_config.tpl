@@ -19,7 +19,7 @@
 {{- end }}
 
 {{- define "signalbox.apiServerDefaults" -}}
-server: { host: "0.0.0.0", port: 8000 }
+server: { host: "0.0.0.0", port: 8000, pod_name: "${POD_NAME}" }
 managed_dir: /managed
 {{- /* Without a shared volume, several replicas do not write definitions and store artifacts in the database. */}}
 {{- if or (le (int .Values.apiServer.replicas) 1) (include "signalbox.hasVolume" .Values.apiServer) }}
@@ -58,7 +58,7 @@ auth:
 {{- end }}
 
 {{- define "signalbox.gatewayDefaults" -}}
-server: { host: "0.0.0.0", port: 18780 }
+server: { host: "0.0.0.0", port: 18780, pod_name: "${POD_NAME}" }
 managed_dir: /managed
 agents_dir: /data/agents
 identity_dir: /data/identity

@@ -27,6 +27,12 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{/* The name of the pod, by which the status of objects names its replicas. */}}
+{{- define "signalbox.podNameEnv" -}}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+{{- end }}
+
 {{/* One variable out of the token Secret; takes (list . "NAME" "key"). */}}
 {{- define "signalbox.tokenEnv" -}}
 - name: {{ index . 1 }}

@@ -23,29 +23,43 @@ export type AskReplicas = <View extends { pod: string }>(source: ReplicaSource<V
 
 const TIMEOUT_MS = 8000;
 const MAX_REPLICAS = 100;
+const MAX_NAMES = 1_000;
+const POD_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Makes the function that asks every replica of a service once. Throws where the CA cannot be read. */
 export function createAskReplicas(caFile: string | null): AskReplicas {
   const ca = caFile === null ? undefined : readFileSync(caFile, 'utf8');
+  /** Names of pods by their addresses, for those that do not answer. */
+  const names = new Map<string, string>();
   return async <View extends { pod: string }>({ url, path, tokenFile, read }: ReplicaSource<View>) => {
     const { hostname, host, port, protocol } = new URL(url);
     const replicas: View[] = [];
     const failed: { pod: string; message: string }[] = [];
     const agent = new Agent({ connect: { servername: hostname, ...(ca === undefined ? {} : { ca }) } });
     const askOne = async (address: string, token: string | null) => {
-      const pod = port === '' ? address : `${address}:${port}`;
+      const known = port === '' ? address : `${address}:${port}`;
       const at = `${protocol}//${isIPv6(address) ? `[${address}]` : address}${port === '' ? '' : `:${port}`}${path}`;
       try {
-        const view = await fetchView(at, { host, token, agent, read: (body) => read(pod, body) });
+        const taken = () => new Set(replicas.map(({ pod }) => pod));
+        const { name, body } = await fetchAnswer(at, { host, token, agent });
+        // Two processes of one machine may say the same name; in a status it must be unique.
+        const pod = name === null || taken().has(name) ? known : name;
+        const view = read(pod, body);
+        if (view === null) throw new Error('the answer has another form than expected');
+        names.set(known, pod);
         replicas.push(view);
       } catch (error) {
-        failed.push({ pod, message: error instanceof Error ? error.message : String(error) });
+        failed.push({
+          pod: names.get(known) ?? known,
+          message: error instanceof Error ? error.message : String(error),
+        });
       }
     };
     try {
       const token = tokenFile === null ? null : (await readFile(tokenFile, 'utf8')).trim();
       const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true });
       const addresses = found.map(({ address }) => address).slice(0, MAX_REPLICAS);
+      if (names.size > MAX_NAMES) names.clear();
       await Promise.all(addresses.map((address) => askOne(address, token)));
     } catch (error) {
       failed.push({ pod: host, message: error instanceof Error ? error.message : String(error) });
@@ -56,21 +70,23 @@ export function createAskReplicas(caFile: string | null): AskReplicas {
   };
 }
 
-interface Asked<View> {
+interface Asked {
   host: string;
   token: string | null;
   agent: Agent;
-  read(body: unknown): View | null;
 }
 
-async function fetchView<View>(url: string, { host, token, agent, read }: Asked<View>): Promise<View> {
-  const { statusCode, body } = await request(url, {
+/** The answer of one replica, with the name of its pod where it says it. */
+async function fetchAnswer(
+  url: string,
+  { host, token, agent }: Asked,
+): Promise<{ name: string | null; body: unknown }> {
+  const { statusCode, headers, body } = await request(url, {
     headers: { host, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
     dispatcher: agent,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-  const view = read(await body.json());
-  if (view === null) throw new Error('the answer has another form than expected');
-  return view;
+  const name = headers['x-signalbox-pod'];
+  return { name: typeof name === 'string' && POD_NAME.test(name) ? name : null, body: await body.json() };
 }

@@ -34,7 +34,7 @@ export function statusSchema(): Schema {
     type: 'object',
     required: ['pod'],
     properties: {
-      pod: text('name of the pod'),
+      pod: text('name of the pod, or its address where the service does not know its name'),
       hash: { type: 'string', nullable: true, description: 'what that pod has loaded' },
     },
   };

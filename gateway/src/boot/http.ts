@@ -12,11 +12,12 @@ import type { Stages } from './stages.ts';
 
 /** The REST routes, not listening yet. */
 export function openHttp(options: Stages) {
-  const { tls, metrics_auth: metricsAuth } = options.config.server;
+  const { tls, metrics_auth: metricsAuth, pod_name: podName } = options.config.server;
   return createApp({
     ...options.access,
     routes: [serviceRoutesOf(options), agentRoutesOf(options), toolRoutesOf(options)],
     metricsAuth,
+    podName,
     version: options.version,
     tls: tls ? { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } : null,
   });

@@ -208,6 +208,12 @@ export const GatewayConfig = z.strictObject({
     .strictObject({
       host: z.string().min(1).default('127.0.0.1').describe('Address to listen on'),
       port: z.number().int().min(0).max(65_535).default(18_780).describe('Port to listen on; 0 takes a free one'),
+      pod_name: z
+        .string()
+        .default('')
+        .describe(
+          'Name of the pod, which `GET /agents` answers in the header `x-signalbox-pod` for the status of objects; the chart sets it',
+        ),
       metrics_auth: z.boolean().default(false).describe('Whether `/metrics` needs a token'),
       allowed_origins: z.array(z.string()).default([]).describe('Browser origins that may open `/rpc`'),
       drain_seconds: z.number().min(0).max(600).default(25).describe('How long running agents may take after SIGTERM'),

@@ -30,6 +30,8 @@ export type App = FastifyInstance<
 export interface AppDeps extends AccessDeps {
   routes: readonly ((app: App) => void)[];
   version: string;
+  /** Empty where it is not known. */
+  podName?: string;
   tls: { cert: Buffer; key: Buffer } | null;
   onBug: OnBug;
 }
@@ -66,6 +68,11 @@ export function createApp(deps: AppDeps): App {
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
   });
+  const { podName = '' } = deps;
+  if (podName !== '')
+    app.addHook('onSend', async (request, reply) => {
+      if (request.routeOptions.url === '/agents') reply.header('x-signalbox-pod', podName);
+    });
   describeRoutes(app, deps.version);
   void app.register(async (scope) => {
     for (const addRoutes of deps.routes) addRoutes(scope.withTypeProvider<ZodTypeProvider>());

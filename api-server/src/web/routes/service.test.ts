@@ -77,7 +77,7 @@ test('definitions tell errors from warnings', () => {
     { ...problem, severity: 'error' as const },
     { ...problem, severity: 'warning' as const },
   ];
-  return withServer({ deps: { definitions: () => ({ ...NO_DEFINITIONS, problems }) } }, async ({ app }) => {
+  return withServer({ deps: { definitions: () => ({ ...NO_DEFINITIONS, shown: problems }) } }, async ({ app }) => {
     const body = (await app.inject({ url: '/definitions', headers: as('viewer') })).json();
     expect(body).toMatchObject({
       hash: 'none',
@@ -87,6 +87,16 @@ test('definitions tell errors from warnings', () => {
     });
   });
 });
+
+test('definitions come with the name of the pod, for the status of objects; nothing else does', () =>
+  withServer({ server: { podName: 'api-server-1' } }, async ({ app }) => {
+    const podOf = async (url: string) => (await app.inject({ url, headers: as('viewer') })).headers['x-signalbox-pod'];
+    expect([await podOf('/definitions'), await podOf('/runs'), await podOf('/health')]).toEqual([
+      'api-server-1',
+      undefined,
+      undefined,
+    ]);
+  }));
 
 test('a failure of ours is a typed 500 without its reason, which goes to the log', () => {
   const out = new PassThrough();

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
+import { INVOKE_TOKEN, startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
 let gateway: TestGateway;
 beforeEach(async () => {
   gateway = await startTestGateway({
     agents: { triage: { soul: 'You triage.' } },
-    config: { mcp_servers: { down: { command: '/nonexistent/tool-server' } } },
+    config: { server: { pod_name: 'gateway-1' }, mcp_servers: { down: { command: '/nonexistent/tool-server' } } },
   });
 });
 afterEach(() => gateway.close());
@@ -33,6 +33,16 @@ test('an agent is created, live at once and on disk as sent', async () => {
     tools: [],
     version: expect.stringMatching(/^[0-9a-f]{12}$/),
   });
+});
+
+test('the list of agents comes with the name of the pod, for the status of objects; nothing else does', async () => {
+  const headers = { authorization: `Bearer ${INVOKE_TOKEN}` };
+  const podOf = async (path: string) => (await fetch(gateway.url + path, { headers })).headers.get('x-signalbox-pod');
+  expect([await podOf('/agents'), await podOf('/agents/triage'), await podOf('/health')]).toEqual([
+    'gateway-1',
+    null,
+    null,
+  ]);
 });
 
 test('an existing name needs overwrite', async () => {
