@@ -209,6 +209,13 @@ test('every pod keeps to the restricted standard, with a read-only root and limi
   }
 });
 
+test.each(['api-server', 'gateway'])('the %s knows the name of its pod', async (part) => {
+  const manifests = await render();
+  const { env } = container(pick(manifests, 'Deployment', `sb-${part}`), part) as { env: object[] };
+  expect(env).toContainEqual({ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
+  expect(configFile(manifests, `${part}.yaml`)).toMatchObject({ server: { pod_name: '${POD_NAME}' } });
+});
+
 test('a service has no account of Kubernetes, its sidecar has; the sidecar is native and waited for', async () => {
   const manifests = await render();
   for (const part of ['api-server', 'gateway']) {
@@ -278,8 +285,8 @@ test.each([
     const volumes = deployment.spec.template.spec.volumes as { name: string; secret?: { items: { key: string }[] } }[];
     const [item] = volumes.find(({ name }) => name === 'reload-token')?.secret?.items ?? [];
     expect(item?.key).toBe(keys[index]);
-    const env = container(deployment, part).env as { valueFrom?: { secretKeyRef: { key: string } } }[];
-    expect(env.map(({ valueFrom }) => valueFrom?.secretKeyRef.key)).toContain(keys[index]);
+    const env = container(deployment, part).env as { valueFrom?: { secretKeyRef?: { key: string } } }[];
+    expect(env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key)).toContain(keys[index]);
   }
   const { auth } = configFile(manifests, 'api-server.yaml') as { auth: { tokens: { role: string }[] } };
   expect(auth.tokens.some(({ role }) => role === 'reload')).toBe(keys[0] === 'reload-token');
@@ -364,8 +371,8 @@ test('a token Secret of one’s own is used throughout, and nobody makes another
   expect(named(manifests).filter((name) => name.startsWith('Job '))).toEqual([]);
   for (const part of ['api-server', 'gateway']) {
     const deployment = pick(manifests, 'Deployment', `sb-${part}`);
-    const env = container(deployment, part).env as { valueFrom?: { secretKeyRef: { name: string } } }[];
-    const secrets = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []);
+    const env = container(deployment, part).env as { valueFrom?: { secretKeyRef?: { name: string } } }[];
+    const secrets = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []);
     expect(new Set(secrets)).toEqual(new Set(['mine']));
   }
 });
@@ -379,9 +386,9 @@ test.each([
   const keysOf = (part: string) => {
     const env = container(pick(manifests, 'Deployment', `sb-${part}`), part).env as {
       name: string;
-      valueFrom?: { secretKeyRef: { key: string } };
+      valueFrom?: { secretKeyRef?: { key: string } };
     }[];
-    return new Map(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef.key]));
+    return new Map(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef?.key]));
   };
   const { executors } = configFile(manifests, 'api-server.yaml') as { executors: { gateway: { token: string } } };
   const name = executors.gateway.token.slice(2, -1);
