@@ -98,7 +98,7 @@ export const RESUME = [
       'if (maxAge !== undefined && now - triggeredAt > maxAge * 1000) {',
       'if (maxAge === null) {',
     ],
-    ['what was spent before the restart is not counted', 'totals: spentBy(ended),', 'totals: spentBy([]),'],
+    ['what was spent before the restart is not counted', 'totals: spentBy(stored.steps),', 'totals: spentBy([]),'],
   ),
   ...mutantsOf('resume', `${RUN}/resume.ts`, 'api-server/src/runs/human/human-step.test.ts', [
     'a restart escalates a run that waits for a person',

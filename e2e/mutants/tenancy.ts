@@ -39,7 +39,7 @@ export const TENANCY = [
     "return [{ executor: step.executor, agent: step.agent, loc: [...loc, 'agent'] }, ...judges];",
     "return [{ executor: step.executor, agent: step.agent, loc: [...loc, 'agent'] }, ...judges.slice(9)];",
   ]),
-  ...mutantsOf('tenancy', 'crds/src/resolve/resolve-set.ts', `${STANDING}.test.ts`, [
+  ...mutantsOf('tenancy', 'crds/src/resolve/check-all.ts', `${STANDING}.test.ts`, [
     'a definition keeps the rights of its former namespace',
     '      seen.namespace === source.namespace &&\n',
     '',
