@@ -9,6 +9,7 @@ import { createDefinitions, type Definitions, type DefinitionsDeps } from './def
 import { createDefinitionWrites, type DefinitionWrites, type DefinitionWritesDeps } from './definitions/writes.ts';
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from './deliveries/deliveries.ts';
 import { createKeptDeliveries, type KeptDeliveries, type KeptDeliveriesDeps } from './deliveries/kept.ts';
+import { createExports, type Exports } from './exports/exports.ts';
 import { createFeedback, type Feedback, type FeedbackDeps } from './feedback/feedback.ts';
 import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts';
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
@@ -47,6 +48,7 @@ export interface Services {
   goldenSets: GoldenSets;
   replays: Replays;
   regressions: Regressions;
+  exports: Exports;
   audit: AuditLog;
   cluster: Cluster;
   status: Status;
@@ -102,6 +104,7 @@ export function createServices(parts: ServiceParts): Services {
     goldenSets: createGoldenSets(deps),
     replays,
     regressions: createRegressions({ ...deps, ...parts.regressing, start: replays.start }),
+    exports: createExports(database),
     audit: createAuditLog(database),
     cluster: createCluster(parts),
     status: createStatus(deps),

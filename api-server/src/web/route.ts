@@ -28,6 +28,7 @@ export const TAGS = {
   history: 'Calibration and versions',
   readiness: 'Whether a pipeline may leave testing',
   replay: 'Recorded executions run again, and golden sets',
+  exports: 'Everything of one kind as a file',
   audit: 'Who changed what',
   service: 'Probes, metrics and this description',
 } as const;

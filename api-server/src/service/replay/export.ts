@@ -1,14 +1,6 @@
-import { stringify } from 'csv-stringify/sync';
+import { csvOf, type ExportFormat } from '../exports/csv.ts';
 import type { ReplayRow } from '../views/replay-row.ts';
 import type { AnyReplayReport } from '../views/replay-report.ts';
-
-export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
-  jsonl: 'application/x-ndjson',
-  csv: 'text/csv; charset=utf-8',
-};
 
 type Line = { run_id: string; step_name: string; source_run_id: string | null } & ReplayRow;
 
@@ -16,14 +8,7 @@ type Line = { run_id: string; step_name: string; source_run_id: string | null } 
 export function exportRows(report: AnyReplayReport, format: ExportFormat): string {
   const lines = linesOf(report);
   if (format === 'jsonl') return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  return stringify(lines.map(cellsOf), {
-    header: true,
-    columns: [...COLUMNS],
-    record_delimiter: 'windows',
-    escape_formulas: true,
-    quoted_match: /[\r\n]/,
-    cast: { boolean: String },
-  });
+  return csvOf(lines.map(cellsOf), COLUMNS);
 }
 
 function linesOf(report: AnyReplayReport): Line[] {

@@ -30,7 +30,6 @@ interface Options {
 }
 
 interface Waiting extends ThreadQuery {
-  signal: AbortSignal;
   resolve(rows: unknown[]): void;
   reject(error: unknown): void;
 }
@@ -73,20 +72,28 @@ export function createReaderThread({ file, timeoutMs = TIMEOUT_MS, maxWaiting = 
     started.once('exit', gone);
     return started;
   };
-  const query = (sql: string, parameters: readonly SQLInputValue[], caller: AbortSignal) =>
-    new Promise<unknown[]>((resolve, reject) => {
-      if (closed || waiting.length >= maxWaiting) return reject(busy());
-      const signal = AbortSignal.any([caller, AbortSignal.timeout(timeoutMs)]);
-      const entry = { sql, parameters, signal, resolve, reject };
-      if (signal.aborted) return reject(gaveUp(signal));
-      signal.addEventListener('abort', () => {
-        const at = waiting.indexOf(entry);
-        if (at !== -1) waiting.splice(at, 1);
-        reject(gaveUp(signal));
-      });
-      waiting.push(entry);
-      if (!current) next();
-    });
+  const query = async (sql: string, parameters: readonly SQLInputValue[], caller: AbortSignal) => {
+    if (closed || waiting.length >= maxWaiting) throw busy();
+    if (caller.aborted) throw gaveUp(caller.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
+    const entry: Waiting = { sql, parameters, resolve, reject };
+    const giveUp = () => {
+      const at = waiting.indexOf(entry);
+      if (at !== -1) waiting.splice(at, 1);
+      reject(gaveUp(caller.reason));
+    };
+    // Both end with the query: what they hold would keep its rows in memory.
+    const timer = setTimeout(giveUp, timeoutMs);
+    caller.addEventListener('abort', giveUp);
+    waiting.push(entry);
+    if (!current) next();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      caller.removeEventListener('abort', giveUp);
+    }
+  };
 
   return {
     reader: (signal) => kyselyOver((sql, parameters) => query(sql, parameters as SQLInputValue[], signal)),
@@ -103,8 +110,7 @@ export function createReaderThread({ file, timeoutMs = TIMEOUT_MS, maxWaiting = 
 }
 
 const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
-const gaveUp = (signal: AbortSignal) =>
-  new AppError('unavailable', 'the statistics took too long', { cause: signal.reason });
+const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
 
 /** Kysely that compiles here and runs there. */
 function kyselyOver(run: (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>): Kysely<Tables> {

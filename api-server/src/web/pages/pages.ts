@@ -8,6 +8,7 @@ import { registerAudit } from './audit/route.ts';
 import { registerCompare } from './compare/route.ts';
 import { registerDefinitions } from './definitions/route.ts';
 import { registerDeliveries } from './deliveries/route.ts';
+import { registerExports } from './exports/route.ts';
 import { duration } from './format.ts';
 import { registerGoldenSets } from './golden-sets/route.ts';
 import { registerInsights } from './insights/route.ts';
@@ -110,6 +111,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerCompare(guarded, context);
       registerApprovals(guarded, context);
       registerDeliveries(guarded, context);
+      registerExports(guarded, context);
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);

@@ -61,6 +61,7 @@ export const paths = {
   goldenSetArchive: (id: string, change: 'archive' | 'restore') => `/ui/golden-sets/${segment(id)}/${change}`,
   goldenMember: (id: string, member: string) => `/ui/golden-sets/${segment(id)}/members/${segment(member)}`,
   goldenPin: (run: string, step: string) => withQuery('/ui/golden-sets/pin', { run, step }),
+  exports: (kind: string, query: Query) => withQuery(`/ui/exports/${kind}`, query),
   insights: (query: Query = {}) => withQuery('/ui/insights', query),
   docs: () => '/ui/docs',
   sync: (query: Query = {}) => withQuery('/ui/sync', query),

@@ -9,6 +9,7 @@ import { bulkRoutes } from './bulk.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { definitionWriteRoutes } from './definition-writes.ts';
 import { definitionRoutes } from './definitions.ts';
+import { exportRoutes } from './exports.ts';
 import { feedbackRoutes } from './feedback.ts';
 import { goldenSetRoutes } from './golden-sets.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -58,6 +59,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
     ...goldenSetRoutes(services),
     ...regressionRoutes(services),
     ...replayRoutes(services),
+    ...exportRoutes(services),
     ...auditRoutes(services),
     ...serviceRoutes({ ...services, metricsAuth }),
     route({

@@ -1,3 +1,4 @@
+import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
 import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
@@ -73,6 +74,7 @@ export function deliveriesView({ deliveries, nextCursor, filters, now }: Deliver
     rows: deliveries.map((line) => row(line, now)),
     newest: filters.cursor === undefined ? null : paths.deliveries({ outcome, q }),
     older: nextCursor === null ? null : paths.deliveries({ outcome, q, cursor: nextCursor }),
+    exports: exportLinks(['deliveries']),
     curl: CURL,
   };
 }

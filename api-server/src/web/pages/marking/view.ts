@@ -1,3 +1,4 @@
+import { exportLinks } from '../exports/links.ts';
 import { age, exactTime } from '../format.ts';
 import type { MarkingQueue, UnmarkedLine } from '../../../service/views/analytics/marking.ts';
 import { select } from '../list-filters.ts';
@@ -55,6 +56,7 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
         ? null
         : { name: filters.step, without: paths.marking({ ...filters, step: undefined }) },
     lead: leadOf(page),
+    exports: exportLinks(['marks'], { pipeline: filters.pipeline }),
     more: page.more,
     rows: page.steps.map((line) => answer(line, { here, operator, now })),
   };

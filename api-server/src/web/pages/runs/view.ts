@@ -1,3 +1,4 @@
+import { exportLinks } from '../exports/links.ts';
 import { count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
@@ -99,6 +100,7 @@ export function runsView(input: RunsInput) {
     extra: chips(filters),
     filtered: isFiltered(filters),
     rows: page.runs.map((run) => runRow(run, input)),
+    exports: exportLinks(['runs', 'steps'], filters),
     news: newsPath(input),
     first: input.first,
     operator: input.operator,

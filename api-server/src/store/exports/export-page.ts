@@ -1,0 +1,153 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { all, type Condition, equals, within } from '../aggregates/scope.ts';
+import type { Tables } from '../db/schema.ts';
+
+export const EXPORT_KINDS = ['runs', 'steps', 'marks', 'deliveries'] as const;
+export type ExportKind = (typeof EXPORT_KINDS)[number];
+
+/** Times in milliseconds, `since` included, `until` not. */
+export interface ExportFilter {
+  pipeline?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** Rows with the names of `EXPORT_COLUMNS`; `next` is where the following page begins, null after the last one. */
+export interface ExportPage {
+  rows: Record<string, unknown>[];
+  next: number | null;
+}
+
+interface Source {
+  /** What pages are cut by: it grows, and an index has it. */
+  key: { table: 'runs' | 'deliveries'; column: 'seq' | 'id' };
+  /** How many keys one page looks at: what a page holds in memory, and how long it takes, depends on nothing else. */
+  keys: number;
+  from: RawBuilder<unknown>;
+  /** Columns of the table; those that are computed stand in `computed`. */
+  columns: readonly string[];
+  computed?: Readonly<Record<string, RawBuilder<unknown>>>;
+  pipeline: string;
+  time: string;
+  order: RawBuilder<unknown>;
+}
+
+const seconds = (from: string, to: string) => sql`cast(${sql.ref(to)} - ${sql.ref(from)} as double precision) / 1000`;
+
+const of = (table: string, names: string): string[] => names.split(' ').map((name) => `${table}.${name}`);
+
+const RUNS = { table: 'runs', column: 'seq' } as const;
+const MARKS = sql`(select run_id, null as step_name, outcome, notes, submitted_at, submitted_by from run_feedback
+  union all select run_id, step_name, outcome, notes, submitted_at, submitted_by from step_feedback)`;
+
+const SOURCES: Readonly<Record<ExportKind, Source>> = {
+  runs: {
+    key: RUNS,
+    keys: 100,
+    from: sql`runs left join run_feedback on run_feedback.run_id = runs.id`,
+    columns: of(
+      'runs',
+      'id pipeline_name source status team stage severity summary triggered_at completed_at fingerprint ' +
+        'started_by parent_run_id rerun_of error_step error_message trust threshold input_tokens ' +
+        'output_tokens cost unpriced_steps warning_count',
+    ),
+    computed: {
+      duration_seconds: seconds('runs.triggered_at', 'runs.completed_at'),
+      feedback_outcome: sql.ref('run_feedback.outcome'),
+    },
+    pipeline: 'runs.pipeline_name',
+    time: 'runs.triggered_at',
+    order: sql`runs.seq`,
+  },
+  steps: {
+    key: RUNS,
+    keys: 25,
+    from: sql`runs cross join step_executions as step left join step_feedback
+      on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name`,
+    columns: of(
+      'step',
+      'id run_id step_name step_index kind executor agent model provider status pipeline_name team stage ' +
+        'prompt_hash agent_version primary_confidence verifier_confidence effective_confidence ' +
+        'grounding_score deterministic_passed input_tokens output_tokens cost cost_source started_at ' +
+        'completed_at attempts summary error_type error_message output',
+    ),
+    computed: {
+      duration_seconds: seconds('step.started_at', 'step.completed_at'),
+      feedback_outcome: sql.ref('step_feedback.outcome'),
+    },
+    pipeline: 'step.pipeline_name',
+    time: 'step.started_at',
+    order: sql`runs.seq, step.step_index, step.started_at, step.step_name`,
+  },
+  marks: {
+    key: RUNS,
+    keys: 500,
+    from: sql`runs cross join ${MARKS} as mark`,
+    columns: [
+      ...of('mark', 'run_id step_name'),
+      ...of('runs', 'pipeline_name stage'),
+      ...of('mark', 'outcome notes submitted_at submitted_by'),
+    ],
+    pipeline: 'runs.pipeline_name',
+    time: 'mark.submitted_at',
+    order: sql`runs.seq, mark.step_name`,
+  },
+  deliveries: {
+    key: { table: 'deliveries', column: 'id' },
+    keys: 100,
+    from: sql`deliveries`,
+    columns: of(
+      'deliveries',
+      'id received_at source outcome status_code pipeline run_id summary severity labels fingerprint detail ' +
+        'token_name team',
+    ),
+    pipeline: 'deliveries.pipeline',
+    time: 'deliveries.received_at',
+    order: sql`deliveries.id`,
+  },
+};
+
+const LINKS: Partial<Record<ExportKind, Condition>> = {
+  steps: sql`step.run_id = runs.id`,
+  marks: sql`mark.run_id = runs.id`,
+};
+
+const nameOf = (column: string): string => column.slice(column.indexOf('.') + 1);
+
+/** The columns of each export in order. */
+export const exportColumns = (kind: ExportKind): string[] => {
+  const { columns, computed = {} } = SOURCES[kind];
+  return [...columns.map(nameOf), ...Object.keys(computed)];
+};
+
+/** One page, the oldest rows first; `after` is where the one before ended, 0 for the first. */
+export async function exportPage(
+  db: Kysely<Tables>,
+  kind: ExportKind,
+  filter: ExportFilter,
+  after: number,
+): Promise<ExportPage> {
+  const { key, keys, from, columns, computed = {}, pipeline, time, order } = SOURCES[kind];
+  const column = sql.ref(`${key.table}.${key.column}`);
+  const { rows: ends } = await sql<{ last: number | null; n: number }>`
+    select max(place) as last, count(*) as n from (
+      select ${column} as place from ${sql.table(key.table)} where ${column} > ${after} order by ${column} limit ${sql.lit(keys)}) as page`.execute(
+    db,
+  );
+  const { last = null, n = 0 } = ends[0] ?? {};
+  if (last === null) return { rows: [], next: null };
+  const link = LINKS[kind];
+  const where = all([
+    sql<boolean>`${column} > ${after} and ${column} <= ${last}`,
+    ...(link ? [link] : []),
+    ...equals(pipeline, filter.pipeline),
+    ...within(time, { from: filter.since ?? null, to: filter.until ?? null }),
+  ]);
+  const selected = sql.join([
+    ...columns.map((one) => sql`${sql.ref(one)} as ${sql.ref(nameOf(one))}`),
+    ...Object.entries(computed).map(([name, value]) => sql`${value} as ${sql.ref(name)}`),
+  ]);
+  const { rows } = await sql<Record<string, unknown>>`
+    select ${selected} from ${from} where ${where} order by ${order}`.execute(db);
+  return { rows, next: n < keys ? null : last };
+}

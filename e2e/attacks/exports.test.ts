@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+
+/** By hand a million: `EXPORTED_RUNS=1000000`. */
+const RUNS = Number(process.env['EXPORTED_RUNS'] ?? 200_000);
+const MOST_GROWTH_MIB = 150;
+const PIPELINE = {
+  name: 'shop',
+  stage: 'production',
+  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
+};
+
+const scratch = scratchDirectory('exports-');
+const file = join(scratch.path, 'runs.db');
+let service: Service;
+
+beforeAll(async () => {
+  mkdirSync(join(scratch.path, 'pipelines'));
+  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
+  const config = join(scratch.path, 'config.yaml');
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    pipeline_config_dir: 'pipelines',
+    database: { url: `sqlite://${file}` },
+    auth: { allow_unauthenticated: true },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  service = await startService('api-server', config);
+  await call(`${service.url}/pipelines/shop/run`, { body: { summary: 'The checkout answers with errors' } });
+  const ended = () => call<{ total: number }>(`${service.url}/runs?status=completed`);
+  await waitFor(async () => (await ended()).body.total === 1, { what: 'the end of the run' });
+  await service.stop();
+  multiply();
+  service = await startService('api-server', config);
+});
+afterAll(async () => {
+  await service?.stop();
+  scratch.remove();
+});
+
+/** Copies of that run, in place of months. */
+function multiply(): void {
+  const db = new DatabaseSync(file);
+  const columns = db.prepare(`SELECT name FROM pragma_table_info('runs')`).all();
+  const changed: Record<string, string> = {
+    seq: 'NULL',
+    id: `'0190a000-0000-7000-8000-' || printf('%012x', n.i)`,
+    dedup_key: 'NULL',
+    triggered_at: 'o.triggered_at + n.i',
+  };
+  const names = columns.map(({ name }) => String(name));
+  db.exec('PRAGMA synchronous = OFF');
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS - 1})
+    INSERT INTO runs (${names.join(', ')}) SELECT ${names.map((name) => changed[name] ?? `o."${name}"`).join(', ')}
+    FROM n, (SELECT * FROM runs LIMIT 1) AS o`);
+  db.close();
+}
+
+const residentMiB = () =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+test.each([
+  [RUNS, 'jsonl'],
+  [RUNS, 'csv'],
+])('%s runs as %s come completely, and hold neither memory nor anybody up', async (_, format) => {
+  const before = residentMiB();
+  const probe = probeHealth(service.url);
+  const response = await fetch(`${service.url}/exports/runs?format=${format}`);
+  let [lines, peak] = [0, before];
+  for await (const chunk of response.body ?? []) {
+    lines += Buffer.from(chunk).toString('latin1').split('\n').length - 1;
+    peak = Math.max(peak, residentMiB());
+  }
+  probe.stop();
+  console.log(
+    `${format}: ${lines} lines, ${Math.round(before)} MiB before, ${Math.round(peak)} MiB at most, /health ${Math.round(probe.slowest())} ms`,
+  );
+  expect(lines).toBe(RUNS + (format === 'csv' ? 1 : 0));
+  expect(peak - before).toBeLessThan(MOST_GROWTH_MIB);
+  expect(probe.slowest()).toBeLessThan(MAX_HEALTH_MS);
+});
