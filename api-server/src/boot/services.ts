@@ -100,6 +100,7 @@ export function operate(
     writer: createWriter({ registry, folders: definitionFolders(config), files: definitionFiles }),
     listSchedules: scheduler.list,
     currency: config.pricing?.currency ?? 'USD',
+    budgets: config.pricing?.teamBudgets ?? {},
     calibration,
     uses: versions.uses,
     rule: config.calibration,

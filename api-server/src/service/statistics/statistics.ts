@@ -1,16 +1,26 @@
 import { AppError } from '@signalbox/crds';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
+import { teamsUse } from '../../analytics/teams.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
+import { monthOf } from '../../runs/state/cost.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
+import { activeRuns, sumRuns } from '../../store/aggregates/run-sums.ts';
+import { sumSteps } from '../../store/aggregates/step-sums.ts';
 import type { Database } from '../../store/db/database.ts';
 import type { StatisticsQuery } from './statistics-query.ts';
-import type { Insights, ModelStatistics, PipelineStatistics, StepStatistics } from '../views/analytics/statistics.ts';
+import type {
+  Insights,
+  ModelStatistics,
+  PipelineStatistics,
+  StepStatistics,
+  TeamsUse,
+} from '../views/analytics/statistics.ts';
 
 export type { StatisticsQuery };
 
@@ -23,6 +33,8 @@ export interface Statistics {
   /** Across pipelines unless the query names one. Rejects with `not_found` for a step that is in no library and was never executed. */
   step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
+  /** Production runs of the calendar month in UTC, as budgets count them. */
+  teams(signal: AbortSignal): Promise<TeamsUse>;
   /** All pipelines that the query leaves together, over time and compared with the previous window. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }
@@ -31,10 +43,12 @@ export interface StatisticsDeps {
   database: Pick<Database, 'db' | 'reader'>;
   definitions(): Pick<Snapshot, 'byName' | 'stepsByName'>;
   currency: string;
+  /** Of teams, for a calendar month in UTC. */
+  budgets: Readonly<Record<string, number>>;
   now(): number;
 }
 
-export function createStatistics({ database, definitions, currency, now }: StatisticsDeps): Statistics {
+export function createStatistics({ database, definitions, currency, budgets, now }: StatisticsDeps): Statistics {
   const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
   const scopeOf = (query: StatisticsQuery) => {
     const { timeRange, stage: _, ...names } = query;
@@ -81,6 +95,20 @@ export function createStatistics({ database, definitions, currency, now }: Stati
         points: pointsOf(series, { buckets, bucketMs, from: window.from, now: at }, currency),
         pipelines: allPipelineStats(facts, currency),
       };
+    },
+    teams: async (signal) => {
+      const db = database.reader(signal);
+      const month = monthOf(now());
+      const scope = {
+        window: { from: Date.parse(`${month}-01T00:00:00Z`), to: null },
+        stages: ['production'] as const,
+      };
+      const [ended, active, steps] = await Promise.all([
+        sumRuns(db, scope),
+        activeRuns(db, scope),
+        sumSteps(db, scope, ['team', 'costSource']),
+      ]);
+      return { month, currency, teams: teamsUse({ runs: [...ended, ...active], steps }, budgets, currency) };
     },
     stepModels: async (name, query, signal) => {
       const db = await readerOfStep(name, signal);

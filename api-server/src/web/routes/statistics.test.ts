@@ -126,7 +126,13 @@ test('the insights page has the numbers of the routes, over time and against the
   await addRun(4, { triggered_at: NOW - 14 * DAY - 1 });
   await addRun(5, { stage: 'testing' });
   const { database } = server.store;
-  const statistics = createStatistics({ database, definitions: () => NO_DEFINITIONS, currency: 'USD', now: () => NOW });
+  const statistics = createStatistics({
+    database,
+    definitions: () => NO_DEFINITIONS,
+    currency: 'USD',
+    budgets: {},
+    now: () => NOW,
+  });
   const query = { timeRange: '7d', stage: 'production' } as const;
   const { now, before, points, pipelines } = await statistics.insights(query, new AbortController().signal);
   expect({ pipelines }).toEqual((await get('/stats/pipelines')).body);
@@ -219,3 +225,22 @@ test.each(['time_range=1h', 'time_range=', 'stage=staging', 'stage=', 'timerange
       expect(await get(`${url}?${query}`)).toMatchObject({ status: 400, body: { detail: { type: 'validation' } } });
   },
 );
+
+test('GET /teams: what each team used in this month, with its budget', async () => {
+  await addRun(1, { team: 'payments' }, { cost: 2.5, cost_source: 'manual' });
+  await addRun(2, { team: 'shop' });
+  await addRun(3, {});
+  await addRun(4, { team: 'shop', stage: 'testing' });
+  await addRun(5, { team: 'shop', triggered_at: Date.parse('2026-10-31T23:59:59Z') });
+  const used = { runs: 1, input_tokens: 10, output_tokens: 5 };
+  const none = { cost: null, unpriced_steps: 1, budget: null, budget_used_ratio: null };
+  expect((await get('/teams')).body).toEqual({
+    month: '2026-11',
+    currency: 'USD',
+    teams: [
+      { team: 'payments', ...used, cost: 2.5, unpriced_steps: 0, budget: 10, budget_used_ratio: 0.25 },
+      { team: 'shop', ...used, ...none },
+      { team: null, ...used, ...none },
+    ],
+  });
+});

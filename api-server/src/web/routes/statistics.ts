@@ -7,6 +7,7 @@ import {
   PipelineStatisticsList,
   StepModels,
   StepStatistics,
+  TeamsUse,
 } from '../../service/views/analytics/statistics.ts';
 import { route, type Route } from '../route.ts';
 
@@ -66,5 +67,16 @@ export const statisticsRoutes = (deps: Pick<Services, 'statistics'>): Route[] =>
       step_name: params.name,
       breakdown: await deps.statistics.stepModels(params.name, query, request.signal),
     }),
+  }),
+  route({
+    method: 'GET',
+    url: '/teams',
+    role: 'viewer',
+    id: 'listTeams',
+    tag: 'statistics',
+    summary: 'What each team used in this calendar month (UTC), and how much of its budget that is',
+    answers: { 200: TeamsUse },
+    refusals: ['unavailable'],
+    handler: ({ request }) => deps.statistics.teams(request.signal),
   }),
 ];

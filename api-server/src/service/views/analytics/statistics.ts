@@ -156,3 +156,44 @@ export const StepModels = component(
     ],
   },
 );
+
+/** What teams used in a calendar month in UTC. */
+export const TeamsUse = component(
+  'TeamsUse',
+  z.strictObject({
+    month: z.string(),
+    currency: z.string(),
+    teams: z.array(
+      z.strictObject({
+        /** Null for runs without one. */
+        team: NullableText,
+        runs: z.number(),
+        /** Null where nothing was priced. */
+        cost: NullableNumber,
+        unpriced_steps: z.number(),
+        input_tokens: z.number(),
+        output_tokens: z.number(),
+        /** Null without one. */
+        budget: NullableNumber,
+        budget_used_ratio: NullableNumber,
+      }),
+    ),
+  }),
+  {
+    month: '2026-11',
+    currency: 'USD',
+    teams: [
+      {
+        team: 'payments',
+        runs: 31,
+        cost: 4.2,
+        unpriced_steps: 0,
+        input_tokens: 40_210,
+        output_tokens: 3_980,
+        budget: 50,
+        budget_used_ratio: 0.084,
+      },
+    ],
+  },
+);
+export type TeamsUse = z.infer<typeof TeamsUse>;

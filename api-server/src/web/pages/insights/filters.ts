@@ -1,5 +1,5 @@
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import { TIME_RANGES, type TimeRange } from '../../../service/statistics/statistics-query.ts';
+import { StatisticsParams, TIME_RANGES, type TimeRange } from '../../../service/statistics/statistics-query.ts';
 import { paths } from '../paths.ts';
 
 const STAGE_ORDER = ['production', 'testing', 'all'] as const;
@@ -12,11 +12,35 @@ export function readQuery(query: Record<string, unknown>): StatisticsQuery {
   return {
     timeRange: TIME_RANGES.find((range) => range === query['time_range']) ?? '7d',
     stage: STAGE_ORDER.find((stage) => stage === query['stage']) ?? 'production',
+    ...namesOf(query),
   };
 }
 
-export const insightsPath = ({ timeRange, stage }: StatisticsQuery): string =>
-  paths.insights({ time_range: timeRange, stage });
+const NAMES = ['pipeline', 'team', 'agent', 'model'] as const;
+type Names = Partial<Record<(typeof NAMES)[number], string>>;
+
+/** What narrows the figures; a name that the JSON routes would refuse is ignored. */
+function namesOf(query: Record<string, unknown>): Names {
+  const given = NAMES.flatMap((name) => {
+    const text = typeof query[name] === 'string' ? query[name].trim() : '';
+    return text !== '' && StatisticsParams.safeParse({ [name]: text }).success ? [[name, text]] : [];
+  });
+  return Object.fromEntries(given) as Names;
+}
+
+/** The fields of the form, and the chips that take a name away. */
+export const narrowing = (query: StatisticsQuery) => ({
+  action: paths.insights(),
+  kept: { timeRange: query.timeRange, stage: query.stage },
+  fields: NAMES.map((name) => ({ name, value: query[name] ?? '', label: `${name[0]?.toUpperCase()}${name.slice(1)}` })),
+  chips: NAMES.filter((name) => query[name] !== undefined).map((name) => ({
+    label: `${name}: ${query[name]}`,
+    href: insightsPath({ ...query, [name]: undefined }),
+  })),
+});
+
+export const insightsPath = ({ timeRange, ...rest }: StatisticsQuery): string =>
+  paths.insights({ time_range: timeRange, ...rest });
 
 /** Links that change the time range or the stage. */
 export const choices = (query: StatisticsQuery) => [

@@ -107,3 +107,26 @@ test('where nothing ran, the page says where to look, and at last how to make th
   ]);
   expect((await view({}, { time_range: 'all', stage: 'all' })).empty?.first?.curl).toContain('curl');
 });
+
+test('names in the address narrow the figures, stay in every link and can be taken away', async () => {
+  const { narrowing, choices, tiles } = await view(FACTS, {
+    pipeline: 'checkout',
+    agent: 'triage',
+    model: '',
+    team: '\u0000',
+  });
+  expect(narrowing.fields.map(({ name, value }) => [name, value])).toEqual([
+    ['pipeline', 'checkout'],
+    ['team', ''],
+    ['agent', 'triage'],
+    ['model', ''],
+  ]);
+  expect(narrowing.chips).toEqual([
+    { label: 'pipeline: checkout', href: '/ui/insights?time_range=7d&stage=production&agent=triage' },
+    { label: 'agent: triage', href: '/ui/insights?time_range=7d&stage=production&pipeline=checkout' },
+  ]);
+  expect(choices[0]?.options[0]?.href).toBe(
+    '/ui/insights?time_range=24h&stage=production&pipeline=checkout&agent=triage',
+  );
+  expect(tiles[0]?.href).toContain('pipeline=checkout&agent=triage');
+});

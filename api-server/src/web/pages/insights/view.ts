@@ -6,7 +6,7 @@ import type { FirstRun } from '../runs/first-run.ts';
 import { plural } from '../runs/row.ts';
 import { charts } from './charts.ts';
 import { accuracyOf, amount, cost, figureTiles, labelsText, percent, unpricedNote } from './figures.ts';
-import { beforeText, choices, insightsPath, rangeText } from './filters.ts';
+import { beforeText, choices, insightsPath, narrowing, rangeText } from './filters.ts';
 
 export interface InsightsInput {
   insights: Insights;
@@ -22,7 +22,8 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
   const from = points[0]?.from;
   const since: Record<string, string> =
     query.timeRange === 'all' || from === undefined ? {} : { since: new Date(from).toISOString() };
-  const scope: Record<string, string> = { ...(query.stage === 'all' ? {} : { stage: query.stage }), ...since };
+  const { timeRange: _, stage: asked, ...names } = query;
+  const scope: Record<string, string> = { ...names, ...(asked === 'all' ? {} : { stage: asked }), ...since };
   const links = {
     runs: paths.runs(scope),
     failed: paths.runs({ status: 'failed,aborted,escalated,stopped', ...scope }),
@@ -30,6 +31,7 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
   const stage = query.stage === 'all' ? '' : `${query.stage} `;
   return {
     choices: choices(query),
+    narrowing: narrowing(query),
     lead:
       now.runs_total === 0
         ? `No ${stage}run ${rangeText(query)}.`
@@ -44,10 +46,11 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
 }
 
 /** Links to a wider time range, or the command for a first run. */
-function emptyState({ timeRange, stage }: StatisticsQuery, first: FirstRun) {
+function emptyState(query: StatisticsQuery, first: FirstRun) {
+  const { timeRange, stage } = query;
   const ways = [
-    ...(timeRange === 'all' ? [] : [{ label: 'All time', href: insightsPath({ timeRange: 'all', stage }) }]),
-    ...(stage === 'all' ? [] : [{ label: 'Both stages', href: insightsPath({ timeRange, stage: 'all' }) }]),
+    ...(timeRange === 'all' ? [] : [{ label: 'All time', href: insightsPath({ ...query, timeRange: 'all' }) }]),
+    ...(stage === 'all' ? [] : [{ label: 'Both stages', href: insightsPath({ ...query, stage: 'all' }) }]),
   ];
   return { ways, first: ways.length === 0 ? first : null };
 }
