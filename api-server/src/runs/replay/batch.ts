@@ -25,6 +25,8 @@ export async function runBatch(
       : replayChain(deps, run, { replay: batch.replay, sample });
   const worker = async () => {
     for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) await one(next);
+    // The begin of the next sample stores the end of the one before; after the last one nothing begins.
+    if (!signal.aborted) await deps.step.flush(run, []);
   };
   const workers = await Promise.allSettled(Array.from({ length: WIDTH }, worker));
   const surprise = workers.find(({ status }) => status === 'rejected');

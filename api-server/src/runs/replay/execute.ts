@@ -24,8 +24,8 @@ export const countGrade = (stepName: string, grade: Grade): Counter => ({
 });
 
 /**
- * Asks the candidate under the name of its row, stores its answer and counts its grade; null where its condition does not
- * hold. Its edition is not noted as one in use.
+ * Asks the candidate under the name of its row and counts its grade; null where its condition does not hold. Its edition
+ * is not noted as one in use.
  */
 export async function executeCandidate(
   deps: ReplayingDeps,
@@ -42,7 +42,5 @@ export async function executeCandidate(
   const { span, slot, controller } = run;
   const place = { run, step, name, index, kind: 'fan_out_branch' as const, span, slot, signal: controller.signal };
   await runStep({ ...deps.step, noteUse }, { ...place, locals: values });
-  // Stored before anything else happens: after a crash it is not asked again.
-  await deps.step.flush(run, []);
   return candidate;
 }

@@ -9,6 +9,8 @@ export const skippedBy = (skipped: JudgeSkip): Judgement => ({ ...NO_JUDGEMENT, 
 export async function judgeSample(deps: ReplayingDeps, run: ActiveRun, judging: Judging): Promise<void> {
   const { replay, sample, name } = judging;
   if (!replay.judge) return;
+  // The candidate is stored before anyone else is asked: after a crash it is not asked again.
+  await deps.step.flush(run, []);
   const skip = reasonToSkip(judging);
   const judgement = skip ? skippedBy(skip) : await askJudge(deps, run, { ...judging, judge: replay.judge });
   if (!judgement) return;
