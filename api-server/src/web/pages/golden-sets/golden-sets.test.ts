@@ -164,12 +164,15 @@ test('a set shows its schedule, its past replays as a chart and a list, and why 
     regression(),
     regression({ id: 'older', alert: null, fresh_accuracy: 1, n_regressed: 0, fire_at: '2026-11-19T02:00:00.000Z' }),
     regression({ id: 'oldest', status: 'crashed', fresh_accuracy: null, error: 'the run is gone', alert: 'x' }),
+    regression({ id: 'unlabelled', alert: null, fresh_accuracy: null, n_regressed: 0, n_graded: 0 }),
   ];
   const { get } = await pagesWith({ goldenSets: [goldenSet()], regressions: { schedule, regressions } });
   const { body } = await get(`/ui/golden-sets/${SET_ID}`);
   expect(body).toContain('next <span class="num">2026-11-22 02:00:00 UTC');
-  expect(body.match(/class="look-(good|bad|quiet)" x/g)).toHaveLength(3);
+  expect(body.match(/class="look-(good|bad|quiet)" x/g)).toHaveLength(4);
   expect(body).toContain('the run is gone');
+  expect(body.match(/nothing regressed/g)).toHaveLength(1);
+  expect(body).toContain('no fresh answer has a label');
   const refused = { ...schedule, next_at: null, refused: 'not in replay.safe_agents: gateway:sre', judged: false };
   const other = await pagesWith({ goldenSets: [goldenSet()], regressions: { schedule: refused, regressions: [] } });
   const page = (await other.get(`/ui/golden-sets/${SET_ID}`)).body;

@@ -58,10 +58,12 @@ const scheduleView = ({ cron, next_at: next, refused, judged }: RegressionSchedu
   unjudged: !judged,
 });
 
-function textOf({ status, alert, error, n_members: members, n_improved: improved }: RegressionLine): string {
+function textOf(line: RegressionLine): string {
+  const { status, alert, error, n_members: members, n_improved: improved, n_graded: graded } = line;
   if (status === 'running') return `${plural(members, 'member')} are being replayed`;
   if (status === 'crashed') return error ?? 'did not come to its end';
   if (alert !== null) return alert;
+  if (graded === 0) return 'no fresh answer has a label';
   return improved !== null && improved > 0 ? `${plural(improved, 'member')} improved` : 'nothing regressed';
 }
 
