@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import type { Kind, Reply, Role } from './scripted-model.ts';
+
+/** Prices in currency units per 1,000,000 tokens; models without an entry are the holes. */
+export const PRICES = [
+  { model: 'm-main', input_per_mtok: 3, output_per_mtok: 15 },
+  { model: 'm-spare', input_per_mtok: 1, output_per_mtok: 2, cached_input_per_mtok: 0.1 },
+  { model: 'm-review', input_per_mtok: 5, output_per_mtok: 7, cached_input_per_mtok: 0 },
+];
+export const AGENTS = {
+  worker: { model: 'fake/m-main', model_fallbacks: ['fake/m-spare'] },
+  unpriced: { model: 'fake/m-free' },
+  reviewer: { model: 'fake/m-review' },
+  judge: { model: 'fake/m-judge' },
+};
+
+const KINDS: { arbitrary: fc.Arbitrary<Kind>; weight: number }[] = [
+  { arbitrary: fc.constant('sure'), weight: 3 },
+  { arbitrary: fc.constant('unsure'), weight: 2 },
+  { arbitrary: fc.constant('invalid'), weight: 3 },
+  { arbitrary: fc.constant('tool'), weight: 3 },
+  { arbitrary: fc.constant('broken'), weight: 1 },
+  { arbitrary: fc.constant('busy'), weight: 2 },
+  { arbitrary: fc.constant('refused'), weight: 3 },
+];
+const tokens = fc.nat({ max: 5_000 });
+const reply: fc.Arbitrary<Reply> = fc
+  .record({ kind: fc.oneof(...KINDS), input: tokens, cachedShare: fc.nat({ max: 4 }), output: tokens })
+  .map(({ cachedShare, ...rest }) => ({ ...rest, cached: Math.floor((rest.input * cachedShare) / 4) }));
+/** The gateway asks a model three times, and then its fallback: after this an attempt has failed. */
+const down: Reply[] = Array.from({ length: 6 }, () => ({ kind: 'busy', input: 0, cached: 0, output: 0 }));
+const script = fc
+  .array(fc.oneof({ arbitrary: reply.map((one) => [one]), weight: 4 }, { arbitrary: fc.constant(down), weight: 1 }), {
+    maxLength: 6,
+  })
+  .map((replies) => replies.flat());
+
+const plainStep = fc.record({
+  agent: fc.constantFrom('worker', 'unpriced'),
+  attempts: fc.constantFrom(1, 3, 3),
+  loops: fc.constantFrom(1, 3),
+  verifier: fc.boolean(),
+  grounding: fc.boolean(),
+  scripts: fc.record({ agent: script, verifier: script, grounding: script }),
+});
+type Made<A> = A extends fc.Arbitrary<infer T> ? T : never;
+export type PlainStep = Made<typeof plainStep>;
+
+/** The shape of a run: entries of one step, or of two branches; and steps of its sub-run, if it has one. */
+export const oneCase = fc.record({
+  entries: fc.array(fc.array(plainStep, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
+  sub: fc.array(plainStep, { maxLength: 2 }),
+});
+export type Case = Made<typeof oneCase>;
+
+export interface Built {
+  /** Pipelines by name, the called one first. */
+  yaml: string[];
+  /** Steps by name, of the run and of its sub-run. */
+  own: [string, PlainStep][];
+  sub: [string, PlainStep][];
+}
+
+export const ROLES: readonly Role[] = ['agent', 'verifier', 'grounding'];
+
+/** The pipelines of a case; every prompt says whose it is. */
+export function build(id: string, { entries, sub }: Case): Built {
+  const own = entries.flatMap((steps, at) =>
+    steps.map((step, branch): [string, PlainStep] => [`s${at}b${branch}`, step]),
+  );
+  const below = sub.map((step, at): [string, PlainStep] => [`sub${at}`, step]);
+  const stepOf = (name: string, step: PlainStep, alone: boolean) => ({
+    name,
+    executor: 'gateway',
+    agent: step.agent,
+    prompt_template: `Look at [${id}/${name}]`,
+    retry: { attempts: step.attempts, backoff: 'fixed', delay_seconds: 0.001 },
+    on_failure: 'continue',
+    ...(alone && { on_low_confidence: 'proceed' }),
+    ...(step.loops > 1 && { loop_until: { confidence: 0.9, max_iterations: step.loops } }),
+    ...(step.verifier && { verifier: { executor: 'gateway', agent: 'reviewer' } }),
+    ...(step.grounding && { grounding: { agent: 'judge' } }),
+  });
+  const body = entries.map((steps, at) => {
+    const named = steps.map((step, branch) => stepOf(`s${at}b${branch}`, step, steps.length === 1));
+    const join = { join: 'any_must_pass', steps: named };
+    return steps.length === 1
+      ? named[0]
+      : { name: `both${at}`, parallel: join, on_low_confidence: 'proceed', on_failure: 'continue' };
+  });
+  const call = {
+    name: 'call',
+    executor: 'pipeline',
+    pipeline: `${id}-sub`,
+    on_low_confidence: 'proceed',
+    on_failure: 'continue',
+  };
+  const pipeline = (name: string, steps: unknown[]) => stringify({ name, stage: 'production', steps });
+  if (sub.length === 0) return { yaml: [pipeline(id, body)], own, sub: [] };
+  const called = pipeline(
+    `${id}-sub`,
+    below.map(([name, step]) => stepOf(name, step, true)),
+  );
+  return { yaml: [called, pipeline(id, [...body, call])], own, sub: below };
+}
