@@ -456,7 +456,7 @@ test('monitoring is off until it is asked for, and then scrapes each replica wit
   expect(receiver.url).toBe('http://sb-api-server.ops.svc:8000/webhook?source=alert_router');
   expect(receiver.httpConfig.authorization.credentials).toEqual({ name: 'mine', key: 'webhook-token' });
   const dashboards = manifests.filter(({ metadata }) => metadata.labels['grafana_dashboard'] === '1');
-  expect(dashboards).toHaveLength(3);
+  expect(dashboards).toHaveLength(4);
   for (const { data } of dashboards)
     for (const text of Object.values(data)) expect(JSON.parse(String(text)).panels.length).toBeGreaterThan(5);
 });

@@ -54,7 +54,7 @@ const DASHBOARDS = join(ROOT, 'config/grafana');
 test('every dashboard asks only for series that are served', async () => {
   const names = await served();
   const files = readdirSync(DASHBOARDS).filter((name) => name.endsWith('.json'));
-  expect(files).toHaveLength(3);
+  expect(files).toHaveLength(4);
   for (const file of files) {
     const dashboard = JSON.parse(readFileSync(join(DASHBOARDS, file), 'utf8')) as Dashboard;
     const expressions = [
@@ -64,6 +64,18 @@ test('every dashboard asks only for series that are served', async () => {
     const unknown = expressions.flatMap(asked).filter((name) => !names.has(name));
     expect({ file, unknown }).toEqual({ file, unknown: [] });
   }
+});
+
+const HISTOGRAM = /_(bucket|sum|count)$/;
+
+test('every series has a panel in a dashboard', async () => {
+  const panels = readdirSync(DASHBOARDS).flatMap((file) => {
+    const dashboard = JSON.parse(readFileSync(join(DASHBOARDS, file), 'utf8')) as Dashboard;
+    return dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => asked(expr)));
+  });
+  const plotted = new Set(panels.map((name) => name.replace(HISTOGRAM, '')));
+  const own = [...(await served())].filter((name) => /^(service|gateway|controller)_/.test(name));
+  expect(own.map((name) => name.replace(HISTOGRAM, '')).filter((name) => !plotted.has(name))).toEqual([]);
 });
 
 test('every alert rule asks only for series that are served, and says what to do', async () => {

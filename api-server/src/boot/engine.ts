@@ -20,6 +20,7 @@ import { createEngine, type Engine, type EngineDeps } from '../runs/run/engine.t
 import type { EventHub } from '../runs/state/events.ts';
 import { type AgentBackend, failure } from '../runs/state/executor.ts';
 import type { PriceOf } from '../runs/state/cost.ts';
+import type { ModelLabel } from '../runs/state/model-label.ts';
 import { humanStep } from '../runs/human/human-step.ts';
 import { newId } from '../runs/state/ids.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
@@ -66,6 +67,7 @@ export interface EngineParts {
   /** False where other replicas may own the runs of this process; absent without other replicas. */
   holds?: (() => boolean) | undefined;
   priceOf: PriceOf;
+  modelLabel?: ModelLabel;
   /** Additional writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
   traceRun?: EngineDeps['traceRun'];
@@ -174,6 +176,7 @@ function stepDeps(
     calibration,
     uses,
     priceOf,
+    modelLabel,
     failpoints,
     holds,
     artifacts,
@@ -209,6 +212,7 @@ function stepDeps(
       note(`artifacts too large or too many were left out: ${result.leftOut.join(', ')}`);
     },
     priceOf,
+    ...(modelLabel && { modelLabel }),
     store: runWrites,
     now,
     newId,

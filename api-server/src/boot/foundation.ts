@@ -14,6 +14,8 @@ import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createBackends } from './engine.ts';
 import type { ServiceOptions } from './options.ts';
+import { boundedModels } from '../runs/state/model-label.ts';
+import { countedModels } from '../store/db/counters.ts';
 import { createPricing } from './parts/pricing.ts';
 import { shareRegistry } from './parts/share-registry.ts';
 import { wireVersions } from './parts/versions.ts';
@@ -57,6 +59,7 @@ export async function layFoundation(options: ServiceOptions) {
     capacity: createCapacity(config.concurrency.maxRuns),
     concurrencyGroups: createConcurrencyGroups(),
     pricing: createPricing(config.pricing, logs.log),
+    modelLabel: boundedModels(await countedModels(database.db)),
     calibration: wireCalibration(config, database),
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
     /** `leads`: this process is the leader, which does the jobs that only one replica may do. */

@@ -76,6 +76,12 @@ export const STORED_SERIES: readonly Series[] = [
     labels: ['pipeline', 'team', 'model', 'provider', 'source'],
   },
   {
+    name: 'agent_cost_total',
+    help: 'Priced cost in the configured currency, by who was asked',
+    type: 'counter',
+    labels: ['team', 'executor', 'agent', 'model', 'provider'],
+  },
+  {
     name: 'notifications_total',
     help: 'Notifications by channel and result',
     type: 'counter',

@@ -11,6 +11,7 @@ import type {
   StepStatus,
   TrustReport,
 } from '../state/model.ts';
+import type { ModelLabel } from '../state/model-label.ts';
 import type { Counter } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
 import type { StepContext } from '../state/step-context.ts';
@@ -171,8 +172,13 @@ const rawOf = (asked: RawResponse | null, more: RawResponse): RawResponse | null
   asked === null && Object.keys(more).length === 0 ? null : { ...asked, ...more };
 
 /** What the end of a step adds to the metrics. */
-export function endCounters({ run, costs }: Pick<Begun, 'run' | 'costs'>, ended: EndedStep): Counter[] {
-  const counters = stepCounters(ended, costs);
-  if (run.stage !== 'production') return counters;
+export function endCounters(
+  { run, costs: spent }: Pick<Begun, 'run' | 'costs'>,
+  ended: EndedStep,
+  modelLabel: ModelLabel = (model) => model,
+): Counter[] {
+  if (run.stage !== 'production') return [];
+  const costs = spent.map((part) => ({ ...part, model: modelLabel(part.model) }));
+  const counters = stepCounters({ ...ended, model: modelLabel(ended.model) }, costs);
   return [...counters, ...costCounters({ pipeline: run.pipeline.name, team: run.team, at: ended.completedAt }, costs)];
 }

@@ -106,12 +106,15 @@ test('costs count by model, and for a team in its month', () => {
   const parts = [part({}), part({ part: 'verifier', model: 'v', cost: 0.5 }), part({ cost: null, source: null })];
   expect(costCounters({ pipeline: 'x', team: 'shop', at }, parts)).toEqual([
     { metric: 'pipeline_cost_total', labels: ['x', 'shop', 'm', 'p', 'manual'], value: 1 },
+    { metric: 'agent_cost_total', labels: ['shop', '', 'a', 'm', 'p'], value: 1 },
     { metric: TEAM_SPEND, labels: ['shop', '2026-12'], value: 1 },
     { metric: 'pipeline_cost_total', labels: ['x', 'shop', 'v', 'p', 'manual'], value: 0.5 },
+    { metric: 'agent_cost_total', labels: ['shop', '', 'a', 'v', 'p'], value: 0.5 },
     { metric: TEAM_SPEND, labels: ['shop', '2026-12'], value: 0.5 },
   ]);
   expect(costCounters({ pipeline: 'x', team: null, at }, [part({})]).map(({ metric }) => metric)).toEqual([
     'pipeline_cost_total',
+    'agent_cost_total',
   ]);
 });
 
@@ -166,12 +169,15 @@ describe('a run', () => {
     expect(await readCounters(world.database.db)).toEqual([]);
   });
 
-  test('every iteration of loop_until is paid for', async () => {
+  test('every iteration of loop_until is paid for and in the trace', async () => {
     const loop = ', loop_until: {confidence: 0.95, max_iterations: 3}';
-    await make({ pipelines: [text(step('one', loop))], agents: AGENTS, pricing });
+    let call = 0;
+    const a = (): AgentReply => ({ ...reply(sure(0.9)), trace: [{ call: ++call }] });
+    await make({ pipelines: [text(step('one', loop))], agents: { ...AGENTS, a }, pricing });
     const { run, step: row } = await world.run('p');
     expect(row('one')).toMatchObject({ cost: 3, inputTokens: 30, outputTokens: 15 });
     expect(row('one').rawResponse?.costs).toMatchObject([{ part: 'answer', calls: 3, inputTokens: 30, cost: 3 }]);
+    expect(row('one').rawResponse?.trace).toEqual([{ call: 1 }, { call: 2 }, { call: 3 }]);
     expect(run).toMatchObject({ cost: 3, inputTokens: 30 });
   });
 

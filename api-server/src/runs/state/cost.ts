@@ -187,10 +187,13 @@ export const monthOf = (at: number): string => new Date(at).toISOString().slice(
 
 /** What the priced parts of a step add to the metrics (Orchestration 6). */
 export function costCounters({ pipeline, team, at }: Payer, costs: readonly CostPart[]): Counter[] {
-  return costs.flatMap(({ provider, model, cost, source }) => {
+  return costs.flatMap(({ executor, agent, provider, model, cost, source }) => {
     if (cost === null || source === null) return [];
-    const labels = [pipeline, team ?? '', model ?? '', provider ?? '', source];
-    const total = { metric: 'pipeline_cost_total', labels, value: cost };
-    return team === null ? [total] : [total, { metric: TEAM_SPEND, labels: [team, monthOf(at)], value: cost }];
+    const answered = [model ?? '', provider ?? ''];
+    const all = [
+      { metric: 'pipeline_cost_total', labels: [pipeline, team ?? '', ...answered, source], value: cost },
+      { metric: 'agent_cost_total', labels: [team ?? '', executor ?? '', agent ?? '', ...answered], value: cost },
+    ];
+    return team === null ? all : [...all, { metric: TEAM_SPEND, labels: [team, monthOf(at)], value: cost }];
   });
 }

@@ -7,6 +7,7 @@ import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/ev
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
 import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
+import type { ModelLabel } from '../state/model-label.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
@@ -26,6 +27,8 @@ export interface StepDeps extends EvidenceDeps {
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
   keepArtifacts(run: ActiveRun, stepName: string, templates: Record<string, string>): Promise<void>;
+  /** Models as labels of metrics; as they are where absent. */
+  modelLabel?: ModelLabel;
   /** Hears of every step that ended. */
   noteUse(step: EndedStep): void;
   newId(now: number): string;
@@ -271,7 +274,7 @@ function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []
   const ending = withWarnings(begun, known);
   noteEnd(begun, ending);
   const step = endedStep(begun, ending, completedAt);
-  const counters = deps.store.addCounters([...endCounters(begun, step), ...more]);
+  const counters = deps.store.addCounters([...endCounters(begun, step, deps.modelLabel), ...more]);
   begun.run.pending.push(deps.store.endStep(step), counters);
   deps.noteUse(step);
   endSpan(begun, ending);

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Counter } from '../../runs/state/records.ts';
 import { family } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
-import { readCounters } from '../db/counters.ts';
+import { MODEL_OF_STEPS, readCounters } from '../db/counters.ts';
 import { checkHourly } from './hourly-check.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -63,12 +63,13 @@ async function countRuns(db: Kysely<Tables>): Promise<Counter[]> {
   }));
 }
 
-const WHO = ['pipeline_name', 'step_name', 'executor', 'agent', 'model', 'provider'] as const;
+/** Not by model: a roll-up counts those beyond its bound as `other`. */
+const WHO = ['pipeline_name', 'step_name', 'executor', 'agent', 'provider'] as const;
 type Who = { [key in (typeof WHO)[number]]: string | null };
 const whoOf = (row: Who) => [
   label(row.pipeline_name),
   label(family(row.step_name ?? '')),
-  ...[row.executor, row.agent, row.model, row.provider].map(label),
+  ...[row.executor, row.agent, row.provider].map(label),
 ];
 
 async function countSteps(db: Kysely<Tables>): Promise<Counter[]> {
@@ -78,7 +79,7 @@ async function countSteps(db: Kysely<Tables>): Promise<Counter[]> {
     .execute();
   return summed(
     rows.map((row) => ({
-      metric: 'pipeline_steps_total',
+      metric: STEPS,
       labels: [...whoOf(row), row.status],
       value: Number(row.value),
     })),
@@ -105,11 +106,13 @@ async function countTokens(db: Kysely<Tables>): Promise<Counter[]> {
   );
 }
 
+const STEPS = 'pipeline_steps_total';
 const TOKENS = 'pipeline_tokens_total';
 
 /** A roll-up under the labels by which the rows are counted. */
 function comparable({ metric, labels, value }: Counter): Counter {
-  return { metric, value, labels: metric === TOKENS ? [...labels.slice(0, 3), ...labels.slice(-1)] : labels };
+  if (metric === TOKENS) return { metric, value, labels: [...labels.slice(0, 3), ...labels.slice(-1)] };
+  return { metric, value, labels: metric === STEPS ? labels.toSpliced(MODEL_OF_STEPS, 1) : labels };
 }
 
 /** A group's own row is no step of the metrics, its branches are. */

@@ -35,3 +35,12 @@ export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
   const rows = await db.selectFrom('counters').selectAll().execute();
   return rows.map(({ metric, labels, value }) => ({ metric, labels: JSON.parse(labels) as string[], value }));
 }
+
+/** Where the labels of `pipeline_steps_total` have the model. */
+export const MODEL_OF_STEPS = 4;
+
+/** The models that have series. */
+export async function countedModels(db: Kysely<Tables>): Promise<Set<string>> {
+  const rows = await db.selectFrom('counters').select('labels').where('metric', '=', 'pipeline_steps_total').execute();
+  return new Set(rows.map(({ labels }) => (JSON.parse(labels) as string[])[MODEL_OF_STEPS] ?? ''));
+}
