@@ -144,8 +144,9 @@ test('a run is one trace: its steps, groups, branches, second opinions and model
   });
   // The verifier and the judge are asked at the same time.
   const [first, ...events] = eventsOf(look);
-  expect([first, events.slice(0, 2).toSorted(), events.slice(2)]).toEqual([
+  expect([first, events.slice(0, 2).toSorted(), events.slice(2, 4).toSorted(), events.slice(4)]).toEqual([
     'step_started',
+    ['grounding_asked', 'verifier_asked'],
     ['grounding_ran', 'verifier_ran'],
     ['step_completed'],
   ]);
