@@ -8,20 +8,20 @@ const LOOK_EVERY_MS = 2000;
  * that goes on writing to it, and what it writes is gone with its end.
  */
 export function fileInPlace(path: string, now: () => number): () => boolean {
-  const opened = identity(path);
+  const opened = identityOf(path);
   let answer = true;
   let lookedAt = now();
   return () => {
     if (now() - lookedAt >= LOOK_EVERY_MS) {
       lookedAt = now();
-      answer = identity(path) === opened;
+      answer = identityOf(path) === opened;
     }
     return answer;
   };
 }
 
 /** Null where there is no such file, or none that can be reached. */
-function identity(path: string): string | null {
+export function identityOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}/${ino}`;

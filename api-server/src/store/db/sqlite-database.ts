@@ -2,10 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { AppError } from '@signalbox/crds';
+import { createCheckpointThread } from './checkpoints/checkpoint-thread.ts';
 import { bumpCounter } from './counters.ts';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { sqlite } from './dialect.ts';
-import { fileInPlace } from './file-in-place.ts';
+import { fileInPlace, identityOf } from './file-in-place.ts';
 import { GroupCommit, type Transactions } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { addHourlyRun, addHourlyStep, collectHourly } from './hourly-sums.ts';
@@ -30,7 +31,8 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const reader = openConnection(options.file, { readOnly: true });
   const thread = createReaderThread({ file: options.file });
   const inPlace = fileInPlace(options.file, options.now);
-  const commits = new GroupCommit<Tx>(transactionsOn(writer, inPlace));
+  const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
+  const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed: checkpoints.committed }));
   return {
     db: reader.kysely,
     reader: thread.reader,
@@ -40,7 +42,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     fileInPlace: inPlace,
     close: async () => {
       await commits.drained();
-      await thread.close();
+      await Promise.all([thread.close(), checkpoints.close()]);
       await reader.kysely.destroy();
       await writer.kysely.destroy();
       lock.close();
@@ -48,9 +50,12 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   };
 }
 
+/** Pages of the log after which the writing connection makes a checkpoint by itself: a thread does so long before. */
+const LONG_LOG = 8000;
+
 function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
   raw.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
-    PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
+    PRAGMA wal_autocheckpoint = ${LONG_LOG}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
   const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
   for (const [pragma, value] of Object.entries(expected)) {
     const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
@@ -88,7 +93,10 @@ function openLock(file: string): DatabaseSync {
 const GONE = 'the database file was deleted or replaced; put it back, or restart the service';
 
 /** Roll-ups of a transaction are summed in memory and written once, with its commit. */
-function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Transactions<Tx> {
+function transactionsOn(
+  writer: SqliteConnection,
+  { inPlace, committed }: { inPlace: () => boolean; committed: () => void },
+): Transactions<Tx> {
   const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
   const statements = statementsOn(writer);
   const sums = new Map<string, { metric: string; labels: string; value: number }>();
@@ -105,6 +113,7 @@ function transactionsOn(writer: SqliteConnection, inPlace: () => boolean): Trans
       for (const row of hourly.runs()) statements.run(addHourlyRun, row);
       for (const row of hourly.steps()) statements.run(addHourlyStep, row);
       commit.run();
+      committed();
     },
     rollback: () => writer.raw.exec('ROLLBACK'),
     faultOf: sqlite.faultOf,
