@@ -131,8 +131,8 @@ export const ROLL_UPS = [
     ],
     [
       'rows of one transaction replace each other',
-      '((known[name] as number) + (row[name] as number)) as R[keyof R]',
-      '(row[name] as number) as R[keyof R]',
+      '((known[column] as number) + (row[column] as number)) as R[keyof R]',
+      '(row[column] as number) as R[keyof R]',
     ],
   ),
   ...mutantsOf('roll-ups', `${STORE}/aggregates/roll-up-check.ts`, `${STORE}/aggregates/roll-up-check.test.ts`, [

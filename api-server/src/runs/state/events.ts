@@ -54,9 +54,19 @@ const isEnd = (event: string): boolean => END_EVENT.test(event);
 const FULL = 'log_full';
 const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
 
+/** ISO 8601; many events of many runs have the same millisecond. */
+function rememberedText(): (at: number) => string {
+  let last = { at: Number.NaN, text: '' };
+  return (at) => {
+    if (last.at !== at) last = { at, text: new Date(at).toISOString() };
+    return last.text;
+  };
+}
+
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */
 export function createEventHub(deps: EventHubDeps): EventHub {
   const live = new Map<string, Live>();
+  const textOf = rememberedText();
   const listeners = new Map<string, Set<Listener>>();
   const publish = (runId: string, frame: RunFrame) => {
     for (const listener of listeners.get(runId) ?? []) listener(frame);
@@ -71,7 +81,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
       live.set(runId, run);
       const put = (level: Level, event: string, msg: string, fields?: Record<string, unknown>) => {
         const seq = (run.events.at(-1)?.seq ?? 0) + 1;
-        const ts = new Date(deps.now()).toISOString();
+        const ts = textOf(deps.now());
         const entry: RunEvent = { seq, ts, level, event, msg, run_id: runId, ...fields };
         run.events.push(entry);
         run.unsaved.push(entry);

@@ -147,7 +147,7 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
           if (!(await decideApproval(tx, made))) return false;
           await tx.notify(`${WORD}${id}`);
           await insertAudit(tx, audit);
-          await addCounters(tx, counters);
+          addCounters(tx, counters);
           return true;
         });
       const vote: DecideDeps['vote'] = async ({ votes }, given, audit) =>

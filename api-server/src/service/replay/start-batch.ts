@@ -42,7 +42,7 @@ export async function startBatch(deps: StartDeps, batch: Batch): Promise<string>
     await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now });
     await insertRun(tx, row);
     await insertReplay(tx, id, batch);
-    await addCounters(tx, [{ metric: 'replay_batches_total', labels: [stepOf(batch.replay)], value: 1 }]);
+    addCounters(tx, [{ metric: 'replay_batches_total', labels: [stepOf(batch.replay)], value: 1 }]);
   });
   const run = { id, pipeline, context, team: null, stage: config.stage, triggeredAt: now };
   deps.begin({ ...run, concurrencyGroup: null, owner: null, prior: [] }, 'queued');

@@ -22,12 +22,11 @@ export const bumpCounter = statement<{ metric: string; labels: string; value: nu
 const MAX_LABEL = 120;
 
 /** Adds to roll-ups in the caller's transaction, so that a scrape never scans runs. */
-export async function addCounters(tx: Tx, counters: readonly Counter[]): Promise<void> {
+export function addCounters(tx: Pick<Tx, 'count'>, counters: readonly Counter[]): void {
   for (const { metric, labels, value } of counters) {
     const isLong = labels.some((label) => label.length > MAX_LABEL);
     const kept = isLong ? labels.map((label) => label.slice(0, MAX_LABEL)) : labels;
-    const counted = tx.count({ metric, labels: kept, value });
-    if (counted instanceof Promise) await counted;
+    tx.count({ metric, labels: kept, value });
   }
 }
 

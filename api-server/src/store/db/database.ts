@@ -26,9 +26,9 @@ export interface Tx {
   /** Sends a message to all processes that share the database, once this transaction is stored. */
   notify(message: string): Eventually<void>;
   /** Adds to a roll-up, at the latest with the commit; the job itself does not read it. */
-  count(counter: Counter): Eventually<void>;
+  count(counter: Counter): void;
   /** The same for the sums of an hour. */
-  sum(hourly: HourlySum): Eventually<void>;
+  sum(hourly: HourlySum): void;
 }
 
 export interface Database {

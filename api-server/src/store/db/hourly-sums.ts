@@ -53,30 +53,47 @@ export interface HourlySums {
 
 /** Adds up in memory what one transaction brings, so that it writes every row once. */
 export function collectHourly(): HourlySums {
-  const runs = new Map<string, HourlyRun>();
-  const steps = new Map<string, HourlyStep>();
+  const runs = collect<HourlyRun>('hourly_runs');
+  const steps = collect<HourlyStep>('hourly_steps');
   return {
     clear: () => {
       runs.clear();
       steps.clear();
     },
     add: (sum) => {
-      if (sum.table === 'hourly_runs') merge(runs, sum.row, sum.table);
-      else merge(steps, sum.row, sum.table);
+      if (sum.table === 'hourly_runs') runs.add(sum.row);
+      else steps.add(sum.row);
     },
-    runs: () => sorted(runs),
-    steps: () => sorted(steps),
+    runs: runs.rows,
+    steps: steps.rows,
   };
 }
 
-function merge<R extends HourlyRun | HourlyStep>(into: Map<string, R>, row: R, table: HourlySum['table']): void {
-  const key = KEYED[table].map((column) => row[column as keyof R]).join('\n');
-  const known = into.get(key);
-  if (!known) return void into.set(key, { ...row });
-  for (const column of SUMMED[table]) {
-    const name = column as keyof R;
-    known[name] = ((known[name] as number) + (row[name] as number)) as R[keyof R];
-  }
+function collect<R extends HourlyRun | HourlyStep>(table: HourlySum['table']) {
+  const keyed = KEYED[table] as readonly (keyof R)[];
+  const summed = SUMMED[table] as readonly (keyof R)[];
+  const rows = new Map<string, R>();
+  /** Most of what one transaction brings is of the same hour, step and outcome. */
+  let last: R | null = null;
+  const rowOf = (row: R): R => {
+    if (last && keyed.every((column) => last?.[column] === row[column])) return last;
+    const key = keyed.map((column) => row[column]).join('\n');
+    const known = rows.get(key) ?? { ...row, ...Object.fromEntries(summed.map((column) => [column, 0])) };
+    rows.set(key, known);
+    return known;
+  };
+  return {
+    clear: () => {
+      rows.clear();
+      last = null;
+    },
+    add: (row: R) => {
+      const known = rowOf(row);
+      for (const column of summed) known[column] = ((known[column] as number) + (row[column] as number)) as R[keyof R];
+      last = known;
+    },
+    rows: () => sorted(rows),
+  };
 }
 
 function sorted<R>(sums: ReadonlyMap<string, R>): R[] {

@@ -51,7 +51,7 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
     .execute();
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
-  if (run.stage === 'production') await addCounters(tx, moved);
+  if (run.stage === 'production') addCounters(tx, moved);
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
@@ -82,7 +82,7 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
     from: before?.outcome,
     to: mark.outcome,
   });
-  if (step.stage === 'production') await addCounters(tx, moved);
+  if (step.stage === 'production') addCounters(tx, moved);
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
@@ -98,7 +98,7 @@ export async function withdrawRunMark(tx: Tx, runId: string): Promise<WithdrawRe
   const row = await tx.db.deleteFrom('run_feedback').where('run_id', '=', runId).returningAll().executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: row.outcome });
-  if (run.stage === 'production') await addCounters(tx, moved);
+  if (run.stage === 'production') addCounters(tx, moved);
   return { kind: 'withdrawn', feedback: toFeedback(row) };
 }
 
@@ -120,7 +120,7 @@ export async function withdrawStepMark(tx: Tx, runId: string, stepName: string):
     .executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
   const moved = moves('step_feedback_total', labelsOf(step, stepName), { from: row.outcome });
-  if (step.stage === 'production') await addCounters(tx, moved);
+  if (step.stage === 'production') addCounters(tx, moved);
   return { kind: 'withdrawn', feedback: toFeedback(row) };
 }
 

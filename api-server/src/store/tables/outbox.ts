@@ -160,7 +160,7 @@ export async function settleNotification(tx: Tx, settlement: Settlement): Promis
   const changed = await tx.run(settleRow, row);
   if (changed === 0 || ended === null) return;
   if (settlement.forward) await insertNotifications(tx, [settlement.forward]);
-  await addCounters(tx, settlement.counters);
+  addCounters(tx, settlement.counters);
   if (settlement.runId !== null) await appendToEndedRun(tx, settlement.runId, settlement.event);
 }
 

@@ -20,7 +20,7 @@ export const runWrites: RunWrites = {
   endRun: (run) =>
     toWrite(async (tx) => {
       if (!(await endRun(tx, run))) return;
-      await tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
+      tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
       await noteEnd(tx, run);
     }),
   insertStep: (step) => {
@@ -31,9 +31,9 @@ export const runWrites: RunWrites = {
     const row = toStepRow(step);
     // The branches of a group count, the group does not.
     const hourly = GROUPS.has(step.kind) ? null : hourlyStep({ ...row, completed_at: step.completedAt });
-    return toWrite(async (tx) => {
-      await tx.run(endStepRow, row);
-      if (hourly) await tx.sum({ table: 'hourly_steps', row: hourly });
+    return toWrite((tx) => {
+      if (hourly) tx.sum({ table: 'hourly_steps', row: hourly });
+      return tx.run(endStepRow, row);
     });
   },
   countAttempt: (id, attempts, raw) => {
