@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { identityOf } from './checkpoints/file-identity.ts';
 
 /** How long an answer holds. */
 const LOOK_EVERY_MS = 2000;
@@ -18,14 +18,4 @@ export function fileInPlace(path: string, now: () => number): () => boolean {
     }
     return answer;
   };
-}
-
-/** Null where there is no such file, or none that can be reached. */
-export function identityOf(path: string): string | null {
-  try {
-    const { dev, ino } = statSync(path, { bigint: true });
-    return `${dev}/${ino}`;
-  } catch {
-    return null;
-  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newTestDatabase } from '../../fixtures/test-database.ts';
 import { bumpCounter } from '../counters.ts';
-import { identityOf } from '../file-in-place.ts';
+import { identityOf } from './file-identity.ts';
 import { COMMITS, createCheckpointThread } from './checkpoint-thread.ts';
 
 let folder: string;
@@ -64,9 +64,7 @@ test('the embedded database has its checkpoints made by the thread', async () =>
   try {
     const before = sizeOf(path);
     for (let commit = 0; commit < COMMITS; commit++)
-      await database.write((tx) =>
-        tx.run(bumpCounter, { metric: `m${commit}`, labels: 'x'.repeat(10_000), value: 1 }),
-      );
+      await database.write((tx) => tx.run(bumpCounter, { metric: `m${commit}`, labels: 'x'.repeat(10_000), value: 1 }));
     await expect.poll(() => sizeOf(path)).toBeGreaterThan(before);
   } finally {
     await database.close();

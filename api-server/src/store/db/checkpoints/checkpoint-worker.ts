@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import { identityOf } from '../file-in-place.ts';
+import { identityOf } from './file-identity.ts';
 
 /** The other side of `checkpoint-thread.ts`. `identity` is of the file that the service has open. */
 export interface CheckpointedFile {
