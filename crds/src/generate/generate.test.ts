@@ -57,11 +57,12 @@ test('names, scope, subresource and columns are what people type', () => {
   });
   expect(KINDS.LibraryStep.short).toBe('sbs');
   expect(KINDS.Agent.short).toBe('sba');
-  expect(KINDS.Pipeline.columns.slice(0, 5).map(({ name }) => name)).toEqual([
+  expect(KINDS.Pipeline.columns.slice(0, 6).map(({ name }) => name)).toEqual([
     'Stage',
     'Ready',
     'Synced',
     'Last run',
+    'Suspended',
     'Age',
   ]);
   const [version] = spec['versions'] as Schema[];
