@@ -32,6 +32,8 @@ test.each([
     // By then the question of the start was answered as well.
     await call(`${other.url}/agents`);
     expect(other.logs.some(isWarning)).toBe(warned);
+    const { body } = await call<{ status: string; warnings: string[] }>(`${other.url}/health`);
+    expect([body.status, body.warnings.some((msg) => isWarning({ msg }))]).toEqual(['ok', warned]);
   } finally {
     await Promise.all([other.stop(), gateway.stop()]);
   }

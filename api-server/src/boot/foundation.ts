@@ -12,6 +12,7 @@ import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
+import { createApprovalRight } from './approval-right.ts';
 import { createBackends } from './engine.ts';
 import type { ServiceOptions } from './options.ts';
 import { boundedModels } from '../runs/state/model-label.ts';
@@ -43,6 +44,7 @@ export async function layFoundation(options: ServiceOptions) {
     observe: (_, event) => logs.event(event),
     ...(tracing && { trace: tracing.event }),
   });
+  const backends = createBackends(config);
   return {
     now,
     database,
@@ -55,7 +57,8 @@ export async function layFoundation(options: ServiceOptions) {
     hub,
     compute,
     templates: createTemplates({ sandbox: config.security.templateSandbox, compute }),
-    backends: createBackends(config),
+    backends,
+    approvalRight: createApprovalRight(backends, logs.log),
     capacity: createCapacity(config.concurrency.maxRuns),
     concurrencyGroups: createConcurrencyGroups(),
     pricing: createPricing(config.pricing, logs.log),

@@ -117,7 +117,7 @@ export function operate(
     priceOf: pricing.priceOf,
     begin: database.writeAs ? beginOwn(engine) : engine.begin,
     sendSoon: () => people.notifications.sender.soon(),
-    warnings: people.notifications.warnings,
+    warnings: () => [...people.notifications.warnings(), ...foundation.approvalRight.warnings()],
     activeRuns: capacity.active,
     maxRuns: capacity.max,
     readiness: watchReadiness(

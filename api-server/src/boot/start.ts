@@ -1,5 +1,4 @@
 import type { Logs } from '../observability/logger.ts';
-import { warnOfApprovalRight } from './approval-right.ts';
 import { reportShortfalls } from '../store/aggregates/roll-up-check.ts';
 import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
 import type { Runtime } from './runtime.ts';
@@ -13,7 +12,7 @@ export async function start({ options, foundation, people, runtime, operating }:
   people.notifications.sender.start();
   people.chats.hear(state.leads);
   void pricing.start();
-  void warnOfApprovalRight(foundation.backends, log);
+  foundation.approvalRight.watch();
   await runtime.scheduler.start();
   await operating.services.regressions.watch.check();
   await operating.clock.start();

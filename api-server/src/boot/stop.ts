@@ -5,7 +5,7 @@ const DRAIN_MS = 20_000;
 
 /** Refuses new runs, waits for running ones up to the drain timeout, then closes what the stages opened. */
 export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
-  const { compute, database, pricing, backends, tracing, versions, state } = foundation;
+  const { compute, database, pricing, backends, approvalRight, tracing, versions, state } = foundation;
   const { engine, replica, scheduler, retention } = runtime;
   state.accepting = false;
   await replica?.retire();
@@ -20,6 +20,7 @@ export async function stop({ options, foundation, people, runtime, operating, ap
   await people.notifications.sender.stop();
   await people.chats.stop();
   await app.close();
+  approvalRight.close();
   for (const backend of backends) backend.close();
   await replica?.stop();
   await tracing?.close();
