@@ -67,6 +67,7 @@ export function operate(
   const receiving: ReceiveDeps = {
     definitions: registry.current,
     accepting: () => state.accepting,
+    noteTooLong: (rules, source) => logs.log.warn({ source, rules }, 'match text too long: the rules do not match'),
     intake: take,
     log: deliveryLog,
     choose: (request) => database.write((tx) => chooseNow(intakeDeps, tx, request)),

@@ -1,9 +1,21 @@
-import type { MatchContext } from '@signalbox/crds';
+import { type MatchContext, MAX_PATTERN_TEXT } from '@signalbox/crds';
 import { notLoaded } from '../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 
 export type Resolution = { ok: true; pipeline: LoadedPipeline } | { ok: false; message: string };
+
+/** A rule of `trigger.match` that did not match because the text under its key is too long for its pattern. */
+export interface TooLong {
+  pipeline: string;
+  key: string;
+}
+
+interface Asking {
+  team: string | null;
+  byPerson: boolean;
+  onTooLong?: (found: TooLong) => void;
+}
 
 const NO_MATCH =
   'no pipeline matches this delivery; send it once more with dry_run=true to see what trigger.match was compared with';
@@ -21,7 +33,7 @@ const notAdmitted = (pipeline: string): string =>
 export function resolve(
   snapshot: Snapshot,
   context: TriggerContext,
-  { team, byPerson }: { team: string | null; byPerson: boolean },
+  { team, byPerson, onTooLong }: Asking,
 ): Resolution {
   const subject: MatchContext = { ...context, team };
   if (context.pipeline !== null) {
@@ -31,6 +43,18 @@ export function resolve(
       ? { ok: true, pipeline }
       : { ok: false, message: notAdmitted(pipeline.name) };
   }
-  const pipeline = snapshot.pipelines.find((one) => one.match?.matches(subject) && admits(one, subject));
-  return pipeline ? { ok: true, pipeline } : { ok: false, message: NO_MATCH };
+  const tooLong: TooLong[] = [];
+  const matches = ({ name, match }: LoadedPipeline) =>
+    match?.matches(subject, (key) => tooLong.push({ pipeline: name, key }));
+  const pipeline = snapshot.pipelines.find((one) => matches(one) && admits(one, subject));
+  for (const found of tooLong) onTooLong?.(found);
+  return pipeline
+    ? { ok: true, pipeline }
+    : { ok: false, message: [NO_MATCH, ...tooLong.slice(0, MOST_NAMED).map(saying)].join('; ') };
 }
+
+/** Rules that one message names. */
+const MOST_NAMED = 3;
+
+const saying = ({ pipeline, key }: TooLong): string =>
+  `pipeline "${pipeline}": ${key} is longer than ${MAX_PATTERN_TEXT} characters, so the rule does not match`;

@@ -33,7 +33,8 @@ export interface MatchFailure {
 export interface CompiledMatch {
   warnings: string[];
   problems: MatchProblem[];
-  matches: (context: MatchContext) => boolean;
+  /** `onTooLong` gets the key of a pattern that met a text longer than it reads, which it does not match. */
+  matches: (context: MatchContext, onTooLong?: (key: string) => void) => boolean;
   /** Why a context does not match; null where it does. */
   failure: (context: MatchContext) => MatchFailure | null;
 }
@@ -58,7 +59,13 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
   return {
     problems,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
-    matches: (context) => rules.every(({ read, test }) => test(read(context) ?? null)),
+    matches: (context, onTooLong) =>
+      rules.every(({ key, rule, read, test }) => {
+        const actual = read(context) ?? null;
+        const held = test(actual);
+        if (!held && onTooLong && hasPattern(rule) && textOf(actual).length > MAX_PATTERN_TEXT) onTooLong(key);
+        return held;
+      }),
     failure: (context) => {
       const failed = rules.filter(({ read, test }) => !test(read(context) ?? null));
       const [first] = failed;
@@ -78,6 +85,7 @@ const tooManyRepetitions: Parsed = {
 };
 
 const never: Test = () => false;
+const hasPattern = (rule: unknown): boolean => isObject(rule) && 'regex' in rule;
 
 function parseRule(rule: unknown): Parsed {
   if (!isObject(rule))

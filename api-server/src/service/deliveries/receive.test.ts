@@ -9,6 +9,7 @@ const FILES = {
   live: 'stage: production',
   trial: 'trigger: {match: {severity: critical}}',
   paused: 'stage: production\nsuspend: true',
+  shouted: 'trigger: {match: {summary: {regex: ERROR}}}',
 };
 
 function snapshot(): Snapshot {
@@ -33,7 +34,11 @@ function snapshot(): Snapshot {
   };
 }
 
+/** What was noted of rules that could not read a text. */
+const noted: unknown[] = [];
+
 const deps: ReceiveDeps = {
+  noteTooLong: (rules, source) => noted.push({ source, rules }),
   definitions: snapshot,
   accepting: () => true,
   intake: () => Promise.reject(new Error('a dry run stores nothing')),
@@ -109,4 +114,27 @@ test('a preview shows the first prompt of a pipeline that would not start', asyn
     prompt: { step: 'one', text: 'hot?' },
   });
   expect(await dryRun({ pipeline: 'gone' }, { withPrompt: true })).toMatchObject({ prompt: null });
+});
+
+test('a pattern that cannot read a text of over 16,384 characters is noted with pipeline and key, and the answer says so', async () => {
+  const about = (summary: string) => ({
+    body: {
+      version: '4',
+      groupKey: 'g',
+      status: 'firing',
+      alerts: [{ status: 'firing', labels: {}, annotations: { summary } }],
+    },
+    over: { source: 'alert_router', allowTesting: true },
+  });
+  const long = about(`ERROR ${'x'.repeat(16_384)}`);
+  expect(await dryRun(long.body, long.over)).toMatchObject({
+    would: 'no_pipeline',
+    reason: expect.stringContaining(
+      '; pipeline "shouted": summary is longer than 16384 characters, so the rule does not match',
+    ),
+  });
+  expect(noted).toEqual([{ source: 'alert_router', rules: [{ pipeline: 'shouted', key: 'summary' }] }]);
+  const readable = about(`ERROR ${'x'.repeat(16_000)}`);
+  expect(await dryRun(readable.body, readable.over)).toMatchObject({ pipeline: 'shouted', would: 'accepted' });
+  expect(noted).toHaveLength(1);
 });

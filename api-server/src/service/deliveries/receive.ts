@@ -4,7 +4,7 @@ import type { TriggerContext } from '../../runs/state/model.ts';
 import { teamOf } from '../../runs/state/new-run.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
-import { admits, resolve } from '../../triggers/resolve.ts';
+import { admits, resolve, type TooLong } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
 import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
@@ -14,6 +14,8 @@ import { type DryRunDeps, preview } from './dry-run.ts';
 export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   /** False while the service drains. */
   accepting(): boolean;
+  /** Rules that did not match one delivery because its texts are too long for their patterns. */
+  noteTooLong(found: readonly TooLong[], source: string | null): void;
 }
 
 /** Decides on an authenticated, parsed delivery. */
@@ -28,8 +30,13 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
   const { forcedPipeline: forced } = delivery;
   if (forced !== undefined && !deps.definitions().byName.has(forced))
     return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
-  const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, delivery);
+  const tooLong = new Map<string, TooLong>();
+  const onTooLong = (one: TooLong) => {
+    if (tooLong.size < MOST_NOTED) tooLong.set(`${one.pipeline} ${one.key}`, one);
+  };
+  const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, { ...delivery, onTooLong });
   const decisions = parsed.share ? [shareOne(contexts, delivery.team, decideOn)] : contexts.map(decideOn);
+  if (tooLong.size > 0) deps.noteTooLong([...tooLong.values()], delivery.source);
   if (delivery.dryRun) {
     const previews = decisions.map((decision, index) =>
       preview(deps, delivery, contexts[index] as TriggerContext, decision),
@@ -57,10 +64,16 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
   return parser.parse(forced, { strategy, receivedAt: deps.now() });
 }
 
+/** A line of the log names so many rules. */
+const MOST_NOTED = 10;
+
+type Deciding = Delivery & { onTooLong: (found: TooLong) => void };
+
 /** The rules that need no database, in order: known, suspended, stage. */
-function decide(snapshot: Snapshot, context: TriggerContext, delivery: Delivery): Decision {
+function decide(snapshot: Snapshot, context: TriggerContext, delivery: Deciding): Decision {
   const byPerson = delivery.forcedPipeline !== undefined;
-  const resolution = resolve(snapshot, context, { team: delivery.team, byPerson });
+  const { team, onTooLong } = delivery;
+  const resolution = resolve(snapshot, context, { team, byPerson, onTooLong });
   if (!resolution.ok)
     return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
   const { pipeline } = resolution;
