@@ -48,11 +48,7 @@ export const TENANCY = [
     'tenancy',
     'api-server/src/triggers/resolve.ts',
     'api-server/src/boot/tenancy.test.ts',
-    [
-      'a pipeline of a foreign namespace catches alerts',
-      'one.match?.matches(subject) && admits(one, subject)',
-      'one.match?.matches(subject)',
-    ],
+    ['a pipeline of a foreign namespace catches alerts', 'matches(one) && admits(one, subject)', 'matches(one)'],
     [
       'a delivery reaches it by its name',
       'return byPerson || admits(pipeline, subject)',
