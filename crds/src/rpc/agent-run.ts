@@ -45,6 +45,7 @@ export const TraceEntry = z.looseObject({
   model: Text.optional(),
   provider: Text.optional(),
   usage: Usage.optional(),
+  call_id: Text.optional(),
   server: Text.optional(),
   tool: Text.optional(),
   input: z.unknown().optional(),

@@ -114,6 +114,7 @@ async function dispatch(
     type: 'tool_call',
     started_at: startedAt.toISOString(),
     duration_ms: durationMs,
+    call_id: call.call_id,
     server: call.server,
     tool: call.tool,
     input,
@@ -124,13 +125,14 @@ async function dispatch(
 }
 
 function deny(fields: CallFields, reason: string, context: DoorContext, deps: DoorDeps): ToolAnswer {
-  const { server, tool } = fields;
+  const { call_id, server, tool } = fields;
   deps.onCall({ server, tool, agent: context.agent, outcome: 'denied', seconds: 0 });
   context.emit({ event: 'tool_denied', ...fields, reason });
   context.trace.add({
     type: 'tool_denied',
     started_at: new Date().toISOString(),
     duration_ms: 0,
+    call_id,
     server,
     tool,
     reason,
@@ -155,6 +157,7 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
     type: 'approval',
     started_at: startedAt,
     duration_ms: performance.now() - started,
+    call_id: request.call_id,
     server: request.server,
     tool: request.tool,
     is_error: !decision.approved,

@@ -19,6 +19,8 @@ const SCORE_SCHEMA = {
 
 /** Longest material shown to the judge, in characters. */
 const MATERIAL_CHARS = 60_000;
+/** Tools that the evidence names. */
+const MOST_TOOLS = 20;
 
 /** Asks the judge how far the answer is supported by what the step saw; null where the step has none. */
 export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject): Promise<SecondOpinion | null> {
@@ -28,17 +30,19 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
   const material = materialOf(subject);
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
   const own = { part: 'grounding' as const, template: grounding.prompt_template, values };
-  const opinion = await secondOpinion(deps, begun, {
+  const input = await renderOr(deps.templates, begun, own, builtIn(subject, material));
+  const said = await secondOpinion(deps, begun, {
     part: 'grounding',
     executor: grounding.executor,
     agent: grounding.agent,
     model: grounding.model,
-    input: await renderOr(deps.templates, begun, own, builtIn(subject, material)),
+    input,
     schema: SCORE_SCHEMA,
     timeoutMs: grounding.timeout_seconds * 1000,
     signal: subject.signal,
     score: ({ output }) => (typeof output['score'] === 'number' ? output['score'] : null),
   });
+  const opinion: SecondOpinion = { ...said, sources: sourcesOf(subject, input.includes(material) ? material : null) };
   const level = opinion.error === undefined ? 'info' : 'warn';
   const message =
     opinion.error === undefined
@@ -48,13 +52,28 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
   return opinion;
 }
 
+const toolResults = ({ trace = [] }: Subject['raw']): Record<string, unknown>[] =>
+  (trace as Record<string, unknown>[]).filter(({ type }) => type === 'tool_call');
+
 /** The prompt and every tool result: what the answer may rest on. */
 function materialOf({ raw }: Subject): string {
-  const results = (raw.trace ?? []).flatMap((entry) => {
-    const { type, server, tool, result } = entry as Record<string, unknown>;
-    return type === 'tool_call' ? [`${String(server)}/${String(tool)}: ${String(result)}`] : [];
-  });
+  const results = toolResults(raw).map(
+    ({ server, tool, result }) => `${String(server)}/${String(tool)}: ${String(result)}`,
+  );
   return [raw.prompt ?? '', ...results].join('\n\n').slice(0, MATERIAL_CHARS);
+}
+
+/** What the judge could compare the answer with; null: its own prompt shows other things. */
+function sourcesOf({ raw }: Subject, material: string | null): string[] {
+  if (material === null) return ['what its own prompt_template shows'];
+  const counts = new Map<string, number>();
+  for (const { server, tool } of toolResults(raw)) {
+    const name = `${String(server)}/${String(tool)}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const tools = [...counts].map(([name, count]) => `${count} ${count === 1 ? 'result' : 'results'} of ${name}`);
+  const cut = material.length === MATERIAL_CHARS ? [`of all that the first ${MATERIAL_CHARS} characters`] : [];
+  return ['the prompt', ...tools.slice(0, MOST_TOOLS), ...cut];
 }
 
 function builtIn({ answer }: Subject, material: string): string {

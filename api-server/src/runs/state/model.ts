@@ -138,6 +138,8 @@ export interface SecondOpinion {
   /** Milliseconds since the epoch. */
   startedAt?: number;
   endedAt?: number;
+  /** What a grounding judge was shown. */
+  sources?: string[];
 }
 
 /** What one agent used and cost for a step, of one model; a null cost is unpriced. */

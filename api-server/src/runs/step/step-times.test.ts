@@ -102,6 +102,7 @@ test('verifier, judge and checks have times of their own', async () => {
     expect(to).toBeLessThanOrEqual(completedAt!);
     expect(to).toBeGreaterThanOrEqual(from!);
   }
+  expect(rawResponse?.grounding?.sources).toEqual(['the prompt']);
   expect(checks[0]?.startedAt).toBeGreaterThanOrEqual(startedAt);
   expect(checks[0]?.request).toEqual({ method: 'GET', url: `${base}/up?token=***&page=2`, status: 200 });
 });

@@ -47,6 +47,8 @@ export const SecondOpinion = z.strictObject({
   error: z.string().optional(),
   started_at: Time.optional(),
   ended_at: Time.optional(),
+  /** What a grounding judge was shown. */
+  sources: z.array(z.string()).optional(),
 });
 export type SecondOpinion = z.infer<typeof SecondOpinion>;
 

@@ -33,6 +33,18 @@ const cachedPart = ({ cached_input_tokens: cached }: ShownRun['totals']): string
 const reportOf = ({ id, replay_of: replay }: ShownRun): FactInput[] =>
   replay === undefined ? [] : [{ label: 'Replay', value: 'Report', href: paths.replay(id) }];
 
+/** How many warnings there are, what they say, and the first step that has some. */
+function warningsFact({ id, warning_count: value, steps }: ShownRun): FactInput {
+  const warned = steps.filter(({ trust_report: report }) => (report?.warnings ?? []).length > 0);
+  const said = warned.flatMap(({ step_name: name, trust_report: report }) =>
+    (report?.warnings ?? []).map(({ message }) => `${name}: ${message}`),
+  );
+  const href = warned[0] === undefined ? null : paths.run(id, { step: warned[0].step_name });
+  return { label: 'Warnings', figure: true, value: count(value), title: said.slice(0, MOST_SAID).join('\n'), href };
+}
+
+const MOST_SAID = 10;
+
 /** The facts of a run in one row. */
 export function runFacts(run: ShownRun, at: { now: number; currency: string }): Fact[] {
   const active = isActive(run.status);
@@ -65,13 +77,13 @@ export function runFacts(run: ShownRun, at: { now: number; currency: string }): 
       title: `${count(run.totals.input_tokens)} in${cachedPart(run.totals)}, ${count(run.totals.output_tokens)} out`,
     },
     costFact(run.totals, at.currency),
-    ...(run.warning_count === 0 ? [] : [{ label: 'Warnings', figure: true, value: count(run.warning_count) }]),
+    ...(run.warning_count === 0 ? [] : [warningsFact(run)]),
     { label: 'Source', value: run.source },
     ...reportOf(run),
     {
       label: 'Team',
       value: run.team ?? '–',
-      title: run.team === null ? 'The token of this delivery belongs to no team' : '',
+      title: run.team === null ? 'No team is stored for this run' : '',
     },
     { label: 'Triggered', value: exactTime(run.triggered_at) },
     ...link('Parent run', run.parent_run_id),

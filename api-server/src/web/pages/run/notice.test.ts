@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runDetail, stepDetail } from '../fixtures/runs.ts';
+import { runDetail, stepDetail, trustReport } from '../fixtures/runs.ts';
 import { noticeOf } from './notice.ts';
 import type { ShownRun } from './step/shown-step.ts';
 
@@ -20,10 +20,26 @@ test('a failed run says to run it again, and speaks of dedup only where it has a
 
 test.each([
   ['a gate', 'gate', 'mark it so that its threshold can be trusted'],
-  ['a person', 'rejected', 'A person said no'],
+  ['a person', 'rejected', 'A person rejected it'],
   ['anything else', 'evidence', 'Fix what the step reports'],
 ])('a run that %s aborted says what to do about it', (_, type, next) => {
   expect(ended('aborted', type)?.next).toContain(next);
+});
+
+test.each([
+  ['The agent stopped this run', 'stopped', 'gateway'],
+  ['This run was stopped', 'sub_run', 'pipeline'],
+] as const)('%s: where its step says so', (title, type, executor) => {
+  const step = stepDetail({ step_name: 'approve', executor, error: { type, message: '' }, trust_report: null });
+  expect(ended('stopped', type, { steps: [step] })?.title).toBe(title);
+});
+
+test.each([
+  [false, 'Read the Evidence below'],
+  [null, 'Act on the alert; no later step'],
+])('an escalated run whose gate says passed: %s names what to do', (passed, next) => {
+  const step = stepDetail({ step_name: 'approve', trust_report: trustReport({ passed }) });
+  expect(ended('escalated', 'gate', { steps: [step] })?.next).toContain(next);
 });
 
 test('a run that waits by its sub-run says where to decide', () => {

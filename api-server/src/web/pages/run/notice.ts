@@ -22,30 +22,41 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text'>> = {
     title: 'This run was aborted',
     next: afterAbort(run),
   }),
-  escalated: () => ({
+  escalated: (run) => ({
     tone: 'escalated',
     icon: 'escalated',
     title: 'This run needs a person',
-    next: 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.',
+    next:
+      stepOf(run)?.trust_report?.passed === false
+        ? 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.'
+        : 'Act on the alert; no later step of this run runs.',
   }),
-  stopped: () => ({
+  stopped: (run) => ({
     tone: 'quiet',
     icon: 'stopped',
-    title: 'The agent stopped this run',
-    next: 'An agent asked to stop the run. The Output of the step has its reason.',
+    title: stoppedByAgent(run) ? 'The agent stopped this run' : 'This run was stopped',
+    next: stoppedByAgent(run)
+      ? 'An agent answered that the run should not go on. Its Output has what it said.'
+      : 'The step below says why. No later step of this run runs.',
   }),
   cancelled: () => ({
     tone: 'quiet',
     icon: 'cancelled',
     title: 'This run was cancelled',
-    next: 'Completed steps are kept. No further step runs.',
+    next: 'What ended before is kept. No further step runs.',
   }),
   interrupted: () => ({
     tone: 'wait',
     icon: 'interrupted',
     title: 'This run was interrupted',
-    next: 'The service stopped while it ran. It resumes with the step that was interrupted.',
+    next: 'The service stopped while it ran. `durable` of its pipeline says whether it goes on or ends.',
   }),
+};
+
+/** An agent that answers `proceed: false` ends its step with this error. */
+const stoppedByAgent = (run: ShownRun): boolean => {
+  const step = stepOf(run);
+  return step?.error?.type === 'stopped' && (step.executor === 'gateway' || step.executor === 'external');
 };
 
 function afterFailure({ steps, fingerprint }: ShownRun): string {
@@ -59,10 +70,10 @@ function afterFailure({ steps, fingerprint }: ShownRun): string {
 function afterAbort(run: ShownRun): string {
   const type = stepOf(run)?.error?.type;
   if (type === 'rejected')
-    return 'A person said no, so nothing after it ran. Run it again from there to ask once more.';
+    return 'A person rejected it, so no later step ran. Run it again from there to ask once more.';
   if (type === 'gate')
     return 'The pipeline says to stop here. Read the Evidence of the step, and mark it so that its threshold can be trusted.';
-  return 'Nothing after it ran. Fix what the step reports, then run it again from there.';
+  return 'No later step ran. Fix what the step reports, then run it again from there.';
 }
 
 /** The step that ended the run. */

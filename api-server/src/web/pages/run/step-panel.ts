@@ -1,18 +1,20 @@
 import { count, duration, secondsBetween } from '../format.ts';
 import { paths } from '../paths.ts';
 import { isActive, stepLook } from '../status.ts';
+import type { ApprovalLine } from '../../../service/views/approval.ts';
 import type { LogLine } from '../../../service/views/run.ts';
 import { branchesView } from './graph/branches.ts';
 import { costView } from './step/cost.ts';
 import { evidenceView } from './step/evidence.ts';
-import { type JsonNode, jsonTree } from './step/json-tree.ts';
+import { jsonTree } from './step/json-tree.ts';
 import { stepLog } from './step/log.ts';
 import { markView } from './step/mark.ts';
 import type { PlanNode } from './graph/plan.ts';
 import { promptParts } from './step/prompt.ts';
 import { pinOf } from './step/pin.ts';
 import { isEntry, subRunOf } from './step/relations.ts';
-import { readTrace } from './step/trace.ts';
+import { missingTools, whyNoOutput, whyNoPrompt, whyNoTools } from './step/said.ts';
+import { type ToolCallView, toolCalls } from './step/tool-calls.ts';
 import type { ShownRun, ShownStep } from './step/shown-step.ts';
 
 export const TABS = ['evidence', 'prompt', 'output', 'tools', 'log', 'cost'] as const;
@@ -47,15 +49,23 @@ function versionOf({ prompt_hash: hash, step_name: name }: ShownStep) {
   return { hash, href: `${paths.step(name.split('/', 1)[0] ?? name)}#prompt-${encodeURIComponent(hash)}` };
 }
 
+/** What is highlighted in a prompt, as far as that was stored. */
+function promptLegend({ raw_response: raw }: ShownStep): string {
+  if (raw?.prompt_spans === undefined) return 'Which parts of it are values is not stored.';
+  return raw.prompt_spans.length === 0
+    ? 'No value was put into it.'
+    : 'Highlighted: values put in from the alert, earlier steps and variables.';
+}
+
 function promptView(step: ShownStep) {
   const prompt = step.raw_response?.prompt ?? null;
-  if (prompt === null)
-    return { parts: null, none: `The ${step.executor} executor stores no prompt.`, cut: null, version: null };
+  if (prompt === null) return { parts: null, none: whyNoPrompt(step), legend: '', cut: null, version: null };
   const cut =
     prompt.length > MAX_PROMPT ? `${count(prompt.length - MAX_PROMPT)} characters more; the API has them all` : null;
   return {
     parts: promptParts(prompt.slice(0, MAX_PROMPT), step.raw_response?.prompt_spans),
     none: '',
+    legend: promptLegend(step),
     cut,
     version: versionOf(step),
   };
@@ -66,38 +76,9 @@ function outputView(step: ShownStep) {
     tree: step.output === null ? null : jsonTree(step.output),
     text:
       step.output === null ? (step.raw_response?.text ?? step.raw_response?.http?.body ?? '').slice(0, MAX_PROMPT) : '',
-    none: step.status === 'running' ? 'The step has not answered yet.' : 'The step left no output.',
+    none: whyNoOutput(step),
   };
 }
-
-/** The result of a tool: a tree where it is JSON, otherwise text. */
-function resultView(result: string): { tree: JsonNode | null; result: string } {
-  const cut = result.slice(0, MAX_PROMPT);
-  if (!/^\s*[[{]/.test(cut) || cut.length < result.length) return { tree: null, result: cut };
-  try {
-    return { tree: jsonTree(JSON.parse(cut)), result: '' };
-  } catch {
-    return { tree: null, result: cut };
-  }
-}
-
-const toolCalls = (step: ShownStep) =>
-  readTrace(step.raw_response?.trace)
-    .filter((line) => line.type === 'tool_call' || line.type === 'tool_denied' || line.type === 'approval')
-    .map((line) => {
-      const denied = line.type === 'tool_denied';
-      return {
-        name: [line.server, line.tool].filter((part) => part !== '').join(' / ') || 'tool',
-        duration: duration(line.seconds),
-        input: line.input === undefined ? null : jsonTree(line.input),
-        ...resultView(line.result || line.reason),
-        look: denied
-          ? { tone: 'bad', icon: 'cancelled', word: 'Denied by policy' }
-          : line.failed
-            ? { tone: 'bad', icon: 'failed', word: 'Error' }
-            : { tone: 'good', icon: 'completed', word: 'OK' },
-      };
-    });
 
 export interface PanelInput {
   run: ShownRun;
@@ -106,6 +87,8 @@ export interface PanelInput {
   group: PlanNode | null;
   tab: Tab;
   log: LogLine[];
+  /** Approvals of the run. */
+  approvals: readonly ApprovalLine[];
   operator: boolean;
   now: number;
   currency: string;
@@ -113,10 +96,10 @@ export interface PanelInput {
   stepHref: (step: string) => string;
 }
 
-const toolsView = (step: ShownStep, calls: ReturnType<typeof toolCalls>) => ({
+const toolsView = (step: ShownStep, calls: ToolCallView[]) => ({
   calls,
-  none:
-    step.executor === 'gateway' ? 'The agent called no tool.' : `The ${step.executor} executor records no tool calls.`,
+  notes: calls.length === 0 ? [] : missingTools(step, calls.length),
+  none: whyNoTools(step),
 });
 
 const CLOSED = { evidence: null, branches: null, prompt: null, output: null, tools: null, log: null, cost: null };
@@ -124,7 +107,7 @@ const CLOSED = { evidence: null, branches: null, prompt: null, output: null, too
 /** What each tab shows; only the open one is built. */
 const BODIES: Record<
   Tab,
-  (input: PanelInput, calls: ReturnType<typeof toolCalls>) => Partial<Record<keyof typeof CLOSED, object | null>>
+  (input: PanelInput, calls: ToolCallView[]) => Partial<Record<keyof typeof CLOSED, object | null>>
 > = {
   evidence: ({ step, group, now, stepHref }) => ({
     evidence: evidenceView(step),
@@ -159,7 +142,7 @@ export function panelView(input: PanelInput) {
   const { run, step, group } = input;
   const tabs = tabsOf(step);
   const tab = tabs.includes(input.tab) ? input.tab : 'evidence';
-  const calls = toolCalls(step);
+  const calls = toolCalls(step, input.approvals);
   const badges: Partial<Record<Tab, string>> = calls.length > 0 ? { tools: String(calls.length) } : {};
   return {
     name: step.step_name,

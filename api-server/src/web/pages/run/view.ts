@@ -89,6 +89,7 @@ function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]
     group: group ?? null,
     tab,
     log,
+    approvals: input.approvals,
     operator: mayOperate(input.viewer),
     now,
     currency,

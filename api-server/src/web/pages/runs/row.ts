@@ -20,7 +20,7 @@ const BAR = 56;
 export function trustBar(trust: number | null, threshold: number | null, active: boolean): TrustBar {
   const tick = threshold === null ? null : Math.round(threshold * BAR) - 1;
   if (trust === null) {
-    const title = active ? 'No step has passed the gate yet' : 'No step of this run reported a confidence';
+    const title = active ? 'No step was weighed at a gate yet' : 'No step was weighed at a gate';
     return { known: false, value: '–', fill: 0, tick, tone: 'quiet', title };
   }
   const passed = threshold === null || trust >= threshold;
@@ -45,7 +45,9 @@ export interface CostCell {
 export function costCell(cost: number | null, unpricedSteps: number, currency: string): CostCell {
   if (cost === null) {
     const why =
-      unpricedSteps > 0 ? `${plural(unpricedSteps, 'step')} used a model without a price` : 'No model was called';
+      unpricedSteps > 0
+        ? `${plural(unpricedSteps, 'step')} used a model without a price`
+        : 'No use of a model was reported';
     return { text: '–', title: why, unpriced: true };
   }
   if (unpricedSteps > 0) {

@@ -47,7 +47,7 @@ test('a marked run says how it was marked', () => {
 
 test.each([
   [null, 2, '–', '2 steps used a model without a price'],
-  [null, 0, '–', 'No model was called'],
+  [null, 0, '–', 'No use of a model was reported'],
   [0.5, 1, '≥ $0.50', '1 step without a price not included'],
   [0, 0, '$0.00', '0 USD'],
 ])('a cost of %s with %s unpriced steps reads %s', (cost, unpriced, text, title) => {
@@ -57,7 +57,7 @@ test.each([
 test('a trust below its threshold never looks passed', () => {
   expect(trustBar(0.749, 0.75, false)).toMatchObject({ tone: 'escalated', value: '0.749' });
   expect(trustBar(0.75, 0.75, false)).toMatchObject({ tone: 'good' });
-  expect(trustBar(null, 0.75, true)).toMatchObject({ known: false, title: 'No step has passed the gate yet' });
+  expect(trustBar(null, 0.75, true)).toMatchObject({ known: false, title: 'No step was weighed at a gate yet' });
 });
 
 test('a running run lasts until now, a run without a summary is still called something', () => {

@@ -1,5 +1,6 @@
 import type { AgentUsage } from '../../../../service/views/step.ts';
 import { count, money } from '../../format.ts';
+import { missingCost, NOT_RECORDED, whyNoTokens } from './said.ts';
 import type { ShownStep } from './shown-step.ts';
 
 const SOURCES: Record<string, string> = {
@@ -11,27 +12,17 @@ const SOURCES: Record<string, string> = {
 const LABELS = { agent: 'Answer', verifier: 'Verifier', grounding: 'Grounding' } as const;
 const PARTS = ['agent', 'verifier', 'grounding'] as const;
 
-/** Rows of an older version lack this. */
-export const NOT_RECORDED = 'not recorded before version 0.2.0';
-
 const asked = ({ usage }: ShownStep): AgentUsage[] => PARTS.flatMap((part) => usage?.[part] ?? []);
 
 function whyCost(step: ShownStep): string {
-  if (step.input_tokens === null && step.output_tokens === null) return whyNothing(step);
+  if (step.input_tokens === null && step.output_tokens === null) return whyNoTokens(step);
   const unpriced = asked(step).find(({ unpriced_calls: calls }) => calls > 0) ?? step;
   const model = unpriced.model ?? 'this model';
   if (step.cost === null) return `No price is known for ${model}. Add it under pricing.models.`;
   const source = SOURCES[step.cost_source ?? ''] ?? 'Priced';
-  if (step.unpriced_calls === 0) return source;
+  if (step.unpriced_calls === 0) return source + missingCost(step);
   const calls = step.unpriced_calls === 1 ? '1 call' : `${count(step.unpriced_calls)} calls`;
   return `${source}. Not included: ${calls} without a price, of ${model}. Add it under pricing.models.`;
-}
-
-function whyNothing({ status, usage, raw_response: raw }: ShownStep): string {
-  if (status === 'running') return 'The step has not ended.';
-  if (raw?.loaded) return 'The result is of an earlier run, which paid for it.';
-  if (status === 'skipped') return 'The step did not run.';
-  return usage === null ? `What failed calls used was ${NOT_RECORDED}.` : 'No tokens were reported for this step.';
 }
 
 function cachedTokens(step: ShownStep): string {

@@ -1,7 +1,10 @@
 import { duration, score } from '../../format.ts';
 import type { TrustReport } from '../../../../service/views/step.ts';
 import { iterationsOf, opinionsOf } from './opinions.ts';
+import { requestRows, requestText } from './requests.ts';
 import type { ShownStep } from './shown-step.ts';
+import { sourceOf } from './sources.ts';
+import { UNWEIGHED, whyUnweighed } from './why-no-evidence.ts';
 
 const LABELS: Record<string, string> = {
   confidence: 'Confidence',
@@ -24,32 +27,16 @@ const percent = (value: number): string => `${(100 * Math.min(1, Math.max(0, val
 const verdictOf = (report: TrustReport) =>
   report.passed === null ? NO_GATE : report.passed ? VERDICTS.pass : VERDICTS[report.action];
 
+const NOT_YET = {
+  waits: { tone: 'wait', icon: 'waiting', word: 'Not decided yet' },
+  running: { tone: 'live', icon: 'running', word: 'Not decided yet' },
+} as const;
+
 /** Why a step has no evidence, as a heading and a sentence. */
 function whyNothing(step: ShownStep) {
-  const { status, error, raw_response: raw } = step;
-  if (step.waits)
-    return {
-      verdict: { tone: 'wait', icon: 'waiting', word: 'Not decided yet' },
-      sentence: 'The step waits for a person; its evidence appears here after the decision.',
-    };
-  const loaded = raw?.loaded !== undefined;
-  if (status === 'running')
-    return {
-      verdict: { tone: 'live', icon: 'running', word: 'Not decided yet' },
-      sentence: 'The step is still running; its evidence appears here when it ends.',
-    };
-  if (status === 'skipped')
-    return {
-      verdict: NO_GATE,
-      sentence: loaded
-        ? 'The result was taken over from the original run; no gate was asked again.'
-        : 'The step was skipped, so it left no evidence.',
-    };
-  const sentence =
-    error === null
-      ? 'This step reports no confidence, so it passes no gate and fails none.'
-      : 'The step failed before it could answer, so there is no confidence to weigh.';
-  return { verdict: NO_GATE, sentence };
+  const why = whyUnweighed(step);
+  const verdict = why === 'waits' || why === 'running' ? NOT_YET[why] : NO_GATE;
+  return { verdict, sentence: UNWEIGHED[why] };
 }
 
 const sentenceOf = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
@@ -66,10 +53,11 @@ function signalText(
   return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
 }
 
-function noteOf({ signal, enforced, value, note }: Signal) {
+/** Where a signal comes from, and what it is good for. */
+function noteOf(step: ShownStep, { signal, enforced, value, note }: Signal) {
   const unmeasured =
     signal === 'calibration' && value === null ? 'too few marked outcomes at this confidence to measure it' : null;
-  const text = [enforced ? null : 'recorded only, changes nothing', unmeasured, note].filter(
+  const text = [sourceOf(step, signal), enforced ? null : 'recorded only, changes nothing', unmeasured, note].filter(
     (part) => part !== null && part !== undefined && part !== '',
   );
   return { label: LABELS[signal] ?? signal, text: text.join('; ') };
@@ -88,7 +76,12 @@ function thresholdMark(threshold: number) {
 /** All signals of a step on one axis from 0 to 1 with the threshold, and why it passed or not. */
 export function evidenceView(step: ShownStep) {
   const gathered = {
-    checks: step.checks.map(({ duration_seconds: took, ...check }) => ({ ...check, took: duration(took) })),
+    checks: step.checks.map(({ duration_seconds: took, request, ...check }) => ({
+      ...check,
+      took: duration(took),
+      request: request ? requestText(request) : null,
+    })),
+    requests: requestRows(step),
     opinions: opinionsOf(step),
     iterations: iterationsOf(step),
     warnings: step.trust_report?.warnings?.map(({ message }) => sentenceOf(message)) ?? [],
@@ -119,7 +112,7 @@ export function evidenceView(step: ShownStep) {
       known: signal.value !== null,
       shadow: !signal.enforced,
     })),
-    notes: report.signals.map(noteOf).filter((note) => note.text !== ''),
+    notes: report.signals.map((signal) => noteOf(step, signal)).filter((note) => note.text !== ''),
     ...gathered,
   };
 }

@@ -24,13 +24,20 @@ function logOf(lines: LogLine[], most: number, hrefOf: ((step: string) => string
   return { lines: shown, more: left > 0 ? `${count(left)} earlier lines not shown; the API streams them all` : null };
 }
 
+export const NO_LINES = {
+  noLog: 'No log is stored for this run.',
+  notNamed: 'No line of the log of this run names this step.',
+} as const;
+
 /** The lines that name a step. */
-export const stepLog = (lines: LogLine[], step: string) =>
-  logOf(
+export const stepLog = (lines: LogLine[], step: string) => ({
+  ...logOf(
     lines.filter((line) => line.step_name === step),
     MAX_STEP,
     null,
-  );
+  ),
+  none: lines.length === 0 ? NO_LINES.noLog : NO_LINES.notNamed,
+});
 
 /** All lines of a run, each with its step. */
 export const runLog = (lines: LogLine[], hrefOf: (step: string) => string) => logOf(lines, MAX_RUN, hrefOf);

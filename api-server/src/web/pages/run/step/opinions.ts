@@ -14,23 +14,30 @@ function opinion(role: string, said: SecondOpinion, effect: string) {
   };
 }
 
-function verifierEffect({ primary_confidence: own, trust_report: report }: ShownStep): string {
-  const verdict = report?.signals.find(({ signal }) => signal === 'verifier');
-  if (verdict === undefined) return 'above its veto floor, changes nothing';
+function verifierEffect({ primary_confidence: own, trust_report: report, raw_response: raw }: ShownStep): string {
+  if (report === null) return 'what it changed is not stored';
+  if (raw?.verifier?.score == null) return 'gave no score, so it changed nothing';
+  const verdict = report.signals.find(({ signal }) => signal === 'verifier');
+  if (verdict === undefined) return 'above its veto floor, so it changed nothing';
   if (own === null || verdict.value === null || verdict.value >= own) return 'did not lower the confidence';
   return `lowered the confidence from ${score(own)}`;
 }
 
-const isEnforced = ({ trust_report: report }: ShownStep): boolean =>
-  report?.signals.some(({ signal, enforced }) => signal === 'grounding' && enforced) ?? false;
+function groundingEffect({ trust_report: report, effective_confidence: own }: ShownStep): string {
+  if (report === null) return 'what it changed is not stored';
+  const signal = report.signals.find(({ signal: name }) => name === 'grounding');
+  if (signal === undefined || signal.value === null) return 'gave no score, so it changed nothing';
+  if (!signal.enforced) return 'in shadow: recorded only';
+  if (own === null || signal.value >= own) return 'enforced: did not lower the trust';
+  return signal.value === report.trust ? 'enforced: set the trust' : 'enforced: lower than the confidence';
+}
 
 /** Verifier and grounding judge of a step, with what they said (Orchestration 2.2). */
 export function opinionsOf(step: ShownStep) {
   const { verifier, grounding } = step.raw_response ?? {};
-  const effect = isEnforced(step) ? 'enforced: may lower the trust' : 'in shadow: recorded only';
   return [
     ...(verifier ? [opinion('Verifier', verifier, verifierEffect(step))] : []),
-    ...(grounding ? [opinion('Grounding judge', grounding, effect)] : []),
+    ...(grounding ? [opinion('Grounding judge', grounding, groundingEffect(step))] : []),
   ];
 }
 

@@ -25,6 +25,7 @@ export const childRows = (run: ShownRun, now: number) =>
     pipeline: child.pipeline_name,
     step: run.steps.find((step) => step.raw_response?.child_run_id === child.id)?.step_name ?? '',
     status: statusLook(child.status, child.waiting_on),
+    warnings: child.warning_count === 0 ? null : plural(child.warning_count, 'warning'),
     duration: duration(secondsBetween(child.triggered_at, child.completed_at ?? (isActive(child.status) ? now : null))),
   }));
 

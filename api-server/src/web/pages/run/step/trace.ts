@@ -3,6 +3,8 @@ export interface TraceLine {
   type: string;
   startedAt: number | null;
   seconds: number;
+  /** Empty where the backend writes none. */
+  callId: string;
   tool: string;
   server: string;
   model: string;
@@ -25,6 +27,7 @@ function lineOf(entry: unknown): TraceLine | null {
     type: text(fields['type']),
     startedAt: Number.isNaN(started) ? null : started,
     seconds: positive(fields['duration_ms']) / 1000,
+    callId: text(fields['call_id']),
     tool: text(fields['tool']),
     server: text(fields['server']),
     model: text(fields['model']),

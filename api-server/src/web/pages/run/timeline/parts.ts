@@ -1,7 +1,7 @@
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import type { LogLine, RunLine } from '../../../../service/views/run.ts';
 import type { StepPart } from '../../../../service/views/step.ts';
-import { requestText } from '../step/requests.ts';
+import { requestText, whyFailed } from '../step/requests.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 import { readTrace, type TraceLine } from '../step/trace.ts';
 import { liveParts } from './live-parts.ts';
@@ -76,10 +76,9 @@ function storedPart(one: StepPart, step: ShownStep, all: readonly StepPart[]): P
   return part({ kind, label, ...times, note, failed: one.error !== undefined, holds: kind === 'agent' });
 }
 
-/** A status that is no success is the whole error. */
-function noteOf({ request, error = '' }: StepPart): string {
-  if (!request) return error;
-  return request.status === null && error !== '' ? `${requestText(request)} · ${error}` : requestText(request);
+function noteOf(one: StepPart): string {
+  if (!one.request) return one.error ?? '';
+  return [requestText(one.request), whyFailed(one)].filter((text) => text !== '').join(' · ');
 }
 
 const NAMES: Partial<Record<PartKind, string>> = { webhook: 'Webhook', sub_run: 'Sub-run' };
