@@ -9,7 +9,7 @@ import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
 import { readEvents } from '../store/tables/event-writes.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
-import { resendNotification } from '../store/tables/notification-list.ts';
+import { listNotifications, resendNotification } from '../store/tables/notification-list.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
 import { endRun, insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { type FakeChat, fakeReceiver, fakeSlack, SLACK_TOKEN, slackRateLimit } from './fixtures/chats.ts';
@@ -162,6 +162,12 @@ describe('a run that ends tells its channel', () => {
     }
     expect(await stored()).toMatchObject([{ status: 'sent', attempts: 6 }]);
     expect(notifications.warnings()).toEqual([]);
+    const { tries } = (await listNotifications(database.db, {}, 1))[0]!;
+    expect(tries!.map(({ error, request }) => [error, request?.method, request?.status])).toEqual([
+      ...Array.from({ length: 5 }, () => ['slack: answered 503', 'POST', 503]),
+      [null, 'POST', 200],
+    ]);
+    expect(tries![0]!.request!.url).toBe(`${new URL(slack.url).origin}/***`);
   });
 
   test('the pauses grow to ten minutes until it is given up, and the run is as it was', async () => {
@@ -176,6 +182,7 @@ describe('a run that ends tells its channel', () => {
     }
     expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600, 600]);
     expect(await stored()).toMatchObject([{ status: 'failed', attempts: 15, error: 'slack: answered 503' }]);
+    expect(JSON.parse((await stored())[0]!.tries!)).toHaveLength(15);
     expect(await counters()).toEqual([['slack', 'failed', 1]]);
     expect(await events()).toEqual([
       ['notification_failed', 'notification of escalate failed after 15 tries: slack: answered 503'],

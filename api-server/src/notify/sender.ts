@@ -1,11 +1,13 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
+import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
-import { type Claimed, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
+import { type Claimed, type Delivered, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
+import { noting } from './tried.ts';
 
 /** What one try may take, in production. */
 export const TRY_MS = 10_000;
@@ -47,6 +49,13 @@ export interface SenderDeps {
   patience: Patience;
   /** Told every few seconds, and after a message was given up. */
   recount(): Promise<void>;
+}
+
+/** One try as it goes on. */
+interface Sending {
+  signal: AbortSignal;
+  /** The last request of it. */
+  sent: { request: TriedRequest | null };
 }
 
 /** Delivers what the outbox holds, at least once, in the background: a failure never reaches the run. */
@@ -177,7 +186,7 @@ export class Sender {
     );
   }
 
-  async #try(claimed: Claimed): Promise<Delivery> {
+  async #try(claimed: Claimed): Promise<Delivered> {
     const { log } = this.#deps;
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
@@ -186,18 +195,27 @@ export class Sender {
     const wait = this.#limits.wait(prepared.target, claimed.id, at);
     if (wait > 0) return waitsFor(wait);
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
-    const io = this.#io(claimed, log, AbortSignal.any([timeout, this.#stop.signal]));
+    const sent: { request: TriedRequest | null } = { request: null };
+    const io = this.#io(claimed, log, { signal: AbortSignal.any([timeout, this.#stop.signal]), sent });
     const delivery = await attempt(prepared, claimed, io);
-    if (delivery.ok) return delivery;
+    const request = this.#masked(sent.request);
+    if (delivery.ok) return { ...delivery, request };
     if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
     if (timeout.aborted)
-      return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true };
-    return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets) };
+      return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true, request };
+    return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets), request };
   }
 
-  #io({ id, pipeline }: Claimed, log: Io['log'], signal: AbortSignal): Io {
-    const { http, guardedHttp, now } = this.#deps;
-    return { http, guardedHttp: (call) => guardedHttp({ ...call, pipeline }), now, log, id, signal };
+  #masked(request: TriedRequest | null): TriedRequest | null {
+    return request && { ...request, url: this.#deps.mask(request.url) };
+  }
+
+  #io({ id, pipeline }: Claimed, log: Io['log'], { signal, sent }: Sending): Io {
+    const { now } = this.#deps;
+    const note = (request: TriedRequest) => (sent.request = request);
+    const http = noting(this.#deps.http, note);
+    const guardedHttp = noting((call) => this.#deps.guardedHttp({ ...call, pipeline }), note);
+    return { http, guardedHttp, now, log, id, signal };
   }
 
   /** A testing pipeline's message: said in the log, with what would keep it from its channel. */
@@ -211,7 +229,7 @@ export class Sender {
       info: (fields: object, msg: string) => this.#deps.log.info({ ...fields, ...problem }, msg),
       warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg),
     };
-    return logged.send(claimed, this.#io(claimed, log, this.#stop.signal));
+    return logged.send(claimed, this.#io(claimed, log, { signal: this.#stop.signal, sent: { request: null } }));
   }
 }
 

@@ -1,9 +1,11 @@
 import { backoffMs } from '../backoff.ts';
 import type { RunEvent } from '../runs/state/model.ts';
 import type { Counter } from '../runs/state/records.ts';
+import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';
+import { MOST_TRIES, type Tried } from './tried.ts';
 
 /** A receiver's own `Retry-After` may make a wait longer, up to the last. */
 const BACKOFF = { firstMs: 2_000, mostMs: 600_000 };
@@ -13,6 +15,8 @@ export const UNSAID_WAIT_MS = 30_000;
 export interface Claimed extends Notification {
   /** Tries that ended without success; waits for a receiver that wants fewer messages are none. */
   attempts: number;
+  /** What its tries came to, the last ones. */
+  tries: readonly Tried[];
   /** From when it is tried: its creation, or the last time that somebody had it sent again. */
   triedFrom: number;
 }
@@ -23,6 +27,7 @@ export interface Settlement {
   /** `forwarded`: given up, `forward` has it now. */
   status: 'pending' | 'sent' | 'failed' | 'forwarded';
   attempts: number;
+  tries: readonly Tried[];
   /** Milliseconds; `nextAt` only where it stays pending. */
   at: number;
   nextAt: number | null;
@@ -33,6 +38,9 @@ export interface Settlement {
   event: Omit<RunEvent, 'seq'>;
 }
 
+/** What a try came to, and its last request. */
+export type Delivered = Delivery & { request?: TriedRequest | null };
+
 export interface Patience {
   /** How long a message is tried (`notifications.give_up_after_seconds`). */
   giveUpMs: number;
@@ -41,7 +49,7 @@ export interface Patience {
 }
 
 /** What a try means for its row, for the metrics (production only) and for the run's log. */
-export function settle(claimed: Claimed, delivery: Delivery, at: number, patience: Patience): Settlement {
+export function settle(claimed: Claimed, delivery: Delivered, at: number, patience: Patience): Settlement {
   const { id, runId, channel, stage } = claimed;
   const again = !delivery.ok && delivery.retryable && at - claimed.triedFrom < patience.giveUpMs;
   const attempts = claimed.attempts + (again && delivery.limited === true ? 0 : 1);
@@ -55,11 +63,18 @@ export function settle(claimed: Claimed, delivery: Delivery, at: number, patienc
     id,
     runId,
     attempts,
+    tries: triesOf(claimed, delivery, { at, error: result.error }),
     at,
     ...result,
     counters: stage === 'production' ? [{ metric: 'notifications_total', labels: [channel, outcome], value: 1 }] : [],
     event: lineOf(claimed, { ...result, attempts, at }),
   };
+}
+
+/** A wait of ours for a receiver that wants fewer messages is no try. */
+function triesOf({ tries }: Claimed, { request = null, ...delivery }: Delivered, tried: Omit<Tried, 'request'>) {
+  if (!delivery.ok && delivery.limited && request === null) return tries;
+  return [...tries, { ...tried, request }].slice(-MOST_TRIES);
 }
 
 type Result = Pick<Settlement, 'status' | 'nextAt' | 'error' | 'receipt' | 'forward'>;

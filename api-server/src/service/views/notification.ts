@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ListedNotification, NOTIFICATION_STATUSES } from '../../store/tables/notification-list.ts';
-import { component, NullableText, Time, viewOf } from './answer.ts';
+import { component, iso, NullableText, Time, viewOf } from './answer.ts';
+import { TriedRequest } from './step.ts';
 
 const LINE = {
   id: '01a1febd-87d9-73c1-984a-8e11a3329cb6/escalate/0',
@@ -14,7 +15,16 @@ const LINE = {
   created_at: '2026-11-02T09:31:12.000Z',
   ended_at: null,
   next_try_at: '2026-11-02T09:31:30.000Z',
+  tries: null,
 } as const;
+
+const Tried = z.strictObject({
+  at: Time,
+  /** Null where it was delivered. */
+  error: NullableText,
+  /** Without secrets; null where nothing was sent. */
+  request: TriedRequest.nullable(),
+});
 
 /** A message to a channel and whether it arrived. `forwarded`: given up, the fallback channel has it. */
 export const NotificationLine = component(
@@ -32,6 +42,8 @@ export const NotificationLine = component(
     created_at: Time,
     ended_at: Time.nullable(),
     next_try_at: Time.nullable(),
+    /** The last ones; null where none is known. */
+    tries: z.array(Tried).nullable(),
   }),
   LINE,
 );
@@ -51,4 +63,7 @@ export const NotificationChanged = component(
 );
 export type NotificationChanged = z.infer<typeof NotificationChanged>;
 
-export const notificationLine = (one: ListedNotification): NotificationLine => viewOf(NotificationLine, one);
+export const notificationLine = (one: ListedNotification): NotificationLine =>
+  viewOf(NotificationLine, one, {
+    tries: one.tries && one.tries.map(({ at, ...tried }) => ({ ...tried, at: iso(at) })),
+  });

@@ -94,7 +94,7 @@ export const StepUsage = z
 export type StepUsage = z.infer<typeof StepUsage>;
 
 /** A request, without secrets; `status` is null where no answer came. */
-const TriedRequest = z.strictObject({ method: z.string(), url: z.string(), status: NullableNumber });
+export const TriedRequest = z.strictObject({ method: z.string(), url: z.string(), status: NullableNumber });
 export type TriedRequest = z.infer<typeof TriedRequest>;
 
 /** Where time of a step went, as the service measured it; what an agent did inside of an attempt is in `trace`. */

@@ -144,6 +144,8 @@ export interface NotificationRow {
   receipt: string | null;
   /** From when it is tried again; null for its creation. */
   tried_from: number | null;
+  /** JSON, the last ones; null where none is known. */
+  tries: string | null;
 }
 
 export interface ApprovalRow {

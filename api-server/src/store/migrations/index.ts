@@ -17,6 +17,7 @@ import { raw } from './0015-raw.ts';
 import { warnings } from './0016-warnings.ts';
 import { attention } from './0017-attention.ts';
 import { usage } from './0018-usage.ts';
+import { notificationTries } from './0019-notification-tries.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   { id: '0016-warnings', up: warnings },
   { id: '0017-attention', up: attention },
   { id: '0018-usage', up: usage, backfill: completeUsage },
+  { id: '0019-notification-tries', up: notificationTries },
 ];

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { NotificationEvent } from '../../notify/message.ts';
+import type { Tried } from '../../notify/tried.ts';
 import type { Undelivered } from '../../notify/undelivered.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -23,7 +24,12 @@ export interface ListedNotification {
   endedAt: number | null;
   /** Null once it has ended. */
   nextTryAt: number | null;
+  /** The last ones; null where none is known. */
+  tries: Tried[] | null;
 }
+
+export const readTries = (text: string | null): Tried[] | null =>
+  text === null ? null : (JSON.parse(text) as Tried[]);
 
 const COLUMNS = [
   'id',
@@ -37,6 +43,7 @@ const COLUMNS = [
   'created_at',
   'ended_at',
   'due_at',
+  'tries',
 ] as const;
 
 export interface NotificationFilter {
@@ -59,6 +66,7 @@ export async function listNotifications(
     event: row.event as NotificationEvent,
     status: row.status as NotificationStatus,
     nextTryAt: row.status === 'pending' ? dueAt : null,
+    tries: readTries(row.tries),
   }));
 }
 

@@ -34,6 +34,7 @@ const settlement = (change: Partial<Settlement> = {}): Settlement => ({
   runId: null,
   status: 'sent',
   attempts: 1,
+  tries: [],
   at: AT + 5,
   nextAt: null,
   error: null,
@@ -100,7 +101,7 @@ test('what was stored comes back as it was, once', async () => {
   const notification = one('a', { channel: 'slack', source: { from: 'definition', step: 'look', index: 1 } });
   await store(notification);
   await store(notification, one('a', { channel: 'email' }));
-  expect(await claim(AT)).toEqual([{ ...notification, attempts: 0, triedFrom: AT }]);
+  expect(await claim(AT)).toEqual([{ ...notification, attempts: 0, tries: [], triedFrom: AT }]);
 });
 
 test('a transaction that fails leaves nothing to tell', async () => {

@@ -7,14 +7,14 @@ import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/mode
 import { addCounters } from '../db/counters.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
-import { undelivered } from './notification-list.ts';
+import { readTries, undelivered } from './notification-list.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 import { toWrite } from '../db/write.ts';
 
-type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt' | 'tried_from'>;
+type Fresh = Omit<NotificationRow, 'ended_at' | 'error' | 'receipt' | 'tried_from' | 'tries'>;
 
 const insertRow = statement<Fresh>((db, slot) =>
   db
@@ -131,27 +131,32 @@ const toClaimed = (row: NotificationRow): Claimed => ({
   message: JSON.parse(row.message) as Message,
   createdAt: row.created_at,
   attempts: row.attempts,
+  tries: readTries(row.tries) ?? [],
   triedFrom: row.tried_from ?? row.created_at,
 });
 
-type Settled = Pick<NotificationRow, 'id' | 'status' | 'attempts' | 'due_at' | 'ended_at' | 'error' | 'receipt'>;
+type Settled = Pick<
+  NotificationRow,
+  'id' | 'status' | 'attempts' | 'tries' | 'due_at' | 'ended_at' | 'error' | 'receipt'
+>;
 
 const settleRow = statement<Settled>((db, slot) =>
   db
     .updateTable('notifications')
-    .set(columns(slot, ['status', 'attempts', 'due_at', 'ended_at', 'error', 'receipt']))
+    .set(columns(slot, ['status', 'attempts', 'tries', 'due_at', 'ended_at', 'error', 'receipt']))
     .where('id', '=', slot.id)
     .where('status', '=', 'pending'),
 );
 
 /** What became of a try, with the metric and the line in the run's log that belong to its end (Orchestration 6). */
 export async function settleNotification(tx: Tx, settlement: Settlement): Promise<void> {
-  const { id, status, attempts, at, nextAt, error, receipt } = settlement;
+  const { id, status, attempts, tries, at, nextAt, error, receipt } = settlement;
   const ended = status === 'pending' ? null : at;
   const row = {
     id,
     status,
     attempts,
+    tries: JSON.stringify(tries),
     due_at: nextAt ?? at,
     ended_at: ended,
     error,

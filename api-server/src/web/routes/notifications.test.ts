@@ -25,7 +25,7 @@ const store = (...statuses: string[]) =>
       const one = notificationOf({ id: idOf(status), runId: run, channel: 'slack', createdAt: NOW - 1000 });
       await insertNotifications(tx, [one]);
       const ended = status === 'pending' ? null : NOW;
-      const values = { status, attempts: 3, error: 'slack: answered 503', ended_at: ended };
+      const values = { status, attempts: 3, error: 'slack: answered 503', ended_at: ended, tries: TRIES };
       await tx.db.updateTable('notifications').set(values).where('id', '=', one.id).execute();
     }
   });
@@ -36,6 +36,14 @@ const post = (id: string, action = 'resend') =>
     url: `/notifications/${encodeURIComponent(id)}/${action}`,
     headers: as('operator'),
   });
+
+const TRIES = JSON.stringify([
+  {
+    at: Date.parse('2026-11-21T12:00:00.000Z'),
+    error: 'slack: answered 503',
+    request: { method: 'POST', url: 'https://a.example/***', status: 503 },
+  },
+]);
 
 test('a run shows its messages and whether they arrived; the list finds those that did not', async () => {
   const line = {
@@ -50,6 +58,13 @@ test('a run shows its messages and whether they arrived; the list finds those th
     created_at: '2026-11-21T11:59:59.000Z',
     ended_at: '2026-11-21T12:00:00.000Z',
     next_try_at: null,
+    tries: [
+      {
+        at: '2026-11-21T12:00:00.000Z',
+        error: 'slack: answered 503',
+        request: { method: 'POST', url: 'https://a.example/***', status: 503 },
+      },
+    ],
   };
   expect((await get(`/runs/${run}`)).notifications).toHaveLength(4);
   expect((await get(`/runs/${run}`)).notifications).toContainEqual(line);

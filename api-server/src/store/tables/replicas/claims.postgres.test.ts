@@ -135,6 +135,7 @@ test('lines that two processes add to the log of an ended run are all kept', asy
       runId: run,
       status: 'sent',
       attempts: 1,
+      tries: [],
       at: AT,
       nextAt: null,
       error: null,

@@ -12,6 +12,7 @@ const message = (status: 'pending' | 'sent' | 'failed' | 'forwarded' | 'dismisse
   channel: 'slack',
   status,
   attempts: 3,
+  tries: null,
   error,
   created_at: new Date(NOW - 60_000).toISOString(),
   ended_at: null,
@@ -31,6 +32,19 @@ test('the page of a run says which messages arrived, and why others did not', as
   expect(body).toContain('slack: answered 503 · 3 tries');
   expect(body).toContain('slack: no answer · 3 tries · next try in 32 s');
   expect(body.match(/value="resend"/g)).toHaveLength(2);
+});
+
+test('a message that failed shows method, address and status of each try', async () => {
+  const request = { method: 'POST', url: 'https://hooks.example/***', status: 503 };
+  const at = new Date(NOW - 30_000).toISOString();
+  const tries = [
+    { at, error: 'slack: answered 503', request },
+    { at, error: 'slack: no answer', request: { ...request, status: null } },
+  ];
+  const run = runDetail({ notifications: [{ ...message('failed', 'slack: no answer'), tries }] });
+  const { body } = await (await pagesWith({ details: [run] })).get(`/ui/runs/${run.id}`);
+  expect(body).toMatch(/POST https:\/\/hooks\.example\/\*\*\* answered 503<\/span> · slack: answered 503/);
+  expect(body).toContain('POST https://hooks.example/*** got no answer');
 });
 
 test('an operator sends a message again from the page of its run, a viewer does not', async () => {

@@ -1,6 +1,7 @@
 import type { NotificationLine } from '../../../service/views/notification.ts';
-import { age, exactTime } from '../format.ts';
+import { age, clock, exactTime } from '../format.ts';
 import type { StatusLook } from '../status.ts';
+import { requestText } from './step/requests.ts';
 import type { ShownRun } from './step/shown-step.ts';
 
 const LOOKS: Record<NotificationLine['status'], StatusLook> = {
@@ -24,6 +25,15 @@ function noteOf({ status, attempts, error, next_try_at: next }: NotificationLine
   return `${error} · ${tries}${wait > 0 ? ` · next try in ${wait} s` : ''}`;
 }
 
+/** Each try with what it sent, where that is stored. */
+const triesOf = ({ tries }: NotificationLine) =>
+  (tries ?? []).map(({ at, error, request }) => ({
+    at: clock(at),
+    exact: exactTime(at),
+    request: request === null ? 'sent no request' : requestText(request),
+    error,
+  }));
+
 /** The messages about a run, and whether they arrived. */
 export const messageRows = ({ notifications }: ShownRun, { now, operator }: { now: number; operator: boolean }) =>
   (notifications ?? []).map((one) => ({
@@ -31,6 +41,7 @@ export const messageRows = ({ notifications }: ShownRun, { now, operator }: { no
     status: lookOf(one),
     name: `${one.event} to ${one.channel}`,
     note: noteOf(one, now),
+    tries: one.status === 'sent' && one.attempts === 1 ? [] : triesOf(one),
     actions: operator && MAY_CHANGE.has(one.status),
     since: one.created_at,
     exact: exactTime(one.created_at),
