@@ -62,7 +62,7 @@ test('from the link in a message to the finished run', async () => {
   // The page moves on by itself to the end of the run.
   await page.locator('.run-state').getByText('Completed').waitFor();
   await page.goto(link);
-  await page.getByText('approved by local-operator').first().waitFor();
+  await page.locator('#step').getByText('approved by local-operator').first().waitFor();
   expect(await page.locator('.approval .pairs').innerText()).toContain('tonight');
   await page.goto('/ui/approvals');
   await page.getByText('approved by local-operator: after the rush').waitFor();
