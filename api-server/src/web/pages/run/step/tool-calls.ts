@@ -1,5 +1,5 @@
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
-import { duration, secondsBetween } from '../../format.ts';
+import { duration } from '../../format.ts';
 import type { StatusLook } from '../../status.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
 import type { ShownStep } from './shown-step.ts';
@@ -78,13 +78,17 @@ const DECIDED: Partial<Record<ApprovalLine['status'], string>> = {
   cancelled: 'closed without a decision',
 };
 
-/** `12 s for approval: approved by ann`. */
+/** `: approved by ann`. */
+function decisionOf({ status, decided_by: by }: ApprovalLine): string {
+  const word = DECIDED[status];
+  if (word === undefined) return '';
+  return by === null ? `: ${word}` : `: ${word} by ${by}`;
+}
+
+/** `Waited 12 s for approval: approved by ann`; empty where nobody was asked. */
 function waitOf(asked: TraceLine | null, approval: ApprovalLine | undefined): string {
-  if (asked === null && approval === undefined) return '';
-  const seconds = asked?.seconds ?? secondsBetween(approval?.requested_at ?? null, approval?.decided_at ?? null);
-  const word = approval === undefined ? '' : (DECIDED[approval.status] ?? '');
-  const by = approval?.decided_by ? ` by ${approval.decided_by}` : '';
-  return `Waited ${duration(seconds)} for approval${word === '' ? '' : `: ${word}${by}`}`;
+  if (asked === null) return '';
+  return `Waited ${duration(asked.seconds)} for approval${approval === undefined ? '' : decisionOf(approval)}`;
 }
 
 /** The tool calls of a step in order, each once; while it runs, those that wait for a person. */

@@ -16,12 +16,17 @@ export const UNWEIGHED = {
 } as const;
 
 export function whyUnweighed(step: ShownStep): keyof typeof UNWEIGHED {
-  const { status, error, raw_response: raw } = step;
+  const { status } = step;
   if (step.waits) return 'waits';
-  if (raw?.loaded !== undefined) return 'loaded';
+  if (step.raw_response?.loaded !== undefined) return 'loaded';
   if (status === 'running' || status === 'skipped' || status === 'cancelled') return status;
-  if (step.primary_confidence !== null) return 'notKnown';
-  if (error === null) return 'noConfidence';
+  return step.primary_confidence === null ? whyNoConfidence(step) : 'notKnown';
+}
+
+/** Of a step that has ended here. */
+function whyNoConfidence(step: ShownStep): keyof typeof UNWEIGHED {
+  if (step.error === null) return 'noConfidence';
   if (wasAsked(step) === false) return 'notAsked';
-  return raw?.text !== undefined || raw?.http !== undefined ? 'unusable' : 'noAnswer';
+  const { text, http } = step.raw_response ?? {};
+  return text === undefined && http === undefined ? 'noAnswer' : 'unusable';
 }
