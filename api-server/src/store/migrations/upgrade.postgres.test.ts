@@ -110,7 +110,9 @@ test.each(dumps)('%s upgrades to the schema of a new database, and keeps every r
   expect(Object.values(before.content).every((rows) => rows.length > 0)).toBe(true);
   expect(before.applied).toEqual(versions.slice(0, dumps.indexOf(dump) + 1));
   await upgrade(urlOf(site));
-  const { content } = before;
+  // Work that a migration left for later is done by the upgrade, which takes the note of it away.
+  const marks = before.content['marks']?.filter(({ name }) => !String(name).startsWith('backfill:'));
+  const content = { ...before.content, ...(marks && { marks }) };
   expect(await stateOf(site, tables)).toEqual({ content, applied: versions, schema: await freshSchema() });
 });
 
