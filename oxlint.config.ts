@@ -31,8 +31,9 @@ function wallsOf(folder: string, files: string[], walls: readonly Wall[]) {
   };
 }
 
-/** Pages have a wall of their own inside `web/`; a later folder overrides an earlier one. */
-const folders = [...ROOTS.flatMap((root) => [root, ...subfolders(root)]), 'api-server/src/web/pages'];
+/** Pages and MCP have walls of their own inside `web/`; a later folder overrides an earlier one. */
+const OWN_WALLS = ['api-server/src/web/pages', 'api-server/src/web/mcp'];
+const folders = [...ROOTS.flatMap((root) => [root, ...subfolders(root)]), ...OWN_WALLS];
 const sourceWalls = folders.map((folder) => wallsOf(folder, [`${folder}/**`], WALLS));
 const testWalls = folders.map((folder) =>
   wallsOf(

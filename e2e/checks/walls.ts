@@ -142,9 +142,9 @@ export const WALLS: readonly Wall[] = [
     allowed: planted('api-server/src/web/planted-allowed.ts', 'fastify'),
   },
   {
-    message: 'MCP lives in gateway/src/tools/.',
+    message: 'The MCP client lives in gateway/src/tools/, the server in api-server/src/web/mcp/.',
     inside: SERVICES,
-    except: ['gateway/src/tools'],
+    except: ['gateway/src/tools', 'api-server/src/web/mcp'],
     forbid: '^@modelcontextprotocol/',
     violation: planted('gateway/src/http/planted.ts', '@modelcontextprotocol/sdk/client/index.js'),
     allowed: planted('gateway/src/tools/planted-allowed.ts', '@modelcontextprotocol/sdk/client/index.js'),

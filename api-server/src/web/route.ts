@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor } from '../service/actor.ts';
 import type { Caller, RouteRole } from './auth/caller.ts';
+import { isMcpCall } from './mcp/via.ts';
 
 /** The input of a handler: the parsed parts of the request and the caller. */
 export interface Call<P, Q, B> {
@@ -78,6 +79,13 @@ export interface Route extends Omit<
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
 }
 
+const actorOf = ({ caller: { name, role }, id }: FastifyRequest): Actor => ({
+  name,
+  kind: isMcpCall() ? 'mcp' : 'token',
+  role,
+  requestId: id,
+});
+
 /** Accepts any value, for deliveries. */
 export const Anything = z.unknown();
 const Nothing = z.strictObject({});
@@ -107,7 +115,7 @@ export function route<
         query: request.query as z.output<Q>,
         body: request.body as z.output<B>,
         caller,
-        actor: { name: caller.name, kind: 'token', role: caller.role, requestId: request.id },
+        actor: actorOf(request),
         request,
         reply,
       });

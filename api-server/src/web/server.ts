@@ -53,7 +53,12 @@ export async function createServer(
   const guard = createGuard(config.auth, deps);
   const auth = createAuth(config.auth, guard, deps);
   const streams = { max: MAX_STREAMS, maxPerToken: MAX_STREAMS_PER_TOKEN, open: new Map<EventStream, string | null>() };
-  const { routes, describe } = routeTable({ ...deps, metricsAuth: config.auth.metricsAuth, streams });
+  const { routes, describe } = routeTable({
+    ...deps,
+    metricsAuth: config.auth.metricsAuth,
+    streams,
+    inject: (request) => app.inject(request),
+  });
   const servedAt = createPathLookup(routes);
 
   app.addHook('onRequest', (request, _reply, done) => {

@@ -96,7 +96,7 @@ export const pendingApproval = (
 /** Who decides, for the audit log (Orchestration 2.12). */
 export interface Decider {
   name: string;
-  kind: 'token' | 'chat';
+  kind: 'token' | 'mcp' | 'chat' | 'system';
   role: string | null;
   requestId: string | null;
 }

@@ -61,8 +61,7 @@ export const createDecisions = ({
     if (!found) throw unknownId('approval');
     return approvalView(found, approversOf(rules, found));
   },
-  decide: async (id, verdict, { name, role, requestId }) =>
-    answer(rules, await decide(id, { verdict, by: { name, kind: 'token', role, requestId } })),
+  decide: async (id, verdict, by) => answer(rules, await decide(id, { verdict, by })),
 });
 
 /** All names of those who may decide; null for everybody. */

@@ -3,7 +3,7 @@ import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 
-export const ACTOR_KINDS = ['token', 'chat', 'system'] as const;
+export const ACTOR_KINDS = ['token', 'chat', 'mcp', 'system'] as const;
 
 /** One row of the audit log (Orchestration 2.12). Never holds a token or a request body. */
 export interface AuditEntry {
@@ -38,8 +38,13 @@ export interface AuditFilter {
   until?: number;
 }
 
+/** A person who acts through an assistant is the same person, and is audited as `mcp:<token name>`. */
 export async function insertAudit(tx: Tx, entry: AuditEntry): Promise<void> {
-  await tx.db.insertInto('audit').values(snakeCase(entry)).execute();
+  const actor = entry.actorKind === 'mcp' ? `mcp:${entry.actor}` : entry.actor;
+  await tx.db
+    .insertInto('audit')
+    .values(snakeCase({ ...entry, actor }))
+    .execute();
 }
 
 type Query = SelectQueryBuilder<Tables, 'audit', object>;

@@ -1,6 +1,8 @@
 import type { Services } from '../../service/services.ts';
 import type { ApiDescription } from '../openapi.ts';
 import { ApiDocument } from '../../service/views/api-document.ts';
+import type { Inject } from '../mcp/call.ts';
+import { mcpRoutes } from '../mcp/route.ts';
 import { route, type Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
 import { attentionRoutes } from './attention.ts';
@@ -28,6 +30,8 @@ export interface RoutesDeps extends Omit<StreamDeps, 'runs'> {
   services: Services;
   version: string;
   metricsAuth: boolean;
+  /** Passes a request of a tool to the routes. */
+  inject: Inject;
 }
 
 export interface RouteTable {
@@ -37,7 +41,7 @@ export interface RouteTable {
 }
 
 /** The one table of JSON routes: what is served, what is asked for, what is described and what the role test walks. */
-export function routeTable({ services, version, metricsAuth, ...streaming }: RoutesDeps): RouteTable {
+export function routeTable({ services, version, metricsAuth, inject, ...streaming }: RoutesDeps): RouteTable {
   let made: Promise<ApiDescription> | null = null;
   const describe = (): Promise<ApiDescription> => (made ??= describeRoutes(routes, version));
   const routes: Route[] = [
@@ -73,6 +77,7 @@ export function routeTable({ services, version, metricsAuth, ...streaming }: Rou
       handler: describe,
     }),
   ];
+  routes.push(...mcpRoutes(routes, { version, inject }));
   return { routes, describe };
 }
 

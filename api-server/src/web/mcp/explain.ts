@@ -1,0 +1,34 @@
+import type { RunDetail } from '../../service/views/run.ts';
+import type { StepDetail } from '../../service/views/step.ts';
+
+/** Why a run ended as it did: only sentences that its evidence holds. */
+export function explainRun(answer: unknown): string {
+  const run = answer as RunDetail;
+  const lines = [
+    `Run ${run.id} of ${run.pipeline_name} (${run.stage}): ${run.status}.`,
+    run.summary === null ? null : `Alert: ${run.summary}`,
+    run.error &&
+      `It ended because of ${run.error.step === null ? 'the service' : `step ${run.error.step}`}: ${run.error.message}`,
+    run.waiting_on === null ? null : `It waits for ${run.waiting_on}.`,
+    ...run.steps.flatMap(explainStep),
+    attentionOf(run),
+  ];
+  return lines.filter((line) => line !== null).join('\n');
+}
+
+function explainStep(step: StepDetail): (string | null)[] {
+  const report = step.trust_report;
+  return [
+    `Step ${step.step_name}${step.agent === null ? '' : ` by ${step.agent}`}: ${step.status}.`,
+    report && `  ${report.sentence}`,
+    step.summary === null ? null : `  Conclusion: ${step.summary}`,
+    ...(report?.warnings ?? []).map(({ message }) => `  Warning: ${message}`),
+    step.error && `  Error ${step.error.type}: ${step.error.message}`,
+  ];
+}
+
+function attentionOf({ attention, assignee, resolution }: RunDetail): string | null {
+  if (attention === null) return null;
+  const who = assignee === null ? '' : `, assigned to ${assignee}`;
+  return `Attention: ${attention}${who}${resolution === null ? '' : `, ${resolution}`}.`;
+}

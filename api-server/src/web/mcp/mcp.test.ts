@@ -1,0 +1,115 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
+import { runIdOf } from '../fixtures/store.ts';
+
+let server: TestServer;
+let address: string;
+const RUN = runIdOf(1);
+
+beforeEach(async () => {
+  server = await startTestServer();
+  await server.store.addRun(1, { status: 'escalated', error_step: 'look', error_message: 'trust 0.61 is below 0.75' });
+  await server.store.addStep(RUN, 'look');
+  address = await server.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterEach(() => server.close());
+
+async function connect(role: Parameters<typeof as>[0]): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', address), { requestInit: { headers: as(role) } });
+  await client.connect(transport);
+  return client;
+}
+
+const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+async function call(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const answer = await client.callTool({ name, arguments: args });
+  const [content] = answer.content as { type: string; text: string }[];
+  return { isError: answer.isError === true, text: content?.text ?? '' };
+}
+
+test('a token is offered the tools of its role', async () => {
+  const READ = ['list_runs', 'get_run', 'explain_run', 'list_pipelines', 'list_approvals', 'pipeline_stats'];
+  expect((await namesOf(await connect('viewer'))).toSorted()).toEqual(READ.toSorted());
+  const all = [...READ, 'start_pipeline', 'decide_approval', 'mark_run'];
+  expect((await namesOf(await connect('operator'))).toSorted()).toEqual(all.toSorted());
+  await expect(connect('webhook')).rejects.toThrow('requires a token with the role viewer');
+});
+
+test('arguments have the names and limits of the route', async () => {
+  const client = await connect('operator');
+  const { tools } = await client.listTools();
+  const schemaOf = (name: string) => tools.find((tool) => tool.name === name)?.inputSchema;
+  expect(schemaOf('list_runs')?.properties).toMatchObject({
+    limit: { type: 'integer' },
+    status: {},
+    q: { maxLength: 256 },
+  });
+  expect(schemaOf('mark_run')).toMatchObject({
+    required: ['id', 'outcome'],
+    properties: { id: { type: 'string' }, outcome: { enum: ['correct', 'partial', 'incorrect'] } },
+    additionalProperties: false,
+  });
+  expect(JSON.parse((await call(client, 'list_runs', { limit: 1, status: ['escalated'] })).text)).toMatchObject({
+    limit: 1,
+    runs: [{ id: RUN }],
+  });
+  const refused = await call(client, 'list_runs', { limit: 201 });
+  expect(refused.isError).toBe(true);
+  expect(JSON.parse(refused.text)).toMatchObject({
+    detail: { type: 'validation', errors: [{ loc: ['query', 'limit'] }] },
+  });
+  expect((await call(client, 'list_runs', { colour: 'red' })).text).toContain('colour');
+});
+
+test('an assistant asks why a run escalated', async () => {
+  const { text } = await call(await connect('viewer'), 'explain_run', { id: RUN });
+  expect(text).toContain(`Run ${RUN} of checkout (production): escalated.`);
+  expect(text).toContain('It ended because of step look: trust 0.61 is below 0.75');
+  expect(text).toContain('Conclusion: Database pool is exhausted');
+  expect(text).toContain('Attention: open.');
+});
+
+test('what an assistant changes is audited as the token behind it', async () => {
+  const client = await connect('operator');
+  expect((await call(client, 'mark_run', { id: RUN, outcome: 'correct', notes: 'as I would' })).isError).toBe(false);
+  const audit = await server.app.inject({ url: '/audit', headers: as('admin') });
+  expect(audit.json().rows).toMatchObject([
+    { actor: 'mcp:the-operator', actor_kind: 'mcp', role: 'operator', action: 'mark', target: RUN },
+  ]);
+  const run = await server.app.inject({ url: `/runs/${RUN}`, headers: as('viewer') });
+  expect(run.json().feedback).toMatchObject({ outcome: 'correct', submitted_by: 'the-operator' });
+});
+
+test('a viewer cannot call what it is not offered, and no id leaves its place in the path', async () => {
+  const viewer = await connect('viewer');
+  const denied = await call(viewer, 'mark_run', { id: RUN, outcome: 'correct' });
+  expect(denied).toMatchObject({ isError: true });
+  expect(denied.text).toContain('there is no tool "mark_run" for this token');
+  for (const id of ['../audit', `${RUN}/steps`, '', { a: 1 }])
+    expect((await call(viewer, 'get_run', { id })).text).toContain('not_found');
+});
+
+test('a client without a token, or with a GET, is refused like on every route', async () => {
+  const post = (headers: Record<string, string>) =>
+    server.app.inject({
+      method: 'POST',
+      url: '/mcp',
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      headers,
+    });
+  expect((await post({})).statusCode).toBe(401);
+  expect((await post(as('reload'))).statusCode).toBe(403);
+  expect((await server.app.inject({ url: '/mcp', headers: as('viewer') })).statusCode).toBe(405);
+  const accept = 'application/json, text/event-stream';
+  const bad = await server.app.inject({
+    method: 'POST',
+    url: '/mcp',
+    payload: { no: 'rpc' },
+    headers: { ...as('viewer'), accept },
+  });
+  expect([bad.statusCode, bad.json().error.code]).toEqual([400, -32700]);
+});
