@@ -10,7 +10,7 @@ import { type AttackedDatabase, attackedDatabase } from './attacked-database.ts'
 
 /** What a misconfigured router may send in a minute. */
 const DELIVERIES = 20_000;
-/** More than a minute stores: every stored body may be one of these. */
+/** More than a minute stores. */
 const LARGE = 1_000;
 const BYTES_A_MINUTE = 40_000_000;
 const AT_ONCE = 32;
@@ -69,7 +69,7 @@ describe.each(KINDS)('on %s', (kind) => {
     const minutes = Math.floor(Date.now() / 60_000) - Math.floor(startedAt / 60_000) + 1;
     const grown = (await database.bytes()) - before;
     // The large ones are stored: without that the bound would hold for nothing.
-    expect(grown).toBeGreaterThan(10_000_000);
+    expect(grown).toBeGreaterThan(5_000_000);
     expect(grown).toBeLessThan(BYTES_A_MINUTE * minutes);
     const { body } = await call<string>(`${service.url}/metrics`);
     const dropped = /service_deliveries_dropped_total\{source="alert_router",outcome="no_pipeline"\} (\d+)/.exec(

@@ -30,13 +30,15 @@ export interface DeliveryLog<Tx> {
 
 /** Deliveries without a run that one source may have stored in a minute. */
 export const MAX_A_MINUTE = 600;
+/** Characters of their bodies, labels and alerts. */
+export const MAX_CHARS_A_MINUTE = 8 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 /** How long they wait for a delivery that starts a run, so that they cost no fsync of their own. */
 const WAIT_MS = 2_000;
 const MAX_WAITING = 128;
 
 export function createDeliveryLog<Tx>(deps: DeliveryLogDeps<Tx>): DeliveryLog<Tx> {
-  const mayKeep = boundBySource(deps);
+  const roomOf = roomBySource(deps);
   let waiting: DeliveryRecord[] = [];
   let cancelTimer: (() => void) | null = null;
 
@@ -74,8 +76,9 @@ export function createDeliveryLog<Tx>(deps: DeliveryLogDeps<Tx>): DeliveryLog<Tx
       };
     },
     keepLater: ({ source, outcome }, make) => {
-      const record = mayKeep(source) ? make() : null;
-      if (record === null) return deps.countDropped(source, outcome);
+      const room = roomOf(source);
+      const record = room.deliveries > 0 ? make() : null;
+      if (record === null || !takes(room, record)) return deps.countDropped(source, outcome);
       waiting.push(record);
       if (waiting.length >= MAX_WAITING) void flush();
       else schedule();
@@ -84,14 +87,31 @@ export function createDeliveryLog<Tx>(deps: DeliveryLogDeps<Tx>): DeliveryLog<Tx
   };
 }
 
-function boundBySource({ sources, now }: Pick<DeliveryLogDeps<never>, 'sources' | 'now'>) {
-  const kept = new Map<string, { minute: number; count: number }>();
-  return (asked: string | null): boolean => {
+/** What one source may still have stored in this minute. */
+interface Room {
+  minute: number;
+  deliveries: number;
+  chars: number;
+}
+
+function roomBySource({ sources, now }: Pick<DeliveryLogDeps<never>, 'sources' | 'now'>) {
+  const rooms = new Map<string, Room>();
+  return (asked: string | null): Room => {
     const source = asked !== null && sources.includes(asked) ? asked : '';
     const minute = Math.floor(now() / MINUTE_MS);
-    const known = kept.get(source);
-    const count = (known?.minute === minute ? known.count : 0) + 1;
-    kept.set(source, { minute, count });
-    return count <= MAX_A_MINUTE;
+    const known = rooms.get(source);
+    if (known?.minute === minute) return known;
+    const fresh = { minute, deliveries: MAX_A_MINUTE, chars: MAX_CHARS_A_MINUTE };
+    rooms.set(source, fresh);
+    return fresh;
   };
+}
+
+/** False where the record is larger than what is left; a smaller one may still be kept. */
+function takes(room: Room, { raw, labels, alerts, closest }: DeliveryRecord): boolean {
+  const size = (raw?.length ?? 0) + JSON.stringify([labels, alerts, closest]).length;
+  if (size > room.chars) return false;
+  room.deliveries -= 1;
+  room.chars -= size;
+  return true;
 }
