@@ -142,6 +142,37 @@ test('a rerun without the results before it is refused with a reason', async () 
   expect(plan({ ...original, run: { ...original.run, status: 'running' } }, null)).toEqual({ kind: 'running' });
 });
 
+const HUMAN = '  - {name: approve, executor: human, timeout_seconds: 1, prompt_template: "Restart?"}\n';
+const ACT = '  - {name: act, executor: gateway, agent: one, prompt_template: x}\n';
+const NOT_APPROVED = {
+  kind: 'invalid',
+  message: expect.stringMatching(/^step "(approve|both|sub)" .*not approved.*rerun from it/),
+};
+
+test.each([
+  ['a person', HUMAN],
+  ['a person of a group', `  - {name: both, parallel: {steps: [${HUMAN.slice(4).trim()}]}}\n`],
+  ['a person of a sub-run', '  - {name: sub, executor: pipeline, pipeline: below}\n'],
+])('no rerun goes on behind an approval that %s did not give, nor does the rerun of a rerun', async (_, asks) => {
+  world = await createWorld({
+    pipelines: [
+      `name: p\nstage: production\nsteps:\n${asks}${ACT}`,
+      `name: below\nstage: production\nsteps:\n${HUMAN}`,
+    ],
+    agents: { one: () => sure(0.9) },
+  });
+  const original = await world.run('p');
+  expect(original.run.status).toBe('failed');
+  expect(plan(original, 'act')).toEqual(NOT_APPROVED);
+  const taken = original.steps.map((step) => ({
+    ...step,
+    status: 'skipped' as const,
+    rawResponse: { ...step.rawResponse, loaded: { stepId: step.id, status: step.status } },
+  }));
+  expect(plan({ ...original, steps: taken }, 'act')).toEqual(NOT_APPROVED);
+  expect(plan(original, original.steps[0]?.stepName ?? '')).toMatchObject({ kind: 'ready' });
+});
+
 test('a rerun from what is no step says what it is, and where the run can be rerun from', async () => {
   const group = `  - {name: both, parallel: {steps: [{name: left, executor: gateway, agent: one, prompt_template: x}]}}\n`;
   world = await createWorld({ pipelines: [`${TEXT}${group}`], agents: { one: () => sure(0.9), two: () => sure(0.2) } });

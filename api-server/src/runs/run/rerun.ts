@@ -1,5 +1,6 @@
-import { isFanOut, isParallel, type Step } from '@signalbox/crds';
+import { isFanOut, isParallel, type ItemStep, type Step } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
+import { policyOf } from '../evidence/warnings.ts';
 import type { StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
@@ -28,7 +29,7 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const pipeline = snapshot.byName.get(original.pipelineName);
   if (!pipeline) return { kind: 'invalid', message: `pipeline "${original.pipelineName}" is not loaded any more` };
   if (pipeline.config.suspend) return { kind: 'suspended' };
-  const prior = fromStep === null ? [] : priorSteps(pipeline.config.steps, original.steps, fromStep);
+  const prior = fromStep === null ? [] : priorSteps(snapshot, pipeline.config.steps, original.steps, fromStep);
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
   const request = { pipeline, context, team: teamOf(pipeline, null), rerunOf: original.id, prior };
@@ -37,6 +38,7 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
 
 /** The executions before the entry, or why they cannot be had. */
 function priorSteps(
+  snapshot: Snapshot,
   entries: readonly Step[],
   executed: readonly StepExecution[],
   fromStep: string,
@@ -56,9 +58,30 @@ function priorSteps(
   for (const entry of entries.slice(0, at)) {
     const own = resultOf(entry);
     if (!own) return `the original run has no result of step "${entry.name}"`;
+    if (!isPassed(entry, own) && asksPeople(snapshot, entry))
+      return `step "${entry.name}" asks people and was not approved; rerun from it or from a step before it`;
     found.push(own, ...branchesOf(entry, executed));
   }
   return found;
+}
+
+/** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
+function isPassed(entry: Step, { status, rawResponse }: StepExecution): boolean {
+  const ended = rawResponse?.loaded?.status ?? status;
+  return ended === 'completed' || ended === 'skipped' || (ended === 'failed' && policyOf(entry) === 'continue');
+}
+
+/** Whether people decide in an entry, or in a pipeline below it. */
+function asksPeople(snapshot: Snapshot, entry: Step): boolean {
+  return stepsIn(entry).some((step) => {
+    if (step.executor !== 'pipeline') return step.executor === 'human';
+    return snapshot.byName.get(step.pipeline)?.config.steps.some((below) => asksPeople(snapshot, below)) ?? false;
+  });
+}
+
+function stepsIn(entry: Step): readonly ItemStep[] {
+  if (isParallel(entry)) return entry.parallel.steps;
+  return isFanOut(entry) ? [entry.fan_out.step] : [entry];
 }
 
 function whyNot(entries: readonly Step[], executed: boolean, fromStep: string): string {
