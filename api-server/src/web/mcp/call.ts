@@ -72,7 +72,10 @@ export async function callTool(
   { route, render }: Tool,
   { args, authorization }: { args: JsonObject; authorization: string | undefined },
 ): Promise<{ content: { type: 'text'; text: string }[]; isError?: true }> {
-  const inPath = new Set([...route.url.matchAll(/:(\w+)/g)].map(([, name]) => name));
+  const inPath = new Set([...route.url.matchAll(/:(\w+)/g)].map(([, name = '']) => name));
+  const dots = [...inPath].map((name) => textOf(args[name])).find((text) => text === '.' || text === '..');
+  // Every spelling of these steps out of its place in a path.
+  if (dots !== undefined) return { content: [{ type: 'text', text: `"${dots}" is no name` }], isError: true };
   const url = route.url.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(args[name])));
   const rest = Object.entries(args).filter(([name]) => !inPath.has(name));
   const query = route.method === 'GET' ? new URLSearchParams(rest.flatMap(inQuery)).toString() : '';

@@ -91,6 +91,23 @@ test('a viewer cannot call what it is not offered, and no id leaves its place in
   expect(denied.text).toContain('there is no tool "mark_run" for this token');
   for (const id of ['../audit', `${RUN}/steps`, '', { a: 1 }])
     expect((await call(viewer, 'get_run', { id })).text).toContain('not_found');
+  for (const name of ['.', '..'])
+    expect(await call(viewer, 'pipeline_stats', { name })).toEqual({ isError: true, text: `"${name}" is no name` });
+});
+
+test('a batch is refused: a message in it may call another off, whose answer then never comes', async () => {
+  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_runs' } };
+  const calledOff = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+  const answer = await fetch(new URL('/mcp', address), {
+    method: 'POST',
+    headers: { ...as('viewer'), accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify([asked, calledOff]),
+    signal: AbortSignal.timeout(3_000),
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    detail: { type: 'validation', message: expect.stringContaining('batch') },
+  });
 });
 
 test('a client without a token, or with a GET, is refused like on every route', async () => {

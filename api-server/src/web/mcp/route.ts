@@ -18,6 +18,9 @@ const McpRefusal = component('McpRefusal', z.union([RpcMessage, ErrorAnswer]), {
   error: { code: -32_700, message: 'Parse error: Invalid JSON-RPC message' },
 });
 
+/** In a batch one message may call another off, and the library then waits for an answer that never comes. */
+const OneMessage = Anything.refine((body) => !Array.isArray(body), 'must be one message, not a batch');
+
 /** The Model Context Protocol over Streamable HTTP; its tools are some of the other routes. */
 export const mcpRoutes = (
   routes: readonly Route[],
@@ -38,7 +41,7 @@ export const mcpRoutes = (
       tag: 'service',
       summary:
         'Model Context Protocol (Streamable HTTP, without sessions): tools for assistants, each with the role of its route',
-      body: Anything,
+      body: OneMessage,
       described: { body: RpcMessage },
       answers: { 200: RpcMessage, 400: McpRefusal, 406: McpRefusal },
       handler: async ({ request, reply }) => {
