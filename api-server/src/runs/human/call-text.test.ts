@@ -5,6 +5,7 @@ test.each([
   ['a change of direction', '\u202Eexe.fdp', '"\\u202eexe.fdp"'],
   ['a space of no width', 'prod\u200B', '"prod\\u200b"'],
   ['letters that no font shows', 'a\u{E0041}', '"a\\udb40\\udc41"'],
+  ['a control that no font shows', 'prod\u0085\u007F', '"prod\\u0085\\u007f"'],
   ['other scripts', 'größe 数据 👍', '"größe 数据 👍"'],
 ])('%s in the input of a tool is readable', (_, input, shown) => {
   expect(readableJson(input)).toBe(shown);

@@ -1,7 +1,7 @@
 import type { ToolCall } from './approval.ts';
 
 /** Characters that no reader sees, or that change the order in which others are read. */
-const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|\u2800/gu;
+const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[\u007F-\u009F\u2800]/gu;
 
 const escaped = (character: string): string =>
   [...Array(character.length).keys()]
