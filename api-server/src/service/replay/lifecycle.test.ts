@@ -116,6 +116,7 @@ test('after a restart a batch goes on: no sample is asked twice, and one in flig
   expect(events).toContain('run_resumed');
 });
 
+const READINESS = '/pipelines/checkout/promotion-readiness';
 const SHOWN = [
   '/stats/pipelines?time_range=all',
   '/pipelines/checkout/stats?time_range=all',
@@ -123,28 +124,39 @@ const SHOWN = [
   '/steps/look/models?time_range=all',
   '/steps/look/calibration',
   '/steps/look/versions',
-  '/pipelines/checkout/promotion-readiness',
+  READINESS,
   '/runs?stage=production',
+  '/runs?stage=production&status=completed',
+  '/teams',
   '/runs?attention=open',
   '/marking',
 ];
+const INSIGHTS = { timeRange: 'all', stage: 'production' } as const;
 const without = (text: string) =>
   text
     .split('\n')
     .filter((line) => !/^(service_replay_|process_|nodejs_)/.test(line))
     .join('\n')
-    .replace(/"(gathered_at|evidence_gathered_at)":"[^"]*"/g, '');
+    .replace(/"(gathered_at|evidence_gathered_at)":"[^"]*"|"to":\d+/g, '');
+const JUDGED = LOOK.replace('steps:', 'readiness: {operational: {min_runs: 20}, accuracy: {min_marked: 20}}\nsteps:');
 
 test('nothing of 1,000 replayed samples is in the figures, metrics, calibration, readiness, versions or budgets of production', async () => {
-  await start({ pricing: [{ provider: 'p', model: 'm', inputPerMtok: 1, outputPerMtok: 1 }] });
+  await start({ pipelines: [JUDGED], pricing: [{ provider: 'p', model: 'm', inputPerMtok: 1, outputPerMtok: 1 }] });
   for (let batch = 0; batch < 10; batch++)
     await Promise.all(Array.from({ length: 10 }, (_, at) => site.record({}, at === 0 ? 'incorrect' : 'correct')));
   const shown = async () => {
     await site.world.uses.flush();
     const texts = await Promise.all(SHOWN.map(async (url) => without((await site.send('GET', url)).text)));
-    return [...texts, without((await site.send('GET', '/metrics')).text)];
+    const insights = site.services.statistics.insights(INSIGHTS, AbortSignal.timeout(60_000));
+    return [...texts, without((await site.send('GET', '/metrics')).text), without(JSON.stringify(await insights))];
   };
   const before = await shown();
+  const [ofTeam, ofCalibration, ofReadiness] = ['/teams', '/steps/look/calibration', READINESS].map(
+    (url) => before[SHOWN.indexOf(url)],
+  );
+  expect(ofTeam).toContain('"runs":100');
+  expect(ofCalibration).toContain('"total_n":100');
+  expect(ofReadiness).toContain('"verdict":"ready"');
   const candidate = { model: 'm2', prompt_template: 'a new prompt {{summary}}' };
   for (let batch = 0; batch < 9; batch++) await site.replay({ candidate, k: 100 });
   const report = await site.replay({ candidate, k: 100 });
