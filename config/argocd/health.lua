@@ -1,5 +1,5 @@
 -- What Argo CD shows as the health of a Pipeline, a LibraryStep or an Agent, from the conditions that the controller writes.
--- PromotionReady and RegressionFree are advice and have no part in it.
+-- PromotionReady and RegressionFree are advice and change no health; a golden set that regressed is named in the message.
 local WAITING = { OutOfDate = true, Starting = true, Unreachable = true, NoRunnerKey = true }
 
 local function health(status, message)
@@ -19,11 +19,13 @@ end
 if accepted.status == "False" then
   return health("Degraded", accepted.reason .. ": " .. accepted.message)
 end
+local regression = conditions.RegressionFree
+local advice = regression and regression.status == "False" and "; " .. regression.message or ""
 if ready.status == "True" then
   if obj.spec.suspend == true then
     return health("Suspended", "suspended: no alert and no schedule starts it")
   end
-  return health("Healthy", ready.message)
+  return health("Healthy", ready.message .. advice)
 end
 -- A controller that was given no address of the services cannot say more than that.
 if ready.reason == "NotObserved" then

@@ -39,7 +39,7 @@ function healthOf(object: unknown): { status: string; message: string } {
 
 interface Recorded {
   name: string;
-  object: { kind: string };
+  object: { kind: string; status: { conditions: object[] } };
 }
 /** Objects as a real API server answered them, cut to what a health check may look at. */
 const recorded = parse(readFileSync(join(import.meta.dirname, 'recorded-statuses.yaml'), 'utf8')) as Recorded[];
@@ -70,6 +70,18 @@ describe('the health of', () => {
     expect(said.status).toBe(health);
     expect(said.message).toContain(message);
   });
+});
+
+test.each([
+  ['False', '; golden set triage: 2 of 4 members regressed'],
+  ['True', ''],
+  ['Unknown', ''],
+])('RegressionFree=%s leaves an object healthy, with the message%s', (status, added) => {
+  const object = structuredClone(recorded.find(({ name }) => name.startsWith('accepted and served'))?.object);
+  const before = healthOf(object);
+  const message = 'golden set triage: 2 of 4 members regressed';
+  object?.status.conditions.push({ type: 'RegressionFree', status, message });
+  expect(healthOf(object)).toEqual({ status: 'Healthy', message: `${before.message}${added}` });
 });
 
 test('every state is among the records, every health that Argo CD knows for such objects, and every kind', () => {
