@@ -92,6 +92,8 @@ test('each step of the range is fed by the replayed one before it, steps with ef
     },
   ]);
   expect(report.runs[0].steps[0]).toMatchObject({ deterministic_passed: null, candidate: { step_name: 'look/0' } });
+  // A chain has no label of its own.
+  expect(Object.keys(report.runs[0]).toSorted()).toEqual(['reason', 'result', 'source_run_id', 'steps']);
 
   await site.mark(report.run_id, 'plan/0', 'incorrect');
   expect((await site.report(report.run_id)).steps[2]).toMatchObject({
@@ -207,26 +209,45 @@ test('the list tells how many recorded runs of a chain were attempted, not how m
 });
 
 test('a recorded run that is gone is unreplayable with its reason', async () => {
-  await start({ agents: { investigator: (call) => (call.model === 'm2' ? hang(call) : answer(call)) } });
-  for (const summary of ['1', '2', '3', '4']) await site.record({ summary }, 'correct', 'look');
-  const oldest = (await site.send('GET', '/runs?source=generic')).body.runs.at(-1).id as string;
-  const done = launch();
+  const { promise: held, resolve: letGo } = Promise.withResolvers<undefined>();
+  const slow: Script = async (call) => {
+    if (call.model === 'm2') await held;
+    return answer(call);
+  };
+  await start({ agents: { investigator: slow } });
+  const oldest = await site.record({}, 'correct', 'look');
+  for (const summary of ['2', '3', '4']) await site.record({ summary }, 'correct', 'look');
+  const ended = reported();
   await vi.waitFor(() => expect(site.world.calls.filter(({ model }) => model === 'm2')).toHaveLength(3), 60_000);
-  const { body } = await site.send('GET', '/runs?source=replay');
-  await site.world.database.write((tx) => tx.db.deleteFrom('runs').where('id', '=', oldest).execute());
-  await site.world.restart();
-  site.world.agents['investigator'] = answer;
-  await site.world.engine.resume();
-  const runId = body.runs[0].id as string;
-  await site.world.ended(runId);
-  const batch = await site.world.database.db
-    .selectFrom('replay_samples')
-    .select(['position', 'reason'])
-    .where('run_id', '=', runId)
-    .orderBy('position')
-    .execute();
-  expect(batch.map(({ reason }) => reason)).toEqual([null, null, null, 'the recorded run is gone']);
-  void done.catch(() => undefined);
+  await site.world.database.write((tx) => tx.db.deleteFrom('runs').where('id', '=', oldest.run.id).execute());
+  letGo(undefined);
+  const report = await ended;
+  expect(report).toMatchObject({ status: 'completed', unreplayable_count: 1 });
+  expect(report.runs.map(({ result, reason }: Record<string, string>) => [result, reason])).toEqual([
+    ['completed', null],
+    ['completed', null],
+    ['completed', null],
+    ['unreplayable', 'the recorded run is gone'],
+  ]);
+});
+
+const FAN_OUT = `
+name: checkout
+stage: production
+steps:
+  - {name: collect, executor: gateway, agent: investigator, prompt_template: collect}
+  - name: each
+    fan_out: {over: steps.collect.output.hosts, as: host, step: {executor: gateway, agent: investigator, prompt_template: look}}
+`;
+
+test('422: a fan-out in the range', async () => {
+  await start({ pipelines: [FAN_OUT], agents: { investigator: () => sure(0.9, { hosts: ['a'] }) } });
+  await site.record({}, 'correct', 'collect');
+  const { status, body } = await launch({ from_step: 'collect', to_step: 'each', candidate: {} });
+  expect([status, body.detail.errors]).toEqual([
+    422,
+    [{ loc: ['body', 'to_step'], msg: 'the range contains the group "each"' }],
+  ]);
 });
 
 test.each([
@@ -271,6 +292,10 @@ test('an unknown pipeline is 404, no labelled run is 422, an unsafe agent is 403
   await site.record({}, 'correct', 'look');
   const unsafe = await launch({ ...BODY, candidate: { plan: { agent: 'other' } } });
   expect([unsafe.status, unsafe.body.detail.message]).toEqual([403, 'not in replay.safe_agents: gateway:other']);
+  await site.world.database.write((tx) =>
+    tx.db.updateTable('step_executions').set({ agent: 'retired' }).where('step_name', '=', 'look').execute(),
+  );
+  expect((await launch()).body.detail.message).toBe('not in replay.safe_agents: gateway:retired');
 });
 
 test('while replay is off the launch of a range is 403, whatever its body says', async () => {

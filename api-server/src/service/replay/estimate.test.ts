@@ -49,6 +49,12 @@ test('without a price the total is null and not 0, and so are tier and reason', 
   expect(await estimate()).toMatchObject({ total: null, per_sample: null, tier: null, reason: null, basis_n: 1 });
 });
 
+test.each(['live_exact', 'live_cross_provider'])('a price of the catalog has the tier %s', async (source) => {
+  await start({ deps: { priceOf: () => ({ cost: 3, source }) } });
+  await site.record();
+  expect(await estimate()).toMatchObject({ total: 3, per_sample: 3, tier: source });
+});
+
 test('another model has its own price, also one that names its provider', async () => {
   await start({ pricing: PRICES });
   await site.record();

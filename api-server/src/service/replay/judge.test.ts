@@ -87,6 +87,20 @@ test("a person's mark overrides the verdict, and a verdict counts only while the
   });
 });
 
+test('a verdict is no label of calibration or readiness', async () => {
+  await start(says('incorrect'));
+  await site.record();
+  const urls = ['/steps/look/calibration', '/pipelines/checkout/promotion-readiness'];
+  const labels = async () => {
+    const texts = await Promise.all(urls.map(async (url) => (await site.send('GET', url)).text));
+    return texts.map((text) => text.replace(/"evidence_gathered_at":"[^"]*"/, ''));
+  };
+  const before = await labels();
+  expect(before[0]).toContain('"total_n":1');
+  expect(await site.replay()).toMatchObject({ judge_accuracy: 0, judge_graded_n: 1 });
+  expect(await labels()).toEqual(before);
+});
+
 test('an answer that does not fit is repaired once, and then is no verdict', async () => {
   await start(({ input }) => (input.includes('does not fit the schema') ? says('correct')() : { verdict: 'fine' }));
   await site.record();

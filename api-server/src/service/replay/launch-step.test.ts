@@ -241,6 +241,22 @@ test('the newest k labelled executions of the bucket in production', async () =>
   expect(await ids({ k: 2 })).toEqual(all.slice(0, 2));
 });
 
+test('the recorded label is the mark of the step, else a failed check, else the mark of the run', async () => {
+  let bad = false;
+  await start({ agents: { investigator: () => ({ ...sure(0.9), bad }) } });
+  const markRun = async ({ run }: { run: { id: string } }) =>
+    expect((await site.send('POST', `/runs/${run.id}/feedback`, { body: { outcome: 'partial' } })).status).toBe(200);
+  await markRun(await site.record({}, null));
+  bad = true;
+  await markRun(await site.record({}, null));
+  await markRun(await site.record({}, 'correct'));
+  expect((await site.replay()).rows).toMatchObject([
+    { recorded_label: 1, recorded_label_source: 'human' },
+    { recorded_label: 0, recorded_label_source: 'deterministic' },
+    { recorded_label: 0.5, recorded_label_source: 'run' },
+  ]);
+});
+
 test('current is the bucket of the newest answer: a failed call has none', async () => {
   await start();
   const { step } = await site.record();

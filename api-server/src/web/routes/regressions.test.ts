@@ -111,8 +111,8 @@ async function pinned(...alerts: string[]): Promise<{ set: string; steps: string
 }
 
 /** A change of the prompt, loaded as a reload would. */
-function changePrompt(template: string): void {
-  const text = LOOK.replace(/prompt_template: .*/, `prompt_template: "${template}"`);
+function changePrompt(template: string, stage = 'production'): void {
+  const text = LOOK.replace(/prompt_template: .*/, `prompt_template: "${template}"`).replace('production', stage);
   const [pipeline] = resolveSet({
     pipelines: [{ file: 'p.yaml', text }],
     steps: [],
@@ -221,6 +221,16 @@ test('the template of the entry has its variables', async () => {
   await nightFalls();
   const { id } = await ended(set);
   expect(bodies()).toMatchObject([{ text: `triage: 1 of 1, 0.00, https://signalbox.example/ui/regressions/${id}` }]);
+});
+
+test('the alert of a pipeline that went back to testing arrives at its channel, and not in the log', async () => {
+  await start();
+  const { set } = await pinned('one');
+  changePrompt('{{summary}}', 'testing');
+  await nightFalls();
+  await ended(set);
+  expect(bodies()).toMatchObject([{ event: 'regression', regression: { n_regressed: 1 } }]);
+  expect(lines.map(({ msg }) => msg)).not.toContain('notification');
 });
 
 test('without notify the alert is a line of the log', async () => {
