@@ -3,9 +3,13 @@ import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSyn
 import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What Node and the C library read before any code runs. Every other variable may be a secret. */
-const KEPT =
+/** What Node and the C library read before any code runs. */
+const READ_AT_START =
   /^(PATH|HOME|USER|SHELL|LANG|TZ|TMPDIR|NODE_\w+|LC_\w+|LD_\w+|MALLOC_\w+|UV_\w+|SSL_CERT_(FILE|DIR)|DYLD_\w+)$/;
+/** Other programs share the prefixes. */
+const SECRET = /TOKEN|SECRET|PASSWORD|KEY/;
+/** Every variable that does not have to stay in sight may be a secret. */
+export const isKept = (name: string): boolean => READ_AT_START.test(name) && !SECRET.test(name);
 const MARK = 'SIGNALBOX_ENVIRONMENT_ON_STDIN';
 const CHUNK_BYTES = 65_536;
 
@@ -16,12 +20,12 @@ const CHUNK_BYTES = 65_536;
  */
 export function hideEnvironment(): string | null {
   if (process.env[MARK] !== undefined) return takeEnvironment();
-  const entries = Object.entries(process.env).filter(([name]) => !KEPT.test(name));
+  const entries = Object.entries(process.env).filter(([name]) => !isKept(name));
   if (entries.length === 0) return null;
   if (typeof process.execve !== 'function') return 'this platform has no execve';
   const problem = fillStdin(JSON.stringify(Object.fromEntries(entries)));
   if (problem !== null) return problem;
-  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
+  const kept = Object.entries(process.env).filter(([name]) => isKept(name));
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   return process.execve(process.execPath, args, { ...Object.fromEntries(kept), [MARK]: '1' });
 }
