@@ -1,7 +1,13 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Database } from '../../store/db/database.ts';
-import { findDelivery, type KeptDelivery, listDeliveries } from '../../store/tables/deliveries.ts';
+import {
+  countDeliveries,
+  findDelivery,
+  type KeptDelivery,
+  listDeliveries,
+  MOST_COUNTED,
+} from '../../store/tables/deliveries.ts';
 import { runDetail } from '../../store/tables/run-detail.ts';
 import { DELIVERY_OUTCOMES } from '../../triggers/delivery-record.ts';
 import type { Actor } from '../actor.ts';
@@ -34,9 +40,13 @@ export const KeptId = z.string().transform((text) => {
 });
 const unknownDelivery = () => new AppError('not_found', 'there is no delivery with this id');
 
+const REFUSED = ['no_pipeline', 'at_capacity', 'invalid'] as const;
+
 /** Deliveries to the webhook with what became of them, for `retention.deliveries_days`. */
 export interface KeptDeliveries {
   list(query: KeptQuery, signal: AbortSignal): Promise<DeliveryPage>;
+  /** How many were refused since then, by outcome; those with none are left out. */
+  refused(since: number): Promise<{ outcome: (typeof REFUSED)[number]; count: number; isMore: boolean }[]>;
   /** Throws `not_found`. */
   get(id: number): Promise<DeliveryDetail>;
   /** Handles the body once more as of now. Throws `not_found`, and `conflict` where the whole body is not there. */
@@ -60,6 +70,13 @@ export function createKeptDeliveries({ database, flushDeliveries, take, record }
   };
   const bodyOf = ({ raw, runId }: KeptDelivery) => (raw === null ? rawOfRun(database, runId) : Promise.resolve(raw));
   return {
+    refused: async (since) => {
+      const counted = REFUSED.map(async (outcome) => {
+        const found = await countDeliveries(database.db, outcome, since);
+        return { outcome, count: found, isMore: found === MOST_COUNTED };
+      });
+      return (await Promise.all(counted)).filter(({ count: found }) => found > 0);
+    },
     list: async ({ limit, cursor, outcome, ...filter }, signal) => {
       await flushDeliveries();
       const asked = { ...filter, ...(outcome && { outcome: [outcome] }), before: cursor };

@@ -105,6 +105,28 @@ export async function listDeliveries(
   return rows.map((row) => toKept({ ...row, raw: null, alerts: null, closest: null }));
 }
 
+/** Rows of each outcome that are counted. */
+export const MOST_COUNTED = 1_000;
+
+/** Deliveries with this outcome since then, counted among the newest `MOST_COUNTED`. */
+export async function countDeliveries(db: Kysely<Tables>, outcome: string, since: number): Promise<number> {
+  const newest = db
+    .selectFrom('deliveries')
+    .select('received_at')
+    .where('outcome', '=', outcome)
+    // Lets the partial index be used.
+    .where('outcome', 'not in', [sql.lit('accepted'), sql.lit('queued')])
+    .orderBy('id', 'desc')
+    .limit(MOST_COUNTED)
+    .as('newest');
+  const { n } = await db
+    .selectFrom(newest)
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .where('received_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
 /** Null for an unknown one. */
 export async function findDelivery(db: Kysely<Tables>, id: number): Promise<KeptDelivery | null> {
   const row = await db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst();

@@ -293,3 +293,18 @@ test('deliveries are removed after their days', async () => {
   expect(await pruneDeliveries(database, 7, clock + 7 * 86_400_000 + 1)).toBe(1);
   expect((await get('/deliveries')).deliveries).toEqual([]);
 });
+
+test('refused deliveries are counted by outcome since a moment', async () => {
+  await send(groupOf(alert('a', { labels: { namespace: 'elsewhere' } })));
+  clock += 60_000;
+  await send(groupOf(alert('b', { labels: { namespace: 'elsewhere' } })));
+  await send('{}');
+  await send(groupOf(alert('c', { labels: { namespace: 'shop' } })));
+  await service.log.flush();
+  const refused = (since: number) => server.services.keptDeliveries.refused(since);
+  expect(await refused(NOW)).toEqual([
+    { outcome: 'no_pipeline', count: 2, isMore: false },
+    { outcome: 'invalid', count: 1, isMore: false },
+  ]);
+  expect(await refused(clock)).toMatchObject([{ outcome: 'no_pipeline', count: 1 }, { outcome: 'invalid' }]);
+});

@@ -16,12 +16,13 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const since = (days: number) => now - days * DAY_MS;
     const ask = (status: RunLine['status'][], days: number, limit = 8) =>
       runs.list({ status, since: since(days), limit, offset: 0 });
-    const [running, open, failed, completed, testing] = await Promise.all([
+    const [running, open, failed, completed, testing, refused] = await Promise.all([
       runs.list({ status: ['running'], limit: 50, offset: 0 }),
       runs.list({ attention: ['open'], limit: 8, offset: 0 }),
       ask(['failed', 'aborted'], 1),
       ask(['completed'], 1, 1),
       runs.list({ stage: 'testing', since: since(7), limit: 200, offset: 0 }),
+      deps.keptDeliveries.refused(since(1)),
     ]);
     const { pipelines } = definitions.snapshot();
     const first = firstRunFor(request, pipelines);
@@ -31,6 +32,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
       failed,
       completed,
       testing,
+      refused,
       pipelines,
       verdictOf: definitions.verdictOf,
       first,

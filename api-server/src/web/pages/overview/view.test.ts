@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { count } from '../format.ts';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { NOW, runLine } from '../fixtures/runs.ts';
 import type { PageDeps } from '../page-deps.ts';
@@ -14,6 +15,7 @@ const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
     failed: page(),
     completed: page(),
     testing: page(),
+    refused: [],
     pipelines: [],
     verdictOf: () => null,
     first: firstRun('http://127.0.0.1:8000', null),
@@ -79,4 +81,18 @@ test('what may leave testing stands first, with what holds the others back', () 
     ['edited', 'Not assessed', 'no run in the last 7 days'],
   ]);
   expect(model.testing[0]?.href).toBe('/ui/pipelines/fine#readiness');
+});
+
+test('deliveries that should have started something are counted, with a link to them', () => {
+  const refused = [
+    { outcome: 'no_pipeline' as const, count: 1000, isMore: true },
+    { outcome: 'invalid' as const, count: 1, isMore: false },
+  ];
+  expect(view({ refused }).refused).toEqual([
+    {
+      text: `${count(1000)} or more deliveries of the last 24 hours matched no pipeline.`,
+      href: '/ui/deliveries?outcome=no_pipeline',
+    },
+    { text: '1 delivery of the last 24 hours could not be read.', href: '/ui/deliveries?outcome=invalid' },
+  ]);
 });

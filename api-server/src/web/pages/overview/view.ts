@@ -23,6 +23,8 @@ export interface OverviewInput {
   failed: RunsPage;
   completed: RunsPage;
   testing: RunsPage;
+  /** Deliveries of the last 24 hours that started nothing and should have. */
+  refused: Awaited<ReturnType<PageDeps['keptDeliveries']['refused']>>;
   pipelines: Snapshot['pipelines'];
   verdictOf: PageDeps['definitions']['verdictOf'];
   first: FirstRun;
@@ -57,6 +59,7 @@ export function overviewView(input: OverviewInput) {
       tile({ status: FAILED, label: 'Failed', figure: failedTotal, note: 'or aborted, last 24 hours' }),
       tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
+    refused: input.refused.map(refusedLine),
     panels: [
       panel({
         status: 'running',
@@ -85,6 +88,17 @@ export function overviewView(input: OverviewInput) {
     testingNone: input.pipelines.length === 0 ? 'No pipeline is loaded.' : 'Every pipeline is in production.',
   };
 }
+
+const WHY_REFUSED = {
+  no_pipeline: 'matched no pipeline',
+  at_capacity: 'came while every slot was taken',
+  invalid: 'could not be read',
+} as const;
+
+const refusedLine = ({ outcome, count: found, isMore }: OverviewInput['refused'][number]) => ({
+  text: `${count(found)}${isMore ? ' or more deliveries' : found === 1 ? ' delivery' : ' deliveries'} of the last 24 hours ${WHY_REFUSED[outcome]}.`,
+  href: paths.deliveries({ outcome }),
+});
 
 function lead(waiting: number, failed: number): string {
   if (waiting === 0 && failed === 0) return 'No run waits for a person and none failed today.';
