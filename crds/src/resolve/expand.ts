@@ -55,18 +55,20 @@ function withStep(holder: Body, loc: Loc, expand: ExpandEntry): Body {
 
 function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string>; findings: Finding[] }): Body {
   const { use, ...own } = entry;
+  // An object may hold a key that keeps it from becoming text.
+  const name = typeof use === 'string' ? use : '';
   const found = typeof use === 'string' ? to.find(use) : null;
   if (found === null || found === 'broken' || 'meant' in found) {
-    to.findings.push({ loc: [...loc, 'use'], msg: notFound(String(use), found), reason: 'missing_step' });
+    to.findings.push({ loc: [...loc, 'use'], msg: notFound(name, found), reason: 'missing_step' });
     return entry;
   }
-  to.uses.add(String(use));
+  to.uses.add(name);
   const inherited = Object.entries(found.body).filter(([key]) => !NOT_INHERITED.has(key));
   return { ...Object.fromEntries(inherited), ...own };
 }
 
 function notFound(use: string, found: 'broken' | { meant: string } | null): string {
-  if (found === null) return 'use: must name a library step';
+  if (found === null) return 'must name a library step';
   return found === 'broken' ? `library step "${use}" is invalid` : `library step "${use}" does not exist${found.meant}`;
 }
 

@@ -1,23 +1,53 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { didYouMean } from '../references/closest-name.ts';
 import { issueWords } from './issue-words.ts';
 import type { Finding, Loc } from '../problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /** Zod's issues as findings: one for each unknown key, the matching branch of a union, readable messages. */
-export function findingsOf(error: z.ZodError, input: unknown): Finding[] {
-  return flatten(error.issues, [], input);
+export function findingsOf(error: z.ZodError, input: unknown, schema: z.ZodType): Finding[] {
+  return flatten(error.issues, [], { input, schema });
 }
 
-function flatten(issues: readonly Issue[], base: Loc, input: unknown): Finding[] {
+/** What was parsed, and with what. */
+interface Parsed {
+  input: unknown;
+  schema: z.ZodType;
+}
+
+function flatten(issues: readonly Issue[], base: Loc, parsed: Parsed): Finding[] {
+  const { input } = parsed;
   return issues.flatMap((issue) => {
     const loc: Loc = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ loc: [...loc, key], msg: `unknown key "${key}"` }));
-    if (issue.code === 'invalid_union') return fromUnion(issue, loc, input);
-    if (issue.code === 'invalid_key' || issue.code === 'invalid_element') return flatten(issue.issues, loc, input);
+      return issue.keys.map((key) => ({ loc: [...loc, key], msg: unknownKey(key, parsed.schema) }));
+    if (issue.code === 'invalid_union') return fromUnion(issue, loc, parsed);
+    if (issue.code === 'invalid_key' || issue.code === 'invalid_element') return flatten(issue.issues, loc, parsed);
     return [{ loc, msg: describe(issue, valueAt(input, loc)) }];
   });
+}
+
+/** A key that exists elsewhere in the definition is not a mistake in writing. */
+function unknownKey(key: string, schema: z.ZodType): string {
+  const keys = keysOf(schema);
+  return `unknown key "${key}"${keys.has(key) ? '' : didYouMean(key, keys)}`;
+}
+
+const known = new WeakMap<z.ZodType, ReadonlySet<string>>();
+
+/** Every key that a schema names at any depth; found once, with the first mistake. */
+function keysOf(schema: z.ZodType): ReadonlySet<string> {
+  const found =
+    known.get(schema) ?? new Set(keysBelow(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })));
+  known.set(schema, found);
+  return found;
+}
+
+function keysBelow(node: unknown): string[] {
+  if (!isObject(node)) return Array.isArray(node) ? node.flatMap(keysBelow) : [];
+  const own = isObject(node['properties']) ? Object.keys(node['properties']) : [];
+  return [...own, ...Object.values(node).flatMap(keysBelow)];
 }
 
 function describe(issue: Issue, value: unknown): string {
@@ -27,7 +57,8 @@ function describe(issue: Issue, value: unknown): string {
 
 const EXECUTORS = 'gateway, external, human, webhook or pipeline';
 
-function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, input: unknown): Finding[] {
+function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, parsed: Parsed): Finding[] {
+  const { input } = parsed;
   const key = 'discriminator' in issue ? String(issue.discriminator) : null;
   if (key !== null) {
     const at = loc.at(-1) === key ? loc : [...loc, key];
@@ -45,7 +76,7 @@ function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, i
     ];
   }
   const branch = fittingBranch(issue.errors, valueAt(input, loc));
-  return branch ? flatten(branch, loc, input) : [{ loc, msg: describe(issue, valueAt(input, loc)) }];
+  return branch ? flatten(branch, loc, parsed) : [{ loc, msg: describe(issue, valueAt(input, loc)) }];
 }
 
 /** The branch of a union that the author meant: the shape whose key is there, else the only one that accepts the value's type. */

@@ -75,7 +75,8 @@ test('pipelines load by priority, then by file name in byte order', () => {
 });
 
 test.each<[string, string, RegExp]>([
-  ['an unknown key', 'stagge: testing', /stagge: unknown key/],
+  ['a misspelt key', 'stagge: testing', /stagge: unknown key "stagge"; did you mean "stage"\?$/],
+  ['a key like no other', 'weather: sunny', /weather: unknown key "weather"$/],
   ['a wrong stage', 'stage: prod', /stage: expected/],
   ['too many runs at once', 'concurrency: {limit: 0}', /concurrency.limit/],
   ['an empty budget', 'budget: {}', /max_tokens or max_cost/],
@@ -101,13 +102,19 @@ test.each<[string, string, RegExp]>([
   ['no shape', '{name: a, prompt_template: hi}', /needs exactly one of/],
   ['an unknown executor', '{name: a, executor: gatway}', /steps.0.executor: expected gateway/],
   ['two shapes', '{name: a, executor: gateway, agent: x, prompt_template: hi, parallel: {steps: []}}', /exactly one/],
+  ['what has no text as a name', '{name: a, use: {toString: 1, valueOf: 1}}', /steps.0.use: must name a library step/],
   ['use beside executor', '{name: a, use: first-line-triage, executor: human}', /exactly one/],
   ['a missing agent', '{name: a, executor: gateway, prompt_template: hi}', /steps.0.agent: is required/],
   ['a missing prompt', '{name: a, executor: external, agent: x}', /prompt_template: is required/],
   ['a webhook without a URL', '{name: a, executor: webhook}', /url: is required/],
   ['a human without a timeout', '{name: a, executor: human, prompt_template: ok}', /timeout_seconds: is required/],
   ['a sub-pipeline without a name', '{name: a, executor: pipeline}', /pipeline: is required/],
-  ['a key of another executor', '{name: a, executor: webhook, url: "http://x", agent: y}', /agent: unknown key/],
+  [
+    'a key of another executor',
+    '{name: a, executor: webhook, url: "http://x", agent: y}',
+    /agent: unknown key "agent"$/m,
+  ],
+  ['a misspelt key', agentStep('confidence_treshold: 0.5'), /unknown key .*; did you mean "confidence_threshold"\?/],
   ['a gate on a webhook', '{name: a, executor: webhook, url: "http://x", confidence_threshold: 0.5}', /unknown key/],
   ['a confidence above one', agentStep('confidence_threshold: 1.5'), /confidence_threshold/],
   ['a timeout of a month', agentStep('timeout_seconds: 2592000'), /timeout_seconds/],

@@ -123,7 +123,7 @@ const findNone: FindStep = () => ({ meant: '' });
 function checkSteps(definitions: readonly Definition[], to: Resolving): Turns<Checked<LibraryStep>[]> {
   const look = ({ body }: Definition) => {
     const parsed = LibraryStep.safeParse(body);
-    if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
+    if (!parsed.success) return { findings: findingsOf(parsed.error, body, LibraryStep), sound: null };
     const findings = checkTexts(executorPlaces(parsed.data, []), sightOfStep(parsed.data), to.options);
     return { findings, sound: { config: parsed.data, body, hash: contentHash(body), uses: [] } };
   };
@@ -133,7 +133,7 @@ function checkSteps(definitions: readonly Definition[], to: Resolving): Turns<Ch
 function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<Checked<Agent>[]> {
   const look = ({ body, source }: Definition) => {
     const parsed = Agent.safeParse(body);
-    if (!parsed.success) return { findings: findingsOf(parsed.error, body), sound: null };
+    if (!parsed.success) return { findings: findingsOf(parsed.error, body, Agent), sound: null };
     const findings = checkAgent(parsed.data, source.soul, to.operator);
     return { findings, sound: { config: parsed.data, body, hash: agentVersion(body, source.soul ?? ''), uses: [] } };
   };
@@ -153,7 +153,7 @@ function checkPipelines(definitions: readonly Definition[], find: FindStep, to: 
     const parsed = Pipeline.safeParse(body);
     const more = parsed.success
       ? [...pipelineFindings(parsed.data, definition.body, to.options), ...standingFindings(parsed.data, standing)]
-      : findingsOf(parsed.error, body);
+      : findingsOf(parsed.error, body, Pipeline);
     const rest = more.filter(({ loc }) => !findings.some((known) => isBelow(loc, known.loc)));
     const sound = parsed.success ? { config: parsed.data, body, hash: contentHash(body), uses } : null;
     return { findings: [...findings, ...rest], sound };
