@@ -98,7 +98,9 @@ test.each(dumps)('%s upgrades to the schema of a new database, and keeps every r
   const { [LEDGER]: _, ...columns } = columnsOf(file);
   expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
   await upgrade(file);
-  expect(contentOf(file, columns)).toEqual(before);
+  // Work that a migration left for later is done by the upgrade, which takes the note of it away.
+  const marks = before['marks']?.filter(({ name }) => !String(name).startsWith('backfill:'));
+  expect(contentOf(file, columns)).toEqual({ ...before, ...(marks && { marks }) });
   expect(read(file, (all) => all(`SELECT id FROM ${LEDGER}`))).toHaveLength(migrations.length);
   expect(ledger?.length).toBeLessThan(migrations.length);
   expect(schemaOf(file)).toEqual(await freshSchema(folder));
