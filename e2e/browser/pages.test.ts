@@ -206,7 +206,7 @@ test('a viewer may look but is offered no mark and no cancel', async () => {
   const id = await site.start('A run to look at');
   await page.goto(`/ui/runs/${id}`);
   await page.locator('.run-state').getByText('Running').waitFor();
-  expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+  expect(await page.locator('summary', { hasText: 'Cancel run' }).count()).toBe(0);
   await site.held.release();
   await page.locator('.run-state').getByText('Completed').waitFor();
   expect(await page.getByRole('button', { name: 'Correct' }).count()).toBe(0);
@@ -218,7 +218,9 @@ test('an operator cancels a run from its page', async () => {
   await page.goto(`/ui/runs/${id}`);
   await page.locator('.node.is-live', { hasText: 'report' }).waitFor();
   await site.held.reached();
-  await page.getByRole('button', { name: 'Cancel run' }).click();
+  await page.locator('summary', { hasText: 'Cancel run' }).click();
+  await page.getByText('Stops this run.').waitFor();
+  await page.getByRole('button', { name: 'Cancel this run' }).click();
   await page.locator('.run-state').getByText('Cancelled').waitFor();
   await site.held.release();
   expect(complaints).toEqual([]);
@@ -228,7 +230,9 @@ test('an operator runs a run again from a step, and the first results are taken 
   const { page, complaints } = await visit();
   const id = await site.finish('A run to repeat');
   await page.goto(`/ui/runs/${id}?step=report`);
-  await page.getByRole('button', { name: 'Rerun from here' }).click();
+  await page.locator('summary', { hasText: 'Rerun from here' }).click();
+  await page.getByText('It asks 1 agent again.').waitFor();
+  await page.getByRole('button', { name: 'Start the rerun' }).click();
   await page.getByText('1 result taken over and not run again: observe.').waitFor();
   const again = new URL(page.url()).pathname;
   expect(again).not.toBe(`/ui/runs/${id}`);

@@ -12,6 +12,7 @@ import { markView } from './step/mark.ts';
 import type { PlanNode } from './graph/plan.ts';
 import { promptParts } from './step/prompt.ts';
 import { pinOf } from './step/pin.ts';
+import { confirmRerun } from './confirm.ts';
 import { isEntry, subRunOf } from './step/relations.ts';
 import { missingTools, whyNoOutput, whyNoPrompt, whyNoTools } from './step/said.ts';
 import { type ToolCallView, toolCalls } from './step/tool-calls.ts';
@@ -135,7 +136,7 @@ function durationOf({ status, started_at, completed_at }: ShownStep, now: number
 
 /** The form for a rerun that keeps the results of earlier entries. */
 const rerunFrom = ({ run, step, operator }: PanelInput) =>
-  operator && !isActive(run.status) && isEntry(step) ? { action: paths.runRerun(run.id), from: step.step_name } : null;
+  operator && !isActive(run.status) && isEntry(step) ? confirmRerun(run, step) : null;
 
 /** The panel of the chosen step: facts, the open tab and the mark. */
 export function panelView(input: PanelInput) {

@@ -8,6 +8,7 @@ import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
 import { attentionView } from './attention/view.ts';
+import { confirmCancel, confirmRerun } from './confirm.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph/graph.ts';
 import { jsonTree } from './step/json-tree.ts';
@@ -109,11 +110,11 @@ function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | nul
 /** Actions of an operator: cancel an active run, mark and rerun one that has ended. */
 function actions({ run, viewer }: RunInput) {
   const operator = mayOperate(viewer);
-  if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? paths.runCancel(run.id) : null };
+  if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? confirmCancel(run) : null };
   const action = paths.runFeedback(run.id);
   return {
     mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }),
-    rerun: operator && run.replay_of === undefined ? paths.runRerun(run.id) : null,
+    rerun: operator && run.replay_of === undefined ? confirmRerun(run, null) : null,
     cancel: null,
   };
 }
