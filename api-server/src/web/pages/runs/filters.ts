@@ -20,6 +20,16 @@ export type Filters = ListFilters<(typeof FILTER_KEYS)[number]>;
 export const readFilters = ({ status, ...query }: Record<string, unknown>): Filters =>
   readList({ ...query, status: Array.isArray(status) ? status.join(',') : status }, FILTER_KEYS, VALID);
 
+const KNOWN: ReadonlySet<string> = new Set([...FILTER_KEYS, 'page']);
+
+/** Keys and values of a query that filter nothing: unknown keys, and values that make no sense. */
+export const ignoredIn = (query: Record<string, unknown>, filters: Filters): string[] =>
+  Object.entries(query).flatMap(([key, value]) => {
+    if (value === '' || key === 'page') return [];
+    if (!KNOWN.has(key)) return [`"${key.slice(0, 60)}" is no filter of this list`];
+    return filters[key as keyof Filters] === undefined ? [`"${String(value).slice(0, 60)}" is no value of ${key}`] : [];
+  });
+
 /** The filters as the store takes them. */
 export const toRunsQuery = ({
   page,

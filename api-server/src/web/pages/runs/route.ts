@@ -3,7 +3,7 @@ import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { registerBulk } from './bulk/route.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
-import { PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
+import { ignoredIn, PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
 import { runsView } from './view.ts';
 
 /** The command for a first run, with the address that this browser used. */
@@ -28,6 +28,7 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
     const model = runsView({
       page,
       filters,
+      ignored: ignoredIn(request.query as Record<string, unknown>, filters),
       pipelines: pipelines.map(({ name }) => name).toSorted(),
       first: firstRunFor(request, pipelines),
       operator: mayOperate(deps.auth.viewer(request)),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { pagesWith } from '../fixtures/pages-with.ts';
 import { NOW, runLine } from '../fixtures/runs.ts';
 import { readFilters, toRunsQuery } from './filters.ts';
 import { firstRun } from './first-run.ts';
@@ -10,6 +11,7 @@ const view = (fields: Partial<Parameters<typeof runsView>[0]> = {}) =>
   runsView({
     page: { runs: [runLine()], limit: 50, offset: 0, total: 1, next_cursor: null },
     filters: { page: 1 },
+    ignored: [],
     pipelines: ['checkout-errors'],
     first,
     operator: true,
@@ -121,4 +123,11 @@ test('the address filters by label, agent, model and warnings, and drops what is
 test('a run with warnings says how many', () => {
   expect(runRow({ ...runLine(), warning_count: 2 }, { now: 0, currency: 'USD' }).warnings).toBe('2 warnings');
   expect(runRow(runLine(), { now: 0, currency: 'USD' }).warnings).toBeNull();
+});
+
+test('an address that no filter understands is said on the page, not ignored', async () => {
+  const { get } = await pagesWith({ lines: [runLine()] });
+  const { body } = await get('/ui/runs?staus=failed&attention=closed&q=&stage=production&page=1');
+  expect(body).toContain('&quot;staus&quot; is no filter of this list; &quot;closed&quot; is no value of attention.');
+  expect((await get('/ui/runs?status=failed&page=2')).body).not.toContain('is no filter');
 });

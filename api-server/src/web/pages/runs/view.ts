@@ -59,6 +59,8 @@ const chipLabel = (key: (typeof CHIP_KEYS)[number], value: string): string => {
 export interface RunsInput {
   page: RunsPage;
   filters: Filters;
+  /** What the address says and no filter knows. */
+  ignored: string[];
   pipelines: string[];
   first: FirstRun;
   operator: boolean;
@@ -99,6 +101,10 @@ export function runsView(input: RunsInput) {
     selects: selects(filters, input.pipelines),
     extra: chips(filters),
     filtered: isFiltered(filters),
+    ignored:
+      input.ignored.length === 0
+        ? null
+        : `${input.ignored.slice(0, 5).join('; ')}. The list shows what the other filters leave.`,
     rows: page.runs.map((run) => runRow(run, input)),
     exports: exportLinks(['runs', 'steps'], filters),
     news: newsPath(input),
