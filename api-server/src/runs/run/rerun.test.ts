@@ -5,6 +5,7 @@ import { insertPrior } from '../../store/tables/step-writes.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
 import { CONTEXT, createWorld, hang, sure, type Ended, type World } from '../fixtures/engine.ts';
 import { newId } from '../state/ids.ts';
+import type { Stage } from '../state/model.ts';
 import { newRunRow } from '../state/new-run.ts';
 import { planRerun, type Rerun } from './rerun.ts';
 
@@ -30,7 +31,7 @@ const plan = (run: Ended, fromStep: string | null): Rerun =>
   );
 
 /** What intake does with the request of a rerun. */
-async function begin(planned: Rerun): Promise<string> {
+async function begin(planned: Rerun, stage: Stage = 'production'): Promise<string> {
   if (planned.kind !== 'ready') throw new Error(planned.kind);
   const { pipeline, context, rerunOf, prior = [] } = planned.request;
   const now = Date.now();
@@ -45,7 +46,7 @@ async function begin(planned: Rerun): Promise<string> {
       stored_at: now,
     });
     await insertRun(tx, row);
-    await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage: 'production', newId, now });
+    await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage, newId, now });
   });
   world.engine.begin(
     {
@@ -53,7 +54,7 @@ async function begin(planned: Rerun): Promise<string> {
       pipeline,
       context,
       team: null,
-      stage: 'production',
+      stage,
       triggeredAt: now,
       concurrencyGroup: null,
       owner: null,
@@ -225,6 +226,23 @@ test('a rerun that completes resolves its original and what that repeated, also 
     note: `The rerun ${id} completed.`,
   });
   expect(await stateOf(second)).toBe('resolved');
+});
+
+test('a rerun in stage testing, where nobody is notified, resolves nothing', async () => {
+  let confidence = 0.2;
+  const agents = { one: () => sure(confidence), two: () => sure(0.9), three: () => sure(0.9) };
+  world = await createWorld({ pipelines: [TEXT], agents });
+  const first = await world.run('p');
+  confidence = 0.9;
+  const planned = plan(first, null);
+  if (planned.kind !== 'ready') throw new Error(planned.kind);
+  const { pipeline } = planned.request;
+  const inTesting = { ...pipeline, config: { ...pipeline.config, stage: 'testing' as const } };
+  const again = await world.ended(
+    await begin({ ...planned, request: { ...planned.request, pipeline: inTesting } }, 'testing'),
+  );
+  expect(again.run).toMatchObject({ status: 'completed', stage: 'testing' });
+  expect(await stateOf(first)).toBe('open');
 });
 
 test.each([

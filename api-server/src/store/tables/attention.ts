@@ -14,10 +14,10 @@ const openRow = statement<EndedRunRecord>((db, slot) =>
 export async function noteEnd(tx: Tx, run: EndedRunRecord): Promise<void> {
   const { status, stage } = run;
   if (needsAttention({ status, stage, isSubRun: run.parent_run_id !== null })) await tx.run(openRow, run);
-  if (status === 'completed' && run.rerun_of !== null) await resolveOriginals(tx, run);
+  if (status === 'completed' && stage === 'production' && run.rerun_of !== null) await resolveOriginals(tx, run);
 }
 
-/** A completed rerun handles its original, and the one that this repeated. */
+/** A completed production rerun handles its original, and the one that this repeated. */
 async function resolveOriginals(tx: Tx, { id, rerun_of, completed_at }: EndedRunRecord): Promise<void> {
   await sql`
     UPDATE attention SET state = 'resolved', resolution = 'handled', resolved_at = ${completed_at}, resolved_by = 'signalbox',
