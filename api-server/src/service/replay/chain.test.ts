@@ -80,6 +80,15 @@ test('each step of the range is fed by the replayed one before it, steps with ef
       candidate_total_n: 1,
     },
   ]);
+  const spent = {
+    n: 1,
+    input_tokens: 10,
+    output_tokens: 5,
+    cost: null,
+    unpriced: 1,
+    duration_seconds: expect.any(Number),
+  };
+  expect(report.steps[2].used).toEqual({ recorded: spent, candidate: spent });
   expect(report.runs).toMatchObject([
     {
       source_run_id: run.id,

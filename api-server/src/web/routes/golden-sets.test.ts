@@ -34,23 +34,36 @@ test('a set begins empty, and a pinned step is a member with its label', async (
   await mark(RUN, 'partial', 'look');
   const pinned = await pin(created.json().id);
   expect(pinned.statusCode).toBe(201);
-  expect(await read(created.json().id)).toMatchObject({
+  const at = new Date(NOW).toISOString();
+  expect(await read(created.json().id)).toEqual({
+    id: created.json().id,
+    name: 'triage',
     description: 'misread',
+    step_name: 'look',
+    created_at: at,
+    created_by: 'the-operator',
+    archived_at: null,
     members: 1,
     labels: { correct: 0, partial: 1, incorrect: 0 },
     accuracy: 0.5,
     rows: [
       {
+        id: pinned.json().id,
         step_id: 'step-1',
         run_id: RUN,
+        step_name: 'look',
         outcome: 'partial',
         label: 0.5,
         label_source: 'human',
         note: 'why',
+        pinned_at: at,
         pinned_by: 'the-operator',
         prompt_hash: 'p1',
         agent_version: 'v1',
+        pipeline_name: 'checkout',
+        summary: 'Database pool is exhausted',
         available: true,
+        current_outcome: 'partial',
       },
     ],
   });

@@ -154,7 +154,7 @@ const bodies = () => receiver.received.map(({ body }) => body);
 
 test('a prompt that was changed for the worse is caught at night, and its alert arrives', async () => {
   await start();
-  const { set } = await pinned('the checkout is slow', 'the cart is slow');
+  const { set, steps, runs } = await pinned('the checkout is slow', 'the cart is slow');
   await nightFalls();
   const before = await ended(set);
   expect(before).toMatchObject({ status: 'completed', n_members: 2, n_regressed: 0, fresh_accuracy: 1, alert: null });
@@ -163,19 +163,43 @@ test('a prompt that was changed for the worse is caught at night, and its alert 
   changePrompt('what happened to {{labels.service}}? {{summary}}');
   await nightFalls(NIGHT + DAY_MS);
   const after = await ended(set);
-  expect(after).toMatchObject({
+  const row = (member: number) => ({
+    step_id: steps[member],
+    run_id: runs[member],
+    pinned_outcome: 'correct',
+    state: 'graded',
+    fresh_outcome: 'incorrect',
+    fresh_label_source: 'judge',
+    change: 'regressed',
+    current_outcome: 'correct',
+    reason: 'compared the causes',
+    candidate_step_name: expect.stringMatching(/^look\/[01]$/),
+    candidate_summary: 'the network is slow',
+  });
+  expect(after).toEqual({
+    id: expect.any(String),
+    set_id: set,
+    fire_at: new Date(NIGHT + DAY_MS).toISOString(),
     status: 'completed',
+    run_id: expect.any(String),
+    started_at: expect.any(String),
+    completed_at: expect.any(String),
     n_members: 2,
     n_graded: 2,
     n_regressed: 2,
+    n_improved: 0,
+    n_unreplayable: 0,
+    n_divergences: 0,
     baseline_accuracy: 1,
     fresh_accuracy: 0,
     alert: '2 of 2 members regressed. Accuracy fell by 100.0 percentage points.',
+    error: null,
+    golden_set: 'triage',
+    step_name: 'look',
+    label_divergences: [],
+    available: true,
+    rows: expect.arrayContaining([row(0), row(1)]),
   });
-  expect(after.rows).toMatchObject([
-    { pinned_outcome: 'correct', fresh_outcome: 'incorrect', fresh_label_source: 'judge', change: 'regressed' },
-    { candidate_summary: 'the network is slow', reason: 'compared the causes' },
-  ]);
   expect(bodies()).toMatchObject([
     {
       id: `regression/${after.id}`,
