@@ -3,11 +3,18 @@ import { pagesWith } from '../fixtures/pages-with.ts';
 import { HOSTILE, runDetail, runLine, stepDetail, trustReport } from '../fixtures/runs.ts';
 
 const PROMPT = 'Alert: {{summary}}\nLook at the logs first.';
-const A = runDetail({ id: 'a', cost: 0.02, trust: 0.8 });
+const times = (seconds: number) => ({
+  triggered_at: '2026-11-21T11:00:00.000Z',
+  completed_at: new Date(Date.parse('2026-11-21T11:00:00Z') + seconds * 1000).toISOString(),
+});
+const A = runDetail({ id: 'a', cost: 0.02, trust: 0.8, input_tokens: 900, output_tokens: 80, ...times(9) });
 const B = runDetail({
   id: 'b',
   cost: 0.01,
   trust: 0.9,
+  input_tokens: 700,
+  output_tokens: 90,
+  ...times(4),
   rerun_of: 'a',
   steps: [
     stepDetail({
@@ -33,6 +40,11 @@ test('two runs stand side by side, and what differs is marked', async () => {
   );
   expect(body).toMatch(
     /Cost<\/th>\n<td class="num">\$0\.02<\/td>\n<td class="num">\$0\.01<\/td>\n<td class="num tone-good">−\$0\.01/,
+  );
+  expect(body).toMatch(/Input tokens<\/th>\n<td class="num">900<\/td>\n<td class="num">700<\/td>\n<td[^>]*good">−200/);
+  expect(body).toMatch(/Output tokens<\/th>\n<td class="num">80<\/td>\n<td class="num">90<\/td>\n<td[^>]*bad">\+10/);
+  expect(body).toMatch(
+    /Duration<\/th>\n<td class="num">9\.0 s<\/td>\n<td class="num">4\.0 s<\/td>\n<td[^>]*good">−5\.0 s/,
   );
   expect(body).toContain('other prompt version · other answer');
   expect(body).toContain('only in B');
