@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type AgentRunParams, inputSha256, rpcError, type RpcResponse, type ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
@@ -54,6 +55,8 @@ export class Run {
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
   private starter: RunWatcher | null;
   private readonly awaitingWatcher = new Set<() => void>();
+  /** The ids of calls that were asked about. */
+  private readonly askedAbout = new Set<string>();
 
   constructor(id: string, params: AgentRunParams, starter: RunWatcher) {
     this.id = id;
@@ -98,7 +101,7 @@ export class Run {
 
   /** Without a slot while it waits. An approval holds for the input that its answer names. */
   async requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
-    const shown = { ...request, input_sha256: inputSha256(request.input) };
+    const shown = { ...request, call_id: this.unused(request.call_id), input_sha256: inputSha256(request.input) };
     const decide = () =>
       this.ask((watcher) => watcher.requestApproval(this, shown, signal), signal, {
         may: ({ approves }, isStarter) => approves === 'all' || (approves === 'own' && isStarter),
@@ -107,6 +110,13 @@ export class Run {
     const decision = await (this.slot ? this.slot.duringApproval(decide) : decide());
     if (!decision.approved || decision.input_sha256 === shown.input_sha256) return decision;
     return { ...decision, approved: false, comment: OTHER_INPUT };
+  }
+
+  /** The approver takes the same id for the same question, and some models use an id for several calls. */
+  private unused(callId: string): string {
+    const id = this.askedAbout.has(callId) ? randomUUID() : callId;
+    this.askedAbout.add(id);
+    return id;
   }
 
   /** The answer where no connection that attaches later could have the right; null where one could. */

@@ -79,8 +79,12 @@ test('the same question asked again is the same approval, and a decided one is n
   expect((await world.approvals.list({}, { limit: 9, offset: 0 })).total).toBe(1);
 });
 
-test('the same call with another input is another question', async () => {
-  const other = { ...REQUEST, input: { name: 'payments' } };
+test.each([
+  ['input', { input: { name: 'payments' } }],
+  ['tool', { tool: 'delete' }],
+  ['server', { server: 'database' }],
+])('a call of the same id with another %s is another question', async (_, change) => {
+  const other = { ...REQUEST, ...change };
   const twice: Script = async ({ onApproval }) => {
     const [first, second] = [await onApproval?.(REQUEST), await onApproval?.(other)];
     return sure(0.9, { decisions: [first?.approved, second?.approved] });
@@ -88,7 +92,7 @@ test('the same call with another input is another question', async () => {
   await make({ pipelines: [PIPELINE], agents: { fixer: twice } });
   const id = await world.start('p');
   await decide((await waiting()).id, 'approve');
-  await expect.poll(async () => (await pending())[0]?.tool?.input).toEqual(other.input);
+  await expect.poll(async () => (await pending())[0]?.tool).toMatchObject(change);
   await decide((await pending())[0]!.id, 'reject');
   expect((await world.ended(id)).step('fix').output).toEqual({ decisions: [true, false] });
 });

@@ -45,9 +45,12 @@ export async function askForTool(
   return decision;
 }
 
-/** A UUID that is made of what makes the question: the run, the step, the backend's run, its call and the input. */
-const questionId = (runId: string, stepName: string, { backendRunId, callId, input }: ToolRequest): string =>
-  derivedId(runId, JSON.stringify([runId, stepName, backendRunId, callId, inputSha256(input)]));
+/** A UUID that is made of all that makes the question. Models number their calls, and a number may come twice. */
+const questionId = (runId: string, stepName: string, request: ToolRequest): string => {
+  const { backendRunId, callId, agent, server, tool, input } = request;
+  const parts = [runId, stepName, backendRunId, callId, agent, server, tool, inputSha256(input)];
+  return derivedId(runId, JSON.stringify(parts));
+};
 
 function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
   const { agent, server, tool, input, reason } = request;
