@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
@@ -160,12 +161,16 @@ const COLLECTIONS = [
   ['NetworkPolicy', 'apis/networking.k8s.io/v1', 'networkpolicies'],
   ['Service', 'api/v1', 'services'],
 ] as const;
+/** The accepted body of a status as what it holds. */
+const unpacked = (key: string, value: unknown): unknown =>
+  key === 'gzip' ? (JSON.parse(gunzipSync(Buffer.from(String(value), 'base64')).toString()) as unknown) : value;
+
 function stateOf({ kind, metadata, spec, status }: Listed, strip: (text: string) => string): State {
   const { labels, generation } = metadata;
   const isOurs = ['Pipeline', 'LibraryStep', 'Agent'].includes(kind);
   return {
     what: strip(`${kind} ${metadata.name}`),
-    rest: strip(JSON.stringify({ labels, spec, status })).replace(TIMES, '').replace(HASHES, ''),
+    rest: strip(JSON.stringify({ labels, spec, status }, unpacked)).replace(TIMES, '').replace(HASHES, ''),
     ...(isOurs ? { generation: generation ?? 0, told: status?.observedGeneration ?? 0 } : {}),
   };
 }
