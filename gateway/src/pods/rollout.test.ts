@@ -96,6 +96,7 @@ test('a rollout loses no run: what runs ends on the old pod, what comes goes to 
   const exited = once(old.child, 'exit');
   old.child.kill('SIGTERM');
   list(next.address);
+  await configured(next);
   const after = Array.from({ length: 3 }, () => client.call('agent.run', { agent: 'far', input: '' }));
   await until(() => models.requests.length === 6);
   expect(await activeOn(next)).toBe(3);
