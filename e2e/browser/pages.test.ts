@@ -231,6 +231,7 @@ test('an operator runs a run again from a step, and the first results are taken 
   const id = await site.finish('A run to repeat');
   await page.goto(`/ui/runs/${id}?step=report`);
   await page.locator('summary', { hasText: 'Rerun from here' }).click();
+  await page.locator('.panel-foot').getByText('These steps asked no agent.').waitFor();
   await page.getByRole('button', { name: 'Start the rerun' }).click();
   await page.getByText('1 result taken over and not run again: observe.').waitFor();
   const again = new URL(page.url()).pathname;

@@ -1,7 +1,11 @@
 import type { Family } from './exposition.ts';
-import type { MetricsDeps } from './metrics.ts';
 
-type OpenAttention = Awaited<ReturnType<MetricsDeps['openAttention']>>[number];
+/** Runs of a team that nobody has acknowledged; `since` when in milliseconds the oldest of them ended. */
+export interface OpenAttention {
+  team: string | null;
+  runs: number;
+  since: number;
+}
 
 /** Runs that wait for people: how many nobody has acknowledged, and for how long the oldest of them. */
 export function attentionFamilies(open: readonly OpenAttention[], now: number): Family[] {

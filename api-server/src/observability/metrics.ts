@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Undelivered } from '../notify/undelivered.ts';
-import { attentionFamilies } from './attention.ts';
+import { attentionFamilies, type OpenAttention } from './attention.ts';
 import { type Family, renderFamilies } from './exposition.ts';
 import { storedFamilies, type StoredValue } from './stored-families.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
@@ -12,8 +12,8 @@ export interface MetricsDeps {
   runsInProgress(): Promise<number>;
   /** Messages that did not reach their channel. */
   undelivered(): Promise<Undelivered[]>;
-  /** Runs that nobody has acknowledged, by team; since when in milliseconds. */
-  openAttention(): Promise<{ team: string | null; runs: number; since: number }[]>;
+  /** Runs that nobody has acknowledged, by team. */
+  openAttention(): Promise<OpenAttention[]>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */
   approvalsPending(): ReadonlyMap<string, number>;
   /** Monthly budgets by team; empty without prices. */

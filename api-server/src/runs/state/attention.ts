@@ -1,5 +1,3 @@
-import type { TerminalRunStatus } from './model.ts';
-
 /** Whether people have looked at a run that needs them. */
 export const ATTENTION_STATES = ['open', 'acknowledged', 'resolved'] as const;
 export type AttentionState = (typeof ATTENTION_STATES)[number];
@@ -20,8 +18,8 @@ export interface Attention {
   resolution: Resolution | null;
 }
 
-const NEEDS_PEOPLE: ReadonlySet<TerminalRunStatus> = new Set(['escalated', 'failed', 'aborted']);
+const NEEDS_PEOPLE: ReadonlySet<string> = new Set(['escalated', 'failed', 'aborted']);
 
 /** Of a production run that ended without a result. A sub-run has none: its parent has. */
-export const needsAttention = (run: { status: TerminalRunStatus; stage: string; isSubRun: boolean }): boolean =>
+export const needsAttention = (run: { status: string; stage: string; isSubRun: boolean }): boolean =>
   NEEDS_PEOPLE.has(run.status) && run.stage === 'production' && !run.isSubRun;
