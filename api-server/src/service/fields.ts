@@ -13,6 +13,19 @@ export const line = (max = 256) =>
 
 export const RunId = z.uuid('must be a run id');
 
+/** Text of several lines, bounded. */
+export const freeText = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
+
+/** Free text that may be left out; null where it is empty. */
+export const note = (max: number) =>
+  freeText(max)
+    .nullish()
+    .transform((text) => text || null);
+
 type Noun = 'run' | 'approval' | 'golden set' | 'member' | 'regression' | 'replay';
 /** An id in a path: a malformed id gets the same answer as an unknown one. */
 export const idOf = (noun: Noun) =>

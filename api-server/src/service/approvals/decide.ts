@@ -4,6 +4,7 @@ import type { AuditEntry } from '../../store/tables/audit.ts';
 import type { Decision } from '../../store/tables/approvals.ts';
 import { checkFields } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, FieldValues, Verdict, Vote } from '../../runs/human/approval.ts';
+import { auditEntry } from '../audit/record.ts';
 import { type ApproverRules, refusalOf } from './approvers.ts';
 
 export interface DecideDeps {
@@ -112,18 +113,13 @@ const auditOf = (
   { id, runId, stepName, tool, question }: Approval,
   by: Decider,
   { at, ...done }: { at: number; action: string; outcome: string },
-): AuditEntry => ({
-  ts: at,
-  actor: by.name,
-  actorKind: by.kind,
-  role: by.role,
-  ...done,
-  targetType: 'approval',
-  target: `${id} ${stepName} sha256:${tool?.inputSha256 ?? inputSha256(question)}`,
-  runId,
-  priorYaml: null,
-  requestId: by.requestId,
-});
+): AuditEntry =>
+  auditEntry(by, at, {
+    ...done,
+    targetType: 'approval',
+    target: `${id} ${stepName} sha256:${tool?.inputSha256 ?? inputSha256(question)}`,
+    runId,
+  });
 
 const counters = ({ stage, team, pipelineName }: Approval, status: 'approved' | 'rejected'): Counter[] =>
   stage === 'production'

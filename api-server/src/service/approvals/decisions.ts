@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { type Approval, APPROVAL_STATUSES, type Decided, tooLate, type Verdict } from '../../runs/human/approval.ts';
 import type { Actor } from '../actor.ts';
-import { count, RunId, unknownId } from '../fields.ts';
+import { count, freeText, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type ApprovalLine, type ApprovalsPage, approvalView } from '../views/approval.ts';
 import type { Approvals } from './approvals.ts';
@@ -21,10 +21,7 @@ export const Decision = component(
   z.strictObject({
     decision: z.enum(['approve', 'reject']),
     fields: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
-    comment: z
-      .string()
-      .max(4_000)
-      .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
+    comment: freeText(4_000)
       .nullish()
       .transform((text) => text?.trim() || null),
   }),

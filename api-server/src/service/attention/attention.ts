@@ -6,16 +6,12 @@ import { attentionOf, type OpenAttention, openAttention, storeAttention } from '
 import { insertAudit } from '../../store/tables/audit.ts';
 import { findRun } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
-import { line, unknownId } from '../fields.ts';
+import { auditEntry } from '../audit/record.ts';
+import { line, note, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type RunAttention, runAttentionView } from '../views/attention.ts';
 
-const Note = z
-  .string()
-  .max(10_000)
-  .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
-  .nullish()
-  .transform((text) => text || null);
+const Note = note(10_000);
 
 export const Acknowledgement = component(
   'Acknowledgement',
@@ -67,19 +63,8 @@ export function createEscalations({ database, now }: AttentionDeps): Escalations
       await tx.lock(`attention ${runId}`);
       const changed = next(await required(tx, runId));
       await storeAttention(tx, runId, changed);
-      await insertAudit(tx, {
-        ts: now(),
-        actor: actor.name,
-        actorKind: actor.kind,
-        role: actor.role,
-        action,
-        targetType: 'run',
-        target: runId,
-        runId,
-        outcome: outcome(changed),
-        priorYaml: null,
-        requestId: actor.requestId,
-      });
+      const done = { action, targetType: 'run', target: runId, runId, outcome: outcome(changed) };
+      await insertAudit(tx, auditEntry(actor, now(), done));
       return runAttentionView(runId, changed);
     });
   return {

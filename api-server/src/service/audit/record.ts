@@ -8,6 +8,22 @@ export type Action = Pick<AuditEntry, 'action' | 'targetType' | 'target' | 'outc
 /** Stores a row of the audit log (Orchestration 2.12). Rejects where it cannot be stored. */
 export type RecordAction = (actor: Actor, action: Action) => Promise<void>;
 
+/** The row of an action, for the transaction that carries it out. */
+export const auditEntry = (
+  actor: Pick<Actor, 'name' | 'kind' | 'requestId'> & { role: string | null },
+  at: number,
+  action: Action,
+): AuditEntry => ({
+  ts: at,
+  actor: actor.name,
+  actorKind: actor.kind,
+  role: actor.role,
+  requestId: actor.requestId,
+  runId: null,
+  priorYaml: null,
+  ...action,
+});
+
 interface RecordDeps {
   audit(entry: AuditEntry): Promise<void>;
   now(): number;
@@ -16,13 +32,4 @@ interface RecordDeps {
 export const createRecord =
   ({ audit, now }: RecordDeps): RecordAction =>
   (actor, action) =>
-    audit({
-      ts: now(),
-      actor: actor.name,
-      actorKind: actor.kind,
-      role: actor.role,
-      requestId: actor.requestId,
-      runId: null,
-      priorYaml: null,
-      ...action,
-    });
+    audit(auditEntry(actor, now(), action));

@@ -17,7 +17,8 @@ import {
   type WithdrawResult,
 } from '../../store/tables/feedback.ts';
 import type { Actor } from '../actor.ts';
-import { count, DefinitionName, line } from '../fields.ts';
+import { auditEntry } from '../audit/record.ts';
+import { count, DefinitionName, line, note } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
 import { type MarkingQueue, markingQueueView } from '../views/analytics/marking.ts';
@@ -27,12 +28,7 @@ export const Mark = component(
   'Mark',
   z.strictObject({
     outcome: z.enum(OUTCOMES),
-    notes: z
-      .string()
-      .max(10_000)
-      .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
-      .nullish()
-      .transform((text) => text || null),
+    notes: note(10_000),
   }),
   { outcome: 'partial', notes: 'The cause is right, the fix is not.' },
 );
@@ -155,17 +151,7 @@ interface Change {
 
 /** In the transaction of the change, because marks decide on promotion: what was judged, and what was there before. */
 async function audit(tx: Tx, { actor, at, ...change }: Change, [targetType, target]: ['run' | 'step', string]) {
-  await insertAudit(tx, {
-    ts: at,
-    actor: actor.name,
-    actorKind: actor.kind,
-    role: actor.role,
-    targetType,
-    target,
-    ...change,
-    priorYaml: null,
-    requestId: actor.requestId,
-  });
+  await insertAudit(tx, auditEntry(actor, at, { ...change, targetType, target }));
 }
 
 const unknown = () => new AppError('not_found', 'no run or step has this name');

@@ -4,19 +4,13 @@ import { OUTCOMES } from '../../runs/state/model.ts';
 import { LABEL_SOURCES } from '../../store/aggregates/labels.ts';
 import type { GoldenMember } from '../../store/tables/replay/golden-members.ts';
 import type { GoldenSet } from '../../store/tables/replay/golden-sets.ts';
-import { DefinitionName, line, RunId, StepName } from '../fields.ts';
+import { DefinitionName, line, RunId, StepName, freeText } from '../fields.ts';
 import { MAX_MEMBERS } from './pinnable.ts';
-
-const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((value) => !value.includes('\0'), 'must not contain NUL characters');
 
 const SetLine = z.strictObject({
   golden_set: DefinitionName,
   step_name: DefinitionName,
-  description: text(1_000),
+  description: freeText(1_000),
 });
 
 const MemberLine = z.strictObject({
@@ -25,7 +19,7 @@ const MemberLine = z.strictObject({
   step_name: StepName,
   outcome: z.enum(OUTCOMES),
   label_source: z.enum(LABEL_SOURCES),
-  note: text(1_000).nullable(),
+  note: freeText(1_000).nullable(),
   pinned_at: z.iso.datetime().transform((at) => Date.parse(at)),
   pinned_by: line(),
   prompt_hash: line().nullable(),

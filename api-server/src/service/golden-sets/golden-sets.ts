@@ -24,7 +24,7 @@ import {
 } from '../../store/tables/replay/golden-sets.ts';
 import type { Actor } from '../actor.ts';
 import type { Action, RecordAction } from '../audit/record.ts';
-import { DefinitionName, RunId, StepName, unknownId } from '../fields.ts';
+import { DefinitionName, freeText, note, RunId, StepName, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import {
   countOutcomes,
@@ -42,23 +42,14 @@ import { MAX_MEMBERS, NO_LABEL, whyNoAnswer } from './pinnable.ts';
 
 const MAX_SETS = 500;
 
-const Note = z
-  .string()
-  .max(1_000)
-  .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
-  .nullish()
-  .transform((text) => text || null);
+const Note = note(1_000);
 
 export const NewGoldenSet = component(
   'NewGoldenSet',
   z.strictObject({
     name: DefinitionName,
     step_name: DefinitionName,
-    description: z
-      .string()
-      .max(1_000)
-      .refine((text) => !text.includes('\0'), 'must not contain NUL characters')
-      .default(''),
+    description: freeText(1_000).default(''),
   }),
   { name: 'checkout-triage', step_name: 'investigate', description: 'Alerts that were misread before.' },
 );
