@@ -7,13 +7,23 @@ export function explainRun(answer: unknown): string {
   const lines = [
     `Run ${run.id} of ${run.pipeline_name} (${run.stage}): ${run.status}.`,
     run.summary === null ? null : `Alert: ${run.summary}`,
-    run.error &&
-      `It ended because of ${run.error.step === null ? 'the service' : `step ${run.error.step}`}: ${run.error.message}`,
+    endOf(run),
     run.waiting_on === null ? null : `It waits for ${run.waiting_on}.`,
     ...run.steps.flatMap(explainStep),
     attentionOf(run),
   ];
   return lines.filter((line) => line !== null).join('\n');
+}
+
+/** A gate says its sentence once, at its step. */
+const repeatsGate = (step: StepDetail | undefined, message: string): boolean =>
+  step?.trust_report?.sentence === message;
+
+function endOf({ error, steps }: RunDetail): string | null {
+  if (error === null) return null;
+  const place = error.step === null ? 'the service' : `step ${error.step}`;
+  const step = steps.find(({ step_name }) => step_name === error.step);
+  return `It ended because of ${place}${repeatsGate(step, error.message) ? '.' : `: ${error.message}`}`;
 }
 
 function explainStep(step: StepDetail): (string | null)[] {
@@ -23,7 +33,7 @@ function explainStep(step: StepDetail): (string | null)[] {
     report && `  ${report.sentence}`,
     step.summary === null ? null : `  Conclusion: ${step.summary}`,
     ...(report?.warnings ?? []).map(({ message }) => `  Warning: ${message}`),
-    step.error && `  Error ${step.error.type}: ${step.error.message}`,
+    step.error && !repeatsGate(step, step.error.message) ? `  Error ${step.error.type}: ${step.error.message}` : null,
   ];
 }
 

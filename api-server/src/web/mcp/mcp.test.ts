@@ -1,6 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runDetail, stepDetail, trustReport } from '../pages/fixtures/runs.ts';
+import { explainRun } from './explain.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { runIdOf } from '../fixtures/store.ts';
 
@@ -129,4 +131,13 @@ test('a client without a token, or with a GET, is refused like on every route', 
     headers: { ...as('viewer'), accept },
   });
   expect([bad.statusCode, bad.json().error.code]).toEqual([400, -32700]);
+});
+
+test('the sentence of a gate is said once', () => {
+  const sentence = 'Not passed: trust 0.35 against 0.75.';
+  const report = { ...trustReport(), sentence };
+  const step = stepDetail({ step_name: 'look', trust_report: report, error: { type: 'gate', message: sentence } });
+  const text = explainRun(runDetail({ steps: [step], error: { step: 'look', message: sentence } }));
+  expect(text).toContain('It ended because of step look.');
+  expect(text.split(sentence)).toHaveLength(2);
 });
