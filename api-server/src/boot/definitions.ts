@@ -3,7 +3,8 @@ import type { Config } from '../config/config.ts';
 import type { Registry, RegistryOptions } from '../definitions/registry.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { Logs } from '../observability/logger.ts';
-import { isPriced } from './parts/pricing.ts';
+import { notificationProblems } from '../notify/check.ts';
+import { priceProblems } from './parts/pricing.ts';
 
 export const definitionFolders = (config: Config) => ({
   pipelineDir: config.pipelineConfigDir,
@@ -21,8 +22,10 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
     tenancy: { ...config.tenancy, home: null },
   },
   shownFrom: dirname(config.file),
-  priced: isPriced(config.pricing),
-  notifications: config.notifications,
+  problemsHere: (pipeline) => [
+    ...notificationProblems(pipeline, config.notifications),
+    ...priceProblems(pipeline, config.pricing),
+  ],
 });
 
 /** Logs the loaded definitions now and after each reload; returns the reload that logs. */

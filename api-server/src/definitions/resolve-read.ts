@@ -10,20 +10,16 @@ import {
   type SetInput,
   type Source,
 } from '@signalbox/crds';
-import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { Read } from './read-all.ts';
 import { shownProblems } from './shown-problems.ts';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
-import { notificationProblems } from '../notify/check.ts';
 
 export interface ResolveOptions {
   operator: Operator;
   /** Kept across calls, so that a reload resolves only what changed. */
   memo: ResolveMemo;
-  /** Whether models can have prices; without prices `max_cost` has no effect. */
-  priced?: boolean;
-  /** The channel settings of the service configuration. */
-  notifications?: NotificationsBlock;
+  /** Problems of a valid pipeline that depend on the configuration of this service. */
+  problemsHere?(pipeline: ResolvedPipeline): Problem[];
   /** The folder of the configuration file: paths in problems are shown from there. */
   shownFrom?: string;
   now(): number;
@@ -61,19 +57,9 @@ export async function resolveRead(
   return toSnapshot(second, { read, problems }, options);
 }
 
-/** Adds the problems that depend on the configuration of this service. */
-function checked(set: ResolvedSet, { priced, notifications }: ResolveOptions): ResolvedSet {
-  const found = set.pipelines.flatMap((pipeline) => [
-    ...notificationProblems(pipeline, notifications),
-    ...(priced ? [] : unpricedBudget(pipeline)),
-  ]);
-  return { ...set, problems: [...set.problems, ...found] };
-}
-
-function unpricedBudget({ name, file, config }: ResolvedPipeline): Problem[] {
-  if (config.budget?.max_cost === undefined) return [];
-  const msg = 'max_cost has no effect: the service has no pricing.models';
-  return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
+function checked(set: ResolvedSet, { problemsHere }: ResolveOptions): ResolvedSet {
+  if (!problemsHere) return set;
+  return { ...set, problems: [...set.problems, ...set.pipelines.flatMap((pipeline) => problemsHere(pipeline))] };
 }
 
 async function toSnapshot(

@@ -105,7 +105,9 @@ test('a load shows it as a warning and takes the pipeline all the same', async (
   const text =
     'name: a\nnotifications: {fail: [{channel: slack, config: {chanel: x}}]}\nsteps: [{name: s, executor: webhook, url: "https://example.com"}]\n';
   writeFileSync(join(pipelineDir, 'a.yaml'), text);
-  const registry = await createRegistry({ pipelineDir, stepDir: null, managedDir: null, operator: {}, now: () => 0 });
+  const folders = { pipelineDir, stepDir: null, managedDir: null };
+  const problemsHere = (pipeline: ResolvedPipeline) => notificationProblems(pipeline);
+  const registry = await createRegistry({ ...folders, operator: {}, problemsHere, now: () => 0 });
   rmSync(pipelineDir, { recursive: true });
   expect(registry.current().problems).toMatchObject([
     { severity: 'warning', msg: 'slack: config.chanel is not a key of this channel' },

@@ -1,3 +1,4 @@
+import type { Problem, ResolvedPipeline } from '@signalbox/crds';
 import type { PricingConfig } from '../../config/config.ts';
 import { readCatalog } from '../../executors/model-catalog.ts';
 import type { Logs } from '../../observability/logger.ts';
@@ -12,9 +13,13 @@ export interface Pricing {
   stop(): void;
 }
 
-/** Whether any model can have a price; without prices `max_cost` has no effect. */
-export const isPriced = (config: PricingConfig | null): boolean =>
-  config !== null && (config.models.length > 0 || config.live !== null);
+/** A limit of cost where no model can have a price, as a warning. */
+export function priceProblems({ name, file, config }: ResolvedPipeline, pricing: PricingConfig | null): Problem[] {
+  const priced = pricing !== null && (pricing.models.length > 0 || pricing.live !== null);
+  if (priced || config.budget?.max_cost === undefined) return [];
+  const msg = 'max_cost has no effect: the service has no pricing.models';
+  return [{ severity: 'warning', kind: 'Pipeline', name, file, loc: ['budget', 'max_cost'], msg, reason: 'invalid' }];
+}
 
 const TRY_MS = 30_000;
 
