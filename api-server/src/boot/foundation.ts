@@ -15,7 +15,7 @@ import { registryOptions, reportLoads } from './definitions.ts';
 import { createApprovalRight } from './approval-right.ts';
 import { createBackends } from './engine.ts';
 import type { ServiceOptions } from './options.ts';
-import { boundedModels } from '../runs/state/model-label.ts';
+import { boundedModels } from '../runs/cost/model-label.ts';
 import { countedModels } from '../store/db/counters.ts';
 import { createPricing } from './parts/pricing.ts';
 import { shareRegistry } from './parts/share-registry.ts';

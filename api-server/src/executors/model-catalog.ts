@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Catalog } from '../runs/state/catalog-prices.ts';
+import type { Catalog } from '../runs/cost/catalog-prices.ts';
 
 const MTOK = 1_000_000;
 /** What is read of a catalog at most; the largest known one has a megabyte. */

@@ -1,4 +1,4 @@
-import { monthOf, TEAM_SPEND } from '../runs/state/cost.ts';
+import { monthOf, TEAM_SPEND } from '../runs/cost/cost.ts';
 import type { Family } from './exposition.ts';
 import type { StoredValue } from './stored-families.ts';
 

@@ -1,4 +1,4 @@
-import type { PriceOf } from '../../runs/state/cost.ts';
+import type { PriceOf } from '../../runs/cost/cost.ts';
 
 /** Which model would answer. */
 export interface Priced {

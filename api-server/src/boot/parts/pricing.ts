@@ -2,8 +2,8 @@ import type { Problem, ResolvedPipeline } from '@signalbox/crds';
 import type { PricingConfig } from '../../config/config.ts';
 import { readCatalog } from '../../executors/model-catalog.ts';
 import type { Logs } from '../../observability/logger.ts';
-import { catalogPrices } from '../../runs/state/catalog-prices.ts';
-import { NO_PRICES, type PriceOf, priceList } from '../../runs/state/cost.ts';
+import { catalogPrices } from '../../runs/cost/catalog-prices.ts';
+import { NO_PRICES, type PriceOf, priceList } from '../../runs/cost/cost.ts';
 
 export interface Pricing {
   /** The configured price first, then the one of the catalog. */

@@ -18,7 +18,7 @@ import {
 import type { RawResponse } from '../state/model.ts';
 import { backendQueue } from './backend-queue.ts';
 import { askAgent, usesOf } from './model-call.ts';
-import { noteBlank, refuseBlanks } from '../evidence/warnings.ts';
+import { noteBlank, refuseBlanks } from '../prompt/blanks.ts';
 import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import { askForTool } from './tool-approval.ts';
 import type { ApprovalsOfRun } from '../human/approval.ts';

@@ -4,7 +4,7 @@ import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
-import { noteMissing } from './warnings.ts';
+import { noteMissing } from '../prompt/blanks.ts';
 import { renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';

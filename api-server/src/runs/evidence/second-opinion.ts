@@ -7,7 +7,7 @@ import type { SecondOpinion } from '../state/model.ts';
 import { ownerOf } from '../prompt/templates.ts';
 import { askAgent, usesOf } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
-import { type PriceOf, spend } from '../state/cost.ts';
+import { type PriceOf, spend } from '../cost/cost.ts';
 import type { Begun } from './step-execution.ts';
 
 export type Backends = ReadonlyMap<string, AgentBackend>;

@@ -1,5 +1,5 @@
 import { confidenceAlone, effectiveConfidence, type Evidence } from './gate.ts';
-import { costCounters, stepCost } from '../state/cost.ts';
+import { costCounters, stepCost } from '../cost/cost.ts';
 import type { ActiveRun } from '../state/active-run.ts';
 import type {
   CheckResult,
@@ -11,7 +11,7 @@ import type {
   StepStatus,
   TrustReport,
 } from '../state/model.ts';
-import type { ModelLabel } from '../state/model-label.ts';
+import type { ModelLabel } from '../cost/model-label.ts';
 import type { Counter } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
 import type { StepContext } from '../state/step-context.ts';

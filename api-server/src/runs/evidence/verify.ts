@@ -1,10 +1,10 @@
 import type { Verifier } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
-import { noteMissing } from './warnings.ts';
+import { noteMissing } from '../prompt/blanks.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
-import type { PriceOf } from '../state/cost.ts';
+import type { PriceOf } from '../cost/cost.ts';
 import type { Answer } from '../state/step-kind.ts';
 import type { Begun } from './step-execution.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';

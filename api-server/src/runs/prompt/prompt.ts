@@ -1,7 +1,7 @@
 import type { Failure } from '../state/executor.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { StepContext } from '../state/step-context.ts';
-import { noteMissing } from '../evidence/warnings.ts';
+import { noteMissing } from './blanks.ts';
 import { templateFailure } from './rendering.ts';
 import { runValues } from './run-values.ts';
 import { ownerOf, type Templates } from './templates.ts';

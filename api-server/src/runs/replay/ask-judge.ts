@@ -2,7 +2,7 @@ import { extractJson } from '@signalbox/crds';
 import { z } from 'zod';
 import { askAgent, usesOf } from '../agent/model-call.ts';
 import type { ActiveRun } from '../state/active-run.ts';
-import { spend, stepCost } from '../state/cost.ts';
+import { spend, stepCost } from '../cost/cost.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { type AgentReply, failure, type Failure } from '../state/executor.ts';
 import { type CostPart, OUTCOMES, type StepExecution } from '../state/model.ts';

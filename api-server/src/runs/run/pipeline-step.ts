@@ -1,6 +1,6 @@
 import type { SubContext } from '@signalbox/crds';
 import { failure, type Failure } from '../state/executor.ts';
-import { noteMissing, refuseBlanks } from '../evidence/warnings.ts';
+import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import { renderJson } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';

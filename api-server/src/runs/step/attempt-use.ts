@@ -1,5 +1,5 @@
 import type { Begun } from '../evidence/step-execution.ts';
-import { type PriceOf, spend } from '../state/cost.ts';
+import { type PriceOf, spend } from '../cost/cost.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 

@@ -2,7 +2,7 @@ import type { Step } from '@signalbox/crds';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { AuthorHttp } from '../state/executor.ts';
-import { noteMissing } from '../evidence/warnings.ts';
+import { noteMissing } from '../prompt/blanks.ts';
 import type { PipelineEnv, Rendering } from '../prompt/rendering.ts';
 import { renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';

@@ -1,5 +1,5 @@
 import type { HttpCall, AuthorHttp, HttpReply } from '../state/executor.ts';
-import { noteMissing, refuseBlanks } from '../evidence/warnings.ts';
+import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import type { PipelineEnv } from '../prompt/rendering.ts';
 import { parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';

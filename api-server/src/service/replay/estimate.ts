@@ -1,6 +1,6 @@
 import { estimate } from '../../analytics/replay/estimate.ts';
 import type { Priced } from '../../analytics/replay/estimate.ts';
-import type { PriceOf } from '../../runs/state/cost.ts';
+import type { PriceOf } from '../../runs/cost/cost.ts';
 import type { Candidate } from '../../runs/state/replay.ts';
 import { judgeCalls, usedModel } from '../../store/aggregates/replay-basis.ts';
 import { type ReplayEstimate, replayEstimate } from '../views/replay-estimate.ts';

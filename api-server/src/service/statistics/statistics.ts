@@ -5,7 +5,7 @@ import { teamsUse } from '../../analytics/teams.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { monthOf } from '../../runs/state/cost.ts';
+import { monthOf } from '../../runs/cost/cost.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import { runPercentiles } from '../../store/aggregates/percentiles.ts';
 import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';

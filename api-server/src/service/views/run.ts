@@ -7,7 +7,7 @@ import type { RunList } from '../../store/tables/list-runs.ts';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { LIFE, lifeView, NO_LIFE } from './attention.ts';
 import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween, Time, viewOf } from './answer.ts';
-import { cachedBy } from '../../runs/state/cost.ts';
+import { cachedBy } from '../../runs/cost/cost.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { ReplayOf, replayOfView } from './replay-of.ts';
 import { StepDetail, stepView } from './step.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUnpriced, partsOf, stepCost, total } from '../../runs/state/cost.ts';
+import { isUnpriced, partsOf, stepCost, total } from '../../runs/cost/cost.ts';
 import {
   type CostPart,
   type RawResponse as StoredResponse,

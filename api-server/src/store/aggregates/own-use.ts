@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { stepCost } from '../../runs/state/cost.ts';
+import { stepCost } from '../../runs/cost/cost.ts';
 import type { RawResponse } from '../../runs/state/model.ts';
 
 /** What a row used, and where a second agent was asked about its answer, who used what. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { stepCost } from '../../runs/state/cost.ts';
+import { stepCost } from '../../runs/cost/cost.ts';
 import { family, hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { CostPart, RawResponse } from '../../runs/state/model.ts';
 

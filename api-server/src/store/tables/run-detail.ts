@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Attention } from '../../runs/state/attention.ts';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { type Replay, REPLAY_SOURCES } from '../../runs/state/replay.ts';
-import { spentBy } from '../../runs/state/cost.ts';
+import { spentBy } from '../../runs/cost/cost.ts';
 import { attentionOf } from './attention.ts';
 import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.ts';
 import { replayOf } from './replay/replays.ts';

@@ -1,7 +1,7 @@
-import type { ActiveRun, Spent } from './active-run.ts';
-import type { CostPart, StepExecution } from './model.ts';
-import type { ModelUse } from './executor.ts';
-import type { Counter } from './records.ts';
+import type { ActiveRun, Spent } from '../state/active-run.ts';
+import type { CostPart, StepExecution } from '../state/model.ts';
+import type { ModelUse } from '../state/executor.ts';
+import type { Counter } from '../state/records.ts';
 
 /** Rates in currency units per 1,000,000 tokens (Orchestration 2.13). */
 export interface ModelPrice {

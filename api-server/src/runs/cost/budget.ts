@@ -1,4 +1,4 @@
-import type { ActiveRun, Spent } from './active-run.ts';
+import type { ActiveRun, Spent } from '../state/active-run.ts';
 
 /** What a run and all its sub-runs have spent. */
 export const spentWithBelow = ({ totals, below }: Pick<ActiveRun, 'totals' | 'below'>): Spent => ({

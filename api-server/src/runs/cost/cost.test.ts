@@ -4,8 +4,8 @@ import { readCounters } from '../../store/db/counters.ts';
 import { runDetail, type RunDetail } from '../../store/tables/run-detail.ts';
 import { costCounters, type ModelPrice, priceList, stepCost, TEAM_SPEND } from './cost.ts';
 import { createWorld, hang, reply, type Script, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
-import { failure, type AgentFailure, type AgentReply } from './executor.ts';
-import type { CostPart } from './model.ts';
+import { failure, type AgentFailure, type AgentReply } from '../state/executor.ts';
+import type { CostPart } from '../state/model.ts';
 
 const price = (provider: string, model: string, inputPerMtok: number, outputPerMtok = inputPerMtok): ModelPrice => ({
   provider,
