@@ -5,7 +5,7 @@ import {
   NetworkingV1Api,
   type V1DeleteOptions,
 } from '@kubernetes/client-node';
-import type { ChildKind, KubeObject } from '../workloads/kube-object.ts';
+import type { ChildKind, KubeObject } from '../objects/child-object.ts';
 import { SERVER_SIDE_APPLY } from './answer.ts';
 import type { ListCall } from './list.ts';
 

@@ -6,7 +6,7 @@ import {
   CustomObjectsApi,
   ServerConfiguration,
 } from '@kubernetes/client-node';
-import type { ChildKind } from '../workloads/kube-object.ts';
+import type { ChildKind } from '../objects/child-object.ts';
 import { type ChildCalls, childCalls } from './children.ts';
 import { loadKubeConfig } from './kube-config.ts';
 import { createWatch, type WatchCall } from './watch.ts';

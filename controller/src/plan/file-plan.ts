@@ -1,6 +1,6 @@
 import { parseYaml, type SyncManifest } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
-import { agentAddresses } from '../workloads/placement.ts';
+import { agentAddresses } from './placement.ts';
 import type { Served, Verdict } from './plan.ts';
 
 export type Owners = SyncManifest['files'];

@@ -2,7 +2,7 @@ import { answerOf, type KubeAnswer, type Refusal } from '../kube/answer.ts';
 import { type Cluster, FIELD_MANAGER } from '../kube/cluster.ts';
 import { below, type Collection } from '../kube/reflector.ts';
 import { type Child, toChild } from './child.ts';
-import { AGENT_LABEL, CHILD_APIS, type ChildKind, type KubeObject } from './kube-object.ts';
+import { AGENT_LABEL, CHILD_APIS, type ChildKind, type KubeObject } from '../objects/child-object.ts';
 
 export type ChildAnswer = { ok: true; child: Child | null } | Refusal;
 

@@ -1,7 +1,7 @@
 import type { ReflectedStore } from '../kube/reflector.ts';
 import { isNewer } from '../objects/scope-store.ts';
 import type { Child } from './child.ts';
-import { CHILD_KINDS, type ChildKind } from './kube-object.ts';
+import { CHILD_KINDS, type ChildKind } from '../objects/child-object.ts';
 
 /** The known children of one kind, in one namespace or in all. */
 export interface ChildStore extends ReflectedStore<Child> {

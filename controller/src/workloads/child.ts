@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APPLIED, type ChildKind } from './kube-object.ts';
+import { APPLIED, type ChildKind } from '../objects/child-object.ts';
 
 /** An object of an agent in the API server: the parts that decisions need. */
 export interface Child {

@@ -1,7 +1,7 @@
 import { shortHash } from '@signalbox/crds';
 import { GROUP } from '../objects/custom-object.ts';
-import { labelsOf, selectorOf } from './kube-object.ts';
-import { type PodAgent, RUNNER_PORT } from './placement.ts';
+import { labelsOf, selectorOf } from '../objects/child-object.ts';
+import { type PodAgent, RUNNER_PORT } from '../plan/placement.ts';
 import type { NamedServer, WorkloadSettings } from './settings.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 import { toolSidecar } from './sidecar.ts';

@@ -1,6 +1,6 @@
 import type { CustomObject } from '../objects/custom-object.ts';
-import { selectorOf } from './kube-object.ts';
-import { RUNNER_PORT } from './placement.ts';
+import { selectorOf } from '../objects/child-object.ts';
+import { RUNNER_PORT } from '../plan/placement.ts';
 import type { WorkloadSettings } from './settings.ts';
 
 /** Only the gateway may enter. The runner needs no way out; a tool server in the pod is there to reach something. */

@@ -1,6 +1,6 @@
 import type { CustomObject } from '../objects/custom-object.ts';
 import type { Child } from './child.ts';
-import { APPLIED, type KubeObject } from './kube-object.ts';
+import { APPLIED, type KubeObject } from '../objects/child-object.ts';
 
 /** What to do about one wanted object. */
 export type NextStep =

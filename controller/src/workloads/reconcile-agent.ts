@@ -2,9 +2,9 @@ import type { CustomObject } from '../objects/custom-object.ts';
 import type { ChildAnswer, ChildApi } from './child-api.ts';
 import type { Child } from './child.ts';
 import type { ChildStores } from './child-store.ts';
-import { CHILD_KINDS, type ChildKind, type KubeObject } from './kube-object.ts';
+import { CHILD_KINDS, type ChildKind, type KubeObject } from '../objects/child-object.ts';
 import { belongsTo, editionOf, nextStep } from './next-step.ts';
-import { childName } from './placement.ts';
+import { childName } from '../plan/placement.ts';
 
 export interface ReconcileDeps {
   api: ChildApi;

@@ -3,8 +3,8 @@ import type { ImageServer } from '../config/image-servers.ts';
 import { plan } from '../plan/plan.ts';
 import { objectOf } from '../testing/objects.ts';
 import { CHECKSUM } from './deployment.ts';
-import { APPLIED, type KubeObject } from './kube-object.ts';
-import { agentAddresses, placementOf } from './placement.ts';
+import { APPLIED, type KubeObject } from '../objects/child-object.ts';
+import { agentAddresses, placementOf } from '../plan/placement.ts';
 import { renderAgent } from './render.ts';
 import type { WorkloadSettings } from './settings.ts';
 

@@ -1,9 +1,9 @@
 import { serverOf } from '@signalbox/crds';
 import type { ImageServers } from '../config/image-servers.ts';
 import { agentDeployment } from './deployment.ts';
-import { childOf, type KubeObject, selectorOf } from './kube-object.ts';
+import { childOf, type KubeObject, selectorOf } from '../objects/child-object.ts';
 import { networkPolicySpec } from './network-policy.ts';
-import { childName, type PodAgent, RUNNER_PORT } from './placement.ts';
+import { childName, type PodAgent, RUNNER_PORT } from '../plan/placement.ts';
 import type { NamedServer, WorkloadSettings } from './settings.ts';
 
 export type Rendered = { ok: true; objects: KubeObject[] } | { ok: false; reason: 'PortConflict'; message: string };

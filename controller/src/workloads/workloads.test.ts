@@ -4,7 +4,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { plan } from '../plan/plan.ts';
 import { objectOf } from '../testing/objects.ts';
-import { CHILD_APIS, type ChildKind, type KubeObject } from './kube-object.ts';
+import { CHILD_APIS, type ChildKind, type KubeObject } from '../objects/child-object.ts';
 import type { WorkloadSettings } from './settings.ts';
 import { mergeKeys, type RunnerKeyView } from './runner-keys.ts';
 import { createWorkloads } from './workloads.ts';

@@ -3,8 +3,8 @@ import { templatePaths } from '../language/template.ts';
 import type { WrittenPath } from '../language/written-path.ts';
 import { templateName } from '../names.ts';
 import type { Finding } from '../problem.ts';
-import { checkPlaces, type LanguageOptions } from '../resolve/language.ts';
-import type { Place } from '../resolve/places.ts';
+import { checkPlaces, type LanguageOptions } from './language.ts';
+import type { Place } from './places.ts';
 import { closestName, didYouMean } from './closest-name.ts';
 import type { KnownStep, PlaceSight, Sight } from './sight.ts';
 

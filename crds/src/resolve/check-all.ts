@@ -1,6 +1,6 @@
 import type { Body, FindStep } from './expand.ts';
 import type { Operator } from './operator.ts';
-import type { LanguageOptions } from './language.ts';
+import type { LanguageOptions } from '../references/language.ts';
 import type { Finding, Problem } from '../problem.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
 import { type Definition, toProblem } from './source.ts';

@@ -11,7 +11,8 @@ import {
   type ReadinessReport,
   readinessView,
 } from '../views/analytics/readiness.ts';
-import type { Preview, PreviewRequest } from './preview.ts';
+import type { PreviewRequest } from './preview.ts';
+import type { Preview } from '../../analytics/readiness/preview.ts';
 import type { AskedBins } from './readiness.ts';
 
 export const BinsQuery = z.strictObject({ bin_width: BinWidth.optional(), n_min: count(1, 100_000).optional() });

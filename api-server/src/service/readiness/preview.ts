@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { Pipeline, Readiness } from '@signalbox/crds';
+import type { Preview } from '../../analytics/readiness/preview.ts';
 import { evaluateReadiness, type ReadinessReport } from '../../analytics/readiness/readiness.ts';
-import { type Snippet, snippetOf } from '../../analytics/readiness/snippet.ts';
+import { snippetOf } from '../../analytics/readiness/snippet.ts';
 import { type ApplyTo, withReadiness } from '../../analytics/readiness/with-readiness.ts';
 import { cacheEvidence } from './evidence-cache.ts';
 import { type GatherDeps, gatherEvidence } from './gather.ts';
@@ -21,18 +22,6 @@ export interface PreviewRequest {
   written: object;
   applyTo: ApplyTo;
 }
-
-export type Preview =
-  | { kind: 'missing'; steps: string[] }
-  | {
-      kind: 'evaluated';
-      report: ReadinessReport;
-      /** Steps that the criteria apply to. */
-      appliedTo: string[];
-      snippet: Snippet;
-      evidenceGatheredAt: number;
-      cacheHit: boolean;
-    };
 
 /** The verdict with other criteria; nothing is written (Orchestration 4.4). */
 export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => Promise<Preview> {

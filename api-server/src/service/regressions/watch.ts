@@ -24,7 +24,7 @@ import {
 import { launchedAs } from '../../store/tables/replay/replays.ts';
 import type { PlanDeps } from '../replay/plan-step.ts';
 import type { Replays } from '../replay/replay.ts';
-import { replayedMember } from './members.ts';
+import { replayedMember } from '../views/analytics/regression-members.ts';
 import { type Ready, readyToReplay } from './ready.ts';
 
 export interface WatchDeps extends Omit<PlanDeps, 'database'> {

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { LABEL_OF } from '../../analytics/accuracy.ts';
-import { labelledRows, OUTCOME } from './labels.ts';
+import { labelledRows, OUTCOME } from '../tables/labels.ts';
 import { notReplayed } from './step-rows.ts';
 import type { Tables } from '../db/schema.ts';
 

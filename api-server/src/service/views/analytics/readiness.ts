@@ -4,7 +4,7 @@ import type { ReadinessReport as Report, StepReadiness } from '../../../analytic
 import { VERDICTS } from '../../../analytics/readiness/verdict.ts';
 import type { ApplyTo } from '../../../analytics/readiness/with-readiness.ts';
 import { STAGES } from '../../../runs/state/model.ts';
-import type { Preview } from '../../readiness/preview.ts';
+import type { Preview } from '../../../analytics/readiness/preview.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
 import { Criteria, criteriaView, TIERS_EXAMPLE, tiersView, TiersView } from './readiness-tiers.ts';
 

@@ -3,7 +3,7 @@ import { changeOf, MEMBER_STATES, regressionFigures } from '../../../analytics/r
 import { OUTCOMES } from '../../../runs/state/model.ts';
 import type { RegressionSample } from '../../../store/aggregates/regression-rows.ts';
 import { type Regression, REGRESSION_STATUSES } from '../../../store/tables/replay/regressions.ts';
-import { FRESH_SOURCES, freshLabel, replayedMember } from '../../regressions/members.ts';
+import { FRESH_SOURCES, freshLabel, replayedMember } from './regression-members.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
 
 const LINE = {

@@ -1,7 +1,7 @@
-import type { MemberState, ReplayedMember } from '../../analytics/regression.ts';
-import type { Outcome } from '../../runs/state/model.ts';
-import { gradeOf } from '../../runs/state/replay.ts';
-import type { RegressionSample } from '../../store/aggregates/regression-rows.ts';
+import type { MemberState, ReplayedMember } from '../../../analytics/regression.ts';
+import type { Outcome } from '../../../runs/state/model.ts';
+import { gradeOf } from '../../../runs/state/replay.ts';
+import type { RegressionSample } from '../../../store/aggregates/regression-rows.ts';
 
 /** Where the label of a fresh answer is from: a person, a failed check, or the judge (Orchestration 3). */
 export const FRESH_SOURCES = ['human', 'deterministic', 'judge'] as const;

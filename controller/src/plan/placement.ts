@@ -1,6 +1,6 @@
 import { Agent } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
-import type { Verdict } from '../plan/plan.ts';
+import type { Verdict } from './plan.ts';
 
 /** An agent that runs in pods, as it is served: with its last accepted body while the spec has problems. */
 export interface PodAgent {

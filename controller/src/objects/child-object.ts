@@ -1,5 +1,5 @@
 import { shortHash } from '@signalbox/crds';
-import { type CustomObject, GROUP, VERSION } from '../objects/custom-object.ts';
+import { type CustomObject, GROUP, VERSION } from './custom-object.ts';
 
 export const CHILD_KINDS = ['NetworkPolicy', 'Service', 'Deployment'] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];
