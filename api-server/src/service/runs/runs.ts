@@ -4,6 +4,7 @@ import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/st
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
 import { listRuns, type RunFilter, runsById } from '../../store/tables/list-runs.ts';
+import { resultsOf } from '../../store/tables/results/results.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
@@ -81,20 +82,32 @@ export function createRuns(deps: RunsDeps): Runs {
   const stored = async (id: string, include = { raw: false }) => {
     const found = await runDetail(db, id, include);
     if (!found) throw unknownId('run');
-    return found;
+    const results = await resultsOf(
+      db,
+      [found.run, ...found.children, ...found.reruns].map((run) => run.id),
+    );
+    return { run: found.run, results, view: runDetailView(found, results) };
   };
   const compared = async (id: string): Promise<Compared> => {
-    const found = await stored(id);
-    return { line: runLine(found.run), steps: runDetailView(found).steps };
+    const { run, results, view } = await stored(id);
+    return { line: runLine(run, results), steps: view.steps };
   };
   return {
     list: async ({ limit, offset, cursor, label, ...filter }) => {
       const asked = { ...filter, labels: label };
       const from = readsMany(asked, offset) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
-      return runsPageView(await listRuns(from, asked, { limit, offset, before: cursor }), { limit, offset });
+      const found = await listRuns(from, asked, { limit, offset, before: cursor });
+      const results = await resultsOf(
+        from,
+        found.runs.map(({ id }) => id),
+      );
+      return runsPageView(found, { limit, offset, results });
     },
-    named: async (ids) => (await runsById(db, ids)).map(runLine),
-    get: async (id, include) => runDetailView(await stored(id, include)),
+    named: async (ids) => {
+      const [runs, results] = await Promise.all([runsById(db, ids), resultsOf(db, ids)]);
+      return runs.map((run) => runLine(run, results));
+    },
+    get: async (id, include) => (await stored(id, include)).view,
     compare: async (a, b, { force }) => {
       const runs = await Promise.all([compared(a), compared(b)]);
       if (!force && runs[0].line.pipeline_name !== runs[1].line.pipeline_name)

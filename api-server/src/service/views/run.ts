@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tidy } from '../../analytics/tidy.ts';
 import { NotificationLine, notificationLine } from './notification.ts';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
+import type { RunResult as StoredResult } from '../../runs/state/result.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
@@ -10,6 +11,7 @@ import { AnyObject, component, iso, NullableNumber, NullableText, secondsBetween
 import { cachedBy } from '../../runs/cost/cost.ts';
 import { RunFeedback, runFeedbackView } from './feedback.ts';
 import { ReplayOf, replayOfView } from './replay-of.ts';
+import { RESULT, RunResult, resultView } from './result.ts';
 import { StepDetail, stepView } from './step.ts';
 
 /** An example of a run in a list. */
@@ -37,6 +39,8 @@ export const LINE = {
   feedback_outcome: null,
   attention: null,
   assignee: null,
+  error: null,
+  result: RESULT,
 } as const;
 
 /** One entry of `GET /runs`: the fields of Orchestration 4.2, and what a dense list shows beside them. */
@@ -71,6 +75,10 @@ export const RunLine = component(
     /** Null for a run that needs no person. */
     attention: z.enum(ATTENTION_STATES).nullable(),
     assignee: NullableText,
+    /** Why it did not complete, in a list at most 300 characters; `step` is null where the run itself failed. */
+    error: z.strictObject({ step: NullableText, message: z.string() }).nullable(),
+    /** Null where no agent has answered. */
+    result: RunResult.nullable(),
   }),
   LINE,
 );
@@ -114,7 +122,6 @@ export const RunDetail = component(
     parent_run_id: NullableText,
     rerun_of: NullableText,
     definition_hash: z.string(),
-    error: z.strictObject({ step: NullableText, message: z.string() }).nullable(),
     /** The normalised context (Orchestration 2.4); `raw` only with `?include=raw`. */
     context: AnyObject,
     totals: RunTotals,
@@ -138,7 +145,6 @@ export const RunDetail = component(
     parent_run_id: null,
     rerun_of: null,
     definition_hash: '9f86d081884c',
-    error: null,
     context: { source: 'alert_router', severity: 'critical', labels: { service: 'checkout' } },
     totals: {
       input_tokens: 4211,
@@ -201,10 +207,25 @@ export type LogLine = z.infer<typeof LogLine>;
 
 const lasted = (run: Run) => ({ duration_seconds: secondsBetween(run.triggeredAt, run.completedAt) });
 
-export const runLine = (run: Run): RunLine => viewOf(RunLine, run, lasted(run));
+/** By the ids of their runs. */
+export type Results = ReadonlyMap<string, StoredResult>;
 
-export const runsPageView = (list: RunList, { limit, offset }: { limit: number; offset: number }): RunsPage => ({
-  runs: list.runs.map(runLine),
+const resultOf = ({ id }: Run, results: Results) => {
+  const result = results.get(id);
+  return { result: result === undefined ? null : resultView(result) };
+};
+
+export const runLine = (run: Run, results: Results): RunLine =>
+  viewOf(RunLine, run, { ...lasted(run), ...resultOf(run, results) });
+
+interface ShownPage {
+  limit: number;
+  offset: number;
+  results: Results;
+}
+
+export const runsPageView = (list: RunList, { limit, offset, results }: ShownPage): RunsPage => ({
+  runs: list.runs.map((run) => runLine(run, results)),
   limit,
   offset,
   total: list.total,
@@ -212,15 +233,16 @@ export const runsPageView = (list: RunList, { limit, offset }: { limit: number; 
   next_cursor: list.next === null ? null : `r${list.next}`,
 });
 
-export const runDetailView = (found: StoredRun): RunDetail =>
+export const runDetailView = (found: StoredRun, results: Results): RunDetail =>
   viewOf(RunDetail, found.run, {
     ...lasted(found.run),
+    ...resultOf(found.run, results),
     context: contextView(found.context, found.raw),
     totals: viewOf(RunTotals, found.run, { ...lasted(found.run), cached_input_tokens: cachedBy(found.steps) }),
     totals_with_sub_runs: withSubRuns(found),
     feedback: found.feedback && runFeedbackView(found.feedback),
-    children: found.children.map(runLine),
-    reruns: found.reruns.map(runLine),
+    children: found.children.map((run) => runLine(run, results)),
+    reruns: found.reruns.map((run) => runLine(run, results)),
     notifications: found.notifications.map(notificationLine),
     ...lifeView(found.attention),
     ...(found.replay ? { replay_of: replayOfView(found.replay) } : {}),

@@ -65,14 +65,20 @@ const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'wai
 /** Everything but the two large columns, which no list shows. */
 export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK, ...ATTENTION] as const;
 
-/** Characters of a summary that lists show. */
-const LISTED_SUMMARY = 300;
+/** Characters of a summary, and of a reason, that lists show. */
+const LISTED_TEXT = 300;
 
-/** The same for lists: a long summary is cut where it is read, so that no list grows with what senders wrote. */
+const shortened = (column: 'summary' | 'error_message') => {
+  const text = sql.ref(`runs.${column}`);
+  return sql<string | null>`case when length(${text}) > ${sql.lit(LISTED_TEXT)}
+    then substr(${text}, 1, ${sql.lit(LISTED_TEXT - 1)}) || '…' else ${text} end`.as(column);
+};
+
+/** The same for lists: a long text is cut where it is read, so that no list grows with what senders and agents wrote. */
 export const LIST_COLUMNS = [
-  ...RUN_COLUMNS.filter((column) => column !== 'runs.summary'),
-  sql<string | null>`case when length(runs.summary) > ${sql.lit(LISTED_SUMMARY)}
-    then substr(runs.summary, 1, ${sql.lit(LISTED_SUMMARY - 1)}) || '…' else runs.summary end`.as('summary'),
+  ...RUN_COLUMNS.filter((column) => column !== 'runs.summary' && column !== 'runs.error_message'),
+  shortened('summary'),
+  shortened('error_message'),
 ] as const;
 
 export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner' | 'started_by'> & {

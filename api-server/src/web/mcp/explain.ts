@@ -7,12 +7,18 @@ export function explainRun(answer: unknown): string {
   const lines = [
     `Run ${run.id} of ${run.pipeline_name} (${run.stage}): ${run.status}.`,
     run.summary === null ? null : `Alert: ${run.summary}`,
+    proposalOf(run),
     endOf(run),
     run.waiting_on === null ? null : `It waits for ${run.waiting_on}.`,
     ...run.steps.flatMap(explainStep),
     attentionOf(run),
   ];
   return lines.filter((line) => line !== null).join('\n');
+}
+
+function proposalOf({ result }: RunDetail): string | null {
+  if (result === null || result.actions.length === 0) return null;
+  return `Proposed: ${result.actions.map(({ name, value }) => `${name} ${value}`).join(', ')}.`;
 }
 
 /** A gate says its sentence once, at its step. */

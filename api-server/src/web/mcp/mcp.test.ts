@@ -13,7 +13,7 @@ const RUN = runIdOf(1);
 beforeEach(async () => {
   server = await startTestServer();
   await server.store.addRun(1, { status: 'escalated', error_step: 'look', error_message: 'trust 0.61 is below 0.75' });
-  await server.store.addStep(RUN, 'look');
+  await server.store.addStep(RUN, 'look', { output: '{"action":"restart"}' });
   address = await server.app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterEach(() => server.close());
@@ -72,6 +72,7 @@ test('an assistant asks why a run escalated', async () => {
   expect(text).toContain(`Run ${RUN} of checkout (production): escalated.`);
   expect(text).toContain('It ended because of step look: trust 0.61 is below 0.75');
   expect(text).toContain('Conclusion: Database pool is exhausted');
+  expect(text).toContain('Proposed: action restart.');
   expect(text).toContain('Attention: open.');
 });
 

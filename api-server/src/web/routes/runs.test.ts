@@ -216,3 +216,24 @@ test('a run whose sub-run waits says so with its id, at any depth', async () => 
     await other.close();
   }
 });
+
+test('a list says why a run did not complete, what its last agent concluded and proposes', async () => {
+  const { store } = server;
+  const text = 'x'.repeat(400);
+  await store.addRun(70, { pipeline_name: 'results', status: 'failed', error_step: null, error_message: text });
+  await store.addRun(71, { pipeline_name: 'results' });
+  const run = runIdOf(71);
+  await store.addStep(run, 'look', { step_index: 0, summary: 'first', output: '{"action":"wait"}' });
+  await store.addStep(run, 'decide', { step_index: 1, summary: text, output: '{"action":"restart","culprit":"java"}' });
+  await store.addStep(run, 'report', { step_index: 2, summary: 'The report is written.', output: '{"pages":2}' });
+  await store.addStep(run, 'ask', { step_index: 3, executor: 'human', summary: 'approved' });
+  const { runs } = await get('/runs?pipeline=results');
+  const cut = `${'x'.repeat(299)}…`;
+  expect(runs).toMatchObject([
+    { error: null, result: { step_name: 'decide', conclusion: cut, actions: [{ name: 'action', value: 'restart' }] } },
+    { error: { step: null, message: cut }, result: null },
+  ]);
+  const detail = await get(`/runs/${runIdOf(70)}`);
+  expect([detail.error, detail.result]).toEqual([{ step: null, message: text }, null]);
+  expect((await get(`/runs/${run}`)).result).toEqual(runs[0].result);
+});

@@ -109,11 +109,7 @@ function lead(waiting: number, failed: number): string {
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }
 
-function whyItWaits(run: RunLine): string | null {
-  if (run.waiting_on === 'human') return 'waiting for a decision';
-  if (run.trust !== null && run.threshold !== null && run.trust < run.threshold) return 'trust below its threshold';
-  return null;
-}
+const whyItWaits = (run: RunLine): string | null => (run.waiting_on === 'human' ? 'waiting for a decision' : null);
 
 interface Behind {
   status: string;

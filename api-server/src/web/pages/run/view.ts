@@ -7,6 +7,7 @@ import type { LogLine } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
 import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
+import { alertView } from './alert/view.ts';
 import { attentionView } from './attention/view.ts';
 import { confirmCancel, confirmRerun } from './confirm.ts';
 import { runFacts } from './facts.ts';
@@ -19,6 +20,7 @@ import { pinOf } from './step/pin.ts';
 import { messageRows } from './messages.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
+import { resultView } from './result/view.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { timelineView } from './timeline/timeline.ts';
@@ -139,9 +141,11 @@ export function runView(given: RunInput) {
     title: runTitle(run),
     status: statusLook(run.status, run.waiting_on),
     stream: isActive(run.status) ? paths.runStream(run.id) : null,
+    result: resultView(run),
     notice: noticeOf(run),
     attention: attentionView(run, mayOperate(input.viewer)),
     facts: runFacts(run, input),
+    alert: alertView(run),
     ...actions(input),
     graph: graphView(plan, {
       runStatus: run.status,
@@ -176,6 +180,5 @@ export function runView(given: RunInput) {
     messagesPath: paths.runMessages(run.id),
     panel: chosenPanel(input, chosen, plan),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
-    contextOpen: run.steps.length <= 6,
   };
 }

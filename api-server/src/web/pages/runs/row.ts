@@ -2,6 +2,7 @@ import { age, duration, exactTime, money, score, secondsBetween } from '../forma
 import { attentionLook } from '../run/attention/view.ts';
 import { paths } from '../paths.ts';
 import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
+import { resultLine } from './result/view.ts';
 import type { RunLine } from '../../../service/views/run.ts';
 
 export interface TrustBar {
@@ -89,6 +90,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     trust: trustBar(run.trust, run.threshold, isActive(run.status)),
     duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),
     cost: costCell(run.cost, run.unpriced_steps, at.currency),
+    result: resultLine(run),
     mark: markOf(run),
     attention: run.attention === null ? null : attentionLook(run.attention, run.assignee),
     warnings: run.warning_count === 0 ? null : plural(run.warning_count, 'warning'),

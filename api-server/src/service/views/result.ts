@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import type { RunResult as StoredResult } from '../../runs/state/result.ts';
+import { component } from './answer.ts';
+
+export const RESULT = {
+  step_name: 'investigate',
+  conclusion: 'The 14:02 deploy of checkout lowered the timeout of the payment client.',
+  actions: [{ name: 'action', value: 'restart' }],
+};
+
+/** What a run concluded and proposes: of its last step that proposes an action, else of the last one whose agent answered. */
+export const RunResult = component(
+  'RunResult',
+  z.strictObject({
+    step_name: z.string(),
+    /** The summary of the answer, at most 300 characters. */
+    conclusion: z.string(),
+    /** Outputs called `action`, `recommendation`, `next_step` and the like, at most three. */
+    actions: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  }),
+  RESULT,
+);
+export type RunResult = z.infer<typeof RunResult>;
+
+export const resultView = ({ stepName, ...rest }: StoredResult): RunResult => ({ step_name: stepName, ...rest });
