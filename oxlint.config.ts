@@ -31,8 +31,8 @@ function wallsOf(folder: string, files: string[], walls: readonly Wall[]) {
   };
 }
 
-/** Pages and MCP have walls of their own inside `web/`; a later folder overrides an earlier one. */
-const OWN_WALLS = ['api-server/src/web/pages', 'api-server/src/web/mcp'];
+/** Pages and MCP have walls of their own inside `web/`, the made history inside the bench; a later folder overrides an earlier one. */
+const OWN_WALLS = ['api-server/src/web/pages', 'api-server/src/web/mcp', 'e2e/bench/history'];
 const folders = [...ROOTS.flatMap((root) => [root, ...subfolders(root)]), ...OWN_WALLS];
 const sourceWalls = folders.map((folder) => wallsOf(folder, [`${folder}/**`], WALLS));
 const testWalls = folders.map((folder) =>

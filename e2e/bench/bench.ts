@@ -6,6 +6,7 @@ import { scratchDirectory } from '../support/scratch.ts';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { holds } from './benchmark.ts';
 import { BENCHMARKS } from './benchmarks.ts';
+import { historyBench } from './history/history.ts';
 import { describeMachine } from './machine.ts';
 import { printTable } from './report.ts';
 import { startApiServer, startBareServer, startGatewayProcess, startLoadGenerator } from './services.ts';
@@ -14,6 +15,7 @@ const HELP = `npm run bench -- [options]
 
 Compares the api-server with a minimal server that gives the same guarantees, and the gateway with a minimal relay to the same
 model, in one run, and prints ratios with their limits. Run it on a machine without other load.
+\`npm run bench -- history --help\`: what reading costs after 90 days of runs.
 
   --only NAME     one benchmark, may be repeated
   --seconds N     seconds of steady load in each round (3)
@@ -99,4 +101,5 @@ async function measure(benchmark: Benchmark, place: string, { seconds, rounds, s
   }
 }
 
-process.exitCode = await main();
+const [command, ...rest] = process.argv.slice(2);
+process.exitCode = await (command === 'history' ? historyBench(rest) : main());

@@ -72,8 +72,8 @@ export const WALLS: readonly Wall[] = [
   {
     message: 'Import the contract as @signalbox/crds; services do not import each other.',
     inside: [...SERVICES, 'e2e'],
-    // Fuzzing gives deliveries to the service's own reader; the faults program reads the rows of a dead service with the service's own store; the charts hold the services' configuration.
-    except: ['e2e/checks', 'e2e/faults', 'e2e/charts', 'e2e/fuzz'],
+    // Fuzzing gives deliveries to the service's own reader; the faults program reads the rows of a dead service with the service's own store; the bench makes a history with it; the charts hold the services' configuration.
+    except: ['e2e/checks', 'e2e/faults', 'e2e/charts', 'e2e/fuzz', 'e2e/bench/history'],
     forbid: '^\\.\\./(.*/)?(crds|api-server|gateway|controller)/',
     tests: true,
     violation: planted('gateway/src/planted.ts', '../../api-server/src/main.ts'),

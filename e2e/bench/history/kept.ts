@@ -1,0 +1,120 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database, DatabaseLocation } from '../../../api-server/src/store/db/database.ts';
+import { connectionSettings, openSession } from '../../../api-server/src/store/db/postgres-connection.ts';
+import { openDatabase } from '../../../api-server/src/store/db/open-database.ts';
+import { checkRollUps } from '../../../api-server/src/store/aggregates/roll-up-check.ts';
+import { startPostgres } from '../../../api-server/src/store/fixtures/postgres-server.ts';
+import { migrations } from '../../../api-server/src/store/migrations/index.ts';
+import { makeHistory } from './make-history.ts';
+
+const DAY_MS = 86_400_000;
+/** Where made histories stay between two runs of this program. */
+export const KEPT = join(tmpdir(), 'signalbox-bench-history');
+const SCHEMA = migrations.at(-1)?.id.slice(0, 4) ?? '';
+
+export interface Wanted {
+  kind: 'sqlite' | 'postgres';
+  steps: number;
+  seed: number;
+}
+
+/** A history on the disk; `directory` also holds its definitions. */
+export interface History extends AsyncDisposable {
+  directory: string;
+  location: DatabaseLocation;
+  /** The process whose family does the work of the database; null where the service does it. */
+  server: number | null;
+}
+
+/** The history of this seed, size, schema and day, made where there is none. It ends at the last midnight (UTC). */
+export async function openHistory({ kind, steps, seed }: Wanted): Promise<History> {
+  const until = Date.now() - (Date.now() % DAY_MS);
+  const day = new Date(until).toISOString().slice(0, 10);
+  const name = `${kind}-${steps}-seed${seed}-schema${SCHEMA}-`;
+  const directory = join(KEPT, name + day);
+  const complete = existsSync(join(directory, 'complete'));
+  // Those of other days go: one of 1,000,000 steps takes several GB.
+  if (!complete) for (const old of madeBefore(name)) rmSync(join(KEPT, old), { recursive: true });
+  mkdirSync(directory, { recursive: true });
+  const place = kind === 'sqlite' ? onDisk(directory) : await onServer(directory);
+  try {
+    if (!complete) {
+      await make(place.location, { steps, seed, until }, directory);
+      writeFileSync(join(directory, 'complete'), '');
+    }
+    return { directory, ...place };
+  } catch (error) {
+    await place[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+const madeBefore = (name: string): string[] =>
+  existsSync(KEPT) ? readdirSync(KEPT).filter((entry) => entry.startsWith(name)) : [];
+
+type Place = Omit<History, 'directory'>;
+
+const onDisk = (directory: string): Place => ({
+  location: { file: join(directory, 'service.db') },
+  server: null,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});
+
+/** Settings of a small server; the defaults are for a machine of 1 GB. */
+const SETTINGS = ['shared_buffers=512MB', 'work_mem=16MB', 'maintenance_work_mem=128MB', 'max_wal_size=4GB', 'jit=off'];
+
+async function onServer(directory: string): Promise<Place> {
+  const server = await startPostgres({
+    durable: false,
+    kept: { folder: join(directory, 'cluster'), settings: SETTINGS },
+  });
+  return {
+    location: { url: server.url('postgres') },
+    server: server.pid(),
+    [Symbol.asyncDispose]: () => server.stop('fast'),
+  };
+}
+
+const open = (location: DatabaseLocation): Promise<Database> =>
+  openDatabase({ ...location, autoMigrate: true, now: () => Date.now(), synchronous: 'NORMAL' });
+
+async function make(
+  location: DatabaseLocation,
+  size: { steps: number; seed: number; until: number },
+  directory: string,
+): Promise<void> {
+  const database = await open(location);
+  try {
+    const started = performance.now();
+    const seconds = (): string => ((performance.now() - started) / 1000).toFixed(0);
+    let said = 0;
+    const runs = await makeHistory(database, size, {
+      directory,
+      progress: (done) => {
+        if (done - said < 20_000) return;
+        said = done;
+        console.log(`  ${done.toLocaleString('en')} runs after ${seconds()} s`);
+      },
+    });
+    const shortfalls = await checkRollUps(database.db, Number.MAX_SAFE_INTEGER - 1);
+    if (shortfalls === null || shortfalls.length > 0)
+      throw new Error(`the roll-ups are behind the rows: ${JSON.stringify(shortfalls?.slice(0, 5))}`);
+    console.log(`  made ${runs.toLocaleString('en')} runs in ${seconds()} s; the roll-ups agree with the rows`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Size of the database with its indexes. */
+export async function bytesOf({ location }: History): Promise<number> {
+  if ('file' in location) return statSync(location.file).size;
+  const session = await openSession(connectionSettings(location.url, { statement: 0, lock: 0 }));
+  try {
+    const { rows } = await session.query({ text: 'SELECT pg_database_size(current_database()) AS bytes' });
+    return (rows[0] as { bytes: number }).bytes;
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { median } from '../benchmark.ts';
+import { cpuMilliseconds } from '../services.ts';
+import type { Question } from './questions.ts';
+
+/** What one request cost, medians in milliseconds. */
+export interface Cost {
+  /** Of the service and of Postgres, all threads. */
+  cpu: number;
+  /** Of the thread with the event loop: no single hold of it is longer. */
+  loop: number;
+  wall: number;
+  /** Wall time of the first request. */
+  first: number;
+  bytes: number;
+}
+
+/** A service with a history. */
+export interface Measured {
+  url: string;
+  pid: number;
+  /** Of the Postgres server; null where the service holds the database. */
+  server: number | null;
+  token: string;
+  cookie: string;
+}
+
+/** Requests for a figure: until `most` were made or this much time is over. */
+const MOST = 9;
+const ENOUGH_MS = 4_000;
+
+export async function costOf(service: Measured, question: Question, runs: number): Promise<Cost> {
+  const first = await once(service, question.path(runs));
+  const asked: Once[] = question.cold === true ? [first] : [];
+  const until = performance.now() + ENOUGH_MS;
+  while (asked.length === 0 || (question.cold !== true && asked.length < MOST && performance.now() < until))
+    asked.push(await once(service, question.path(runs)));
+  const middle = (pick: (one: Once) => number): number => median(asked.map(pick));
+  return {
+    cpu: middle(({ cpu }) => cpu),
+    loop: middle(({ loop }) => loop),
+    wall: middle(({ wall }) => wall),
+    first: first.wall,
+    bytes: first.bytes,
+  };
+}
+
+interface Once {
+  cpu: number;
+  loop: number;
+  wall: number;
+  bytes: number;
+}
+
+async function once({ url, pid, server, token, cookie }: Measured, path: string): Promise<Once> {
+  const cpu = (): number => cpuMilliseconds(pid) + (server === null ? 0 : familyCpu(server));
+  const [before, loopBefore, started] = [cpu(), threadCpu(pid), performance.now()];
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(url + path, {
+    headers: path.startsWith('/ui') ? { cookie } : headers,
+    redirect: 'manual',
+  });
+  const body = await response.arrayBuffer();
+  const wall = performance.now() - started;
+  if (response.status !== 200)
+    throw new Error(`${path} answered ${response.status}: ${Buffer.from(body).toString().slice(0, 300)}`);
+  return { cpu: cpu() - before, loop: threadCpu(pid) - loopBefore, wall, bytes: body.byteLength };
+}
+
+const threadCpu = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+
+/** CPU of a process and its children, also of those that ended (in steps of 10 ms). */
+function familyCpu(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  const ended = (Number(fields[13]) + Number(fields[14])) * 10;
+  return [pid, ...children].map(cpuIfThere).reduce((sum, one) => sum + one, ended);
+}
+
+function cpuIfThere(pid: number): number {
+  try {
+    readdirSync(`/proc/${pid}/task`);
+    return cpuMilliseconds(pid);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,49 @@
+import { createRandom } from './random.ts';
+import { pipelineName, PIPELINES, stepName } from './shape.ts';
+
+/** One request of the table; goals are in milliseconds for 1,000,000 steps. */
+export interface Question {
+  what: string;
+  path: (runs: number) => string;
+  /** CPU of the service, and of Postgres, for one request. */
+  goal?: number;
+  wallGoal?: number;
+  /** Answered from a cache afterwards: each round asks another service, just started. */
+  cold?: true;
+  /** The whole history: twice the time for ten times as much is allowed. */
+  whole?: true;
+}
+
+const at = (path: string) => () => path;
+const BUSIEST = pipelineName(0);
+const TYPICAL = pipelineName(PIPELINES >> 1);
+const STEP = stepName(2);
+const NOTHING = createRandom(1).text(12).replaceAll(' ', '-');
+
+export const QUESTIONS: readonly Question[] = [
+  { what: '/metrics', path: at('/metrics'), goal: 20 },
+  { what: 'pipeline stats 7d, busiest', path: at(`/pipelines/${BUSIEST}/stats?time_range=7d`), goal: 30 },
+  { what: 'pipeline stats 7d, typical', path: at(`/pipelines/${TYPICAL}/stats?time_range=7d`), goal: 30 },
+  { what: 'all pipelines 30d', path: at('/stats/pipelines?time_range=30d'), goal: 100 },
+  { what: 'insights page 30d', path: at('/ui/insights?time_range=30d'), goal: 100 },
+  { what: 'insights page all', path: at('/ui/insights?time_range=all'), goal: 150, whole: true },
+  { what: 'step stats 7d', path: at(`/steps/${STEP}/stats?time_range=7d`), goal: 15 },
+  { what: 'step stats all', path: at(`/steps/${STEP}/stats?time_range=all`), goal: 60, whole: true },
+  { what: 'step models 30d', path: at(`/steps/${STEP}/models?time_range=30d`) },
+  { what: 'teams of the month', path: at('/teams') },
+  { what: 'calibration, busiest step', path: at(`/steps/${STEP}/calibration`), goal: 60, wallGoal: 150, cold: true },
+  { what: 'readiness, busiest', path: at(`/pipelines/${BUSIEST}/promotion-readiness`), goal: 100 },
+  { what: 'readiness, typical', path: at(`/pipelines/${TYPICAL}/promotion-readiness`), goal: 100 },
+  { what: 'step versions', path: at(`/steps/${STEP}/versions`), goal: 20 },
+  { what: 'marking queue', path: at('/marking') },
+  { what: 'overview page', path: at('/ui/'), wallGoal: 30 },
+  { what: 'pipeline page, busiest', path: at(`/ui/pipelines/${BUSIEST}`) },
+  { what: 'runs, first page', path: at('/runs'), goal: 3 },
+  { what: 'runs, by pipeline', path: at(`/runs?pipeline=${TYPICAL}`), goal: 3 },
+  { what: 'runs, cursor in the middle', path: (runs) => `/runs?cursor=r${runs >> 1}`, goal: 3 },
+  { what: 'runs, offset 90 %', path: (runs) => `/runs?offset=${Math.floor(runs * 0.9)}`, goal: 10 },
+  { what: 'runs, q= without a match', path: at(`/runs?q=${NOTHING}`), wallGoal: 20 },
+  { what: 'runs, model= without a match', path: at('/runs?model=none'), wallGoal: 20 },
+  { what: 'runs, label= without a match', path: at('/runs?label=service:none'), wallGoal: 20 },
+  { what: 'runs, team= without a match', path: at('/runs?team=none'), wallGoal: 20 },
+];
