@@ -1,6 +1,6 @@
 import { listAgents } from '../executors/agents.ts';
 import { gatewayObjects, gatewayTools } from '../executors/gateway-rest.ts';
-import { readSyncedObjects } from '../definitions/managed-object.ts';
+import { managedBy, readSyncedObjects } from '../definitions/managed-object.ts';
 import { definitionFiles } from '../definitions/definition-files.ts';
 import { createWriter } from '../definitions/write.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -98,6 +98,7 @@ export function operate(
       return loaded;
     },
     listAgents: () => listAgents(backends),
+    managedBy: managedBy(config.managedDir),
     writer: createWriter({ registry, folders: definitionFolders(config), files: definitionFiles }),
     listSchedules: scheduler.list,
     currency: config.pricing?.currency ?? 'USD',

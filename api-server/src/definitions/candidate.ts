@@ -10,6 +10,9 @@ export type WriteKind = 'Pipeline' | 'LibraryStep';
 export interface FieldError {
   loc: Loc;
   msg: string;
+  /** Place in the text, from one; absent where it has none. */
+  line?: number;
+  col?: number;
 }
 
 /** A problem that a change would cause in another definition. */
@@ -88,6 +91,7 @@ export async function tryEdit(turn: Turn, edit: Edit): Promise<Candidate> {
 const toError = ({ loc, msg, reason, line, col }: Problem): FieldError => ({
   loc,
   msg: reason === 'syntax' && loc.length === 0 ? `line ${line}, column ${col}: ${msg}` : msg,
+  ...(line !== undefined && { line, col }),
 });
 
 function edited(read: Read, { kind, file, text }: Edit): Read {

@@ -12,6 +12,14 @@ export async function managedObject(managedDir: string, file: string): Promise<O
   return entry ? { kind: entry.kind, namespace: entry.namespace, name: entry.name } : null;
 }
 
+/** Who owns a file; null for a file outside the managed folder. */
+export const managedBy =
+  (managedDir: string | null) =>
+  async (file: string): Promise<{ object: ObjectReference | null } | null> =>
+    managedDir === null || !file.startsWith(join(managedDir, sep))
+      ? null
+      : { object: await managedObject(managedDir, file) };
+
 /** The status of the custom resources behind the definitions; null where no controller has written one. */
 export async function readSyncedObjects(managedDir: string | null): Promise<SyncedObject[] | null> {
   const manifest = managedDir === null ? null : await readManifest(managedDir);

@@ -5,6 +5,9 @@ import type { ClosestPipeline } from './delivery-record.ts';
 const MOST = 3;
 const MAX_VALUE = 300;
 
+/** A value of a context as dry runs show it. */
+export const shownValue = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_VALUE) : value);
+
 /** The pipelines of which most rules hold for a context that nothing matches, each with its first rule that does not. */
 export function closestPipelines(
   { pipelines }: Pick<Snapshot, 'pipelines'>,
@@ -23,6 +26,6 @@ export function closestPipelines(
       pipeline: name,
       failedRule: key,
       expected: rule,
-      actual: typeof actual === 'string' ? actual.slice(0, MAX_VALUE) : actual,
+      actual: shownValue(actual),
     }));
 }

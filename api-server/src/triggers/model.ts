@@ -1,4 +1,5 @@
 import type { ClosestPipeline } from './delivery-record.ts';
+import type { RuleOutcome } from '@signalbox/crds';
 import type { FirstPrompt } from './first-prompt.ts';
 import type { Stage, TriggerContext } from '../runs/state/model.ts';
 
@@ -55,6 +56,8 @@ export interface Preview {
   closest?: ClosestPipeline[];
   /** Undefined unless asked for; null where no step has a prompt or no pipeline was found. */
   prompt?: FirstPrompt | null;
+  /** With the prompt: each rule of `trigger.match` compared with the context; null for a pipeline without `match`. */
+  rules?: RuleOutcome[] | null;
 }
 
 /** The answer to a delivery: one verdict, several for `strategy=per_alert`, previews, or a refusal. */

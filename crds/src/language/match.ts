@@ -21,12 +21,17 @@ export interface MatchProblem {
   msg: string;
 }
 
-/** The first rule that does not hold, and how many do. */
-export interface MatchFailure {
+/** One rule compared with a context. */
+export interface RuleOutcome {
   key: string;
   rule: unknown;
   /** What the context has under the key; null for nothing. */
   actual: unknown;
+  holds: boolean;
+}
+
+/** The first rule that does not hold, and how many do. */
+export interface MatchFailure extends Omit<RuleOutcome, 'holds'> {
   held: number;
 }
 
@@ -37,6 +42,8 @@ export interface CompiledMatch {
   matches: (context: MatchContext, onTooLong?: (key: string) => void) => boolean;
   /** Why a context does not match; null where it does. */
   failure: (context: MatchContext) => MatchFailure | null;
+  /** Every rule, in the order written. */
+  compare: (context: MatchContext) => RuleOutcome[];
 }
 
 type Test = (actual: unknown) => boolean;
@@ -56,7 +63,13 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
     if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
     return { key, rule, read: reader(key), test: parsed.ok ? parsed.test : never };
   });
+  const compare = (context: MatchContext): RuleOutcome[] =>
+    rules.map(({ key, rule, read, test }) => {
+      const actual = read(context) ?? null;
+      return { key, rule, actual, holds: test(actual) };
+    });
   return {
+    compare,
     problems,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
     matches: (context, onTooLong) =>
@@ -67,11 +80,11 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
         return held;
       }),
     failure: (context) => {
-      const failed = rules.filter(({ read, test }) => !test(read(context) ?? null));
+      const failed = compare(context).filter(({ holds }) => !holds);
       const [first] = failed;
       if (!first) return null;
-      const { key, rule, read } = first;
-      return { key, rule, actual: read(context) ?? null, held: rules.length - failed.length };
+      const { holds: _, ...rest } = first;
+      return { ...rest, held: rules.length - failed.length };
     },
   };
 }

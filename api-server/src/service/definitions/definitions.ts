@@ -1,4 +1,4 @@
-import { AppError, type Problem, type ResolvedStep } from '@signalbox/crds';
+import { AppError, type ObjectReference, type Problem, type ResolvedStep } from '@signalbox/crds';
 import type { Verdict } from '../../analytics/readiness/verdict.ts';
 import { toManifest } from '../../definitions/manifest.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
@@ -29,7 +29,13 @@ export interface DefinitionsDeps {
   /** The readiness verdict on this version of a pipeline; null until it is evaluated. */
   verdictOf(name: string, hash: string): { verdict: Verdict; reason: string } | null;
   listAgents(): Promise<AgentList>;
+  managedBy(file: string): Promise<ManagedBy | null>;
   record: RecordAction;
+}
+
+/** The object that a controller wrote a definition from; null where its manifest does not name it. */
+export interface ManagedBy {
+  object: ObjectReference | null;
 }
 
 /** The loaded definitions and their reload (Orchestration 4.1, 4.3). Functions that take a name throw `not_found`. */
@@ -45,6 +51,8 @@ export interface Definitions {
   /** The definition as YAML of a custom resource. */
   asResource(kind: 'Pipeline' | 'LibraryStep', name: string): string;
   agents(): Promise<AgentList>;
+  /** Null for a pipeline that may be changed here. */
+  ownerOf(pipeline: string): Promise<ManagedBy | null>;
   /** Hashes of the loaded definitions, last runs and verdicts, and the problems of the last load. */
   status(): Promise<DefinitionsAnswer>;
   verdictOf: DefinitionsDeps['verdictOf'];
@@ -73,6 +81,7 @@ export function createDefinitions(deps: DefinitionsDeps): Definitions {
         ? toManifest('pipeline', name, pipeline(name).text)
         : toManifest('step', name, step(name).text),
     agents: deps.listAgents,
+    ownerOf: (name) => deps.managedBy(pipeline(name).file),
     status: async () => {
       const loaded = snapshot();
       const runs = await lastRuns(

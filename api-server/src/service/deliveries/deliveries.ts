@@ -40,6 +40,9 @@ interface Refusal {
   message: string;
 }
 
+/** What a run is started with by hand: a body of that source. */
+export type Given = Pick<Delivery, 'source' | 'body'>;
+
 /** The webhook, the start by hand and the dry run (Orchestration 4.1). All throw `validation` for a body that the source cannot read. */
 export interface Deliveries {
   take(delivery: Incoming, options: Pick<Delivery, 'team' | 'dryRun' | 'tokenName'>): Promise<DeliveryResult>;
@@ -47,8 +50,10 @@ export interface Deliveries {
   unreadable(delivery: Incoming & Pick<Delivery, 'team' | 'tokenName'>, refusal: Refusal): void;
   /** The dry run: what a delivery would start, and its first prompt. */
   preview(delivery: Incoming): Promise<DeliveryResult>;
-  /** Starts a pipeline by hand; the body is a generic delivery. Throws `not_found`. */
-  runNow(pipeline: string, body: unknown, actor: Actor): Promise<DeliveryResult>;
+  /** Starts a pipeline by hand. Throws `not_found`. */
+  runNow(pipeline: string, given: Given, actor: Actor): Promise<DeliveryResult>;
+  /** What `runNow` would start, with the first prompt. Throws `not_found`. */
+  previewRun(pipeline: string, given: Given): Promise<DeliveryResult>;
 }
 
 export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }: DeliveriesDeps): Deliveries => ({
@@ -62,21 +67,24 @@ export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }
     keepInvalid({ ...delivery, dryRun: false }, refusal);
   },
   preview: async (delivery) => resultOf(await receive({ ...delivery, dryRun: true, withPrompt: true, team: null })),
-  runNow: async (pipeline, body, actor) => {
-    const receipt = await receive({
-      source: 'generic',
-      body: body ?? {},
-      strategy: null,
-      allowTesting: true,
-      dryRun: false,
-      team: null,
-      forcedPipeline: pipeline,
-      startedBy: actor.name,
-    });
+  previewRun: async (pipeline, given) =>
+    resultOf(await receive({ ...byHand(pipeline, given), dryRun: true, withPrompt: true })),
+  runNow: async (pipeline, given, actor) => {
+    const receipt = await receive({ ...byHand(pipeline, given), startedBy: actor.name });
     const started = startedRun(receipt);
     if (started) await record(actor, { action: 'run', targetType: 'pipeline', target: pipeline, ...started });
     return resultOf(receipt);
   },
+});
+
+const byHand = (pipeline: string, { source, body }: Given): Delivery => ({
+  source,
+  body: body ?? {},
+  strategy: null,
+  allowTesting: true,
+  dryRun: false,
+  team: null,
+  forcedPipeline: pipeline,
 });
 
 /** The new run of a delivery of one context; null where it started none. */

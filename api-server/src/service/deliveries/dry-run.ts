@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
-import { closestPipelines } from '../../triggers/closest.ts';
+import { closestPipelines, shownValue } from '../../triggers/closest.ts';
 import type { Choice } from '../../triggers/coverage.ts';
 import type { FirstPrompt } from '../../triggers/first-prompt.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
@@ -34,10 +34,18 @@ export async function preview(
     fingerprint: context.fingerprint,
     dedup: { duplicate: duplicate !== null, runId: duplicate ? duplicate.id : null },
     context,
-    ...(withPrompt && { prompt: request && (await deps.firstPrompt(request)) }),
+    ...(withPrompt && { prompt: request && (await deps.firstPrompt(request)), rules: rulesOf(request) }),
     ...(request === null && { closest: closestPipelines(deps.definitions(), first, team) }),
     ...(await outlook(deps, decision, { request, duplicate })),
   };
+}
+
+function rulesOf(request: IntakeRequest | null): Preview['rules'] {
+  if (request === null || request.pipeline.match === null) return null;
+  const { context, team } = request;
+  return request.pipeline.match
+    .compare({ ...context, team })
+    .map((one) => ({ ...one, actual: shownValue(one.actual) }));
 }
 
 type Chosen = { request: IntakeRequest | null; duplicate: Choice['duplicate'] };

@@ -116,6 +116,18 @@ test('a preview shows the first prompt of a pipeline that would not start', asyn
   expect(await dryRun({ pipeline: 'gone' }, { withPrompt: true })).toMatchObject({ prompt: null });
 });
 
+test('a run by hand takes an alert that its rules would not let through, and says which', async () => {
+  const alert = { status: 'firing', fingerprint: 'f', labels: { severity: 'info' }, annotations: {} };
+  const body = { version: '4', groupKey: 'g', status: 'firing', alerts: [alert] };
+  const byHand = { source: 'alert_router', forcedPipeline: 'trial', allowTesting: true, withPrompt: true } as const;
+  expect(await dryRun(body, byHand)).toMatchObject({
+    pipeline: 'trial',
+    would: 'accepted',
+    rules: [{ key: 'severity', rule: 'critical', actual: 'info', holds: false }],
+  });
+  expect(await dryRun({}, { ...byHand, source: 'generic', forcedPipeline: 'live' })).toMatchObject({ rules: null });
+});
+
 test('a pattern that cannot read a text of over 16,384 characters is noted with pipeline and key, and the answer says so', async () => {
   const about = (summary: string) => ({
     body: {

@@ -60,8 +60,12 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
         : `unknown source "${source.slice(0, 64)}"; use one of ${known}`;
     return { ok: false, message: msg, errors: [{ loc: ['query', 'source'], msg }] };
   }
-  const forced = forcedPipeline === undefined || !isObject(body) ? body : { ...body, pipeline: forcedPipeline };
-  return parser.parse(forced, { strategy, receivedAt: deps.now() });
+  const at = { strategy, receivedAt: deps.now() };
+  if (forcedPipeline === undefined) return parser.parse(body, at);
+  const parsed = parser.parse(isObject(body) ? { ...body, pipeline: forcedPipeline } : body, at);
+  return parsed.ok
+    ? { ...parsed, contexts: parsed.contexts.map((one) => ({ ...one, pipeline: forcedPipeline })) }
+    : parsed;
 }
 
 /** A line of the log names so many rules. */

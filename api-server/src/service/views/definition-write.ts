@@ -35,7 +35,13 @@ export const Deleted = component(
 );
 export type Deleted = z.infer<typeof Deleted>;
 
-const Located = z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() });
+const Located = z.looseObject({
+  loc: z.array(z.union([z.string(), z.number()])),
+  msg: z.string(),
+  /** Place in the text, from one; absent where it has none. */
+  line: z.number().optional(),
+  col: z.number().optional(),
+});
 
 export const Validation = component(
   'Validation',
@@ -45,7 +51,7 @@ export const Validation = component(
     /** What a definition may be written with, but probably should not. */
     warnings: z.array(Located),
   }),
-  { valid: false, errors: [{ loc: ['steps', 0, 'agent'], msg: 'is required' }], warnings: [] },
+  { valid: false, errors: [{ loc: ['steps', 0, 'agent'], msg: 'is required', line: 4, col: 5 }], warnings: [] },
 );
 export interface Validation {
   valid: boolean;

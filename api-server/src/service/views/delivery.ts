@@ -88,6 +88,8 @@ const FirstPrompt = z.strictObject({
   error: NullableText,
 });
 
+const Rule = z.strictObject({ key: z.string(), rule: z.unknown(), actual: z.unknown(), holds: z.boolean() });
+
 /** What a delivery would start (`dry_run`). */
 const Preview = z
   .strictObject({
@@ -104,6 +106,8 @@ const Preview = z
     closest: z.array(Closest).optional(),
     /** Only where it was asked for; null where no step has a prompt or no pipeline was found. */
     prompt: FirstPrompt.nullable().optional(),
+    /** With the prompt: each rule of `trigger.match` compared with the context; null for a pipeline without `match`. */
+    rules: z.array(Rule).nullable().optional(),
   })
   .meta({ id: 'DeliveryPreview' });
 type Preview = z.infer<typeof Preview>;

@@ -74,3 +74,6 @@ export function shorten(text: string, max: number): string {
   const chars = [...text];
   return chars.length <= max ? text : `${chars.slice(0, max - 1).join('')}…`;
 }
+
+/** A message of the service as a sentence: `Pipeline "a" exists.` */
+export const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

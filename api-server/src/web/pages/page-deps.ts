@@ -3,7 +3,7 @@ import type { PageAuth } from '../auth/page-auth.ts';
 import type { ApiDescription } from '../openapi.ts';
 
 /** What pages need: the use cases, and the session of the request. */
-export interface PageDeps extends Omit<Services, 'deliveries' | 'definitionWrites' | 'status'> {
+export interface PageDeps extends Omit<Services, 'status'> {
   auth: Pick<PageAuth, 'viewer' | 'logIn' | 'logOut' | 'mayPost'>;
   version: string;
   /** What `GET /openapi.json` answers. */

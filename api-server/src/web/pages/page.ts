@@ -180,4 +180,6 @@ export function sendProblem(
 }
 
 const RANK = { viewer: 0, operator: 1, admin: 2 } as const;
+/** Whether the viewer may change definitions. */
+export const mayChange = (viewer: Viewer | null): boolean => viewer?.role === 'admin';
 export const mayOperate = (viewer: Viewer | null): boolean => viewer !== null && RANK[viewer.role] >= RANK.operator;

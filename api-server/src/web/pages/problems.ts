@@ -1,4 +1,5 @@
 import { AppError, ERROR_STATUS, type ErrorType } from '@signalbox/crds';
+import { sentence } from './format.ts';
 
 /** Null for `not_found`, for pages that have their own message. */
 export function unlessUnknown(error: unknown): null {
@@ -23,5 +24,5 @@ const TITLES: Partial<Record<ErrorType, string>> = {
 export const problemOf = ({ type, message }: AppError) => ({
   status: ERROR_STATUS[type],
   title: TITLES[type] ?? 'This request cannot be answered',
-  text: `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`,
+  text: sentence(message),
 });

@@ -208,6 +208,14 @@ describe('managed names', () => {
 });
 
 describe('validate', () => {
+  test('a problem has its line and column', async () => {
+    const yaml = 'name: x\nsteps:\n  - name: a\n    executor: gateway\n    agent: 5\n';
+    const { body } = await server.send('POST', '/pipelines/validate', { yaml });
+    expect(body.errors).toContainEqual(expect.objectContaining({ loc: ['steps', 0, 'agent'], line: 5, col: 5 }));
+    const broken = await server.send('POST', '/pipelines/validate', { yaml: 'name: x\nsteps: [' });
+    expect(broken.body.errors).toMatchObject([{ line: 2 }]);
+  });
+
   test.each(['/pipelines/validate', '/steps/validate'])('%s says yes and writes nothing', async (url) => {
     const before = server.disk.contents();
     const yaml = url.startsWith('/steps') ? stepYaml('new') : pipelineYaml('checkout');
@@ -228,14 +236,14 @@ describe('validate', () => {
   ])('%s says no and where: %s', async (url, yaml, loc) => {
     const { status, body } = await server.send('POST', url, { yaml });
     expect([status, body.valid]).toEqual([200, false]);
-    expect(body.errors[0]).toEqual({ loc, msg: expect.any(String) });
+    expect(body.errors[0]).toMatchObject({ loc, msg: expect.any(String) });
   });
 
   test('a rule that never matches and a name without a value are warnings, and the definition is valid', async () => {
     const yaml =
       'name: x\ntrigger: {match: {severity: {like: crit}}}\nsteps:\n  - {name: a, executor: human, timeout_seconds: 60, prompt_template: "{{sumary}}"}\n';
     const { body } = await server.send('POST', '/pipelines/validate', { yaml });
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       valid: true,
       errors: [],
       warnings: [

@@ -180,6 +180,26 @@ test('a manual run is a generic delivery whose pipeline the path forces, without
   ]);
 });
 
+test('the dry run of a manual run starts nothing and leaves no row in the audit log; the body may be of any source', async () => {
+  answer = { kind: 'previews', previews: [] };
+  const url = '/pipelines/checkout/run?dry_run=true&source=alert_router';
+  const response = await server.app.inject({ method: 'POST', url, headers: as('operator'), payload: { alerts: [] } });
+  expect(response.statusCode).toBe(200);
+  expect(server.deliveries).toEqual([
+    {
+      source: 'alert_router',
+      body: { alerts: [] },
+      strategy: null,
+      allowTesting: true,
+      dryRun: true,
+      withPrompt: true,
+      team: null,
+      forcedPipeline: 'checkout',
+    },
+  ]);
+  expect((await server.app.inject({ url: '/audit', headers: as('viewer') })).json()).toMatchObject({ rows: [] });
+});
+
 test('a manual run is in the audit log under who started it, one that was refused is not', async () => {
   const run = () =>
     server.app.inject({ method: 'POST', url: '/pipelines/checkout/run', headers: as('operator'), payload: {} });

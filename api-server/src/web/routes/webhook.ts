@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeliveryResult, Incoming } from '../../service/deliveries/deliveries.ts';
 import { payloads } from '../../service/deliveries/payloads.ts';
-import { DefinitionName } from '../../service/fields.ts';
+import { DefinitionName, line } from '../../service/fields.ts';
 import type { Services } from '../../service/services.ts';
 import { CapacityRefusal, DeliveryAnswer, DeliveryRefusal, DryRun } from '../../service/views/delivery.ts';
 import { Anything, route, type Route } from '../route.ts';
@@ -20,6 +20,9 @@ const Described = z.strictObject({
   strategy: z.string().optional(),
   allow_testing: z.enum(['true', 'false']).optional(),
 });
+
+/** `source`: whose payload the body is, else a generic delivery. */
+const ManualQuery = z.strictObject({ source: line(64).optional(), dry_run: z.enum(['true', 'false']).optional() });
 
 const STARTED = { 202: DeliveryAnswer, 422: DeliveryRefusal, 429: CapacityRefusal, 503: DeliveryRefusal };
 
@@ -68,13 +71,19 @@ export const webhookRoutes = ({ deliveries }: Pick<Services, 'deliveries'>): Rou
     role: 'operator',
     id: 'runPipeline',
     tag: 'triggers',
-    summary: 'Start a pipeline by hand; the body is a generic delivery',
+    summary: 'Start a pipeline by hand, or with dry_run=true say what would start; the body is a generic delivery',
     params: z.strictObject({ name: DefinitionName }),
+    query: ManualQuery,
     body: Anything,
     described: { body: payloads.manual },
-    answers: STARTED,
+    answers: { ...STARTED, 200: DryRun },
     refusals: ['not_found', 'too_large'],
-    handler: async ({ params, body, actor, reply }) => send(reply, await deliveries.runNow(params.name, body, actor)),
+    handler: async ({ params, query, body, actor, reply }) => {
+      const given = { source: query.source ?? 'generic', body };
+      const { name } = params;
+      if (query.dry_run === 'true') return send(reply, await deliveries.previewRun(name, given));
+      return send(reply, await deliveries.runNow(name, given, actor));
+    },
   }),
 ];
 

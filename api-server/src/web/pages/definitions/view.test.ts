@@ -51,8 +51,24 @@ test('steps, lines of YAML and places of problems are counted from one', () => {
     { number: 2, shape: 'parallel · 2 branches · all must pass' },
   ]);
   expect(view.yaml).toEqual([
-    { number: 1, text: 'name: host-load' },
-    { number: 2, text: 'steps: []' },
+    {
+      number: 1,
+      mark: null,
+      pieces: [
+        { kind: 'key', text: 'name' },
+        { kind: '', text: ':' },
+        { kind: '', text: ' host-load' },
+      ],
+    },
+    {
+      number: 2,
+      mark: null,
+      pieces: [
+        { kind: 'key', text: 'steps' },
+        { kind: '', text: ':' },
+        { kind: '', text: ' []' },
+      ],
+    },
   ]);
   const problem = {
     severity: 'error' as const,

@@ -11,7 +11,9 @@ import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
+import { ruleText } from './rule-text.ts';
 import { shapesLine, stepLine } from './shapes.ts';
+import { yamlLines } from './yaml/yaml-lines.ts';
 
 type LoadedPipeline = Snapshot['pipelines'][number];
 type LoadedStep = Snapshot['steps'][number];
@@ -58,25 +60,6 @@ function matchText(match: object | undefined): string {
   return entries.map(([key, value]) => `${key} ${ruleText(value)}`).join(', ');
 }
 
-const OPERATORS: Record<string, string> = {
-  eq: '=',
-  ne: '≠',
-  in: 'in',
-  not_in: 'not in',
-  regex: '~',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
-};
-
-/** `in shop, canary`, `~ ^Checkout`, `= critical`. */
-function ruleText(rule: unknown): string {
-  if (typeof rule !== 'object' || rule === null) return `= ${String(rule)}`;
-  const [[name, value] = ['', '']] = Object.entries(rule);
-  return `${OPERATORS[name] ?? name} ${Array.isArray(value) ? value.join(' | ') : String(value)}`;
-}
-
 /** What starts the pipeline, apart from a delivery that names it. */
 function startText({ trigger, schedule }: Pipeline): string {
   const match = trigger?.match;
@@ -103,6 +86,8 @@ export function pipelinesView(definitions: Snapshot, now: number) {
   return {
     rows: definitions.pipelines.map(pipelineRow),
     problems: problemFiles(definitions, ofKind('Pipeline')),
+    reload: paths.reload(),
+    validate: paths.validate(),
     count: plural(definitions.pipelines.length, 'pipeline'),
     loaded: loadedLine(definitions, now),
     exact: exactTime(new Date(definitions.loadedAt).toISOString()),
@@ -113,8 +98,6 @@ function dedupText(dedup: NonNullable<Pipeline['trigger']>['dedup']): string {
   if (dedup?.enabled === false) return 'off';
   return dedup?.window_seconds === undefined ? 'service default' : `${dedup.window_seconds} s`;
 }
-
-const lines = (source: string) => source.replace(/\n$/, '').split('\n');
 
 /** What the page shows beside the definition. */
 interface Around {
@@ -149,7 +132,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
       { label: 'Hash', value: entry.hash, mono: true },
     ].map((fact) => ({ title: '', mono: false, ...fact })),
     entries: config.steps.map(stepLine),
-    yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
+    yaml: yamlLines(entry.text),
     problems: problemFiles(definitions, of('Pipeline', entry.name)),
     summary: summaryOf(stats, 'runs'),
     rows,
@@ -191,7 +174,7 @@ export function stepView(entry: LoadedStep, definitions: Snapshot) {
     prompt: promptOf(entry.config),
     config: jsonTree(entry.config),
     hash: entry.hash,
-    yaml: lines(entry.text).map((line, i) => ({ number: i + 1, text: line })),
+    yaml: yamlLines(entry.text),
     problems: problemFiles(definitions, of('LibraryStep', entry.name)),
   };
 }

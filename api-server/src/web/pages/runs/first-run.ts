@@ -1,3 +1,4 @@
+import { shellQuote } from '../curl.ts';
 import { paths } from '../paths.ts';
 
 export interface FirstRun {
@@ -6,8 +7,6 @@ export interface FirstRun {
   hint: string;
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 /** The command that makes the first run, with the address that the browser used and a loaded pipeline. */
 export function firstRun(origin: string, pipeline: { name: string; testing: boolean } | null): FirstRun {
   const query = pipeline === null || pipeline.testing ? '?source=generic&allow_testing=true' : '?source=generic';
@@ -15,10 +14,10 @@ export function firstRun(origin: string, pipeline: { name: string; testing: bool
   return {
     pipeline: pipeline?.name ?? null,
     curl: [
-      `curl -X POST ${quote(`${origin}/webhook${query}`)} \\`,
+      `curl -X POST ${shellQuote(`${origin}/webhook${query}`)} \\`,
       '  -H "Authorization: Bearer $WEBHOOK_TOKEN" \\',
       "  -H 'Content-Type: application/json' \\",
-      `  -d ${quote(body)}`,
+      `  -d ${shellQuote(body)}`,
     ].join('\n'),
     hint: `WEBHOOK_TOKEN is a token with the role webhook. The run appears on ${paths.runs()} at once.`,
   };

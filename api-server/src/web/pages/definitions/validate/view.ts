@@ -1,0 +1,85 @@
+import { parseYaml } from '@signalbox/crds';
+import type { WriteKind } from '../../../../service/definitions/writes.ts';
+import type { Validation, Written } from '../../../../service/views/definition-write.ts';
+import { sentence } from '../../format.ts';
+import { paths } from '../../paths.ts';
+import { plural } from '../../runs/row.ts';
+import { yamlLines } from '../yaml/yaml-lines.ts';
+
+export interface ValidateInput {
+  kind: WriteKind;
+  yaml: string;
+  result: Validation | null;
+  saved: Written | null;
+  /** Why it was not written. */
+  problem: { status: number; message: string } | null;
+  admin: boolean;
+  /** Definitions of the kind that are loaded. */
+  known: ReadonlyMap<string, unknown>;
+}
+
+const NOUNS: Record<WriteKind, string> = { Pipeline: 'Pipeline', LibraryStep: 'Library step' };
+
+/** The page that judges a text: the text with its lines, and what is wrong at which of them. */
+export function validateView({ kind, yaml, result, saved, problem, admin, known }: ValidateInput) {
+  const name = nameIn(yaml);
+  const replaces = name !== null && known.has(name) ? name : null;
+  return {
+    admin,
+    kinds: (['Pipeline', 'LibraryStep'] as const).map((value) => ({
+      value,
+      label: NOUNS[value],
+      checked: value === kind,
+    })),
+    yaml,
+    rows: Math.min(40, Math.max(16, yaml.split('\n').length + 1)),
+    judged: result !== null,
+    ...(result === null ? NOT_JUDGED : judgedView(yaml, result)),
+    replaces: result?.valid && saved === null ? replaces : null,
+    saved: saved && savedView(saved, kind, name ?? ''),
+    problem: problem && sentence(problem.message),
+  };
+}
+
+const savedView = ({ note }: Written, kind: WriteKind, name: string) => ({
+  note: sentence(note),
+  href: kind === 'Pipeline' ? paths.pipeline(name) : paths.step(name),
+  name,
+});
+
+const NOT_JUDGED = { valid: false, lead: null, findings: [], lines: [] };
+
+function judgedView(yaml: string, result: Validation) {
+  const findings = findingsOf(result);
+  const marks = new Map(findings.flatMap(({ line, look }) => (line === null ? [] : [[line, look.tone] as const])));
+  return { valid: result.valid, lead: leadOf(result), findings, lines: yamlLines(yaml, marks) };
+}
+
+function nameIn(yaml: string): string | null {
+  const parsed = parseYaml(yaml);
+  const name = parsed.ok ? (parsed.value as { name?: unknown } | null)?.name : null;
+  return typeof name === 'string' ? name : null;
+}
+
+function leadOf({ valid, errors, warnings }: Validation): string {
+  if (!valid) return `${plural(errors.length, 'error')}. Nothing was written.`;
+  return warnings.length === 0
+    ? 'Valid. It would load as it is.'
+    : `Valid, with ${plural(warnings.length, 'warning')}. It would load as it is.`;
+}
+
+const LOOKS = {
+  errors: { icon: 'failed', tone: 'bad', word: 'Error' },
+  warnings: { icon: 'alert', tone: 'wait', word: 'Warning' },
+} as const;
+
+const findingsOf = (result: Validation) =>
+  (['errors', 'warnings'] as const).flatMap((list) =>
+    result[list].map(({ loc, msg, line = null }) => ({
+      look: LOOKS[list],
+      line,
+      href: line === null ? null : `#L${line}`,
+      loc: loc.join('.'),
+      msg: msg.replace(/^line \d+, column \d+: /, ''),
+    })),
+  );

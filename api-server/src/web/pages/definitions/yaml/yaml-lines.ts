@@ -1,0 +1,62 @@
+/** One coloured piece of a line; `kind` is the class of its colour, '' for plain text. */
+export interface Piece {
+  kind: '' | 'key' | 'comment' | 'string' | 'number' | 'template';
+  text: string;
+}
+
+export interface YamlLine {
+  number: number;
+  /** The tone of a line with a problem. */
+  mark: string | null;
+  pieces: Piece[];
+}
+
+const KEY = /^(\s*(?:- +)*)([^\s#:'"{}[\],&*!|>][^:#'"{}[\],]*?)(:)(?=\s|$)/;
+const BLOCK = /[|>][+-]?\d?\s*(?:#.*)?$/;
+const VALUE =
+  /(\s#.*$|^#.*$)|(\{\{.*?\}\})|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![\w.:/-])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.:/-])/g;
+const KINDS = ['comment', 'template', 'string', 'number'] as const;
+
+const NONE: ReadonlyMap<number, string> = new Map();
+
+/** The lines of a YAML text in pieces to colour. A line of a block of text has only templates. */
+export function yamlLines(source: string, marks: ReadonlyMap<number, string> = NONE): YamlLine[] {
+  let block: number | null = null;
+  return source
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line, at) => {
+      const indent = line.search(/\S/);
+      const inBlock = block !== null && (indent === -1 || indent > block);
+      if (!inBlock) block = BLOCK.test(line) && !/^\s*#/.test(line) ? indent : null;
+      const number = at + 1;
+      return { number, mark: marks.get(number) ?? null, pieces: inBlock ? templatesIn(line) : piecesOf(line) };
+    });
+}
+
+function piecesOf(line: string): Piece[] {
+  const key = KEY.exec(line);
+  if (key === null) return valuesIn(line);
+  const [whole, before = '', name = '', colon = ''] = key;
+  return compact([
+    { kind: '', text: before },
+    { kind: 'key', text: name },
+    { kind: '', text: colon },
+    ...valuesIn(line.slice(whole.length)),
+  ]);
+}
+
+const valuesIn = (text: string): Piece[] => split(text, VALUE, (groups) => KINDS[groups.findIndex(Boolean)] ?? '');
+const templatesIn = (text: string): Piece[] => split(text, /\{\{.*?\}\}/g, () => 'template');
+
+function split(text: string, pattern: RegExp, kindOf: (groups: (string | undefined)[]) => Piece['kind']): Piece[] {
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    pieces.push({ kind: '', text: text.slice(end, match.index) }, { kind: kindOf(match.slice(1)), text: match[0] });
+    end = match.index + match[0].length;
+  }
+  return compact([...pieces, { kind: '', text: text.slice(end) }]);
+}
+
+const compact = (pieces: Piece[]): Piece[] => pieces.filter(({ text }) => text !== '');
