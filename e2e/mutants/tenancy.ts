@@ -81,11 +81,7 @@ export const TENANCY = [
     'api-server/src/triggers/tenant-limits.test.ts',
     ['one run more than max_runs', '+ also >= maxRuns)', '+ also > maxRuns)'],
     ['runs of the same delivery are not counted', '+ also >= maxRuns)', '>= maxRuns)'],
-    [
-      'tokens of all times count',
-      'return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);',
-      'return Date.UTC(date.getUTCFullYear(), 0, 1);',
-    ],
+    ['tokens of all times count', 'namespace, monthOf(now))) >= maxTokens', "namespace, '')) >= maxTokens"],
   ),
   ...mutantsOf(
     'tenancy',
@@ -94,9 +90,10 @@ export const TENANCY = [
     ['sub-runs count as runs', "    .where('parent_run_id', 'is', null)\n", ''],
     [
       'tokens of other namespaces count',
-      "    .where('hour', '>=', sinceHour)\n    .where('pipeline_name', 'in', pipelines)",
-      "    .where('hour', '>=', sinceHour)",
+      'JSON.stringify([namespace, month]))\n    .executeTakeFirst();',
+      "JSON.stringify(['bank', month]))\n    .executeTakeFirst();",
     ],
+    ['active runs of other namespaces count', "    .where('namespace', '=', namespace)\n", ''],
   ),
   ...mutantsOf(
     'tenancy',

@@ -10,8 +10,7 @@ import { countWaiting, groupHasRoom, makeRoom, joinGroup } from '../store/tables
 import { roomFor } from '../triggers/intake.ts';
 import type { IntakeDeps } from '../triggers/intake-deps.ts';
 import type { ReceiveDeps } from '../service/deliveries/receive.ts';
-import type { Tenants } from '../definitions/tenants.ts';
-import { countActive, sumTokens } from '../store/tables/replicas/tenant-load.ts';
+import { countActive, tokensOf } from '../store/tables/replicas/tenant-load.ts';
 import { sharedRoomFor } from '../triggers/shared-queue.ts';
 import type { TenantLoad } from '../triggers/tenant-limits.ts';
 import type { Foundation } from './foundation.ts';
@@ -22,10 +21,7 @@ const now = () => Date.now();
 /** The queue and the concurrency groups as rows of the database, for replicas that share it. */
 export const SHARED = { waiting: countWaiting, groupHasRoom, place: joinGroup, makeRoom };
 
-export const tenantLoad = ({ pipelinesOf }: Pick<Tenants, 'pipelinesOf'>): TenantLoad<Tx> => ({
-  activeRuns: (tx, namespace) => countActive(tx, namespace, pipelinesOf(namespace)),
-  tokensSince: (tx, namespace, at) => sumTokens(tx, pipelinesOf(namespace), at),
-});
+export const TENANT_LOAD: TenantLoad<Tx> = { activeRuns: countActive, tokensIn: tokensOf };
 
 /** A queued run has no owner: the replica that claims it starts it. The store keeps the places in concurrency groups. */
 export const beginOwn =
@@ -43,7 +39,7 @@ export const roomIn =
 /** Connects intake to its transaction, its capacity limits and the engine that starts the runs. */
 export async function takeIn(
   { config: { dedup, concurrency } }: ServiceOptions,
-  { database, capacity, concurrencyGroups, templates, tenants }: Foundation,
+  { database, capacity, concurrencyGroups, templates }: Foundation,
   engine: Engine,
 ): Promise<IntakeDeps<Tx>> {
   const kept = await keptDefinitions(database.db);
@@ -66,7 +62,7 @@ export async function takeIn(
         newId,
         now: now(),
       }),
-    tenantLoad: tenantLoad(tenants),
+    tenantLoad: TENANT_LOAD,
     capacity,
     concurrencyGroups,
     concurrencyGroupOf: ({ pipeline, context, team }) =>

@@ -1,6 +1,6 @@
 import { cleanArtifacts } from '../store/artifacts/clean.ts';
 import type { Foundation } from './foundation.ts';
-import { beginOwn, SHARED, tenantLoad } from './intake.ts';
+import { beginOwn, SHARED, TENANT_LOAD } from './intake.ts';
 import type { ServiceOptions } from './options.ts';
 import { startDaily } from '../schedules/daily.ts';
 import type { Engine } from '../runs/run/engine.ts';
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 /** Connects schedules to their store and to intake. */
 export function wireScheduler(
   { config, logs }: ServiceOptions,
-  { database, registry, concurrencyGroups, templates, tenants }: Foundation,
+  { database, registry, concurrencyGroups, templates }: Foundation,
   engine: Engine,
 ): Scheduler {
   return createScheduler({
@@ -35,7 +35,7 @@ export function wireScheduler(
           takeFire,
           keepDefinition: (tx, { hash, name, config: body }) =>
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
-          tenantLoad: tenantLoad(tenants),
+          tenantLoad: TENANT_LOAD,
           insertRun,
           concurrencyGroups,
           concurrencyGroupOf: (of, context) =>

@@ -1,6 +1,7 @@
 import type { Logs } from '../observability/logger.ts';
 import { reportShortfalls } from '../store/aggregates/roll-up-check.ts';
 import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
+import { adoptRuns } from '../store/tables/replicas/tenant-load.ts';
 import type { Runtime } from './runtime.ts';
 import type { Stages } from './stages.ts';
 
@@ -8,6 +9,8 @@ import type { Stages } from './stages.ts';
 export async function start({ options, foundation, people, runtime, operating }: Stages): Promise<void> {
   const { log } = options.logs;
   const { database, pricing, versions, state, now } = foundation;
+  for (const [namespace, pipelines] of foundation.tenants.pipelinesByNamespace())
+    await database.write((tx) => adoptRuns(tx, { namespace, pipelines, now: now() }));
   await resume(runtime, log);
   people.notifications.sender.start();
   people.chats.hear(state.leads);

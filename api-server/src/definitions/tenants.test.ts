@@ -1,15 +1,22 @@
+import type { Tenant } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 import { createTenants } from './tenants.ts';
 
-const loaded = (name: string, namespace: string | null) =>
-  ({ name, standing: { namespace, admitted: true, tenant: null } }) as unknown as LoadedPipeline;
+const loaded = (name: string, namespace: string | null, tenant: Tenant | null) =>
+  ({ name, standing: { namespace, admitted: true, tenant } }) as unknown as LoadedPipeline;
 
-test('a pipeline under a new name leaves the runs of the old one with its namespace, unless another takes the name', () => {
-  let pipelines = [loaded('shop-a', 'shop'), loaded('shop-b', 'shop'), loaded('bank', 'bank'), loaded('file', null)];
+test('pipelines are listed by namespace where it has limits', () => {
+  const pipelines = [
+    loaded('shop-a', 'shop', {}),
+    loaded('own', 'ops', null),
+    loaded('shop-b', 'shop', {}),
+    loaded('bank', 'bank', {}),
+    loaded('file', null, null),
+  ];
   const tenants = createTenants({ open: false, namespaces: {} }, () => ({ pipelines }) as unknown as Snapshot);
-  expect(tenants.pipelinesOf('shop')).toEqual(['shop-a', 'shop-b']);
-  pipelines = [loaded('shop-c', 'shop'), loaded('shop-b', 'bank')];
-  expect(tenants.pipelinesOf('shop')).toEqual(['shop-a', 'shop-c']);
-  expect(tenants.pipelinesOf('bank')).toEqual(['bank', 'shop-b']);
+  expect([...tenants.pipelinesByNamespace()]).toEqual([
+    ['shop', ['shop-a', 'shop-b']],
+    ['bank', ['bank']],
+  ]);
 });

@@ -1,4 +1,4 @@
-import { mayCall, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
+import { limitedNamespace, mayCall, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 
 /** What running pipelines may do by their namespaces, from the definitions of the moment. */
@@ -8,30 +8,26 @@ export interface Tenants {
   /** Empty where it is not known or nobody shares this service. */
   namespaceOf(pipeline: string): string;
   mayCall(caller: string, called: LoadedPipeline): boolean;
-  /** Names of the pipelines of a namespace, also of those that it deleted since the start: limits count their runs. */
-  pipelinesOf(namespace: string): string[];
+  /** Names of the pipelines of each listed namespace that has some. */
+  pipelinesByNamespace(): Map<string, string[]>;
 }
-
-/** Names that are kept, the newest: a query takes no more than 32,766 values. */
-const MOST_NAMES = 10_000;
 
 export function createTenants({ namespaces }: Tenancy, definitions: () => Snapshot): Tenants {
   const isUsed = Object.keys(namespaces).length > 0;
   /** A run may outlive its definition. Nobody knows then whose it is, so it keeps nothing that a tenant could lack. */
   const orphan: Standing = isUsed ? { namespace: '', admitted: false, tenant: { egress_allow: [] } } : UNRESTRICTED;
-  const owners = new Map<string, string | null>();
   const standingNamed = (name: string) => definitions().byName.get(name)?.standing ?? orphan;
   return {
     egressAllowOf: (pipeline) => standingNamed(pipeline).tenant?.egress_allow ?? null,
     namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
     mayCall: (caller, called) => mayCall(standingNamed(caller), called.standing),
-    pipelinesOf: (namespace) => {
+    pipelinesByNamespace: () => {
+      const found = new Map<string, string[]>();
       for (const { name, standing } of definitions().pipelines) {
-        owners.delete(name);
-        owners.set(name, standing.namespace);
+        const namespace = limitedNamespace(standing);
+        if (namespace !== null) found.set(namespace, [...(found.get(namespace) ?? []), name]);
       }
-      for (const name of owners.keys()) if (owners.size > MOST_NAMES) owners.delete(name);
-      return [...owners].flatMap(([name, owner]) => (owner === namespace ? [name] : []));
+      return found;
     },
   };
 }

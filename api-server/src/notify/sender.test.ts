@@ -119,6 +119,7 @@ const row = (id: string, { name, stage }: Pipeline) => ({
   fingerprint: null,
   dedup_key: null,
   started_by: null,
+  namespace: null,
   parent_run_id: null,
   rerun_of: null,
   context: '{}',

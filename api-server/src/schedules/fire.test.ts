@@ -124,7 +124,7 @@ test('a schedule of a namespace that is not admitted starts nothing, and one ove
   const full = { ...closed, standing: { ...standing, admitted: true, tenant: { max_runs: 1, team: 'shop-team' } } };
   const tenantLoad = (active: number) => ({
     activeRuns: () => Promise.resolve(active),
-    tokensSince: () => Promise.resolve(0),
+    tokensIn: () => Promise.resolve(0),
   });
   expect(await fire(deps({ tenantLoad: tenantLoad(1) }), full, AT)).toEqual({ started: false, reason: 'limit' });
   expect(await stored()).toEqual([]);

@@ -4,10 +4,10 @@ import { overTenantLimit, type TenantLoad } from './tenant-limits.ts';
 
 const NOW = Date.parse('2026-11-23T06:00:00Z');
 const loadOf = (activeRuns: number, tokens: number) => {
-  const asked: number[] = [];
+  const asked: string[] = [];
   const load: TenantLoad<null> = {
     activeRuns: () => Promise.resolve(activeRuns),
-    tokensSince: (_tx, _namespace, at) => (asked.push(at), Promise.resolve(tokens)),
+    tokensIn: (_tx, _namespace, month) => (asked.push(month), Promise.resolve(tokens)),
   };
   return { load, asked };
 };
@@ -32,11 +32,11 @@ test.each([
 ])('%i tokens of a month of 1000', async (tokens, refused) => {
   const { load, asked } = loadOf(0, tokens);
   expect((await over({ max_tokens_month: 1000 }, load)) !== null).toBe(refused);
-  expect(asked).toEqual([Date.parse('2026-11-01T00:00:00Z')]);
+  expect(asked).toEqual(['2026-11']);
 });
 
 test('nothing is counted for a namespace without limits, and for a file', async () => {
-  const load: TenantLoad<null> = { activeRuns: never, tokensSince: never };
+  const load: TenantLoad<null> = { activeRuns: never, tokensIn: never };
   expect(await over({}, load)).toBeNull();
   expect(await over(null, load)).toBeNull();
 });

@@ -29,6 +29,10 @@ export function standingOf(rules: TenancyRules | undefined, namespace: string | 
   return { namespace, admitted, tenant };
 }
 
+/** The namespace whose limits a run counts towards; null where it is not listed. */
+export const limitedNamespace = ({ namespace, tenant }: Standing): string | null =>
+  tenant === null ? null : namespace;
+
 /** Problems of one pipeline: agents that its namespace may not use, and a namespace that is not listed. */
 export function standingFindings(pipeline: Pipeline, { namespace, admitted, tenant }: Standing): Finding[] {
   const allowed = tenant?.agents;

@@ -183,6 +183,8 @@ export interface Payer {
 
 /** Hidden from the metrics: what a team spent in a month, of which only the share of its budget is shown. */
 export const TEAM_SPEND = 'team_spend';
+/** Hidden from the metrics: the tokens that the runs of a namespace used in a month. */
+export const NAMESPACE_TOKENS = 'namespace_tokens';
 export const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
 
 /** What the priced parts of a step add to the metrics (Orchestration 6). */

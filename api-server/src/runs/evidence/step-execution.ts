@@ -1,5 +1,5 @@
 import { confidenceAlone, effectiveConfidence, type Evidence } from './gate.ts';
-import { costCounters, stepCost } from '../cost/cost.ts';
+import { costCounters, monthOf, NAMESPACE_TOKENS, stepCost } from '../cost/cost.ts';
 import type { ActiveRun } from '../state/active-run.ts';
 import type {
   CheckResult,
@@ -177,8 +177,14 @@ export function endCounters(
   ended: EndedStep,
   modelLabel: ModelLabel = (model) => model,
 ): Counter[] {
-  if (run.stage !== 'production') return [];
+  const used = (ended.inputTokens ?? 0) + (ended.outputTokens ?? 0);
+  const limited =
+    run.namespace === null || used === 0
+      ? []
+      : [{ metric: NAMESPACE_TOKENS, labels: [run.namespace, monthOf(ended.completedAt)], value: used }];
+  if (run.stage !== 'production') return limited;
   const costs = spent.map((part) => ({ ...part, model: modelLabel(part.model) }));
   const counters = stepCounters({ ...ended, model: modelLabel(ended.model) }, costs);
-  return [...counters, ...costCounters({ pipeline: run.pipeline.name, team: run.team, at: ended.completedAt }, costs)];
+  const paid = costCounters({ pipeline: run.pipeline.name, team: run.team, at: ended.completedAt }, costs);
+  return [...counters, ...paid, ...limited];
 }

@@ -1,3 +1,4 @@
+import { limitedNamespace } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
 import type { NewRun } from '../state/new-run.ts';
@@ -17,6 +18,7 @@ export function activate(
     pipeline: fresh.pipeline.config,
     context: fresh.context,
     team: fresh.team,
+    namespace: limitedNamespace(fresh.pipeline.standing),
     stage: fresh.stage,
     triggeredAt: fresh.triggeredAt,
     owner: fresh.owner,

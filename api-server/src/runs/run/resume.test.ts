@@ -17,6 +17,7 @@ function stored(durable: object, more: Partial<InterruptedRun> = {}): Interrupte
     pipeline: Pipeline.parse({ name: 'p', durable, steps }),
     context: {} as InterruptedRun['context'],
     team: null,
+    namespace: null,
     stage: 'production',
     triggeredAt: 0,
     rerunOf: null,

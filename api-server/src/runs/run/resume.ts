@@ -21,6 +21,7 @@ export interface InterruptedRun {
   pipeline: Pipeline;
   context: TriggerContext;
   team: string | null;
+  namespace: string | null;
   stage: Stage;
   triggeredAt: number;
   rerunOf: string | null;
@@ -83,6 +84,7 @@ function rebuild(
     pipeline: stored.pipeline,
     context: stored.context,
     team: stored.team,
+    namespace: stored.namespace,
     stage: stored.stage,
     triggeredAt: stored.triggeredAt,
     owner: stored.owner,

@@ -2,7 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Tenant } from '@signalbox/crds';
-import { createWorld, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { monthOf } from '../cost/cost.ts';
+import { tokensOf } from '../../store/tables/replicas/tenant-load.ts';
+import { createWorld, hang, reply, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 const ADA = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
 
@@ -78,4 +80,38 @@ test('a sub-run has the team of its own namespace', async () => {
   await world.run('parent');
   const runs = await world.database.db.selectFrom('runs').select(['pipeline_name', 'team']).execute();
   expect(runs).toContainEqual({ pipeline_name: 'child', team: 'shop-team' });
+});
+
+test('tokens of all stages and sub-runs count towards the namespace of their run, across a restart that finds its pipeline renamed', async () => {
+  const asking = (name: string, agent: string) =>
+    `{name: ${name}, executor: gateway, agent: ${agent}, prompt_template: "Go", on_failure: {policy: continue}}`;
+  let answers = false;
+  const world = await make({
+    agents: {
+      a: () => sure(0.9),
+      broken: () => ({ ...reply({}), output: null }),
+      late: (call) => (answers ? sure(0.9) : hang(call)),
+    },
+    pipelines: [
+      `name: parent\nstage: testing\nsteps: [${asking('one', 'a')}, {name: call, executor: pipeline, pipeline: child}, ${asking('last', 'late')}]\n`,
+      `name: child\nsteps: [${asking('two', 'broken')}]\n`,
+      `name: own\nsteps: [${asking('one', 'a')}]\n`,
+    ],
+  });
+  const month = monthOf(Date.now());
+  const spent = (namespace: string) => world.database.write((tx) => tokensOf(tx, namespace, month));
+  give(world, 'parent', 'shop', {});
+  give(world, 'child', 'shop', {});
+  give(world, 'own', 'ops', null);
+  await world.run('own');
+  const id = await world.start('parent');
+  await expect.poll(() => world.calls.some(({ agent }) => agent === 'late')).toBe(true);
+  expect(await spent('shop')).toBe(15 + 15);
+  world.pipelines.clear();
+  answers = true;
+  await world.restart();
+  await world.engine.resume();
+  await world.ended(id);
+  expect(await spent('shop')).toBe(45);
+  expect(await spent('ops')).toBe(0);
 });

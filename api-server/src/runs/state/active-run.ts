@@ -27,6 +27,8 @@ export interface ActiveRun {
   readonly pipeline: Pipeline;
   readonly context: TriggerContext;
   readonly team: string | null;
+  /** The namespace that its tokens count towards. */
+  readonly namespace: string | null;
   readonly stage: Stage;
   readonly triggeredAt: number;
   readonly controller: AbortController;

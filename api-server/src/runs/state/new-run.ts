@@ -1,3 +1,4 @@
+import { limitedNamespace } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, TriggerContext } from './model.ts';
@@ -58,6 +59,7 @@ export function newRunRow(
     parent_run_id: null,
     rerun_of: request.rerunOf ?? null,
     started_by: request.startedBy ?? null,
+    namespace: limitedNamespace(request.pipeline.standing),
     context: JSON.stringify(context),
     raw: rawOf(raw),
   };

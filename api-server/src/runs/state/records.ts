@@ -29,6 +29,8 @@ export interface NewRunRecord {
   parent_run_id: string | null;
   rerun_of: string | null;
   started_by: string | null;
+  /** Whose limits it counts towards; null for nobody's. */
+  namespace: string | null;
   /** The normalised context without `raw`, JSON. */
   context: string;
   /** The delivery as it came. */

@@ -18,6 +18,7 @@ import { warnings } from './0016-warnings.ts';
 import { attention } from './0017-attention.ts';
 import { usage } from './0018-usage.ts';
 import { notificationTries } from './0019-notification-tries.ts';
+import { namespaces } from './0020-namespaces.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   { id: '0017-attention', up: attention },
   { id: '0018-usage', up: usage, backfill: completeUsage },
   { id: '0019-notification-tries', up: notificationTries },
+  { id: '0020-namespaces', up: namespaces },
 ];

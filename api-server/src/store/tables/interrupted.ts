@@ -17,6 +17,7 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       'runs.status',
       'runs.context',
       'runs.team',
+      'runs.namespace',
       'runs.stage',
       'runs.triggered_at',
       'runs.parent_run_id',
@@ -47,6 +48,7 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
       // Nothing that a run does needs the delivery as it came.
       context: { ...context, raw: null },
       team: row.team,
+      namespace: row.namespace,
       stage: row.stage as Stage,
       triggeredAt: row.triggered_at,
       rerunOf: row.rerun_of,

@@ -69,6 +69,7 @@ async function endedRun(id: string, end = true): Promise<void> {
       fingerprint: null,
       dedup_key: null,
       started_by: null,
+      namespace: null,
       parent_run_id: null,
       rerun_of: null,
       context: JSON.stringify(context),

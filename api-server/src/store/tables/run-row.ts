@@ -27,6 +27,7 @@ export const START_COLUMNS = [
   ...LISTED_AT_START,
   'dedup_key',
   'started_by',
+  'namespace',
   'context',
   'raw',
   'raw_hash',
@@ -81,7 +82,10 @@ export const LIST_COLUMNS = [
   shortened('error_message'),
 ] as const;
 
-export type RunColumns = Omit<RunRow, 'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner' | 'started_by'> & {
+export type RunColumns = Omit<
+  RunRow,
+  'seq' | 'context' | 'raw' | 'raw_hash' | 'dedup_key' | 'owner' | 'started_by' | 'namespace'
+> & {
   seq: number;
   feedback_outcome: string | null;
   attention: string | null;
