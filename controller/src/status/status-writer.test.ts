@@ -39,3 +39,25 @@ test('a status that is right already is not written', async () => {
   const object = objectOf({ status: { contentHash: 'same' } });
   expect(await writer.write([{ object, status: { ...object.status } }])).toBeNull();
 });
+
+test('one slow write holds up nobody else, and no more than eight are under way', async () => {
+  const slow = Promise.withResolvers<boolean>();
+  const written: string[] = [];
+  let underWay = 0;
+  let most = 0;
+  const writer = createStatusWriter({
+    write: async ({ name }) => {
+      most = Math.max(most, ++underWay);
+      const ok = await (name === 'p0' ? slow.promise : Promise.resolve(true));
+      underWay--;
+      written.push(name);
+      if (written.length === 29) slow.resolve(true);
+      return ok;
+    },
+    record: () => Promise.resolve(),
+    now: () => 0,
+    random: () => 0,
+  });
+  await writer.write(Array.from({ length: 30 }, (_, index) => wantedOf(`p${index}`)));
+  expect([written.length, written.at(-1), most]).toEqual([30, 'p0', 8]);
+});

@@ -45,8 +45,11 @@ export function createStatusWriter({ write, record, now, random }: WriterDeps): 
       const known = new Set(different.map(({ object }) => object.uid));
       for (const uid of failures.keys()) if (!known.has(uid)) failures.delete(uid);
       const due = different.filter(({ object }) => (failures.get(object.uid)?.until ?? 0) <= now());
-      for (let from = 0; from < due.length; from += AT_ONCE)
-        await Promise.all(due.slice(from, from + AT_ONCE).map(writeOne));
+      const queue = due.values();
+      const writeInTurn = async () => {
+        for (const one of queue) await writeOne(one);
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, writeInTurn));
       const waiting = [...failures.values()].map(({ until }) => until);
       return waiting.length === 0 ? null : Math.min(...waiting);
     },
