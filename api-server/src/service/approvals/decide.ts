@@ -112,7 +112,7 @@ function closed(approval: Approval, at: number): Decided | null {
 const auditOf = (
   { id, runId, stepName, tool, question }: Approval,
   by: Decider,
-  { at, ...done }: { at: number; action: string; outcome: string },
+  { at, ...done }: Pick<AuditEntry, 'action' | 'outcome'> & { at: number },
 ): AuditEntry =>
   auditEntry(by, at, {
     ...done,

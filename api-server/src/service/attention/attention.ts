@@ -63,7 +63,7 @@ export function createEscalations({ database, now }: AttentionDeps): Escalations
       await tx.lock(`attention ${runId}`);
       const changed = next(await required(tx, runId));
       await storeAttention(tx, runId, changed);
-      const done = { action, targetType: 'run', target: runId, runId, outcome: outcome(changed) };
+      const done = { action, targetType: 'run' as const, target: runId, runId, outcome: outcome(changed) };
       await insertAudit(tx, auditEntry(actor, now(), done));
       return runAttentionView(runId, changed);
     });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { seenMembers } from '../../store/tables/replay/golden-members.ts';
 import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { listBatches } from '../../store/tables/replay/replay-batches.ts';
-import type { RecordAction } from '../audit/record.ts';
+import type { Action, RecordAction } from '../audit/record.ts';
 import { count, DefinitionName, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { replayBatchLine, type ReplayBatchList } from '../views/replay-batch.ts';
@@ -53,7 +53,7 @@ export interface Batches {
 
 export function createBatches(deps: BatchesDeps): Batches {
   const { database } = deps;
-  const start = async (batch: Batch, { actor }: LaunchOptions, about: { targetType: string; target: string }) => {
+  const start = async (batch: Batch, { actor }: LaunchOptions, about: Pick<Action, 'targetType' | 'target'>) => {
     const runId = await startBatch(deps, batch);
     await deps.record(actor, { action: 'replay', ...about, runId, outcome: 'started' });
     return runId;

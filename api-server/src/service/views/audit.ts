@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACTOR_KINDS, type AuditRow } from '../../store/tables/audit.ts';
+import { ACTOR_KINDS, AUDIT_ACTIONS, AUDIT_TARGETS, type AuditRow } from '../../store/tables/audit.ts';
 import { component, iso, NullableText, Time, viewOf } from './answer.ts';
 
 const ROW = {
@@ -16,6 +16,9 @@ const ROW = {
   prior_yaml: null,
   request_id: '5c1f09ab-2d',
 } as const;
+
+/** What the filters of the log offer. */
+export const AUDIT_FILTERS = { actions: AUDIT_ACTIONS, targets: AUDIT_TARGETS } as const;
 
 /** One row of `GET /audit` (Orchestration 2.12). */
 export const AuditLine = component(

@@ -5,6 +5,46 @@ import type { Tables } from '../db/schema.ts';
 
 export const ACTOR_KINDS = ['token', 'chat', 'mcp', 'system'] as const;
 
+/** What can be done, and to what; a new action or target is one more name here. */
+export const AUDIT_ACTIONS = [
+  'create',
+  'update',
+  'delete',
+  'suspend',
+  'resume',
+  'reload',
+  'run',
+  'rerun',
+  'cancel',
+  'acknowledge',
+  'resolve',
+  'reopen',
+  'mark',
+  'withdraw_mark',
+  'approve',
+  'reject',
+  'redeliver',
+  'resend',
+  'dismiss',
+  'replay',
+  'pin',
+  'unpin',
+  'note',
+  'import',
+  'archive',
+  'restore',
+] as const;
+export const AUDIT_TARGETS = [
+  'pipeline',
+  'step',
+  'definitions',
+  'run',
+  'approval',
+  'delivery',
+  'notification',
+  'golden_set',
+] as const;
+
 /** One row of the audit log (Orchestration 2.12). Never holds a token or a request body. */
 export interface AuditEntry {
   /** Milliseconds. */
@@ -12,8 +52,8 @@ export interface AuditEntry {
   actor: string;
   actorKind: (typeof ACTOR_KINDS)[number];
   role: string | null;
-  action: string;
-  targetType: string;
+  action: (typeof AUDIT_ACTIONS)[number];
+  targetType: (typeof AUDIT_TARGETS)[number];
   target: string | null;
   runId: string | null;
   outcome: string;
@@ -85,4 +125,6 @@ export async function listAudit(
 const toRow = (row: Omit<Tables['audit'], 'id'> & { id: number }): AuditRow => ({
   ...camelCase(row),
   actorKind: row.actor_kind as AuditEntry['actorKind'],
+  action: row.action as AuditEntry['action'],
+  targetType: row.target_type as AuditEntry['targetType'],
 });

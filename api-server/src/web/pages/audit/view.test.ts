@@ -80,6 +80,16 @@ test('a decision names its step and leads to its run, and the filters of the pag
   expect(actions?.options).toHaveLength(view(row).selects[0]?.options.length ?? 0);
 });
 
+test('every action that is stored can be chosen, in words', () => {
+  const row = { ...ROW, prior_yaml: null, action: 'withdraw_mark', target_type: 'golden_set', target: 'cases' };
+  const { rows, selects } = view(row, { query: { action: 'withdraw_mark' } });
+  expect(rows[0]).toMatchObject({ action: 'Withdraw mark', what: 'golden set cases' });
+  expect(selects[0]?.options).toContainEqual({ value: 'withdraw_mark', label: 'withdraw mark', selected: true });
+  expect(selects[0]?.options.map(({ value }) => value)).toEqual(
+    expect.arrayContaining(['acknowledge', 'redeliver', 'replay', 'pin', 'resend']),
+  );
+});
+
 test('what was refused or failed looks like it', () => {
   const tone = (outcome: string) => view({ ...ROW, outcome }).rows[0]?.look.tone;
   expect(['updated', 'managed', 'reloaded_with_errors', 'failed'].map(tone)).toEqual(['quiet', 'wait', 'wait', 'bad']);

@@ -1,6 +1,6 @@
 import { age, count, exactTime } from '../format.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
-import type { AuditLine } from '../../../service/views/audit.ts';
+import { AUDIT_FILTERS, type AuditLine } from '../../../service/views/audit.ts';
 import { paths } from '../paths.ts';
 import { diffLines } from '../diff/diff-lines.ts';
 import { isFiltered, listQuery, pager, select } from '../list-filters.ts';
@@ -17,23 +17,6 @@ export interface AuditInput {
 }
 
 const ROLES = ['admin', 'operator', 'viewer', 'reload'];
-const ACTIONS = [
-  'create',
-  'update',
-  'delete',
-  'suspend',
-  'resume',
-  'reload',
-  'run',
-  'rerun',
-  'cancel',
-  'mark',
-  'withdraw_mark',
-  'approve',
-  'reject',
-];
-const TARGETS = ['pipeline', 'step', 'definitions', 'run', 'approval'];
-
 const FAILED = new Set(['failed', 'unavailable']);
 /** Outcomes of operations that were refused, or done in part. */
 const REFUSED: Record<string, string> = {
@@ -43,11 +26,13 @@ const REFUSED: Record<string, string> = {
   reload_failed: 'refused: breaks',
 };
 
+const spaced = (name: string): string => name.replaceAll('_', ' ');
+
 function outcomeLook(outcome: string) {
   if (FAILED.has(outcome)) return { tone: 'bad', icon: 'failed', word: outcome };
   const refused = REFUSED[outcome];
   if (refused !== undefined) return { tone: 'wait', icon: 'alert', word: refused };
-  return { tone: 'quiet', icon: 'check', word: outcome.replaceAll('_', ' ') };
+  return { tone: 'quiet', icon: 'check', word: spaced(outcome) };
 }
 
 const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps }: Snapshot) =>
@@ -79,7 +64,7 @@ function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
 /** The target in words. An approval is named by its step: its id is not readable, and the row links to the run. */
 function whatOf({ target_type: type, target }: AuditLine): string {
   if (target === null) return type;
-  return type === 'approval' ? `step ${target.slice(target.indexOf(' ') + 1)}` : `${type} ${target}`;
+  return type === 'approval' ? `step ${target.slice(target.indexOf(' ') + 1)}` : `${spaced(type)} ${target}`;
 }
 
 function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput) {
@@ -88,7 +73,7 @@ function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput
   return {
     id: row.id,
     look: outcomeLook(row.outcome),
-    action: row.action.slice(0, 1).toUpperCase() + row.action.slice(1),
+    action: spaced(row.action.slice(0, 1).toUpperCase() + row.action.slice(1)),
     what: whatOf(row),
     href: row.prior_yaml === null ? targetPath(row, definitions) : `${unfold}#row-${row.id}`,
     unfolds: row.prior_yaml !== null,
@@ -122,8 +107,12 @@ export function auditView(input: AuditInput) {
     filtered: isFiltered(filters),
     ...fields(filters),
     selects: [
-      select('action', 'Action', { known: ACTIONS, chosen: filters.action }),
-      select('target_type', 'Target type', { known: TARGETS, chosen: filters.target_type }),
+      select('action', 'Action', { known: AUDIT_FILTERS.actions, chosen: filters.action, words: spaced }),
+      select('target_type', 'Target type', {
+        known: AUDIT_FILTERS.targets,
+        chosen: filters.target_type,
+        words: spaced,
+      }),
       select('role', 'Role', { known: ROLES, chosen: filters.role }),
     ],
     rows: rows.map((row) => rowView(row, input)),
