@@ -4,6 +4,7 @@ import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import { readinessCard } from '../readiness/view.ts';
 import { tryReadiness } from '../readiness/tried.ts';
 import { readWhatIf } from '../readiness/what-if.ts';
+import { createLayout } from '../run/graph/layout.ts';
 import { runRow } from '../runs/row.ts';
 import { pipelineActions } from './actions.ts';
 import { registerChanges } from './change.ts';
@@ -17,6 +18,7 @@ const nameOf = (request: FastifyRequest): string => (request.params as { name: s
 /** Pipelines, library steps and agents as they are loaded now. */
 export function registerDefinitions(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
+  const layout = createLayout();
   registerChanges(app, context);
   registerStart(app, context);
   registerValidate(app, context);
@@ -33,7 +35,7 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
     if (entry === undefined) return sendProblem(context, request, reply, unknownPipeline(deps, request));
     const whatIf = readWhatIf(request.query as Record<string, unknown>);
     const [{ runs }, stats, report, tried, owner] = await Promise.all([
-      deps.runs.list({ pipeline: entry.name, limit: 5, offset: 0 }),
+      deps.runs.list({ pipeline: entry.name, limit: 30, offset: 0 }),
       unlessBusy(deps.statistics.pipeline(entry.name, SUMMARY, request.signal)),
       deps.readiness.evaluate(entry.name, {}),
       whatIf && tryReadiness(deps.readiness, entry.name, whatIf),
@@ -50,7 +52,7 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       nav: 'pipelines',
       template: 'pipeline',
       model: {
-        ...pipelineView(entry, definitions, { rows, currency: deps.currency, stats }),
+        ...pipelineView(entry, definitions, { rows, currency: deps.currency, stats, layout }),
         readiness,
         operator,
         actions,

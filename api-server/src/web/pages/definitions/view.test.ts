@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
-import { NOW } from '../fixtures/runs.ts';
+import { NOW, runLine } from '../fixtures/runs.ts';
+import { createLayout } from '../run/graph/layout.ts';
+import { runRow } from '../runs/row.ts';
 import { agentsView, pipelinesView, pipelineView, problemRows, stepsView } from './view.ts';
 
 const STEP = { name: 'a', executor: 'human', weight: 1 };
@@ -22,7 +24,7 @@ const entry = {
   },
 };
 const library = { ...entry, name: 'read-machine', config: { executor: 'gateway', agent: 'machine-reader' } };
-const AROUND = { rows: [], currency: 'USD', stats: null };
+const AROUND = { rows: [], currency: 'USD', stats: null, layout: createLayout() };
 const LOADED = { pipelines: [entry], steps: [library] };
 const definitions = snapshotOf(LOADED);
 
@@ -165,5 +167,46 @@ test('a broken file says whether its last good edition is in force, or nothing o
   expect(states).toEqual([
     'The last version that loaded stays active until the error is fixed.',
     'Nothing in this file is active until the error is fixed.',
+  ]);
+});
+
+test('the graph shows entries and branches, each leads to its step', () => {
+  const view = pipelineView(definitions.pipelines[0]!, definitions, AROUND);
+  expect(view.graph?.nodes).toMatchObject([
+    { name: 'observe', note: 'machine-reader', href: '/ui/steps/observe', state: 'solid' },
+    { name: 'both', note: 'all must pass' },
+    { name: 'a', note: 'human' },
+  ]);
+  expect(view.graph).toMatchObject({ soft: false, of: 'this pipeline' });
+});
+
+test('the last runs are a strip, the newest at the end; five of them are rows', () => {
+  const runs = Array.from({ length: 7 }, (_, at) =>
+    runLine({ id: `run-${at}`, status: at === 0 ? 'failed' : 'completed' }),
+  );
+  const rows = runs.map((run) => runRow(run, { now: NOW, currency: 'USD' }));
+  const view = pipelineView(definitions.pipelines[0]!, definitions, { ...AROUND, rows });
+  expect([view.rows.length, view.strip.length]).toEqual([5, 7]);
+  expect(view.strip.at(-1)).toMatchObject({ href: '/ui/runs/run-0', look: { tone: 'bad' } });
+  expect(view.strip.at(-1)?.title).toContain('Failed');
+});
+
+test('what starts a pipeline is said: alerts in their order, its schedule, steps of others, a person', () => {
+  const caller = {
+    ...entry,
+    name: 'caller',
+    config: { steps: [{ name: 's', executor: 'pipeline', pipeline: 'swept' }] },
+  };
+  const swept = { ...entry, name: 'swept', config: { schedule: { cron: '0 6 * * *', timezone: 'Etc/UTC' } } };
+  const second = { ...entry, name: 'second', config: { trigger: { match: { severity: 'critical' } } } };
+  const all = snapshotOf({ pipelines: [entry, caller, swept, second] });
+  const said = (name: string) => pipelineView(all.byName.get(name)!, all, AROUND).uses;
+  expect(said('host-load')[0]).toMatchObject({ text: 'Alerts for which all 3 rules hold.', note: null });
+  expect(said('second')[0]).toMatchObject({ note: '1 pipeline with rules comes before it in the load order.' });
+  expect(said('swept')).toMatchObject([
+    { text: 'No alert: it has no trigger.match.' },
+    { text: 'Its schedule: At 06:00.' },
+    { text: 'As a sub-run, a step of', links: [{ name: 'caller', href: '/ui/pipelines/caller' }] },
+    { note: 'POST /pipelines/swept/run' },
   ]);
 });

@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
+import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
 import { pipelineSteps } from '../steps/places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
@@ -12,7 +13,9 @@ import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
 import { ruleText } from './rule-text.ts';
+import { definitionGraph } from './graph.ts';
 import { shapesLine, stepLine } from './shapes.ts';
+import { usesOf } from './uses.ts';
 import { yamlLines } from './yaml/yaml-lines.ts';
 
 type LoadedPipeline = Snapshot['pipelines'][number];
@@ -99,16 +102,28 @@ function dedupText(dedup: NonNullable<Pipeline['trigger']>['dedup']): string {
   return dedup?.window_seconds === undefined ? 'service default' : `${dedup.window_seconds} s`;
 }
 
+/** Runs that stand as rows; the strip has all. */
+const SHOWN_RUNS = 5;
+
+const stripMark = ({ id, status, summary, duration, age, href }: RunRow) => ({
+  id,
+  href,
+  look: status,
+  title: [status.word, `${age} ago`, duration, summary].filter(Boolean).join(', '),
+});
+
 /** What the page shows beside the definition. */
 interface Around {
+  /** The last runs, newest first. */
   rows: RunRow[];
+  layout: Layout;
   currency: string;
   /** Null while they take too long. */
   stats: PipelineStatistics | null;
 }
 
 /** One pipeline: what starts it, its steps, its text, its problems and its last runs. */
-export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { rows, currency, stats }: Around) {
+export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { rows, currency, stats, layout }: Around) {
   const { config } = entry;
   return {
     ...pipelineRow(entry),
@@ -135,7 +150,10 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
     yaml: yamlLines(entry.text),
     problems: problemFiles(definitions, of('Pipeline', entry.name)),
     summary: summaryOf(stats, 'runs'),
-    rows,
+    graph: definitionGraph(config, layout),
+    uses: usesOf(entry, definitions),
+    strip: rows.map(stripMark).toReversed(),
+    rows: rows.slice(0, SHOWN_RUNS),
   };
 }
 

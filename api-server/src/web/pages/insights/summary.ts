@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
-import { count, duration } from '../format.ts';
+import { count, duration, money } from '../format.ts';
 import { accuracyOf, amount, cost, labelsText, percent, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';
 
@@ -33,6 +33,7 @@ export function summaryOf(stats: PipelineStatistics | StepStatistics | null, nou
       { label: 'Duration, p95', value: duration(p95), title: `${duration(avg)} on average` },
       { label: 'Tokens', value: amount(stats.tokens.total), title: tokensText(stats) },
       { label: 'Cost', value: cost(stats), title: unpricedNote(stats) ?? '' },
+      ...(noun === 'runs' ? [eachFact(stats)] : []),
       {
         label: `Accuracy of ${noun}`,
         value: percent(accuracyOf(stats)),
@@ -40,6 +41,15 @@ export function summaryOf(stats: PipelineStatistics | StepStatistics | null, nou
       },
     ],
   };
+}
+
+/** What a run costs on average; its tokens where nothing has a price. */
+function eachFact(stats: PipelineStatistics | StepStatistics) {
+  const { cost: spent, tokens, runs_total: runs } = stats;
+  const title = 'On average, over all runs of the time range';
+  return spent.total === null
+    ? { label: 'Tokens of a run', value: amount(tokens.total / runs), title }
+    : { label: 'Cost of a run', value: money(spent.total / runs, spent.currency), title };
 }
 
 const countsText = ({ status_counts: counts }: PipelineStatistics | StepStatistics): string =>

@@ -116,6 +116,8 @@ export function graphView(plan: PlanNode[], at: GraphInput) {
   const nodes = new Map(boxes.map((box, i) => [box.name, nodeOf(box, centres[i] ?? { x: 0, y: 0 }, at)]));
   const edges = boxes.flatMap((box) => box.after.map((from) => edgeOf(nodes.get(from), nodes.get(box.name))));
   return {
+    of: 'this run',
+    soft: true,
     width,
     height,
     nodes: [...nodes.values()],
