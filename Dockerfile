@@ -12,7 +12,7 @@ RUN npm ci --omit=dev -w crds -w gateway -w api-server -w controller -w e2e
 COPY . .
 # A program that its user may execute and not read keeps what else runs as that user, such as a tool server, out of its
 # environment and memory.
-RUN node e2e/bundle/bundle.ts --out /app && chmod 0711 /usr/local/bin/node
+RUN node e2e/bundle/bundle.ts --out /app --user 65532 && chmod 0711 /usr/local/bin/node
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Signalbox" \
@@ -24,7 +24,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends tini libstdc++6
 COPY --from=bundle /usr/local/bin/node /usr/local/bin/
 COPY --from=bundle /app /app
 RUN ln -s /app/signalbox /usr/local/bin/ && install -d -m 0711 -o 65532 -g 65532 /data
-ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compile-cache
 WORKDIR /app
 USER 65532:65532
 EXPOSE 8000 18780 18781

@@ -16,7 +16,8 @@ const dist = join(place, 'dist');
 const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(import.meta.dirname, 'bundle.ts'), '--out', dist]);
+  const user = String(process.getuid?.());
+  execFileSync(process.execPath, [join(import.meta.dirname, 'bundle.ts'), '--out', dist, '--user', user], { env });
 });
 afterAll(() => scratch[Symbol.dispose]());
 
@@ -35,6 +36,16 @@ test.each(['api-server', 'gateway', 'controller', 'agent-runner', 'backup', 'rep
 test.each(['api-server', 'gateway', 'controller'])('%s of the bundle knows its version', (part) => {
   const manifest = readFileSync(join(import.meta.dirname, `../../${part}/package.json`), 'utf8');
   expect(run(part, '--version').stdout.trim()).toBe((JSON.parse(manifest) as { version: string }).version);
+});
+
+test.each(['api-server', 'gateway', 'controller', 'agent-runner'])('%s need not compile what it loads', (part) => {
+  const cache = { NODE_COMPILE_CACHE: join(dist, 'compile-cache'), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+  const { stderr } = spawnSync(join(dist, 'signalbox'), [part, '--help'], {
+    env: { ...env, ...cache },
+    encoding: 'utf8',
+  });
+  expect(stderr).toContain(`/${part}/start.mjs was accepted`);
+  expect(stderr).not.toMatch(/\.mjs was rejected|was not accepted/);
 });
 
 test.each(['', '.object'])('the schemas for editors are beside the parts: NAME%s.schema.json', (suffix) => {
