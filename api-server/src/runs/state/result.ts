@@ -3,6 +3,9 @@ export interface RunResult {
   stepName: string;
   conclusion: string;
   actions: ProposedAction[];
+  /** Of its gate. */
+  trust: number | null;
+  threshold: number | null;
 }
 
 /** An output of that step that proposes something to do, as text. */

@@ -104,6 +104,7 @@ export function createRuns(deps: RunsDeps): Runs {
       return runsPageView(found, { limit, offset, results });
     },
     named: async (ids) => {
+      if (ids.length === 0) return [];
       const [runs, results] = await Promise.all([runsById(db, ids), resultsOf(db, ids)]);
       return runs.map((run) => runLine(run, results));
     },

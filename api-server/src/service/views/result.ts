@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { RunResult as StoredResult } from '../../runs/state/result.ts';
-import { component } from './answer.ts';
+import { component, NullableNumber } from './answer.ts';
 
 export const RESULT = {
   step_name: 'investigate',
   conclusion: 'The 14:02 deploy of checkout lowered the timeout of the payment client.',
   actions: [{ name: 'action', value: 'restart' }],
+  trust: 0.86,
+  threshold: 0.75,
 };
 
 /** What a run concluded and proposes: of its last step that proposes an action, else of the last one whose agent answered. */
@@ -17,6 +19,9 @@ export const RunResult = component(
     conclusion: z.string(),
     /** Outputs called `action`, `recommendation`, `next_step` and the like, at most three. */
     actions: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+    /** Of the gate of that step. */
+    trust: NullableNumber,
+    threshold: NullableNumber,
   }),
   RESULT,
 );

@@ -224,13 +224,22 @@ test('a list says why a run did not complete, what its last agent concluded and 
   await store.addRun(71, { pipeline_name: 'results' });
   const run = runIdOf(71);
   await store.addStep(run, 'look', { step_index: 0, summary: 'first', output: '{"action":"wait"}' });
-  await store.addStep(run, 'decide', { step_index: 1, summary: text, output: '{"action":"restart","culprit":"java"}' });
+  const gate = { signals: [], trust: 0.8, threshold: 0.75, passed: true, action: 'pass', sentence: 'Passed.' };
+  await store.addStep(run, 'decide', {
+    step_index: 1,
+    summary: text,
+    output: '{"action":"restart","culprit":"java"}',
+    trust_report: JSON.stringify(gate),
+  });
   await store.addStep(run, 'report', { step_index: 2, summary: 'The report is written.', output: '{"pages":2}' });
   await store.addStep(run, 'ask', { step_index: 3, executor: 'human', summary: 'approved' });
   const { runs } = await get('/runs?pipeline=results');
   const cut = `${'x'.repeat(299)}…`;
   expect(runs).toMatchObject([
-    { error: null, result: { step_name: 'decide', conclusion: cut, actions: [{ name: 'action', value: 'restart' }] } },
+    {
+      error: null,
+      result: { step_name: 'decide', conclusion: cut, actions: [{ name: 'action', value: 'restart' }], trust: 0.8 },
+    },
     { error: { step: null, message: cut }, result: null },
   ]);
   const detail = await get(`/runs/${runIdOf(70)}`);

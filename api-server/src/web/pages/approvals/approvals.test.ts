@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { approvalLine } from '../fixtures/approvals.ts';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith as sitesWith } from '../fixtures/pages-with.ts';
-import { HOSTILE, NOW, runDetail, stepDetail } from '../fixtures/runs.ts';
+import { HOSTILE, NOW, runDetail, runLine, stepDetail } from '../fixtures/runs.ts';
 import type { ApprovalLine } from '../../../service/views/approval.ts';
 import { leftOf } from './card.ts';
 
@@ -149,7 +149,14 @@ test('nothing that an alert or an agent said becomes markup', async () => {
     input_sha256: HOSTILE,
     reason: HOSTILE,
   };
-  const hostile = { pipeline: HOSTILE, step_name: HOSTILE, team: HOSTILE, question: HOSTILE, comment: HOSTILE };
+  const hostile = {
+    approvers: [HOSTILE],
+    pipeline: HOSTILE,
+    step_name: HOSTILE,
+    team: HOSTILE,
+    question: HOSTILE,
+    comment: HOSTILE,
+  };
   const field = {
     name: HOSTILE,
     type: 'string' as const,
@@ -158,7 +165,15 @@ test('nothing that an alert or an agent said becomes markup', async () => {
     options: [HOSTILE],
     default: HOSTILE,
   };
+  const result = {
+    step_name: HOSTILE,
+    conclusion: HOSTILE,
+    actions: [{ name: HOSTILE, value: HOSTILE }],
+    trust: null,
+    threshold: null,
+  };
   const { get } = await pagesWith({
+    lines: [runLine({ id: 'r1', summary: HOSTILE, severity: HOSTILE, result })],
     approvals: [
       approval({ ...hostile, fields: [field] }),
       approval({ ...hostile, id: '2', tool }),
@@ -173,6 +188,48 @@ test('nothing that an alert or an agent said becomes markup', async () => {
     ],
   });
   expect(await get('/ui/approvals')).not.toContain(HOSTILE);
+});
+
+test('a question is one row with severity, who may decide and the time left; a single one is open', async () => {
+  const lines = [runLine({ id: 'r1', severity: 'critical' })];
+  const one = approval({
+    required: 2,
+    approvers: ['bea', 'cleo'],
+    question: 'Restart the checkout?\nIt takes 2 minutes.',
+  });
+  const { get } = await pagesWith({ approvals: [one], lines });
+  const page = await get('/ui/approvals');
+  const row = /<details class="ask"[^]*?<\/summary>/.exec(page)?.[0] ?? '';
+  expect(row).toContain(`id="ask-${one.id}" data-row open>`);
+  expect(row).toContain('<span class="severity tone-bad">critical</span>');
+  expect(row).toContain('<span class="ask-short">Restart the checkout?</span>');
+  expect(row).toContain('2 of bea, cleo');
+  expect(row).toContain('14 m 05 s left');
+  const two = await pagesWith({ approvals: [one, approval({ id: '2' })], lines });
+  const rows = (await two.get('/ui/approvals')).match(/<details class="ask"[^>]*>/g);
+  expect([rows?.length, rows?.some((text) => text.includes(' open'))]).toEqual([2, false]);
+  expect(page).not.toMatch(/approve all|name="approval"/i);
+});
+
+test('the open row says what the run had found before it asked', async () => {
+  const result = {
+    step_name: 'diagnose',
+    conclusion: 'The pool is exhausted.',
+    actions: [{ name: 'proposed_action', value: 'restart' }],
+    trust: 0.86,
+    threshold: 0.75,
+  };
+  const lines = [runLine({ id: 'r1', result, warning_count: 2 })];
+  const { get } = await pagesWith({ approvals: [approval()], lines });
+  const page = await get('/ui/approvals');
+  const evidence = /<dl class="ask-evidence">[^]*?<\/dl>/.exec(page)?.[0] ?? '';
+  expect(evidence).toContain('The pool is exhausted.');
+  expect(evidence).toContain('<dt>proposed action</dt><dd><b>restart</b></dd>');
+  expect(evidence).toContain('Trust 0.86, needs 0.75');
+  expect(evidence).toContain('2 warnings');
+  expect(evidence).toMatch(/href="\/ui\/runs\/r1\?step(=|&#x3D;)diagnose"/);
+  const without = await pagesWith({ approvals: [approval()], lines: [runLine({ id: 'r1', result: null })] });
+  expect(await without.get('/ui/approvals')).not.toContain('<dt>Found</dt>');
 });
 
 test('time that is left counts down to a word', () => {

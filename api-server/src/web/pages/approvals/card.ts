@@ -1,6 +1,9 @@
-import { duration, exactTime } from '../format.ts';
+import { duration, exactTime, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
-import type { StatusLook } from '../status.ts';
+import { actionWords } from '../runs/result/view.ts';
+import { plural, runTitle, trustBar } from '../runs/row.ts';
+import { severityTone, type StatusLook } from '../status.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { type ApprovalField, type ApprovalLine, readableJson } from '../../../service/views/approval.ts';
 
 export interface CardInput {
@@ -13,6 +16,8 @@ export interface CardInput {
   next: string;
   /** Problems of the sent form, by field. */
   problems?: ReadonlyMap<string, string>;
+  /** The run that asks. */
+  run?: RunLine | undefined;
   entered?: Readonly<Record<string, string>>;
 }
 
@@ -37,6 +42,8 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     href: paths.run(approval.run_id, { step: approval.step_name }),
     question: approval.question.trim(),
     short: shortOf(approval),
+    who: whoOf(approval),
+    ...evidenceOf(input.run),
     tool: approval.tool && toolView(approval.tool),
     asked: exactTime(approval.requested_at),
     pending,
@@ -64,6 +71,29 @@ const whyReadOnly = ({ approvers }: ApprovalLine, { operator }: CardInput): stri
   operator && approvers !== null
     ? `Only ${approvers.join(', ')} may decide this.`
     : 'Deciding needs a token with the role operator.';
+
+/** Who may decide, in a few words. */
+function whoOf({ approvers, required }: ApprovalLine): string {
+  const names = approvers === null ? 'any operator' : approvers.join(', ');
+  return shorten(required > 1 ? `${required} of ${names}` : names, 60);
+}
+
+/** What the run had found when it asked. */
+function evidenceOf(run: RunLine | undefined) {
+  if (run === undefined) return { severity: null, evidence: null };
+  const { severity, result, warning_count: warnings } = run;
+  return {
+    severity: severity === null ? null : { word: severity, tone: severityTone(severity) },
+    evidence: {
+      summary: runTitle(run),
+      conclusion: result?.conclusion ?? null,
+      actions: result === null ? [] : actionWords(result),
+      step: result === null ? null : { name: result.step_name, href: paths.run(run.id, { step: result.step_name }) },
+      trust: result === null ? null : trustBar(result.trust, result.threshold, true),
+      warnings: warnings === 0 ? null : plural(warnings, 'warning'),
+    },
+  };
+}
 
 /** What an approval needs beyond one person, and who approved so far. */
 function rulesOf({ required, approved_by: approvedBy, not_the_starter: notTheStarter }: ApprovalLine): string[] {

@@ -5,6 +5,7 @@ import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts'
 import { unlessUnknown } from '../problems.ts';
 import { paths, safeReturn } from '../paths.ts';
 import type { ApprovalLine } from '../../../service/views/approval.ts';
+import type { RunLine } from '../../../service/views/run.ts';
 import { approvalCard } from './card.ts';
 import { readDecision } from './form.ts';
 
@@ -30,13 +31,17 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       deps.approvals.list({ limit: WAITING_SHOWN + ENDED_SHOWN, offset: 0 }),
     ]);
     const ended = all.approvals.filter(({ status }) => status !== 'pending').slice(0, ENDED_SHOWN);
+    const runs = await runsOf(context, waiting.approvals);
     const card = cardFor(context, request);
+    const [only] = waiting.approvals.length === 1 ? waiting.approvals : [];
     const model = {
       total: waiting.total,
       many: waiting.total !== 1,
       more: Math.max(0, waiting.total - waiting.approvals.length),
       // The next one to expire first.
-      waiting: waiting.approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at)).map((one) => card(one)),
+      waiting: waiting.approvals
+        .toSorted((a, b) => a.expires_at.localeCompare(b.expires_at))
+        .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only })),
       ended: ended.map((one) => card(one)),
       refused: false,
     };
@@ -75,19 +80,27 @@ interface Refused {
   problems: { field: string; msg: string }[];
 }
 
+/** The runs that ask, by their ids. */
+async function runsOf({ deps }: PageContext, approvals: readonly ApprovalLine[]): Promise<Map<string, RunLine>> {
+  const runs = await deps.runs.named([...new Set(approvals.map((one) => one.run_id))]);
+  return new Map(runs.map((run) => [run.id, run]));
+}
+
 /** The form with the entered values and the problems. */
-function sendAgain(
+async function sendAgain(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
   refused: Refused,
 ): Promise<FastifyReply> {
   const { approval, entered, problems } = refused;
+  const runs = await runsOf(context, [approval]);
   const card = cardFor(context, request)(approval, {
     entered,
+    run: runs.get(approval.run_id),
     problems: new Map(problems.map(({ field, msg }) => [field, msg])),
   });
-  const model = { total: 1, many: false, more: 0, waiting: [card], ended: [], refused: true };
+  const model = { total: 1, many: false, more: 0, waiting: [{ ...card, open: true }], ended: [], refused: true };
   return sendPage(context, request, reply, {
     title: 'Approvals',
     nav: 'approvals',
@@ -111,7 +124,7 @@ const tooLate = (approval: ApprovalLine, message: string) => ({
   action: { href: paths.run(approval.run_id, { step: approval.step_name }), label: 'To the run' },
 });
 
-type More = Partial<Pick<Parameters<typeof approvalCard>[1], 'entered' | 'problems'>>;
+type More = Partial<Pick<Parameters<typeof approvalCard>[1], 'entered' | 'problems' | 'run'>>;
 
 function cardFor({ deps }: PageContext, request: FastifyRequest) {
   const viewer = deps.auth.viewer(request);

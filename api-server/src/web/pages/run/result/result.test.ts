@@ -6,6 +6,8 @@ const RESULT = {
   step_name: 'triage',
   conclusion: 'The deploy broke…',
   actions: [{ name: 'recommended_action', value: 'roll back' }],
+  trust: 0.35,
+  threshold: 0.75,
 };
 const escalated = {
   status: 'escalated' as const,
@@ -42,7 +44,7 @@ test.each(['/ui/runs', '/ui/'])(
 );
 
 test('a completed run gives no reason, and hostile texts stay texts', async () => {
-  const result = { step_name: HOSTILE, conclusion: HOSTILE, actions: [{ name: HOSTILE, value: HOSTILE }] };
+  const result = { ...RESULT, step_name: HOSTILE, conclusion: HOSTILE, actions: [{ name: HOSTILE, value: HOSTILE }] };
   const error = { step: HOSTILE, message: HOSTILE };
   const lines = [
     runLine({ error: { step: null, message: 'old' } }),

@@ -2,7 +2,7 @@ import { paths } from '../../paths.ts';
 import { trustBar } from '../../runs/row.ts';
 import { actionWords } from '../../runs/result/view.ts';
 import { isActive } from '../../status.ts';
-import type { ShownRun, ShownStep } from '../step/shown-step.ts';
+import type { ShownRun } from '../step/shown-step.ts';
 
 /** What the run concluded and proposes, above everything else; null while no agent has answered. */
 export function resultView({ id, result, steps, status }: ShownRun) {
@@ -15,9 +15,6 @@ export function resultView({ id, result, steps, status }: ShownRun) {
     actions: actionWords(result),
     step: result.step_name,
     href: paths.run(id, { step: result.step_name, tab: 'output' }),
-    trust: trustOf(step, status),
+    trust: trustBar(result.trust, result.threshold, isActive(status)),
   };
 }
-
-const trustOf = (step: ShownStep | undefined, status: string) =>
-  trustBar(step?.trust_report?.trust ?? null, step?.trust_report?.threshold ?? null, isActive(status));
