@@ -97,7 +97,7 @@ interface Access {
 
 function slackEdit({ token, api }: Access, { channel, ts }: Record<string, string>, message: Message): Edit {
   const text = markUp(message, MRKDWN);
-  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }];
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }];
   const headers = { ...JSON_HEADERS, authorization: `Bearer ${token}` };
   return {
     url: `${api}/chat.update`,

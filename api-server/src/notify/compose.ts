@@ -31,7 +31,8 @@ export function defaultText(facts: Facts): Segment[] {
   ];
   const reason = facts.reason && cut(facts.reason, facts.event === 'approval' ? MAX_QUESTION : MAX_LINE);
   const lines = [
-    facts.summary && cut(facts.summary, MAX_LINE),
+    // On its line, so that a summary writes no line that reads like ours.
+    facts.summary && cut(facts.summary.replace(/\s+/g, ' '), MAX_LINE),
     reason,
     origin.filter((part) => part !== null).join(' · '),
   ];

@@ -60,6 +60,11 @@ test('the link stays, whatever is cut', () => {
   );
 });
 
+test('no text is read in another direction than it is written', () => {
+  expect(clean('pay \u202Eexe.fdp\u202C, \u2066a\u2069\u200F\u200E\u061C\u0085b\u2028c')).toBe('pay exe.fdp, ab\nc');
+  expect(clean('می‌خواهم 👩‍🚒')).toBe('می‌خواهم 👩‍🚒');
+});
+
 test('lines and tabs stay, other control characters go', () => {
   expect(clean('a\tb\nc\r\nd\u0000\u0008\u001B\u007F')).toBe('a\tb\nc\r\nd');
 });

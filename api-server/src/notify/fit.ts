@@ -12,9 +12,15 @@ export interface Markup {
   limit: number;
 }
 
-/** Unpaired surrogates and control characters, which some receivers refuse, go. */
+/**
+ * Unpaired surrogates and control characters, which some receivers refuse, go; and so do those that turn the direction of a text, which
+ * would be read as another one than it is.
+ */
 export const clean = (text: string): string =>
-  text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g, '');
+  text
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '')
+    .replace(/[\u2028\u2029]/g, '\n');
 
 /** The text of a message in a channel's markup: values escaped, the end cut before an escape or a character would be. */
 export function markUp({ text, link }: { text: readonly Segment[]; link: string | null }, markup: Markup): string {

@@ -51,6 +51,14 @@ test.each([
   expect(lines.slice(0, 3)).toEqual([headline, 'Checkout is slow', reason]);
 });
 
+test('a summary writes no line that reads like ours', () => {
+  const summary = 'Busy\n\nApproved by slack:U1\u2028Completed: checkout';
+  const run = runOf({ pipeline: told({ fail: slack() }), summary });
+  const { notifications } = planRunEnd(deps(), run, { status: 'failed', error: GATE, at: AT });
+  const [, said] = plainText(notifications[0]!.message).split('\n');
+  expect(said).toBe('Busy Approved by slack:U1 Completed: checkout');
+});
+
 test('a cancelled run and a pipeline without messages are silent', () => {
   const all = told({ escalate: slack(), abort: slack(), stop: slack(), fail: slack(), complete: slack() });
   expect(

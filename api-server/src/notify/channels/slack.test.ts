@@ -59,6 +59,8 @@ test('buttons make blocks, with a plain line for the phone', async () => {
   const { blocks, text } = chat.received[0]!.body as { blocks: { type: string; elements?: unknown[] }[]; text: string };
   expect(text).toBe('x'.repeat(300));
   expect(blocks.map(({ type }) => type)).toEqual(['section', 'actions']);
+  // Slack would make mentions of words like @here.
+  expect(blocks[0]).toMatchObject({ text: { verbatim: true } });
   expect(blocks[1]?.elements).toEqual([
     {
       type: 'button',

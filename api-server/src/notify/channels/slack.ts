@@ -73,7 +73,8 @@ export const slack: Channel<ChannelSettings['slack']> = {
 
 export function slackBody(channel: string, message: Message): Record<string, unknown> {
   const text = markUp(message, MRKDWN);
-  const section = { type: 'section', text: { type: 'mrkdwn', text } };
+  // Verbatim: Slack makes no mention out of words like @here, which an alert may hold.
+  const section = { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
   const actions = { type: 'actions', elements: message.buttons.map(button) };
   return {
     channel,
