@@ -1,6 +1,7 @@
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import { type Clock, type ClockDeps, createClock } from './clock.ts';
 import type { Fired } from './fire.ts';
+import { handleEach } from './handle-each.ts';
 import { firesBetween, latestFire, nextFire } from './fires.ts';
 
 export interface SchedulerDeps extends Omit<ClockDeps, 'fireDue' | 'missed' | 'busy' | 'log'> {
@@ -33,16 +34,21 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     ...deps,
     busy: () => scheduled().length > 0,
     fireDue: async (since, until) => {
-      for (const pipeline of scheduled()) {
+      const errors = await forEach(deps, scheduled(), async (pipeline) => {
         const at = latestFire(pipeline, since, until);
-        if (at === null) continue;
+        if (at === null) return;
         // Of several that are due only the latest starts.
         if (until - since >= MINUTE_MS) await miss(deps, pipeline, { since, until: at - 1 });
         await fireOne(deps, pipeline, at);
-      }
+      });
+      // The next look takes the same time again; what has fired does not fire twice.
+      if (errors.length > 0) throw errors[0];
     },
     missed: async (since, until) => {
-      for (const pipeline of scheduled()) await miss(deps, pipeline, { since, until });
+      const pipelines = scheduled();
+      const errors = await forEach(deps, pipelines, (pipeline) => miss(deps, pipeline, { since, until }));
+      // Where none can be recorded, the store is away; one alone must not hold up the others.
+      if (errors.length > 0 && errors.length === pipelines.length) throw errors[0];
     },
   });
   return {
@@ -59,6 +65,18 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         };
       }),
   };
+}
+
+/** One schedule that cannot be handled leaves the others alone; answers what went wrong. */
+async function forEach(
+  { log }: Pick<SchedulerDeps, 'log'>,
+  pipelines: readonly LoadedPipeline[],
+  job: (pipeline: LoadedPipeline) => Promise<void>,
+): Promise<unknown[]> {
+  const failed = await handleEach(pipelines, job);
+  for (const { one, error } of failed)
+    log.warn({ err: error, pipeline: one.name }, 'the schedule of a pipeline could not be handled');
+  return failed.map(({ error }) => error);
 }
 
 /** A pattern has no seconds. */

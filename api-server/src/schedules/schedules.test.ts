@@ -140,3 +140,50 @@ test('what fell into a pause of the process was missed too, unless another proce
   expect(fired).toEqual([]);
   expect(missed).toEqual(['2026-01-01T11:00:00.000Z']);
 });
+
+const named = (name: string): LoadedPipeline => ({ ...pipeline('{cron: "0 * * * *"}'), name });
+const broken = { fire: 'a template that throws' };
+
+test('a schedule that cannot be started leaves the others of its look alone, and is tried again', async () => {
+  const clock = { now: at('2026-01-01T11:59:59Z') };
+  const fired: string[] = [];
+  const pipelines = ['a', 'broken', 'c'].map(named);
+  let isBroken = true;
+  const fire: SchedulerDeps['fire'] = ({ name }) => {
+    if (name === 'broken' && isBroken) throw new Error(broken.fire);
+    const started = !fired.includes(name);
+    if (started) fired.push(name);
+    return Promise.resolve(started ? { started, runId: name } : { started, reason: 'taken' });
+  };
+  const { scheduler, warned } = clockwork({ pipelines, clock, fire });
+  await scheduler.look();
+  clock.now += 2_000;
+  await expect(scheduler.look()).rejects.toThrow(broken.fire);
+  expect(fired).toEqual(['a', 'c']);
+  expect(warned).toEqual([{ err: new Error(broken.fire), pipeline: 'broken' }]);
+  isBroken = false;
+  clock.now += 1_000;
+  await scheduler.look();
+  expect(fired).toEqual(['a', 'c', 'broken']);
+});
+
+test('a schedule whose missed times cannot be recorded does not stop the clock', async () => {
+  const clock = { now: at('2026-01-01T12:30:00Z') };
+  const lastLook = () => Promise.resolve(at('2026-01-01T09:30:00Z'));
+  const recorded: string[] = [];
+  const takeMissed: SchedulerDeps['takeMissed'] = (name, fires) => {
+    if (name === 'broken') throw new Error(broken.fire);
+    recorded.push(name);
+    return Promise.resolve(fires.length);
+  };
+  const pipelines = ['a', 'broken', 'c'].map(named);
+  const { scheduler, fired } = clockwork({ pipelines, clock, lastLook, takeMissed });
+  await scheduler.start();
+  await scheduler.stop();
+  expect(recorded).toEqual(['a', 'c']);
+  clock.now = at('2026-01-01T12:59:59Z');
+  await scheduler.look().catch(() => undefined);
+  clock.now = at('2026-01-01T13:00:00Z');
+  await scheduler.look();
+  expect(fired.length).toBe(3);
+});

@@ -5,6 +5,7 @@ import type { RegressionAlert } from '../../notify/regression.ts';
 import { newId } from '../../runs/state/ids.ts';
 import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
 import { latestOf } from '../../schedules/fires.ts';
+import { handleEach } from '../../schedules/handle-each.ts';
 import { regressionSamples } from '../../store/aggregates/regression-rows.ts';
 import type { Database } from '../../store/db/database.ts';
 import { findGoldenSet, type GoldenSet } from '../../store/tables/replay/golden-sets.ts';
@@ -67,11 +68,16 @@ export function createRegressionWatch(deps: WatchDeps): RegressionWatch {
       }
     },
     fireDue: async (since, until) => {
-      for (const entry of regressions) {
+      const failed = await handleEach(regressions, async (entry) => {
         const at = latestOf({ cron: entry.cron, timezone: 'Etc/UTC' }, since, until);
         if (at !== null) await fire(deps, entry, at);
-      }
-      for (const row of await runningRegressions(deps.database.db)) await look(deps, row);
+      });
+      for (const { one, error } of failed)
+        log.warn({ err: error, golden_set: one.goldenSet }, 'a scheduled replay could not be started');
+      const unseen = await handleEach(await runningRegressions(deps.database.db), (row) => look(deps, row));
+      // The next look takes the same time again; what was started does not start twice.
+      const [first] = [...failed, ...unseen];
+      if (first) throw first.error;
     },
   };
 }
