@@ -166,6 +166,16 @@ test('a run is one trace: its steps, groups, branches, second opinions and model
   });
 });
 
+test('each iteration of a loop is named by its call', async () => {
+  const pipeline =
+    'name: p\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: Go, loop_until: {confidence: 0.8, max_iterations: 3}}]';
+  let confidence = 0.3;
+  const { world, sent } = await traced({ pipelines: [pipeline], agents: { a: () => sure((confidence += 0.2)) } });
+  await world.run('p');
+  const calls = (await sent()).spans.filter(({ name }) => name === 'gen_ai.gateway');
+  expect(calls.map((call) => attributesOf(call)['service.step.iteration'])).toEqual([1, 2, 3]);
+});
+
 test('agents are asked with the trace context of the call', async () => {
   const { world, sent } = await traced({ pipelines: [SHAPES], agents: AGENTS });
   await world.run('shapes');

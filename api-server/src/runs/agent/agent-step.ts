@@ -150,7 +150,7 @@ async function call(
   const { run, name } = ctx;
   const queue = backendQueue(deps.now, attempt.waited);
   const questions = approvalsOf(deps, { ctx, attempt });
-  const reply = await askAgent(deps.backend, attempt.span, {
+  const asked: Omit<AgentCall, 'trace'> = {
     agent: step.agent,
     model: step.model,
     input: attempt.input,
@@ -169,7 +169,9 @@ async function call(
       run.journal.add(levelOf(event), event, messageOf(event, fields), { ...fields, step_name: name });
     },
     ...(questions ? { onApproval: questions.ask } : {}),
-  });
+  };
+  const iteration = step.loop_until === undefined ? undefined : attempt.iteration;
+  const reply = await askAgent(deps.backend, attempt.span, asked, iteration);
   queue.leave();
   await questions?.close();
   return reply;

@@ -9,17 +9,19 @@ import type {
 } from '../state/executor.ts';
 import type { Span } from '../state/span.ts';
 
-/** Asks an agent within a span of its own, whose context goes with the question (Orchestration 6). */
+/** Asks an agent within a span of its own, whose context goes with the question (Orchestration 6); `iteration` of a loop. */
 export async function askAgent(
   backend: AgentBackend,
   parent: Span,
   call: Omit<AgentCall, 'trace'>,
+  iteration?: number,
 ): Promise<AgentReply | AgentFailure> {
   const span = parent.child(`gen_ai.${backend.name}`, {
     'service.span.kind': 'model_call',
     'service.agent': call.agent,
     'gen_ai.system': backend.name,
     'gen_ai.request.model': call.model,
+    ...(iteration !== undefined && { 'service.step.iteration': iteration }),
   });
   const started = performance.now();
   const reply = await backend.run({ ...call, ...(span.context && { trace: span.context }) });
