@@ -104,6 +104,7 @@ export function operate(
     currency: config.pricing?.currency ?? 'USD',
     budgets: config.pricing?.teamBudgets ?? {},
     calibration,
+    modelLabel: foundation.modelLabel,
     uses: versions.uses,
     rule: config.calibration,
     replaySettings: config.replay,

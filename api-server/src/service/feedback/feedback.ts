@@ -1,5 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
+import type { ModelLabel } from '../../runs/cost/model-label.ts';
 import { OUTCOMES, STAGES } from '../../runs/state/model.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
@@ -46,6 +47,8 @@ export type MarkingQuery = z.output<typeof MarkingQuery>;
 export interface FeedbackDeps {
   database: Pick<Database, 'db' | 'write' | 'reader'>;
   now(): number;
+  /** Bounds the models that marks of steps have series for, as the steps' own are. */
+  modelLabel: ModelLabel;
 }
 
 /** Marks by people, and the results without a mark (Orchestration 2.3, 4.2). A second mark overwrites the first. */
@@ -63,7 +66,7 @@ export interface Feedback {
   unmarked(query: MarkingQuery, signal: AbortSignal): Promise<MarkingQueue>;
 }
 
-export function createFeedback({ database, now }: FeedbackDeps): Feedback {
+export function createFeedback({ database, now, modelLabel }: FeedbackDeps): Feedback {
   const { db, write } = database;
   const marking = ({ feedback, before }: Marked, actor: Actor): Change => ({
     actor,
@@ -100,7 +103,7 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
       stepFeedbackView(
         marked(
           await write(async (tx) => {
-            const result = await markStep(tx, { ...given(runId, mark, actor), stepName });
+            const result = await markStep(tx, { ...given(runId, mark, actor), stepName }, modelLabel);
             if (result.kind === 'marked') await audit(tx, marking(result, actor), ['step', stepName]);
             return result;
           }),
@@ -120,7 +123,7 @@ export function createFeedback({ database, now }: FeedbackDeps): Feedback {
       stepFeedbackView(
         withdrawn(
           await write(async (tx) => {
-            const result = await withdrawStepMark(tx, runId, stepName);
+            const result = await withdrawStepMark(tx, { runId, stepName }, modelLabel);
             if (result.kind === 'withdrawn') await audit(tx, withdrawal(result.feedback, actor), ['step', stepName]);
             return result;
           }),

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { family } from '../../runs/state/hourly.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
+import type { ModelLabel } from '../../runs/cost/model-label.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import { addCounters, type Counter } from '../db/counters.ts';
 import type { Tx } from '../db/database.ts';
@@ -56,7 +57,11 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
 }
 
 /** The same for one step execution; a fan-out branch counts under the name before the slash. */
-export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<StepFeedback>> {
+export async function markStep(
+  tx: Tx,
+  mark: StepFeedback,
+  modelLabel: ModelLabel = AS_NAMED,
+): Promise<MarkResult<StepFeedback>> {
   await tx.lock(`mark ${mark.runId}`);
   const step = await tx.db
     .selectFrom('step_executions')
@@ -78,11 +83,9 @@ export async function markStep(tx: Tx, mark: StepFeedback): Promise<MarkResult<S
     .values(row)
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
-  const moved = moves('step_feedback_total', labelsOf(step, mark.stepName), {
-    from: before?.outcome,
-    to: mark.outcome,
-  });
-  if (step.stage === 'production') addCounters(tx, moved);
+  const outcomes = { from: before?.outcome, to: mark.outcome };
+  if (step.stage === 'production')
+    addCounters(tx, moves('step_feedback_total', labelsOf(step, mark.stepName, modelLabel), outcomes));
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
@@ -103,7 +106,11 @@ export async function withdrawRunMark(tx: Tx, runId: string): Promise<WithdrawRe
 }
 
 /** The same for one step execution. */
-export async function withdrawStepMark(tx: Tx, runId: string, stepName: string): Promise<WithdrawResult<StepFeedback>> {
+export async function withdrawStepMark(
+  tx: Tx,
+  { runId, stepName }: Pick<StepFeedback, 'runId' | 'stepName'>,
+  modelLabel: ModelLabel,
+): Promise<WithdrawResult<StepFeedback>> {
   await tx.lock(`mark ${runId}`);
   const step = await tx.db
     .selectFrom('step_executions')
@@ -119,8 +126,8 @@ export async function withdrawStepMark(tx: Tx, runId: string, stepName: string):
     .returningAll()
     .executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
-  const moved = moves('step_feedback_total', labelsOf(step, stepName), { from: row.outcome });
-  if (step.stage === 'production') addCounters(tx, moved);
+  if (step.stage === 'production')
+    addCounters(tx, moves('step_feedback_total', labelsOf(step, stepName, modelLabel), { from: row.outcome }));
   return { kind: 'withdrawn', feedback: toFeedback(row) };
 }
 
@@ -131,11 +138,13 @@ interface MarkedStep {
   provider: string | null;
 }
 
-const labelsOf = (step: MarkedStep, stepName: string): string[] => [
+const AS_NAMED: ModelLabel = (model) => model;
+
+const labelsOf = (step: MarkedStep, stepName: string, modelLabel: ModelLabel): string[] => [
   step.pipeline_name,
   family(stepName),
   step.agent ?? '',
-  step.model ?? '',
+  modelLabel(step.model) ?? '',
   step.provider ?? '',
 ];
 

@@ -98,6 +98,19 @@ test('roll-ups count each mark once, under the last outcome', async () => {
   });
 });
 
+test('models beyond the bound count as other, and a mark that is withdrawn leaves the same series', async () => {
+  for (const n of [11, 12, 13]) {
+    await server.store.addRun(n);
+    await server.store.addStep(runIdOf(n), 'look', { model: `m${n}` });
+    await mark(`${runIdOf(n)}/steps/look`, { outcome: 'correct' });
+  }
+  const series = (model: string) => `step_feedback_total checkout|look|investigator|${model}|demo|correct`;
+  expect(await counters()).toEqual({ [series('m11')]: 1, [series('m12')]: 1, [series('other')]: 1 });
+  const url = `/runs/${runIdOf(13)}/steps/look/feedback`;
+  expect((await server.app.inject({ method: 'DELETE', url, headers: as('operator') })).statusCode).toBe(200);
+  expect(await counters()).toMatchObject({ [series('other')]: 0 });
+});
+
 test('marks of a testing run count nowhere', async () => {
   await server.store.addRun(2, { stage: 'testing' });
   await server.store.addStep(runIdOf(2), 'look', { stage: 'testing' });
