@@ -29,8 +29,15 @@ test('a summary has the figures of the last month, and says what they are made o
     ['Duration, p95', '–', '500 ms on average'],
     ['Tokens', '110', '100 input, 10 output'],
     ['Cost', '–', '2 steps have no price'],
+    ['Tokens of a run', '28', 'On average, over all runs of the time range'],
     ['Accuracy of runs', '–', 'no runs labelled'],
   ]);
+});
+
+test('what has a price costs so much a run', async () => {
+  const stats = await statistics.pipeline('checkout', SUMMARY, never);
+  const { facts } = summaryOf({ ...stats, cost: { ...stats.cost, total: 2 } }, 'runs');
+  expect(facts.find(({ label }) => label === 'Cost of a run')?.value).toBe('$0.50');
 });
 
 test('where nothing ran, or the statistics take too long, the summary says so', async () => {
