@@ -47,3 +47,18 @@ test.each([
 ])('a list that looks through many runs is read beside the event loop: %j', async (query) => {
   expect(await listsReadBeside(query)).toBe(true);
 });
+
+test('runs are found by the beginning of their id, the newest first, by nothing shorter than four characters', async () => {
+  const ids = [
+    '01a2aaaa-0000-7000-8000-000000000001',
+    '01a2aaaa-0000-7000-8000-000000000002',
+    '01a2bbbb-0000-7000-8000-000000000003',
+  ];
+  for (const [n, id] of ids.entries()) await store.addRun(n, { id });
+  const runs = createRuns({ database: store.database } as unknown as RunsDeps);
+  const found = async (prefix: string) => (await runs.byPrefix(prefix, 5)).map(({ id }) => ids.indexOf(id));
+  expect(await found('01a2aaaa')).toEqual([1, 0]);
+  expect(await found('01a2')).toEqual([2, 1, 0]);
+  expect(await found(ids[2]!)).toEqual([2]);
+  for (const none of ['', '01a', '01a3', "01a2'", '%%%%', '01A2AAAA']) expect(await found(none)).toEqual([]);
+});

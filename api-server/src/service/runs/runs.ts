@@ -3,7 +3,7 @@ import type { ArtifactStore } from '../../store/artifacts/keep.ts';
 import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
-import { listRuns, type RunFilter, runsById } from '../../store/tables/list-runs.ts';
+import { type FoundRun, listRuns, type RunFilter, runsById, runsByPrefix } from '../../store/tables/list-runs.ts';
 import { resultsOf } from '../../store/tables/results/results.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
@@ -45,6 +45,8 @@ export interface Runs {
   list(query: RunsQuery): Promise<RunsPage>;
   /** Those of these runs that there are, newest first. */
   named(ids: readonly string[]): Promise<RunLine[]>;
+  /** Runs whose id begins so, the newest first; none for what is no beginning of an id. */
+  byPrefix(prefix: string, limit: number): Promise<FoundRun[]>;
   /** `raw`: with the delivery as received. Throws `not_found`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
   /** Two runs, step by step. Throws `not_found`, and `conflict` for runs of two pipelines unless forced. */
@@ -62,6 +64,9 @@ export interface Runs {
   /** The text of one artifact. Throws `not_found`. */
   artifact(id: string, stepName: string, name: string): Promise<Buffer>;
 }
+
+/** Long enough to name few. */
+const ID_BEGINNING = /^[0-9a-f][0-9a-f-]{3,35}$/;
 
 /** How long the search of a list may take. */
 const LIST_MS = 30_000;
@@ -108,6 +113,7 @@ export function createRuns(deps: RunsDeps): Runs {
       const [runs, results] = await Promise.all([runsById(db, ids), resultsOf(db, ids)]);
       return runs.map((run) => runLine(run, results));
     },
+    byPrefix: async (prefix, limit) => (ID_BEGINNING.test(prefix) ? runsByPrefix(db, prefix, limit) : []),
     get: async (id, include) => (await stored(id, include)).view,
     compare: async (a, b, { force }) => {
       const runs = await Promise.all([compared(a), compared(b)]);

@@ -160,3 +160,33 @@ export async function currentSteps(
     .execute();
   return new Map(rows.map((row) => [row.run_id, row.step_name]));
 }
+
+/** A run as one line of a search. */
+export interface FoundRun {
+  id: string;
+  pipeline: string;
+  status: string;
+  summary: string | null;
+}
+
+/** The letter after `f`: ids are lower-case hexadecimal, so that the range of a prefix is one of the primary key. */
+const AFTER = 'g';
+const MAX_SUMMARY = 200;
+
+/** Runs whose id begins with `prefix`, the newest first. */
+export async function runsByPrefix(db: Kysely<Tables>, prefix: string, limit: number): Promise<FoundRun[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['id', 'pipeline_name', 'status', 'summary'])
+    .where('id', '>=', prefix)
+    .where('id', '<', `${prefix}${AFTER}`)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id, pipeline_name: pipeline, status, summary }) => ({
+    id,
+    pipeline,
+    status,
+    summary: summary && summary.slice(0, MAX_SUMMARY),
+  }));
+}

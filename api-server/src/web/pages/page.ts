@@ -29,6 +29,7 @@ export interface PageOptions {
     | 'agents'
     | 'tools'
     | 'schedules'
+    | 'validate'
     | 'marking'
     | 'insights'
     | 'replays'
@@ -42,7 +43,8 @@ export interface PageOptions {
   status?: number;
 }
 
-const RAIL = [
+/** The menu. */
+export const RAIL = [
   {
     group: 'Operate',
     entries: [
@@ -60,6 +62,7 @@ const RAIL = [
       { id: 'agents', label: 'Agents', icon: 'agents', href: paths.agents() },
       { id: 'tools', label: 'Tools', icon: 'tool', href: paths.tools() },
       { id: 'schedules', label: 'Schedules', icon: 'schedules', href: paths.schedules() },
+      { id: 'validate', label: 'Validate', icon: 'check', href: paths.validate() },
     ],
   },
   {
@@ -80,6 +83,18 @@ const RAIL = [
     ],
   },
 ] as const;
+
+/** What the keyboard does; `?` shows it. */
+const KEYS = [
+  { keys: ['Ctrl', 'K'], does: 'Go to a page, pipeline, step, agent or run' },
+  { keys: ['/'], does: 'Search, in the list of this page or in the runs' },
+  { keys: ['j', 'k'], does: 'Next and previous row' },
+  { keys: ['Enter'], does: 'Open the row' },
+  { keys: ['x'], does: 'Choose the row; with Shift and the mouse, all rows between' },
+  { keys: ['y', 'n', 'p'], does: 'Mark as correct, incorrect or partial' },
+  { keys: ['Esc'], does: 'Leave a field, close a dialog' },
+  { keys: ['?'], does: 'Show these keys' },
+];
 
 /** Entries in the bar of a phone; the others are in "More". */
 const ON_PHONES: ReadonlySet<string> = new Set(['overview', 'runs', 'approvals', 'pipelines']);
@@ -153,6 +168,8 @@ export async function sendPage(
     fonts: assets.url('fonts/inter.woff2'),
     home: paths.overview(),
     search: paths.runs(),
+    goto: paths.goto(),
+    keys: KEYS,
     body: new Handlebars.SafeString(body),
   });
   return reply

@@ -10,6 +10,7 @@ import { registerDefinitions } from './definitions/route.ts';
 import { registerDeliveries } from './deliveries/route.ts';
 import { registerExports } from './exports/route.ts';
 import { duration } from './format.ts';
+import { registerGoto } from './goto/route.ts';
 import { registerGoldenSets } from './golden-sets/route.ts';
 import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
@@ -124,6 +125,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerTools(guarded, context);
       registerSync(guarded, context);
       registerApi(guarded, context);
+      registerGoto(guarded, context);
       guarded.get('/ui/*', (request, reply) => sendProblem(context, request, reply, NO_PAGE));
     });
   });

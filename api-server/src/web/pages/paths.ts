@@ -67,6 +67,7 @@ export const paths = {
   goldenPin: (run: string, step: string) => withQuery('/ui/golden-sets/pin', { run, step }),
   exports: (kind: string, query: Query) => withQuery(`/ui/exports/${kind}`, query),
   insights: (query: Query = {}) => withQuery('/ui/insights', query),
+  goto: () => '/ui/goto',
   docs: () => '/ui/docs',
   sync: (query: Query = {}) => withQuery('/ui/sync', query),
   audit: (query: Query = {}) => withQuery('/ui/audit', query),

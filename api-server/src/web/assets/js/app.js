@@ -1,7 +1,10 @@
 import { keepClocks } from './clock.js';
+import { watchCopies } from './copy.js';
+import { watchDialogs } from './dialogs.js';
 import { watchKeys } from './keys.js';
 import { watchForms } from './forms.js';
 import { watchPicks } from './picks.js';
+import { watchTimes } from './times.js';
 import { watchNews, watchPoll, watchSoftLinks, watchStream } from './live.js';
 
 document.documentElement.classList.add('js');
@@ -9,6 +12,9 @@ keepClocks();
 watchKeys();
 watchForms();
 watchPicks();
+watchDialogs();
+watchCopies();
+watchTimes();
 watchSoftLinks();
 watchStream();
 watchNews();

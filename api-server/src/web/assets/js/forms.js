@@ -67,12 +67,4 @@ export function watchForms() {
     const form = event.target.closest?.('[data-auto-submit]');
     if (form && event.target.matches('select')) form.requestSubmit();
   });
-  for (const button of document.querySelectorAll('[data-copy]')) {
-    if (!navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(button.parentElement.querySelector('[data-copy-text]').textContent);
-      toast('Copied');
-    });
-  }
 }

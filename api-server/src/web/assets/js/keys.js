@@ -48,6 +48,7 @@ export function watchKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
     if (event.key === 'Escape' && typing) return typing.blur();
+    if (document.querySelector('dialog[open]')) return;
     if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
     if (event.key === '/') {
       event.preventDefault();

@@ -36,6 +36,7 @@ export function takeOver(html) {
     if (!other) continue;
     found = true;
     morph(part, other);
+    part.dispatchEvent(new CustomEvent('fresh', { bubbles: true }));
   }
   document.title = fresh.title;
   return found;

@@ -73,7 +73,7 @@ function sendValidate(
   const known = page.kind === 'Pipeline' ? byName : stepsByName;
   return sendPage(context, request, reply, {
     title: 'Validate',
-    nav: 'pipelines',
+    nav: 'validate',
     template: 'validate',
     model: { ...validateView({ ...page, admin: mayChange(auth.viewer(request)), known }), action: paths.validate() },
     status: page.problem?.status ?? 200,
