@@ -116,7 +116,12 @@ describe('steps', () => {
       ],
       ['approve', 'step', 'human', ['operational of the pipeline']],
     ]);
-    expect(all[0]?.step.criteria.accuracy).toEqual({ min_accuracy: 0.85, min_marked: 5, source: 'step' });
+    expect(all[0]?.step.criteria.accuracy).toEqual({
+      min_accuracy: 0.85,
+      min_marked: 5,
+      source: 'step',
+      written: ['min_marked'],
+    });
     expect(all[2]?.step.when).toBe('severity == "critical"');
   });
 

@@ -1,11 +1,14 @@
-import { isFanOut, isParallel, type Pipeline, promptHash, type Readiness } from '@signalbox/crds';
+import { isFanOut, isParallel, type Pipeline, promptHash, type Readiness, READINESS_DEFAULTS } from '@signalbox/crds';
 
 export const TIERS = ['operational', 'confidence', 'accuracy', 'calibration'] as const;
 export type Tier = (typeof TIERS)[number];
 
 /** Who wrote a tier: the nearest wins as a whole. */
 export type Source = 'pipeline' | 'group' | 'step';
-export type Criteria = { [T in Tier]?: NonNullable<Readiness[T]> & { source: Source } };
+type Defaults = typeof READINESS_DEFAULTS;
+type Knobs<T extends Tier> = Omit<NonNullable<Readiness[T]>, keyof Defaults[T]> & { [K in keyof Defaults[T]]: number };
+/** `written`: the knobs that the definition names; the others are defaults. */
+export type Criteria = { [T in Tier]?: Knobs<T> & { source: Source; written: readonly string[] } };
 
 /** A step of a pipeline as readiness looks at it; a fan-out stands for its branches. */
 export interface ReadinessStep {
@@ -96,5 +99,6 @@ function nearest(tier: Tier, layers: Layer[]): object | null | undefined {
   const found = layers.findLast(([, asked]) => asked === null || asked?.[tier] !== undefined);
   if (!found) return undefined;
   const [source, asked] = found;
-  return asked?.[tier] ? { ...asked[tier], source } : null;
+  const knobs = asked?.[tier];
+  return knobs ? { ...READINESS_DEFAULTS[tier], ...knobs, source, written: Object.keys(knobs) } : null;
 }

@@ -45,6 +45,8 @@ export interface CalibrationTier {
   verdict: Verdict;
   marked: number;
   nMin: number | null;
+  /** Who says it: the request, the definition, or else the service. */
+  nMinFrom: 'query' | 'definition' | 'service';
   validatedBins: number;
   /** Marked results of the fullest bin. */
   fullestBin: number;
@@ -151,6 +153,7 @@ function accuracy(tally: Tally, asked: Criteria['accuracy']): AccuracyTier {
 
 function calibration(tally: Tally, asked: Criteria['calibration'], rule: BinRule): CalibrationTier {
   const nMin = rule.nMin ?? asked?.n_min ?? rule.defaultNMin;
+  const written = asked?.n_min === undefined ? 'service' : 'definition';
   const bins = binsOf(tally, nMin, rule.binWidth);
   const validated = bins.filter((bin) => bin.validated);
   const worstBin = validated.toSorted((a, b) => gapOf(b) - gapOf(a))[0] ?? null;
@@ -158,6 +161,7 @@ function calibration(tally: Tally, asked: Criteria['calibration'], rule: BinRule
   const coverage = share(coveredBy(tally, validated), tally.answers);
   return {
     ...(asked ? judgedBins(tally.rows, { worstGap, coverage, nMin, ...asked }) : NOTHING_ASKED),
+    nMinFrom: rule.nMin === null ? written : 'query',
     marked: bins.reduce((sum, { n }) => sum + n, 0),
     validatedBins: validated.length,
     fullestBin: Math.max(0, ...bins.map(({ n }) => n)),

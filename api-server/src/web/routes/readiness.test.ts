@@ -167,6 +167,40 @@ describe('GET /pipelines/{name}/promotion-readiness', () => {
     },
   );
 
+  test('every knob says where it comes from', async () => {
+    const parts = `name: sourced
+readiness: {operational: {min_runs: 20}, accuracy: {}}
+steps:
+  - {name: look, executor: gateway, agent: a, prompt_template: "x", readiness: {calibration: {max_gap: 0.2}, accuracy: {min_human_marked: 3}}}
+  - {name: own, executor: gateway, agent: a, prompt_template: "x", readiness: {calibration: {n_min: 7}}}
+`;
+    await server.send('POST', '/pipelines', { yaml: parts }, 'admin');
+    const [look, own] = (await get('', 'sourced')).body.steps;
+    expect(look.criteria).toMatchObject({
+      operational: {
+        min_runs: 20,
+        min_success_rate: 0.95,
+        source: 'pipeline',
+        sources: {
+          min_runs: 'pipeline',
+          min_success_rate: 'default',
+          max_age_days: 'default',
+          acceptable_statuses: 'default',
+        },
+      },
+      accuracy: {
+        min_human_marked: 3,
+        source: 'step',
+        sources: { min_accuracy: 'default', min_marked: 'default', min_human_marked: 'step' },
+      },
+      calibration: { sources: { n_min: 'service', max_gap: 'step', min_coverage: 'default' } },
+    });
+    expect(own.criteria.calibration).toMatchObject({ n_min: 7, sources: { n_min: 'step' } });
+    const [, asked] = (await get('?n_min=5', 'sourced')).body.steps;
+    expect(asked.criteria.calibration).toMatchObject({ n_min: 5, sources: { n_min: 'query' } });
+    await server.send('DELETE', '/pipelines/sourced', undefined, 'admin');
+  });
+
   test('a pipeline without criteria says so, one that is not there is 404', async () => {
     expect((await get('', 'bare')).body).toMatchObject({
       criteria_source: 'none',

@@ -9,22 +9,31 @@ import { BinView } from './calibration.ts';
 const source = z.enum(['pipeline', 'group', 'step']);
 const Statuses = z.array(z.string()).nullable();
 
-/** What is asked of a step, with every knob: a default where nothing is written, null without one; the nearest definition of a tier wins as a whole. */
+/** `query`: a parameter of the request; `service`: the configuration of the service; `default`: written nowhere. */
+const KnobSource = z.enum(['pipeline', 'group', 'step', 'default', 'service', 'query']);
+
+function criteria<T extends Record<string, z.ZodType>>(knobs: T) {
+  const sources = Object.fromEntries(Object.keys(knobs).map((key) => [key, KnobSource])) as Record<
+    keyof T,
+    typeof KnobSource
+  >;
+  return z.strictObject({ ...knobs, source, sources: z.strictObject(sources) }).optional();
+}
+
+/**
+ * What is asked of a step, with every knob: a default where nothing is written, null without one. The nearest definition of a tier wins
+ * as a whole, and is its `source`; `sources` says it of each knob.
+ */
 export const Criteria = z.strictObject({
-  operational: z
-    .strictObject({
-      min_runs: z.number(),
-      min_success_rate: z.number(),
-      max_age_days: NullableNumber,
-      acceptable_statuses: Statuses,
-      source,
-    })
-    .optional(),
-  confidence: z.strictObject({ min_runs: z.number(), min_pass_rate: z.number(), source }).optional(),
-  accuracy: z
-    .strictObject({ min_accuracy: z.number(), min_marked: z.number(), min_human_marked: NullableNumber, source })
-    .optional(),
-  calibration: z.strictObject({ n_min: z.number(), max_gap: z.number(), min_coverage: z.number(), source }).optional(),
+  operational: criteria({
+    min_runs: z.number(),
+    min_success_rate: z.number(),
+    max_age_days: NullableNumber,
+    acceptable_statuses: Statuses,
+  }),
+  confidence: criteria({ min_runs: z.number(), min_pass_rate: z.number() }),
+  accuracy: criteria({ min_accuracy: z.number(), min_marked: z.number(), min_human_marked: NullableNumber }),
+  calibration: criteria({ n_min: z.number(), max_gap: z.number(), min_coverage: z.number() }),
 });
 
 const Judged = { verdict: z.enum(VERDICTS), reason: z.string() };
@@ -143,19 +152,25 @@ export const TIERS_EXAMPLE: TiersView = {
 /** The knobs of each tier that is asked; those of calibration as they are in force. */
 export function criteriaView(criteria: Asked, { calibration }: Tiers): z.infer<typeof Criteria> | null {
   const { operational, confidence, accuracy, calibration: bins } = criteria;
+  const nMinSource = calibration.nMinFrom === 'definition' ? undefined : calibration.nMinFrom;
   const asked = {
-    ...(operational && {
-      operational: {
-        ...operational,
-        max_age_days: operational.max_age_days ?? null,
-        acceptable_statuses: operational.acceptable_statuses ?? null,
-      },
-    }),
-    ...(confidence && { confidence }),
-    ...(accuracy && { accuracy: { ...accuracy, min_human_marked: accuracy.min_human_marked ?? null } }),
-    ...(bins && { calibration: { ...bins, n_min: calibration.nMin ?? 0 } }),
+    ...(operational && { operational: withSources({ max_age_days: null, acceptable_statuses: null, ...operational }) }),
+    ...(confidence && { confidence: withSources(confidence) }),
+    ...(accuracy && { accuracy: withSources({ min_human_marked: null, ...accuracy }) }),
+    ...(bins && { calibration: withSources({ ...bins, n_min: calibration.nMin ?? 0 }, { n_min: nMinSource }) }),
   };
   return Object.keys(asked).length === 0 ? null : asked;
+}
+
+type Written = { source: z.infer<typeof source>; written: readonly string[] };
+type KnobSource = z.infer<typeof KnobSource>;
+
+function withSources<T extends Written>({ written, ...knobs }: T, known: Record<string, KnobSource | undefined> = {}) {
+  const { source: from, ...named } = knobs;
+  const sources = Object.fromEntries(
+    Object.keys(named).map((key) => [key, known[key] ?? (written.includes(key) ? from : 'default')]),
+  ) as Record<Exclude<keyof T, 'source' | 'written'>, KnobSource>;
+  return { ...knobs, sources };
 }
 
 export const tiersView = (tiers: Tiers): TiersView => {

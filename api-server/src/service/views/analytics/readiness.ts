@@ -110,8 +110,20 @@ const EXAMPLE: ReadinessReport = {
           max_age_days: null,
           acceptable_statuses: null,
           source: 'pipeline',
+          sources: {
+            min_runs: 'pipeline',
+            min_success_rate: 'default',
+            max_age_days: 'default',
+            acceptable_statuses: 'default',
+          },
         },
-        accuracy: { min_marked: 20, min_accuracy: 0.85, min_human_marked: null, source: 'step' },
+        accuracy: {
+          min_marked: 20,
+          min_accuracy: 0.85,
+          min_human_marked: null,
+          source: 'step',
+          sources: { min_marked: 'step', min_accuracy: 'step', min_human_marked: 'default' },
+        },
       },
       current_config: {
         prompt_hash: '9c1be2f04a7d',

@@ -1,4 +1,4 @@
-import { Readiness } from '@signalbox/crds';
+import { READINESS_DEFAULTS } from '@signalbox/crds';
 
 export type Tier = 'operational' | 'confidence' | 'accuracy' | 'calibration';
 
@@ -53,12 +53,7 @@ export const TIERS: readonly { tier: Tier; title: string; question: string; knob
   },
 ];
 
-const DEFAULTS: Readonly<Partial<Record<Tier, Readonly<Record<string, unknown>> | null>>> = Readiness.parse({
-  operational: {},
-  confidence: {},
-  accuracy: {},
-  calibration: {},
-});
+const DEFAULTS: Readonly<Partial<Record<Tier, Readonly<Record<string, unknown>>>>> = READINESS_DEFAULTS;
 
 /** The default of a setting; '' where it has none or comes from the configuration of the service. */
 export const fallbackOf = (tier: Tier, key: string): string => String(DEFAULTS[tier]?.[key] ?? '');
