@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tidy } from '../../analytics/tidy.ts';
 import { type CamelKey, camelKey } from '../../runs/state/key-case.ts';
 
 /** Names a schema as a component of the API description. The example is held to the schema by a test. */
@@ -31,7 +32,14 @@ export function viewOf<Schema extends z.ZodObject, More extends Partial<z.output
     const value: unknown = source[camelKey(key) as keyof typeof source];
     view[key] = key.endsWith('_at') && typeof value === 'number' ? iso(value) : value;
   }
-  return { ...view, ...more } as z.output<Schema>;
+  return withoutNoise({ ...view, ...more }) as z.output<Schema>;
+}
+
+/** Numbers of an answer lose the rounding of binary fractions; what lies deeper may be what an agent said, and stays. */
+function withoutNoise(view: Record<string, unknown>): Record<string, unknown> {
+  for (const [key, value] of Object.entries(view))
+    if (typeof value === 'number' && !Number.isInteger(value)) view[key] = tidy(value);
+  return view;
 }
 
 export const NullableText = z.string().nullable();

@@ -1,3 +1,4 @@
+import { tidy } from '../../analytics/tidy.ts';
 import { z } from 'zod';
 import type { Estimate } from '../../analytics/replay/estimate.ts';
 import { component, NullableNumber, NullableText, viewOf } from './answer.ts';
@@ -78,7 +79,7 @@ export function replayChainEstimate(
 ): ReplayChainEstimate {
   const known = steps.flatMap(({ total }) => total ?? []);
   return {
-    total: known.length === steps.length ? known.reduce((sum, total) => sum + total, 0) : null,
+    total: known.length === steps.length ? tidy(known.reduce((sum, total) => sum + total, 0)) : null,
     sample_count: sampleCount,
     steps: steps.map((step) => viewOf(ReplayChainEstimate.shape.steps.element, step)),
   };

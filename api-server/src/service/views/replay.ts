@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tidy } from '../../analytics/tidy.ts';
 import type { Graded } from '../../analytics/replay/graded.ts';
 import { compareUse, confidences, summarize, type Used } from '../../analytics/replay/summary.ts';
 import { RUN_STATUSES, type RunStatus, TERMINAL_RUN_STATUSES } from '../../runs/state/model.ts';
@@ -212,6 +213,6 @@ function judgeUse(rows: readonly Graded[]) {
   return {
     input_tokens: sum(({ inputTokens }) => inputTokens),
     output_tokens: sum(({ outputTokens }) => outputTokens),
-    cost: priced ? sum(({ cost }) => cost) : null,
+    cost: priced ? tidy(sum(({ cost }) => cost)) : null,
   };
 }

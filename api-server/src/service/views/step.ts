@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tidy } from '../../analytics/tidy.ts';
 import { isUnpriced, partsOf, stepCost, total } from '../../runs/cost/cost.ts';
 import {
   type CostPart,
@@ -204,6 +205,7 @@ export type StepDetail = z.infer<typeof StepDetail>;
 export const stepView = (step: StepExecution, feedback: StepMark | null): StepDetail =>
   viewOf(StepDetail, step, {
     checks: step.checks.map((check) => viewOf(CheckResult, check)),
+    trust_report: tidy(step.trustReport),
     unpriced_calls: step.unpricedCalls ?? (isUnpriced(step) ? 1 : 0),
     usage: usageView(step),
     duration_seconds: secondsBetween(step.startedAt, step.completedAt),
