@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
+import { RUN_ORDERS } from '../../store/tables/results/run-order.ts';
 import { count, Instant, line, RunId } from '../fields.ts';
 
 /** One of these words, several separated by commas, or the parameter repeated. */
@@ -52,9 +53,14 @@ export const RunsQuery = z
     limit: count(1, 200).default(50),
     offset: count(0, 1_000_000_000).default(0),
     cursor: Cursor.optional(),
+    sort: z.enum(RUN_ORDERS).optional(),
   })
   .refine((query) => query.cursor === undefined || query.offset === 0, {
     path: ['cursor'],
     message: 'cannot be combined with offset',
+  })
+  .refine((query) => query.cursor === undefined || (query.sort ?? 'age') === 'age', {
+    path: ['cursor'],
+    message: 'needs the order by age; use offset',
   });
 export type RunsQuery = z.output<typeof RunsQuery>;

@@ -98,10 +98,10 @@ export function createRuns(deps: RunsDeps): Runs {
     return { line: runLine(run, results), steps: view.steps };
   };
   return {
-    list: async ({ limit, offset, cursor, label, ...filter }) => {
+    list: async ({ limit, offset, cursor, label, sort = 'age', ...filter }) => {
       const asked = { ...filter, labels: label };
-      const from = readsMany(asked, offset) ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
-      const found = await listRuns(from, asked, { limit, offset, before: cursor });
+      const from = readsMany(asked, offset) || sort !== 'age' ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
+      const found = await listRuns(from, asked, { limit, offset, before: cursor, order: sort });
       const results = await resultsOf(
         from,
         found.runs.map(({ id }) => id),

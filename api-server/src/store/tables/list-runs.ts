@@ -3,6 +3,7 @@ import type { AttentionState } from '../../runs/state/attention.ts';
 import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
+import { type RunOrder, sequencesIn } from './results/run-order.ts';
 import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 
@@ -35,6 +36,8 @@ export interface PageOfRuns {
   limit: number;
   offset: number;
   before?: number;
+  /** `age`, the newest first, where absent. */
+  order?: RunOrder;
 }
 
 export interface RunList {
@@ -47,18 +50,12 @@ export interface RunList {
 
 const MAX_COUNTED = 10_000;
 
-/** Runs newest first, with how many there are: counted up to 10,000 (Orchestration 4.2). */
+/** Runs newest first or in another order, with how many there are: counted up to 10,000 (Orchestration 4.2). */
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns): Promise<RunList> {
-  const matching = filtered(db, filter);
-  const { before } = page;
-  const window = before === undefined ? matching.offset(page.offset) : matching.where('runs.seq', '<', before);
-  const rows = await window
-    .select(LIST_COLUMNS)
-    .orderBy('runs.seq', 'desc')
-    .limit(page.limit + 1)
-    .execute();
+  const rows = await rowsOf(db, filter, page);
   const shown = rows.slice(0, page.limit);
-  const last = rows.length > page.limit ? shown.at(-1) : undefined;
+  // Only the order by age goes on from a row.
+  const last = rows.length > page.limit && isByAge(page) ? shown.at(-1) : undefined;
   const counted = await countUpTo(db, filter, MAX_COUNTED + 1);
   const current = await currentSteps(db, shown);
   const waiting = await waitingChildren(db, shown);
@@ -68,6 +65,23 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
     totalIsLowerBound: counted > MAX_COUNTED,
     next: last?.seq ?? null,
   };
+}
+
+const isByAge = ({ order }: PageOfRuns): boolean => order === undefined || order === 'age';
+
+/** One row more than the page has, where there are more. */
+async function rowsOf(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns) {
+  const matching = filtered(db, filter);
+  const { before, offset, order = 'age' } = page;
+  const limit = page.limit + 1;
+  if (order !== 'age') {
+    const sequences = await sequencesIn(db, matching, order, { limit, offset });
+    if (sequences.length === 0) return [];
+    const rows = await db.selectFrom('runs').select(LIST_COLUMNS).where('runs.seq', 'in', sequences).execute();
+    return rows.toSorted((a, b) => sequences.indexOf(a.seq) - sequences.indexOf(b.seq));
+  }
+  const window = before === undefined ? matching.offset(offset) : matching.where('runs.seq', '<', before);
+  return window.select(LIST_COLUMNS).orderBy('runs.seq', 'desc').limit(limit).execute();
 }
 
 type RunQuery = SelectQueryBuilder<Tables, 'runs', object>;
