@@ -47,7 +47,7 @@ function openWeb(
   { database, now }: Foundation,
   { services, metrics }: Operating,
 ): Promise<WebApp> {
-  const currency = config.pricing?.currency ?? 'USD';
+  const shown = { version, now, currency: config.pricing?.currency ?? 'USD', views: config.views };
   return createServer(config, {
     services,
     version,
@@ -56,6 +56,6 @@ function openWeb(
     accessLog: logs.access,
     countAuthFailure: metrics.countAuthFailure,
     endedSessions: endedSessions(database, now),
-    pages: (app, auth, describe) => registerPages(app, { ...services, auth, describe, version, currency, now }),
+    pages: (app, auth, describe) => registerPages(app, { ...services, ...shown, auth, describe }),
   });
 }

@@ -132,6 +132,8 @@ export interface Config {
   tenancy: Tenancy;
   /** Golden sets that are replayed by the clock (`replay.regression`). */
   regressions: RegressionEntry[];
+  /** Named views of the list of runs; the team is null for those of everybody. */
+  views: { team: string | null; name: string; filters: Record<string, string> }[];
   security: {
     allowShellChecks: boolean;
     templateSandbox: boolean;

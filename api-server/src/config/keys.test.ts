@@ -294,6 +294,16 @@ const WORKING: [key: string, written: string, read: Read, value: () => unknown, 
     () => [{ goldenSet: 'g', cron: '0 2 * * *', alertOnRegressed: 1, alertOnAccuracyDrop: 0.1, notify: null }],
     [],
   ],
+  [
+    'views',
+    'views: {default: [{name: All, filters: {attention: open}}], shop: [{name: Mine, filters: {team: shop}}]}',
+    (c) => c.views,
+    () => [
+      { team: null, name: 'All', filters: { attention: 'open' } },
+      { team: 'shop', name: 'Mine', filters: { team: 'shop' } },
+    ],
+    [],
+  ],
 ];
 
 describe('the key', () => {

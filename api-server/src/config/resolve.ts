@@ -49,6 +49,9 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
       cacheTtlSeconds: parsed.calibration.cache_ttl_seconds,
     },
     ...resolveReplay(parsed.replay),
+    views: Object.entries(parsed.views).flatMap(([team, views]) =>
+      views.map((view) => ({ ...view, team: team === 'default' ? null : team })),
+    ),
     security: {
       allowShellChecks: security.allow_shell_checks,
       templateSandbox: security.template_sandbox,

@@ -3,6 +3,7 @@ import { ApprovalsBlock } from './approvals-schema.ts';
 import { AuthBlock } from './auth-schema.ts';
 import { addressRange, block, decimal, flag, optionalBlock, text, url, whole, words } from './fields.ts';
 import { Observability, Pricing, Replay } from './later-schema.ts';
+import { ViewsBlock } from './views-schema.ts';
 import { TenancyBlock } from './tenancy-schema.ts';
 import { NotificationsBlock } from './notifications-schema.ts';
 
@@ -161,5 +162,6 @@ export const ConfigFile = block({
   }).describe('Calibration of confidences from marked outcomes'),
   pricing: Pricing.describe('Prices of models; without this block no cost is computed'),
   replay: Replay.describe('What may be replayed, and how answers are compared'),
+  views: ViewsBlock.describe('Named views of the list of runs by team, `default` for those of everybody'),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
-import { RUN_ORDERS } from '../../store/tables/results/run-order.ts';
+import { RUN_ORDERS } from '../../runs/state/run-order.ts';
 import { count, Instant, line, RunId } from '../fields.ts';
+
+export { RUN_ORDERS };
 
 /** One of these words, several separated by commas, or the parameter repeated. */
 const anyOf = <Word extends string>(words: readonly Word[]) =>

@@ -1,9 +1,10 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { AttentionState } from '../../runs/state/attention.ts';
 import type { Run, RunStatus, Stage } from '../../runs/state/model.ts';
+import type { RunOrder } from '../../runs/state/run-order.ts';
 import { type Dialect, dialectOf, likeAnywhere } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
-import { type RunOrder, sequencesIn } from './results/run-order.ts';
+import { sequencesIn } from './results/run-order.ts';
 import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 

@@ -1,5 +1,6 @@
 import type { Services } from '../../service/services.ts';
 import type { PageAuth } from '../auth/page-auth.ts';
+import type { TeamView } from './runs/views/view.ts';
 import type { ApiDescription } from '../openapi.ts';
 
 /** What pages need: the use cases, and the session of the request. */
@@ -10,5 +11,7 @@ export interface PageDeps extends Omit<Services, 'status'> {
   describe(): Promise<ApiDescription>;
   /** Display label only (Orchestration 2.13). */
   currency: string;
+  /** Named views of the list of runs, by team. */
+  views: readonly TeamView[];
   now(): number;
 }

@@ -1,9 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kysely';
+import type { RunOrder } from '../../../runs/state/run-order.ts';
 import type { Tables } from '../../db/schema.ts';
-
-/** Orders of a list of runs; `-` is descending, and `age` alone, the newest first, needs no sorting. */
-export const RUN_ORDERS = ['age', '-age', 'duration', '-duration', 'cost', '-cost', 'trust', '-trust'] as const;
-export type RunOrder = (typeof RUN_ORDERS)[number];
 
 /** What is sorted by a figure, the newest of those that match. */
 export const MAX_SORTED = 10_000;

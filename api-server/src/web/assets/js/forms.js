@@ -65,6 +65,6 @@ export function watchForms() {
   });
   document.addEventListener('change', (event) => {
     const form = event.target.closest?.('[data-auto-submit]');
-    if (form && event.target.matches('select')) form.requestSubmit();
+    if (form && event.target.matches('select') && !event.target.closest('[data-apply]')) form.requestSubmit();
   });
 }

@@ -3,8 +3,9 @@ import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { registerBulk } from './bulk/route.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
-import { ignoredIn, PAGE_SIZE, readFilters, toRunsQuery } from './filters.ts';
+import { ignoredIn, PAGE_SIZE, readFilters, toRunsQuery } from './filters/filters.ts';
 import { runsView } from './view.ts';
+import { ownViews, registerViews } from './views/route.ts';
 
 /** The command for a first run, with the address that this browser used. */
 export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipelines']): FirstRun {
@@ -20,15 +21,17 @@ export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipeli
 export function registerRuns(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   registerBulk(app, context);
+  registerViews(app, context);
 
   app.get('/ui/runs', async (request, reply) => {
     const filters = readFilters(request.query as Record<string, unknown>);
-    const page = await deps.runs.list(toRunsQuery(filters));
+    const page = await deps.runs.list(toRunsQuery(filters, deps.now()));
     const { pipelines } = deps.definitions.snapshot();
     const model = runsView({
       page,
       filters,
       ignored: ignoredIn(request.query as Record<string, unknown>, filters),
+      views: { teams: deps.views, own: ownViews(context, request) },
       pipelines: pipelines.map(({ name }) => name).toSorted(),
       first: firstRunFor(request, pipelines),
       operator: mayOperate(deps.auth.viewer(request)),
@@ -43,7 +46,7 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
     const after = new Date(String(query['after']));
     if (Number.isNaN(after.getTime())) return reply.code(400).send({ new: 0 });
     const { runs } = await deps.runs.list({
-      ...toRunsQuery({ ...readFilters(query), page: 1 }),
+      ...toRunsQuery({ ...readFilters(query), page: 1 }, deps.now()),
       since: after.getTime(),
     });
     const fresh = runs.filter((run) => run.id !== query['seen']).length;

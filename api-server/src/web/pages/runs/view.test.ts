@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { NOW, runLine } from '../fixtures/runs.ts';
-import { readFilters, toRunsQuery } from './filters.ts';
+import { readFilters, toRunsQuery } from './filters/filters.ts';
 import { firstRun } from './first-run.ts';
 import { costCell, runRow, trustBar } from './row.ts';
 import { runsView } from './view.ts';
@@ -13,6 +13,7 @@ const view = (fields: Partial<Parameters<typeof runsView>[0]> = {}) =>
     filters: { page: 1 },
     ignored: [],
     pipelines: ['checkout-errors'],
+    views: { teams: [], own: [] },
     first,
     operator: true,
     now: NOW,
@@ -23,22 +24,22 @@ const view = (fields: Partial<Parameters<typeof runsView>[0]> = {}) =>
 test('known filters are read, others and nonsense are not', () => {
   const filters = readFilters({ status: ' failed ', q: 'x'.repeat(500), unknown: 'y', stage: ['a'], page: '-3' });
   expect(filters).toEqual({ status: 'failed', q: 'x'.repeat(200), page: 1 });
-  expect(toRunsQuery({ ...filters, page: 3 })).toMatchObject({ limit: 50, offset: 100, status: ['failed'] });
+  expect(toRunsQuery({ ...filters, page: 3 }, NOW)).toMatchObject({ limit: 50, offset: 100, status: ['failed'] });
 });
 
 test('a time that is asked for shows as a filter that can be taken away, and what is no time is not one', () => {
   const filters = readFilters({ since: '2026-11-20T00:00:00.000Z', until: 'tomorrow' });
-  expect(toRunsQuery(filters)).toMatchObject({ since: Date.parse('2026-11-20T00:00:00.000Z') });
+  expect(toRunsQuery(filters, NOW)).toMatchObject({ since: Date.parse('2026-11-20T00:00:00.000Z') });
   expect(filters).not.toHaveProperty('until');
-  const { extra, filtered } = view({ filters });
-  expect(extra).toMatchObject([{ label: 'from 2026-11-20 00:00:00 UTC', href: '/ui/runs' }]);
+  const { bar, filtered } = view({ filters });
+  expect(bar.chips).toMatchObject([{ label: 'from 2026-11-20 00:00:00 UTC', href: '/ui/runs' }]);
   expect(filtered).toBe(true);
 });
 
 test('several statuses are one filter, whether repeated or separated by commas', () => {
   for (const status of ['failed,aborted', ['failed', 'aborted']])
-    expect(toRunsQuery(readFilters({ status }))).toMatchObject({ status: ['failed', 'aborted'] });
-  const [status] = view({ filters: { page: 1, status: 'failed,aborted' } }).selects;
+    expect(toRunsQuery(readFilters({ status }), NOW)).toMatchObject({ status: ['failed', 'aborted'] });
+  const [status] = view({ filters: { page: 1, status: 'failed,aborted' } }).bar.selects;
   expect(status!.options.filter(({ selected }) => selected)).toMatchObject([{ label: 'Failed or aborted' }]);
 });
 
@@ -91,8 +92,9 @@ test('the first page asks for runs newer than its first one', () => {
   );
 });
 
-test('filters without a field are chips that can be taken away', () => {
-  expect(view({ filters: { page: 1, team: 'payments', status: 'failed' } }).extra).toMatchObject([
+test('every filter that is set is a chip that can be taken away', () => {
+  expect(view({ filters: { page: 1, team: 'payments', status: 'failed' } }).bar.chips).toMatchObject([
+    { label: 'Failed', href: '/ui/runs?team=payments' },
     { label: 'team: payments', href: '/ui/runs?status=failed' },
   ]);
 });
@@ -105,19 +107,50 @@ test('the command for the first run is one that a shell understands', () => {
 
 test('the address filters by label, agent, model and warnings, and drops what is no label', () => {
   const filters = readFilters({ label: 'team:payments', agent: 'a', model: 'm', warnings: 'true' });
-  expect(toRunsQuery(filters)).toMatchObject({
+  expect(toRunsQuery(filters, NOW)).toMatchObject({
     label: [{ key: 'team', value: 'payments' }],
     agent: 'a',
     model: 'm',
     warnings: true,
   });
-  expect(view({ filters }).extra.map(({ label }) => label)).toEqual([
+  expect(view({ filters }).bar.chips.map(({ label }) => label)).toEqual([
     'label: team:payments',
     'agent: a',
     'model: m',
-    'with warnings',
+    'With warnings',
   ]);
-  expect(readFilters({ label: 'nothing', warnings: 'yes' })).toEqual({ page: 1 });
+  expect(readFilters({ label: 'nothing', warnings: 'yes', last: 'year', sort: 'colour' })).toEqual({ page: 1 });
+});
+
+test('the name of an alert is one more label, and a span of time moves with the clock', () => {
+  const filters = readFilters({ alert: 'HighErrors', label: 'zone:eu', last: '24h', sort: '-cost' });
+  expect(toRunsQuery(filters, NOW)).toMatchObject({
+    label: [
+      { key: 'alertname', value: 'HighErrors' },
+      { key: 'zone', value: 'eu' },
+    ],
+    since: NOW - 86_400_000,
+    sort: '-cost',
+  });
+  expect(toRunsQuery({ ...filters, since: '2026-11-20T00:00:00Z' }, NOW).since).toBe(
+    Date.parse('2026-11-20T00:00:00Z'),
+  );
+  expect(view({ filters }).bar.chips.map(({ label }) => label)).toEqual([
+    'alert: HighErrors',
+    'label: zone:eu',
+    'Last 24 hours',
+  ]);
+});
+
+test('an order is no filter, and a sorted list does not announce newer runs', () => {
+  const model = view({ filters: { page: 1, sort: '-cost' } });
+  expect(model).toMatchObject({
+    filtered: false,
+    news: '',
+    here: '/ui/runs?sort=-cost',
+    bar: { sorted: true, chips: [] },
+  });
+  expect(model.bar.orders.find(({ selected }) => selected)?.label).toBe('Highest cost first');
 });
 
 test('a run with warnings says how many', () => {

@@ -1,0 +1,104 @@
+import { boundsOf, type ListFilters, listQuery, readList } from '../../list-filters.ts';
+import { AttentionFilter, LabelFilter, RUN_ORDERS, type RunsQuery } from '../../../../service/runs/runs-query.ts';
+
+export const PAGE_SIZE = 50;
+
+/** What the address of the list may hold. */
+export const FILTER_KEYS = [
+  'q',
+  'status',
+  'attention',
+  'severity',
+  'pipeline',
+  'stage',
+  'alert',
+  'label',
+  'agent',
+  'model',
+  'source',
+  'team',
+  'last',
+  'since',
+  'until',
+  'warnings',
+] as const;
+export type FilterKey = (typeof FILTER_KEYS)[number];
+
+const HOUR = 3_600_000;
+/** Times that move with the clock, so that a saved view stays useful. */
+export const SPANS = { '1h': HOUR, '24h': 24 * HOUR, '7d': 168 * HOUR, '30d': 720 * HOUR } as const;
+const isSpan = (text: string): text is keyof typeof SPANS => Object.hasOwn(SPANS, text);
+
+/** What a value has to look like. */
+const VALID = {
+  label: (text: string) => LabelFilter.safeParse(text).success,
+  attention: (text: string) => AttentionFilter.safeParse(text).success,
+  warnings: (text: string) => text === 'true' || text === 'false',
+  last: isSpan,
+  sort: (text: string) => RUN_ORDERS.some((order) => order === text),
+};
+
+/** As in the query; several statuses are separated by commas. */
+export type Filters = ListFilters<FilterKey | 'sort'>;
+
+/** The filters in a query; a repeated status means any of its values. */
+export const readFilters = ({ status, ...query }: Record<string, unknown>): Filters =>
+  readList(
+    { ...query, status: Array.isArray(status) ? status.join(',') : status },
+    [...FILTER_KEYS, 'sort' as const],
+    VALID,
+  );
+
+const KNOWN: ReadonlySet<string> = new Set([...FILTER_KEYS, 'sort', 'page']);
+
+/** Keys and values of a query that filter nothing: unknown keys, and values that make no sense. */
+export const ignoredIn = (query: Record<string, unknown>, filters: Filters): string[] =>
+  Object.entries(query).flatMap(([key, value]) => {
+    if (value === '' || key === 'page') return [];
+    if (!KNOWN.has(key)) return [`"${key.slice(0, 60)}" is no filter of this list`];
+    return filters[key as keyof Filters] === undefined ? [`"${String(value).slice(0, 60)}" is no value of ${key}`] : [];
+  });
+
+/** The filters in one form, without the page: two addresses of the same list are the same text. */
+export const addressOf = (filters: Filters): string => {
+  const entries = Object.entries(listQuery({ ...filters, page: 1 })).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(entries.toSorted(([a], [b]) => a.localeCompare(b)) as [string, string][]).toString();
+};
+
+function labelsOf({ alert, label }: Filters): RunsQuery['label'] {
+  const labels = [
+    ...(alert === undefined ? [] : [{ key: 'alertname', value: alert }]),
+    ...(label === undefined ? [] : [LabelFilter.parse(label)]),
+  ];
+  return labels.length === 0 ? undefined : labels;
+}
+
+/** The filters as the store takes them, at a time in milliseconds. */
+export function toRunsQuery(filters: Filters, now: number): RunsQuery {
+  const {
+    page,
+    status,
+    attention,
+    stage,
+    alert: _alert,
+    label: _label,
+    warnings,
+    last,
+    since,
+    until,
+    sort,
+    ...equal
+  } = filters;
+  const bounds = boundsOf({ page, since, until }, PAGE_SIZE);
+  return {
+    ...equal,
+    status: status?.split(',') as RunsQuery['status'],
+    attention: attention?.split(',') as RunsQuery['attention'],
+    stage: stage as RunsQuery['stage'],
+    label: labelsOf(filters),
+    warnings: warnings === undefined ? undefined : warnings === 'true',
+    sort: sort as RunsQuery['sort'],
+    ...bounds,
+    since: bounds.since ?? (last === undefined ? undefined : now - SPANS[last as keyof typeof SPANS]),
+  };
+}
