@@ -3,7 +3,7 @@ import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { LABEL_OF } from '../../analytics/accuracy.ts';
 import { labelledRows, OUTCOME } from '../tables/labels.ts';
-import { notReplayed } from './step-rows.ts';
+import { notReplayed } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface CalibrationScope {

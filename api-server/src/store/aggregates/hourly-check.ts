@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { HOUR_MS } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from './step-rows.ts';
+import { isExecution } from '../db/rows/executions.ts';
 
 /** Sums of an hour that say less than the rows do; `counted` and `rolledUp` are runs or executions. */
 export interface HourlyShortfall {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from './step-rows.ts';
+import { isExecution } from '../db/rows/executions.ts';
 import {
   all,
   bucketOf,

@@ -3,7 +3,7 @@ import type { PromptUse } from '../../analytics/prompt-versions.ts';
 import { hasExecutions } from './step-facts.ts';
 import { labelledRows } from '../tables/labels.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution, notReplayed } from './step-rows.ts';
+import { isExecution, notReplayed } from '../db/rows/executions.ts';
 import { promptsUsed } from '../tables/versions/version-uses.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { EvidenceRow, Outcome } from '../../analytics/readiness/evidence.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
-import { isNoReplay } from './step-rows.ts';
+import { isNoReplay } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface EvidenceSlice {

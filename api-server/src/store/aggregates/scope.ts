@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Window } from '../../analytics/window.ts';
 import type { Stage } from '../../runs/state/model.ts';
-import { isWork } from './step-rows.ts';
+import { isWork } from '../db/rows/executions.ts';
 
 /** Which runs or executions are summed; without a name those of all. */
 export interface Scope {
@@ -42,11 +42,12 @@ export const runFilter = (scope: Scope): Condition[] => [
   oneOf('runs.stage', scope.stages),
   ...equals('runs.pipeline_name', scope.pipeline),
   ...equals('runs.team', scope.team),
-  ...(asksForExecutions(scope) ? [hadOne(scope)] : []),
+  ...(asksForExecutions(scope) ? [hadOne(scope, 'runs.id')] : []),
 ];
 
-const hadOne = ({ agent, model }: Scope): Condition => sql`exists (select 1 from step_executions
-  where step_executions.run_id = runs.id and ${isWork()} and ${all([...equals('agent', agent), ...equals('model', model)])})`;
+/** The run whose id is in `column` had an execution of the agent and the model. */
+export const hadOne = ({ agent, model }: Scope, column: string): Condition => sql`exists (select 1 from step_executions
+  where step_executions.run_id = ${sql.ref(column)} and ${isWork()} and ${all([...equals('agent', agent), ...equals('model', model)])})`;
 
 /** The rows of `step_executions` in a scope, but for the step, the stage and the window, by which they are looked up. */
 export const executionFilter = ({ pipeline, team, agent, model }: Scope): Condition[] => [

@@ -4,7 +4,7 @@ import { keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import { OUTCOME } from '../tables/labels.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from './step-rows.ts';
+import { isExecution } from '../db/rows/executions.ts';
 import { stepPercentile } from './percentiles.ts';
 import { all, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 import { sumSteps } from './step-sums.ts';

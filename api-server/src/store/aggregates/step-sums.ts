@@ -3,7 +3,7 @@ import type { StepSum } from '../../analytics/sums.ts';
 import { hourParts } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from './step-rows.ts';
+import { isExecution } from '../db/rows/executions.ts';
 import { all, bucketOf, type Condition, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 
 /** Names to group by; the others are null or empty in the result. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
-import { isNoReplay } from './step-rows.ts';
+import { isNoReplay } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface UnmarkedFilter {

@@ -23,6 +23,15 @@ export interface Tables {
     submitted_at: number;
     submitted_by: string;
   };
+  /** What a judged run counts as: its own mark, else the label of its last labelled execution. */
+  run_labels: {
+    run_id: string;
+    triggered_at: number;
+    pipeline_name: string;
+    stage: string;
+    team: string | null;
+    outcome: string;
+  };
   /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
   counters: { metric: string; labels: string; value: number };
   /** Sums of statistics, an hour a row; `hour` in milliseconds, an empty name where there is none. */

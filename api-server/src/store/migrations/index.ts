@@ -19,6 +19,7 @@ import { attention } from './0017-attention.ts';
 import { usage } from './0018-usage.ts';
 import { notificationTries } from './0019-notification-tries.ts';
 import { namespaces } from './0020-namespaces.ts';
+import { runLabels } from './0021-run-labels.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   { id: '0018-usage', up: usage, backfill: completeUsage },
   { id: '0019-notification-tries', up: notificationTries },
   { id: '0020-namespaces', up: namespaces },
+  { id: '0021-run-labels', up: runLabels },
 ];

@@ -6,6 +6,7 @@ import type { Outcome } from '../../runs/state/model.ts';
 import { addCounters, type Counter } from '../db/counters.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import { relabel } from './labels/relabel.ts';
 
 /** A mark of a whole run (Orchestration 2.3); `submittedAt` in milliseconds. */
 export interface RunFeedback {
@@ -51,6 +52,7 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .values(row)
     .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
     .execute();
+  await relabel(tx, mark.runId);
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
   if (run.stage === 'production') addCounters(tx, moved);
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
@@ -83,6 +85,7 @@ export async function markStep(
     .values(row)
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
+  await relabel(tx, mark.runId);
   const outcomes = { from: before?.outcome, to: mark.outcome };
   if (step.stage === 'production')
     addCounters(tx, moves('step_feedback_total', labelsOf(step, mark.stepName, modelLabel), outcomes));
@@ -100,6 +103,7 @@ export async function withdrawRunMark(tx: Tx, runId: string): Promise<WithdrawRe
   if (!run) return { kind: 'not_found' };
   const row = await tx.db.deleteFrom('run_feedback').where('run_id', '=', runId).returningAll().executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
+  await relabel(tx, runId);
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: row.outcome });
   if (run.stage === 'production') addCounters(tx, moved);
   return { kind: 'withdrawn', feedback: toFeedback(row) };
@@ -126,6 +130,7 @@ export async function withdrawStepMark(
     .returningAll()
     .executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
+  await relabel(tx, runId);
   if (step.stage === 'production')
     addCounters(tx, moves('step_feedback_total', labelsOf(step, stepName, modelLabel), { from: row.outcome }));
   return { kind: 'withdrawn', feedback: toFeedback(row) };

@@ -1,8 +1,10 @@
 import type { RunWrites } from '../../runs/state/records.ts';
 import { addCounters } from '../db/counters.ts';
+import type { Eventually, Tx } from '../db/database.ts';
 import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
 import { toWrite } from '../db/write.ts';
 import { noteEnd } from './attention.ts';
+import { relabel } from './labels/relabel.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
 import { toStepRow } from '../db/rows/step-row.ts';
@@ -33,7 +35,8 @@ export const runWrites: RunWrites = {
     const hourly = GROUPS.has(step.kind) ? null : hourlyStep({ ...row, completed_at: step.completedAt });
     return toWrite((tx) => {
       if (hourly) tx.sum({ table: 'hourly_steps', row: hourly });
-      return tx.run(endStepRow, row);
+      const ended = tx.run(endStepRow, row);
+      return row.deterministic_passed === 0 ? labelled(tx, ended, step.runId) : ended;
     });
   },
   countAttempt: (id, attempts, raw) => {
@@ -43,5 +46,11 @@ export const runWrites: RunWrites = {
   addCounters: (counters) => toWrite((tx) => addCounters(tx, counters)),
   appendEvents: (runId, events) => toWrite((tx) => appendEvents(tx, runId, events)),
 };
+
+/** A failed check is a label. */
+async function labelled(tx: Tx, ended: Eventually<number>, runId: string): Promise<void> {
+  await ended;
+  await relabel(tx, runId);
+}
 
 const GROUPS = new Set(['parallel', 'fan_out']);
