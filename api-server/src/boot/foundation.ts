@@ -41,7 +41,7 @@ export async function layFoundation(options: ServiceOptions) {
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,
-    observe: (_, event) => logs.event(event),
+    observe: logs.event,
     ...(tracing && { trace: tracing.event }),
   });
   const backends = createBackends(config);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import type { RunEvent } from '../runs/state/model.ts';
 import { createLogs } from './logger.ts';
 
 const linesOf = (text: string) =>
@@ -43,11 +44,13 @@ test('an event of a run is one line, an error of it a warning, and nothing below
     msg: 'why',
     step_name: 'a',
   };
-  logs.event({ ...event, level: 'info' });
-  logs.event({ ...event, level: 'error' });
-  logs.event({ ...event, level: 'warn', msg: 'other' });
+  const write = (entry: RunEvent) => logs.event(entry, JSON.stringify(entry));
+  write({ ...event, level: 'info' });
+  write({ ...event, level: 'error' });
+  write({ ...event, level: 'warn', msg: 'other' });
   await new Promise((resolve) => setImmediate(resolve));
   const line = {
+    seq: 3,
     level: 'warn',
     ts: event.ts,
     service: 'api-server',

@@ -13,8 +13,8 @@ export interface Logs {
   log: Logger;
   /** For failures of runs. These lines contain no request and no configuration, so they skip the redaction, which is expensive. */
   runs: Logger;
-  /** One line per event of a run; the lines of one turn of the event loop are written together. */
-  event(event: RunEvent): void;
+  /** One line per event of a run, whose JSON is given; the lines of one turn of the event loop are written together. */
+  event(event: RunEvent, json: string): void;
   /** One line per request; only where `dir` is set. */
   access: Logger | undefined;
   close(): Promise<void>;
@@ -80,10 +80,12 @@ const standardOutput = (): Out => pino.destination({ fd: 1, sync: true });
 
 /** A failure in a run concerns the owner of the pipeline, not the operator: the service logs it as a warning. */
 function eventWriter(least: LoggingConfig['level'], lines: { write(text: string): void }): Logs['event'] {
-  return (event) => {
+  const begin = `{"service":${JSON.stringify(SERVICE)},`;
+  return (event, json) => {
     const level = event.level === 'error' ? 'warn' : event.level;
     if (RANK[level] < RANK[least]) return;
-    lines.write(`${JSON.stringify({ ...event, seq: undefined, level, service: SERVICE })}\n`);
+    const line = level === event.level ? json : JSON.stringify({ ...event, level });
+    lines.write(`${begin}${line.slice(1)}\n`);
   };
 }
 

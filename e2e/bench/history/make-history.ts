@@ -110,7 +110,7 @@ function makeRun({ number, editions, triggeredAt, until }: Place, random: Random
       runWrites.addCounters(stepCounters(step, step.rawResponse?.costs ?? [])),
       runWrites.endStep(step),
     ]),
-    runWrites.appendEvents(run.id, eventsOf(run, steps)),
+    runWrites.appendEvents(run.id, { firstSeq: 1, json: JSON.stringify(eventsOf(run, steps)) }),
     runWrites.addCounters(runCounters({ stage: ended.stage as 'production', pipeline: loaded.name, status: end })),
     runWrites.endRun(ended),
   ];

@@ -48,7 +48,7 @@ function logDue(deps: EndingDeps, run: ActiveRun, ending: boolean): boolean {
 
 function logWrite(deps: EndingDeps, run: ActiveRun): Write | null {
   const events = run.journal.take();
-  return events.length > 0 ? deps.store.appendEvents(run.id, events) : null;
+  return events ? deps.store.appendEvents(run.id, events) : null;
 }
 
 /** A log that cannot be stored now waits for the next write of its run. */

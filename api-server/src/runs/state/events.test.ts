@@ -6,7 +6,7 @@ function openRun() {
   const hub = createEventHub({
     readStored: () => Promise.resolve([]),
     now: () => 0,
-    observe: (_, { event }) => void observed.push(event),
+    observe: ({ event }) => void observed.push(event),
   });
   const journal = hub.open('r1', []);
   const frames: RunFrame[] = [];

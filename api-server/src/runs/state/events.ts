@@ -7,10 +7,16 @@ export type RunFrame = RunEvent | { type: 'run_complete'; status: TerminalRunSta
 export type Listener = (frame: RunFrame) => void;
 type Level = RunEvent['level'];
 
-/** The log of one live run. Progress is published at once, an end once it is stored. `take` returns the events that are not stored yet. */
+/** Events that are stored together: a JSON array, and the position of the first. */
+export interface PackedEvents {
+  firstSeq: number;
+  json: string;
+}
+
+/** The log of one live run. Progress is published at once, an end once it is stored. `take` returns the events that are not stored yet, or null. */
 export interface Journal {
   add(level: Level, event: string, msg: string, fields?: Record<string, unknown>): void;
-  take(): RunEvent[];
+  take(): PackedEvents | null;
   /** The position of the last event, for `stored`. */
   mark(): number;
   /** Everything up to the mark is stored: ends that waited for that are published now. */
@@ -33,17 +39,23 @@ export interface EventHub {
 export interface EventHubDeps {
   readStored(runId: string, afterSeq: number): Promise<RunEvent[]>;
   now(): number;
-  /** Receives every event once it is published, for the service log. */
-  observe(runId: string, event: RunEvent): void;
+  /** Receives every event once it is published, for the service log; `json` is the event as it is stored. */
+  observe(event: RunEvent, json: string): void;
   /** Receives every event at once, for traces, which may show what is never stored. */
   trace?(runId: string, event: RunEvent): void;
 }
 
+/** An event and its JSON, which the store and the service log share. */
+interface Written {
+  event: RunEvent;
+  json: string;
+}
+
 interface Live {
   events: RunEvent[];
-  unsaved: RunEvent[];
+  unsaved: Written[];
   /** Not published yet: the end of a step or run, an approval request, and what came after it wait until they are stored. */
-  unpublished: RunEvent[];
+  unpublished: Written[];
   /** Whether the log has said that it is full. */
   saidFull: boolean;
 }
@@ -63,6 +75,11 @@ function rememberedText(): (at: number) => string {
   };
 }
 
+const packed = (written: readonly Written[]): PackedEvents | null => {
+  const [first] = written;
+  return first ? { firstSeq: first.event.seq, json: `[${written.map(({ json }) => json).join()}]` } : null;
+};
+
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */
 export function createEventHub(deps: EventHubDeps): EventHub {
   const live = new Map<string, Live>();
@@ -71,8 +88,8 @@ export function createEventHub(deps: EventHubDeps): EventHub {
   const publish = (runId: string, frame: RunFrame) => {
     for (const listener of listeners.get(runId) ?? []) listener(frame);
   };
-  const announce = (runId: string, event: RunEvent) => {
-    deps.observe(runId, event);
+  const announce = (runId: string, { event, json }: Written) => {
+    deps.observe(event, json);
     publish(runId, event);
   };
   return {
@@ -83,11 +100,12 @@ export function createEventHub(deps: EventHubDeps): EventHub {
         const seq = (run.events.at(-1)?.seq ?? 0) + 1;
         const ts = textOf(deps.now());
         const entry: RunEvent = { seq, ts, level, event, msg, run_id: runId, ...fields };
+        const written = { event: entry, json: JSON.stringify(entry) };
         run.events.push(entry);
-        run.unsaved.push(entry);
+        run.unsaved.push(written);
         deps.trace?.(runId, entry);
-        if (run.unpublished.length > 0 || isEnd(event)) run.unpublished.push(entry);
-        else announce(runId, entry);
+        if (run.unpublished.length > 0 || isEnd(event)) run.unpublished.push(written);
+        else announce(runId, written);
       };
       return {
         add: (level, event, msg, fields) => {
@@ -96,12 +114,12 @@ export function createEventHub(deps: EventHubDeps): EventHub {
           run.saidFull = true;
           return put('warn', FULL, 'the log is full; only ends, warnings and errors follow');
         },
-        take: () => run.unsaved.splice(0),
+        take: () => packed(run.unsaved.splice(0)),
         mark: () => run.events.at(-1)?.seq ?? 0,
         stored: (mark) => {
-          const later = run.unpublished.findIndex(({ seq }) => seq > mark);
-          for (const entry of run.unpublished.splice(0, later === -1 ? run.unpublished.length : later))
-            announce(runId, entry);
+          const later = run.unpublished.findIndex(({ event }) => event.seq > mark);
+          for (const written of run.unpublished.splice(0, later === -1 ? run.unpublished.length : later))
+            announce(runId, written);
         },
       };
     },
@@ -125,7 +143,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
     history: (runId, afterSeq) => {
       const run = live.get(runId);
       if (!run) return deps.readStored(runId, afterSeq);
-      const held = run.unpublished[0]?.seq ?? Infinity;
+      const held = run.unpublished[0]?.event.seq ?? Infinity;
       return Promise.resolve(run.events.filter(({ seq }) => seq > afterSeq && seq < held));
     },
   };

@@ -1,5 +1,6 @@
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
-import type { EndedStep, RawResponse, RunEvent, StepExecution, TerminalRunStatus } from './model.ts';
+import type { PackedEvents } from './events.ts';
+import type { EndedStep, RawResponse, StepExecution, TerminalRunStatus } from './model.ts';
 
 /** What a run stores, in the form of its row. Times are milliseconds, JSON columns are text. */
 
@@ -95,5 +96,5 @@ export interface RunWrites {
   /** With what the failed ones have cost. */
   countAttempt(stepId: string, attempts: number, raw: RawResponse): Write;
   addCounters(counters: Counter[]): Write;
-  appendEvents(runId: string, events: RunEvent[]): Write;
+  appendEvents(runId: string, events: PackedEvents): Write;
 }

@@ -170,7 +170,7 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
 /** An approval may take long, so the log of the run is stored with the request and with the decision. */
 function logOf(run: ActiveRun): Write {
   const events = run.journal.take();
-  return toWrite((tx) => appendEvents(tx, run.id, events));
+  return toWrite((tx) => (events ? appendEvents(tx, run.id, events) : undefined));
 }
 
 function askingOf({ id, runId, stepName, question, requestedAt, fields, tool }: Approval): Asking {

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { Tx } from '../db/database.ts';
+import type { Eventually, Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
+import type { PackedEvents } from '../../runs/state/events.ts';
 import type { RunEvent } from '../../runs/state/model.ts';
 
 const insertEvents = statement<{ run_id: string; first_seq: number; events: string }>((db, slot) =>
@@ -11,11 +12,9 @@ const insertEvents = statement<{ run_id: string; first_seq: number; events: stri
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Appends events that a run gathered since its last write; an empty list stores nothing. */
-export async function appendEvents(tx: Tx, runId: string, events: readonly RunEvent[]): Promise<void> {
-  const [first] = events;
-  if (first) await tx.run(insertEvents, { run_id: runId, first_seq: first.seq, events: JSON.stringify(events) });
-}
+/** Appends events that a run gathered since its last write. */
+export const appendEvents = (tx: Tx, runId: string, { firstSeq, json }: PackedEvents): Eventually<number> =>
+  tx.run(insertEvents, { run_id: runId, first_seq: firstSeq, events: json });
 
 /** The stored events of a run after `afterSeq`, in order. */
 export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: number): Promise<RunEvent[]> {

@@ -186,7 +186,7 @@ async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'se
   const [last] = await tx.all(lastEvents, { run_id: runId });
   if (!last || !isTerminal(last.status as RunStatus)) return;
   const seq = ((JSON.parse(last.events) as RunEvent[]).at(-1)?.seq ?? 0) + 1;
-  await appendEvents(tx, runId, [{ seq, ...event } as RunEvent]);
+  await appendEvents(tx, runId, { firstSeq: seq, json: JSON.stringify([{ seq, ...event }]) });
 }
 
 /** Rows that one transaction deletes at most. */

@@ -125,7 +125,7 @@ test('lines that two processes add to the log of an ended run are all kept', asy
   const line = { ts: new Date(AT).toISOString(), level: 'info' as const, event: 'e', msg: 'm', run_id: run };
   const messages = Array.from({ length: 20 }, (_, index) => notificationOf({ id: `m${index}`, runId: run }));
   await one.database.write(async (tx) => {
-    await appendEvents(tx, run, [{ seq: 1, ...line }]);
+    await appendEvents(tx, run, { firstSeq: 1, json: JSON.stringify([{ seq: 1, ...line }]) });
     await insertNotifications(tx, messages);
     await tx.db.updateTable('runs').set({ status: 'completed' }).execute();
   });
