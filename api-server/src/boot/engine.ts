@@ -82,9 +82,9 @@ export function wireEngine(parts: EngineParts): Engine {
   const kinds = new Map<string, StepKind>();
   const step = stepDeps(parts, kinds);
   const store = ({ owner }: Pick<ActiveRun, 'owner'>, writes: Write[]) =>
-    database.write(async (tx) => {
+    database.write((tx) => {
       if (tx.epoch !== owner) throw new TakenOver();
-      await perform(tx, writes);
+      return perform(tx, writes);
     });
   const whileHeld = async (run: Pick<ActiveRun, 'owner'>, writes: Write[]) => {
     await store(run, writes);

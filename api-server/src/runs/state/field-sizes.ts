@@ -32,13 +32,14 @@ export function fitFields(context: TriggerContext): TriggerContext {
 }
 
 /** Names of the fields that were cut. */
-export function cutFields({ summary, severity, labels, annotations }: TriggerContext): string[] {
-  const named = { summary, severity, ...prefixed('labels', labels), ...prefixed('annotations', annotations) };
-  return Object.entries(named).flatMap(([name, text]) => (text !== null && MARK.test(text) ? [name] : []));
-}
+export const cutFields = ({ summary, severity, labels, annotations }: TriggerContext): string[] => [
+  ...cutIn('', { summary, severity }),
+  ...cutIn('labels.', labels),
+  ...cutIn('annotations.', annotations),
+];
 
-const prefixed = (prefix: string, map: Record<string, string>) =>
-  Object.fromEntries(Object.entries(map).map(([key, value]) => [`${prefix}.${key}`, value]));
+const cutIn = (prefix: string, texts: Readonly<Record<string, string | null>>): string[] =>
+  Object.entries(texts).flatMap(([name, text]) => (text !== null && MARK.test(text) ? [prefix + name] : []));
 
 /** No character takes more than three bytes a unit. */
 const fits = (text: string, most: number): boolean => text.length * 3 <= most;

@@ -8,5 +8,11 @@ test('writes are performed in their order, and only those of the store', async (
   const quick = toWrite(() => done.push('second'));
   await perform({} as Tx, [slow, quick]);
   expect(done).toEqual(['first', 'second']);
-  await expect(perform({} as Tx, [{ madeBy: 'store' }])).rejects.toThrow('the store did not make this write');
+  expect(() => perform({} as Tx, [{ madeBy: 'store' }])).toThrow('the store did not make this write');
+});
+
+test('writes that the database answers at once are done at once', () => {
+  const done: string[] = [];
+  expect(perform({} as Tx, [toWrite(() => done.push('first')), toWrite(() => done.push('second'))])).toBeUndefined();
+  expect(done).toEqual(['first', 'second']);
 });

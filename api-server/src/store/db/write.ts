@@ -14,11 +14,11 @@ class StoreWrite implements Write {
 
 export const toWrite = (job: Job): Write => new StoreWrite(job);
 
-/** Performs writes in the caller's transaction, in their order. */
-export async function perform(tx: Tx, writes: readonly Write[]): Promise<void> {
-  for (const write of writes) {
+/** Performs writes in the caller's transaction, in their order; at once where the database answers at once. */
+export function perform(tx: Tx, writes: readonly Write[]): Eventually<void> {
+  for (const [index, write] of writes.entries()) {
     if (!(write instanceof StoreWrite)) throw new TypeError('the store did not make this write');
     const done = write.job(tx);
-    if (done instanceof Promise) await done;
+    if (done instanceof Promise) return done.then(() => perform(tx, writes.slice(index + 1)));
   }
 }
