@@ -51,6 +51,11 @@ export const RunsQuery = z
       .enum(['true', 'false'])
       .transform((text) => text === 'true')
       .optional(),
+    /** Only batches of replays, or only runs that are none. */
+    replay: z
+      .enum(['true', 'false'])
+      .transform((text) => text === 'true')
+      .optional(),
     attention: AttentionFilter.optional(),
     limit: count(1, 200).default(50),
     offset: count(0, 1_000_000_000).default(0),

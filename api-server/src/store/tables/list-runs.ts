@@ -28,6 +28,8 @@ export interface RunFilter {
   parent?: string;
   /** Only runs with warnings, or only those without. */
   warnings?: boolean;
+  /** Only batches of replays, or only runs that are none. */
+  replay?: boolean;
   /** Any of these. */
   attention?: readonly AttentionState[];
 }
@@ -119,6 +121,9 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
   }
   if (filter.status !== undefined) query = query.where('runs.status', 'in', filter.status);
   query = noticed(within(query, filter), filter);
+  const { replay } = filter;
+  if (replay !== undefined)
+    query = query.where(({ exists, not }) => (replay ? exists(batchOf(db)) : not(exists(batchOf(db)))));
   for (const label of filter.labels ?? []) query = query.where(dialect.hasEntry('runs.context', 'labels', label));
   if (filter.q !== undefined) query = query.where(mentions(dialect, filter.q));
   for (const column of ['agent', 'model'] as const) {
@@ -127,6 +132,9 @@ function filtered(db: Kysely<Tables>, filter: RunFilter): RunQuery {
   }
   return query;
 }
+
+const batchOf = (db: Kysely<Tables>) =>
+  db.selectFrom('replays').select('replays.run_id').where('replays.run_id', '=', sql.ref<string>('runs.id'));
 
 type SelectFrom = Kysely<Tables>['selectFrom'];
 

@@ -246,3 +246,13 @@ test('a list says why a run did not complete, what its last agent concluded and 
   expect([detail.error, detail.result]).toEqual([{ step: null, message: text }, null]);
   expect((await get(`/runs/${run}`)).result).toEqual(runs[0].result);
 });
+
+test('batches of replays are runs of the list, and are left out or listed alone when asked; a source proves nothing', async () => {
+  await server.store.addReplay(961, { stage: 'testing' });
+  await server.store.addRun(962, { source: 'replay' });
+  expect(await ids('limit=2')).toEqual([962, 961]);
+  expect(await ids('replay=true')).toEqual([961]);
+  expect((await ids('replay=false&limit=200')).includes(961)).toBe(false);
+  expect(await ids('replay=false&limit=1')).toEqual([962]);
+  expect((await server.app.inject({ url: '/runs?replay=yes', headers: as('viewer') })).statusCode).toBe(400);
+});

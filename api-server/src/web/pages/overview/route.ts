@@ -6,7 +6,7 @@ import { overviewView } from './view.ts';
 
 const DAY_MS = 86_400_000;
 
-/** `/ui/`: a fixed number of bounded queries of the list of runs. */
+/** `/ui/`: a fixed number of bounded queries of the list of runs. Batches of replays stand in that list and are no work of the day. */
 export function registerOverview(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
   const { runs, definitions } = deps;
@@ -15,13 +15,13 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const now = deps.now();
     const since = (days: number) => now - days * DAY_MS;
     const ask = (status: RunLine['status'][], days: number, limit = 8) =>
-      runs.list({ status, since: since(days), limit, offset: 0 });
+      runs.list({ status, replay: false, since: since(days), limit, offset: 0 });
     const [running, open, failed, completed, testing, refused] = await Promise.all([
-      runs.list({ status: ['running'], limit: 50, offset: 0 }),
+      runs.list({ status: ['running'], replay: false, limit: 50, offset: 0 }),
       runs.list({ attention: ['open'], limit: 8, offset: 0 }),
       ask(['failed', 'aborted'], 1),
       ask(['completed'], 1, 1),
-      runs.list({ stage: 'testing', since: since(7), limit: 200, offset: 0 }),
+      runs.list({ stage: 'testing', replay: false, since: since(7), limit: 200, offset: 0 }),
       deps.keptDeliveries.refused(since(1)),
     ]);
     const { pipelines } = definitions.snapshot();

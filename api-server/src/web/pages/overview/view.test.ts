@@ -40,7 +40,7 @@ test('failed and aborted runs stand together, and so does their link', () => {
   const model = view({ failed: page(newer, older) });
   expect(model.panels[2]!.rows.map(({ id }) => id)).toEqual(['newer', 'older']);
   expect(model.lead).toBe('2 failures today.');
-  expect(model.panels[2]).toMatchObject({ id: 'failed', more: '/ui/runs?status=failed%2Caborted' });
+  expect(model.panels[2]).toMatchObject({ id: 'failed', more: '/ui/runs?status=failed%2Caborted&replay=false' });
 });
 
 test('nothing at all shows how to begin, a quiet day says so', () => {

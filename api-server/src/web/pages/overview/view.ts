@@ -125,14 +125,14 @@ function tile({ status, query, label, figure, note }: Behind & { label: string; 
     note,
     icon,
     tone: figure === 0 ? 'quiet' : tone,
-    href: paths.runs(query ?? { status }),
+    href: paths.runs(query ?? { status, replay: 'false' }),
   };
 }
 
 const panel = <Row>({ status, query, ...rest }: Behind & { title: string; rows: Row[]; none: string }) => ({
   ...rest,
   id: status.split(',')[0],
-  more: rest.rows.length > 0 ? paths.runs(query ?? { status }) : null,
+  more: rest.rows.length > 0 ? paths.runs(query ?? { status, replay: 'false' }) : null,
 });
 
 /** Pipelines that are closest to production first. */

@@ -32,6 +32,7 @@ const SPAN_WORDS: Record<string, string> = {
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
 };
+const replayWords = (value: string): string => (value === 'true' ? 'Only replays' : 'Without replays');
 const warningWords = (value: string): string => (value === 'true' ? 'With warnings' : 'Without warnings');
 
 const ORDER_WORDS: Record<string, string> = {
@@ -75,6 +76,7 @@ export function barView(filters: Filters, pipelines: string[]) {
         words: (span) => SPAN_WORDS[span] ?? span,
       }),
       select('warnings', 'Warnings', { known: ['true', 'false'], chosen: filters.warnings, words: warningWords }),
+      select('replay', 'Replays', { known: ['true', 'false'], chosen: filters.replay, words: replayWords }),
     ],
     inputs: INPUTS.map((input) => ({ ...input, value: filters[input.name] ?? '' })),
     /** Times come with links. */
@@ -105,6 +107,7 @@ const CHIP_WORDS: Partial<Record<FilterKey, (value: string) => string>> = {
   status: statusWords,
   attention: (value) => `attention: ${value.split(',').join(' or ')}`,
   warnings: warningWords,
+  replay: replayWords,
   last: (value) => SPAN_WORDS[value] ?? value,
   since: (value) => `from ${exactTime(value)}`,
   until: (value) => `before ${exactTime(value)}`,

@@ -21,6 +21,7 @@ export const FILTER_KEYS = [
   'since',
   'until',
   'warnings',
+  'replay',
 ] as const;
 export type FilterKey = (typeof FILTER_KEYS)[number];
 
@@ -29,11 +30,13 @@ const HOUR = 3_600_000;
 export const SPANS = { '1h': HOUR, '24h': 24 * HOUR, '7d': 168 * HOUR, '30d': 720 * HOUR } as const;
 const isSpan = (text: string): text is keyof typeof SPANS => Object.hasOwn(SPANS, text);
 
+const isFlag = (text: string) => text === 'true' || text === 'false';
 /** What a value has to look like. */
 const VALID = {
   label: (text: string) => LabelFilter.safeParse(text).success,
   attention: (text: string) => AttentionFilter.safeParse(text).success,
-  warnings: (text: string) => text === 'true' || text === 'false',
+  warnings: isFlag,
+  replay: isFlag,
   last: isSpan,
   sort: (text: string) => RUN_ORDERS.some((order) => order === text),
 };
@@ -83,6 +86,7 @@ export function toRunsQuery(filters: Filters, now: number): RunsQuery {
     alert: _alert,
     label: _label,
     warnings,
+    replay,
     last,
     since,
     until,
@@ -97,6 +101,7 @@ export function toRunsQuery(filters: Filters, now: number): RunsQuery {
     stage: stage as RunsQuery['stage'],
     label: labelsOf(filters),
     warnings: warnings === undefined ? undefined : warnings === 'true',
+    replay: replay === undefined ? undefined : replay === 'true',
     sort: sort as RunsQuery['sort'],
     ...bounds,
     since: bounds.since ?? (last === undefined ? undefined : now - SPANS[last as keyof typeof SPANS]),
