@@ -18,6 +18,8 @@ export interface Labelled extends BucketKey {
   confidence: number;
   label: Label;
   n: number;
+  /** Where they ran; absent where it is known to be one. */
+  pipeline?: string;
 }
 
 export interface CalibrationRule {
@@ -41,6 +43,8 @@ export interface Bin {
 
 export interface Bucket extends BucketKey {
   totalN: number;
+  /** Whose marked executions these are, by name: the same question of the same agent is one bucket, whichever pipeline asks. */
+  pipelines: string[];
   /** Always 1/binWidth of them. */
   bins: Bin[];
   /** A sentence about the validated bin that promises most too much; null where none does. */
@@ -97,7 +101,8 @@ function bucketOf(rows: readonly Labelled[], { nMin, binWidth }: CalibrationRule
     return { lo: i / count, hi: (i + 1) / count, ...found, validated: found.n > 0 && found.n >= nMin };
   });
   const { n: totalN } = sums(rows);
-  return { agent, provider, model, promptHash, agentVersion, totalN, bins, recommendation: recommend(bins) };
+  const pipelines = [...new Set(rows.flatMap(({ pipeline }) => pipeline ?? []))].toSorted();
+  return { agent, provider, model, promptHash, agentVersion, totalN, pipelines, bins, recommendation: recommend(bins) };
 }
 
 function sums(rows: readonly Labelled[]): Pick<Bin, 'n' | 'meanLabel' | 'meanConfidence'> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { openTestStore, runIdOf, type TestStore } from '../../web/fixtures/store.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import { type CalibrationScope, labelledExecutions } from './calibration.ts';
 import { markRun, markStep } from '../tables/feedback.ts';
@@ -25,7 +25,14 @@ test('executions are counted by bucket, confidence and label', async () => {
     await store.addStep(id, 'look', { agent_version: n === 3 ? null : 'v1' });
     await mark(id, n === 3 ? 'partial' : 'correct');
   }
-  const bucket = { agent: 'investigator', provider: 'demo', model: 'demo/scripted', promptHash: 'p1', confidence: 0.8 };
+  const bucket = {
+    agent: 'investigator',
+    provider: 'demo',
+    model: 'demo/scripted',
+    promptHash: 'p1',
+    confidence: 0.8,
+    pipeline: 'checkout',
+  };
   expect((await read()).toSorted((a, b) => a.n - b.n)).toEqual([
     { ...bucket, agentVersion: null, label: 0.5, n: 1 },
     { ...bucket, agentVersion: 'v1', label: 1, n: 2 },
@@ -103,4 +110,16 @@ test('testing, replays, other pipelines, rerun rows, groups and answers without 
   expect(await labels({ stage: 'testing' })).toEqual(['1 x 1']);
   expect(await labels({ pipelineName: 'checkout' })).toEqual(['1 x 1']);
   expect(await labels({ pipelineName: 'other' })).toEqual([]);
+});
+
+test('pipelines that ask the same are told apart', async () => {
+  for (const [n, pipeline_name] of ['checkout', 'payments', 'payments'].entries()) {
+    await store.addStep(await store.addRun(n + 1, { pipeline_name }), 'look', { pipeline_name });
+    await mark(runIdOf(n + 1), 'correct');
+  }
+  const counted = (await read()).map(({ pipeline, n }) => [pipeline, n]);
+  expect(counted.toSorted()).toEqual([
+    ['checkout', 1],
+    ['payments', 2],
+  ]);
 });

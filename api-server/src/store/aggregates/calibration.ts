@@ -15,7 +15,7 @@ export interface CalibrationScope {
 }
 
 /**
- * Answers of agents in a step that have a confidence and an outcome, counted by bucket, confidence and label. People who
+ * Answers of agents in a step that have a confidence and an outcome, counted by bucket, pipeline, confidence and label. People who
  * approve, sub-runs and groups make no bucket: their confidence is not their own, and what it is made of counts itself.
  */
 export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
@@ -29,8 +29,10 @@ export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationS
     .where('step_executions.effective_confidence', 'is not', null)
     .where(notReplayed())
     .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence'])
+    .select('step_executions.pipeline_name')
     .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
     .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])
+    .groupBy('step_executions.pipeline_name')
     .execute();
   return rows.flatMap(({ effective_confidence: confidence, label, n, ...bucket }) =>
     confidence === null || label === null
@@ -45,6 +47,7 @@ export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationS
             confidence,
             label: LABEL_OF[label],
             n,
+            pipeline: bucket.pipeline_name,
           },
         ],
   );

@@ -25,6 +25,7 @@ const ONE = {
   prompt_hash: '9c1be2f04a7d',
   agent_version: '51f0aa2be9c1',
   total_n: 48,
+  pipelines: ['checkout-errors'],
   bins: [{ lo: 0.9, hi: 1, n: 48, mean_label: 0.71, mean_confidence: 0.94, validated: true }],
   recommendation: 'Runs that score about 0.94 are only 71 % correct',
 };
@@ -39,6 +40,8 @@ export const BucketView = component(
     prompt_hash: NullableText,
     agent_version: NullableText,
     total_n: z.number(),
+    /** The pipelines whose marked executions are counted together. */
+    pipelines: z.array(z.string()),
     /** Always 1/bin_width of them. */
     bins: z.array(BinView),
     recommendation: NullableText,

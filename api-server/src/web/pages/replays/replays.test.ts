@@ -26,6 +26,7 @@ const BUCKET = {
   prompt_hash: 'p1',
   agent_version: null,
   total_n: 3,
+  pipelines: [],
   bins: [],
   recommendation: null,
 };

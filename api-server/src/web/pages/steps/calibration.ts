@@ -37,9 +37,20 @@ function card(bucket: BucketView, nMin: number) {
     agentVersion,
     agentHref: agent && agentVersion && `${paths.agent(agent)}#version-${encodeURIComponent(agentVersion)}`,
     marked: `${count(bucket.total_n)} marked`,
+    pooled: bucket.pipelines.length > 1 ? pooledText(bucket.pipelines) : null,
     diagram: diagram(bucket.bins),
     ...verdict(bucket, recommendation, nMin),
   };
+}
+
+/** Named up to this number. */
+const MOST_NAMED = 5;
+
+/** Several pipelines that ask the same agent the same are measured together. */
+function pooledText(pipelines: readonly string[]): string {
+  const named = pipelines.slice(0, MOST_NAMED).join(', ');
+  const more = pipelines.length - MOST_NAMED;
+  return `Marks of ${pipelines.length} pipelines together: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 /** The recommendation, or the state of the bucket without one. */

@@ -107,6 +107,15 @@ test('a diagram has a bar for each bin with marks: solid with enough, amber wher
   expect(card?.diagram.title).toContain('0.2 to 0.3: 0 % of 3, too few to count; 0.8 to 0.9: 100 % of 20');
 });
 
+test('a bucket that several pipelines share names them', () => {
+  const from = (pipeline: string) => ({ ...row(0.95, 1, 12), pipeline });
+  const shared = view('look', [from('payments'), from('checkout')])?.calibration.open[0];
+  expect(shared).toMatchObject({ marked: '24 marked', pooled: 'Marks of 2 pipelines together: checkout, payments.' });
+  expect(view('look', [from('payments')])?.calibration.open[0]?.pooled).toBeNull();
+  const seven = view('look', [...'gfedcba'].map(from))?.calibration.open[0];
+  expect(seven?.pooled).toBe('Marks of 7 pipelines together: a, b, c, d, e and 2 more.');
+});
+
 test('a higher share stands higher, none at all is still seen, and bars stay inside of the plot', () => {
   const page = view('look', [row(0.05, 0, 1), row(0.55, 0.5, 1), row(1, 1, 1)]);
   const { bars, plot } = page!.calibration.open[0]!.diagram;
