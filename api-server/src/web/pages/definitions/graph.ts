@@ -42,6 +42,7 @@ export function definitionGraph(config: Pipeline, layout: Layout) {
     return {
       ...node,
       note: shorten(note, NOTE_FITS),
+      spoken: `${node.label} ${shorten(note, NOTE_FITS)}`,
       title: `${node.name}: ${note}`,
       look: { icon, tone: 'quiet' },
       state: 'solid',

@@ -94,11 +94,14 @@ interface GraphInput {
 function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
   const look = box.row === null ? statusLook(status) : stepLook(box.row);
+  const label = shorten(box.label, 60);
+  const note = noteOf(box, status, at.now);
   return {
     name: box.name,
-    label: shorten(box.label, 60),
-    note: noteOf(box, status, at.now),
+    label,
+    note,
     title: `${box.name}: ${look.word}`,
+    spoken: `${label} ${note}, ${look.word}`,
     look,
     state: box.row?.waits ? 'solid' : (STATES[status] ?? 'solid'),
     chosen: box.name === at.chosen,
