@@ -6,6 +6,7 @@ import { wireReplica } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
 import type { People } from './people.ts';
 import type { Replica } from './replica.ts';
+import { createSearchJob } from '../store/tables/search/search-job.ts';
 import { startRetention, wireScheduler } from './schedules.ts';
 
 /** What executes runs: the engine, the replica with its lease where several share a database, intake and schedules. */
@@ -49,5 +50,6 @@ export async function wireRuntime(
     intakeDeps: await takeIn(options, foundation, engine),
     scheduler: wireScheduler(options, foundation, engine),
     retention: startRetention(options, foundation),
+    search: createSearchJob({ database, leads: () => state.leads, log: options.logs.log }),
   };
 }

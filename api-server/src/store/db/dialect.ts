@@ -1,4 +1,5 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { fts5, type SearchedRuns, tsvector } from './search/terms.ts';
 import { postgresFault, sqliteFault, type Fault } from './faults.ts';
 import type { Tables } from './schema.ts';
 import type { TableWords } from '../migrations/table-words.ts';
@@ -16,6 +17,7 @@ export interface Dialect {
   listed(json: string): RawBuilder<{ value: string }>;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
+  readonly searched: SearchedRuns;
 }
 
 /** `words` as a pattern for LIKE with the escape sign `\`. */
@@ -31,6 +33,12 @@ export const sqlite: Dialect = {
     bytes: 'blob',
     table: 'STRICT',
     keyed: 'STRICT, WITHOUT ROWID',
+    // Terms are cut before they come here. Merging is left to the writer, which does a little of it at a time.
+    wordsOf: (table) => [
+      `CREATE VIRTUAL TABLE ${table} USING fts5(words, content='', contentless_delete=1, detail=none, prefix='1 2 3 4',
+        tokenize="ascii tokenchars '='")`,
+      `INSERT INTO ${table} (${table}, rank) VALUES ('automerge', 0), ('crisismerge', 1000)`,
+    ],
   },
   faultOf: sqliteFault,
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
@@ -38,6 +46,7 @@ export const sqlite: Dialect = {
   listed: (json) => sql`json_each(${json})`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
+  searched: fts5,
 };
 
 /** Escapes that Postgres cannot turn into text: NUL and halves of a surrogate pair. */
@@ -53,6 +62,10 @@ export const postgres: Dialect = {
     bytes: 'bytea',
     table: '',
     keyed: '',
+    wordsOf: (table, of) => [
+      `CREATE TABLE ${table} (rowid bigint PRIMARY KEY REFERENCES ${of} ON DELETE CASCADE, words tsvector NOT NULL)`,
+      `CREATE INDEX ${table}_words ON ${table} USING gin (words)`,
+    ],
   },
   faultOf: postgresFault,
   tableExists: (name) => sql`select count(to_regclass(${name})) as found`,
@@ -65,6 +78,7 @@ export const postgres: Dialect = {
     const entries = sql`json_each_text(case when json_typeof(${object}) = 'object' then ${object} end)`;
     return sql`exists (select 1 from ${entries} as entry where entry.key = ${key} and entry.value = ${value})`;
   },
+  searched: tsvector,
 };
 
 /** The dialect that `db` speaks. */

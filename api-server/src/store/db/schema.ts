@@ -105,6 +105,12 @@ export interface Tables {
   replay_samples: ReplaySampleRow;
   /** What came in and what became of it; `labels`, `alerts` and `closest` are JSON. */
   deliveries: DeliveryRow;
+  /** Terms of ended runs under their `seq`, written and asked through the dialect alone. */
+  run_search: { rowid: number; words: string };
+  /** Runs that had not ended when the search looked at them. */
+  unsearched: { seq: number };
+  /** The first and the last run that was triggered on a day, counted from 1970. */
+  run_days: { day: number; first_seq: number; last_seq: number };
   schema_migrations: { id: string; applied_at: number };
 }
 

@@ -42,7 +42,8 @@ function read<T>(file: string, job: (all: (sql: string) => Rows) => T): T {
   }
 }
 
-const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
+/** Without the ones that an index of words consists of. */
+const TABLES = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
 
 /** Every row of these tables, in these columns. */
 const contentOf = (file: string, columns?: Record<string, string[]>): Record<string, Rows> =>

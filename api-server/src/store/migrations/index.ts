@@ -20,6 +20,7 @@ import { usage } from './0018-usage.ts';
 import { notificationTries } from './0019-notification-tries.ts';
 import { namespaces } from './0020-namespaces.ts';
 import { runLabels } from './0021-run-labels.ts';
+import { search } from './0022-search.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   { id: '0019-notification-tries', up: notificationTries },
   { id: '0020-namespaces', up: namespaces },
   { id: '0021-run-labels', up: runLabels },
+  { id: '0022-search', up: search },
 ];

@@ -11,4 +11,6 @@ export interface TableWords {
   /** Ends a table; `keyed` one whose rows are only ever found by their primary key. */
   readonly table: string;
   readonly keyed: string;
+  /** The statements that make a table of terms by which rows of another are found, under `rowid`, the key `of` that. */
+  wordsOf(table: string, of: string): readonly string[];
 }

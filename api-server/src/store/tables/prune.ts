@@ -3,6 +3,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockPins } from './replay/golden-members.ts';
+import { forget } from './search/index-runs.ts';
 
 const BATCH = 500;
 const DAY_MS = 86_400_000;
@@ -31,11 +32,17 @@ export async function pruneRuns(database: Database, days: number, now: number): 
     const ids = old.map(({ id }) => id);
     await database.write(async (tx) => {
       await lockPins(tx);
-      await tx.db
+      const gone = await tx.db
         .deleteFrom('runs')
         .where('id', 'in', ids)
         .where((run) => run.not(isPinned(run)))
+        .returning('seq')
         .execute();
+      if (gone.length > 0)
+        await forget(
+          tx,
+          gone.map(({ seq }) => seq),
+        );
     });
     removed += ids.length;
   }

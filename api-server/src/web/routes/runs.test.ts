@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { markRun } from '../../store/tables/feedback.ts';
+import { newestRun } from '../../store/tables/search/index-runs.ts';
+import { searchAll } from '../../store/tables/search/search-job.ts';
 import { addCounter, NOW, runIdOf } from '../fixtures/store.ts';
 
 let server: TestServer;
@@ -86,7 +88,13 @@ test('a list says how a run was marked, and a status that does not exist is refu
     expect((await get(`/runs?${query}`)).detail.type).toBe('validation');
 });
 
-describe('filters', () => {
+describe.each(['by their rows', 'by the search'])('filters %s', (way) => {
+  beforeAll(async () => {
+    const { database } = server.store;
+    const upTo = await newestRun(database.db);
+    if (way === 'by the search')
+      await searchAll({ database, upTo, log: { info: () => undefined, warn: () => undefined } });
+  });
   test.each<[string, number[]]>([
     ['status=escalated', [4]],
     ['status=escalated,running', [4, 3]],
@@ -100,9 +108,12 @@ describe('filters', () => {
     ['q=FULL_', [2]],
     ['q=100%25%20f', [2]],
     ['q=f_ll', []],
-    ['q=check%25slow', []],
+    ['q=check%25slow', [4, 3, 1]],
+    ['q=heckout', []],
     ['q=%5C', []],
     ['q=disk', [4, 2, 1]],
+    ['q=SHOP%20slo', [4, 3]],
+    ['q=%22%20OR%20NEAR(*)%20AND%20NOT', []],
     [`q=${runIdOf(3)}`, [3]],
     ['label=service:shop', [4, 3, 2]],
     ['label=k8s.io/x:a%22b', [1]],

@@ -41,13 +41,17 @@ const columnOf = ({ name, type }: Record<string, unknown>): Column => ({
 });
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
+const tablesOf = (type: 'table' | 'virtual') =>
+  `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = '${type}' AND name NOT LIKE 'sqlite_%'`;
+const OWN_TABLES = tablesOf('table');
+/** Their rows stand in tables that they make themselves, and are made again from the rows of others. */
+const INDEXES_OF_WORDS = tablesOf('virtual');
+
 export function sqliteDatabase(): Promise<DumpedDatabase> {
   const db = new DatabaseSync(':memory:');
   const all = (sql: string) => db.prepare(sql).all();
   const tables = () =>
-    all(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).map(({ name }) =>
-      String(name),
-    );
+    all(`SELECT name FROM sqlite_master WHERE name IN (${OWN_TABLES})`).map(({ name }) => String(name));
   const rowsOf = (table: string) =>
     all(`SELECT * FROM "${table}"`).map(
       (row) => `INSERT INTO "${table}" VALUES (${Object.values(row).map(literal).join(', ')});`,
@@ -70,7 +74,7 @@ export function sqliteDatabase(): Promise<DumpedDatabase> {
     },
     dump: () => {
       const schema = all(
-        `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, rowid`,
+        `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name IN (${OWN_TABLES} UNION ALL ${INDEXES_OF_WORDS}) ORDER BY type DESC, rowid`,
       ).map(({ sql }) => `${String(sql)};`);
       const lines = ['PRAGMA foreign_keys = OFF;', ...schema, ...tables().flatMap(rowsOf)];
       return Promise.resolve(`${lines.join('\n')}\n`);

@@ -1,11 +1,12 @@
-import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RunOrder } from '../../../runs/state/run-order.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** What is sorted by a figure, the newest of those that match. */
 export const MAX_SORTED = 10_000;
 
-const FIGURES: Record<string, RawBuilder<number | null>> = {
+const FIGURES: Record<'duration' | 'cost' | 'trust', RawBuilder<number | null>> = {
   duration: sql`runs.completed_at - runs.triggered_at`,
   cost: sql`runs.cost`,
   trust: sql`runs.trust`,
@@ -16,31 +17,26 @@ interface Window {
   offset: number;
 }
 
-type Matching = SelectQueryBuilder<Tables, 'runs', object>;
+type Figured = Exclude<RunOrder, 'age' | '-age'>;
 
-/** The sequences of a page in this order; runs without the figure come last, and of equal ones the newest first. */
-export async function sequencesIn(
+/** A page of these runs in this order; runs without the figure come last, and of equal ones the newest first. */
+export async function sortedBy(
   db: Kysely<Tables>,
-  matching: Matching,
-  order: Exclude<RunOrder, 'age'>,
+  seqs: readonly number[],
+  order: Figured,
   { limit, offset }: Window,
 ): Promise<number[]> {
-  const figure = FIGURES[order.replace('-', '')];
-  const page =
-    figure === undefined
-      ? matching.select('runs.seq').orderBy('runs.seq', 'asc')
-      : sortedBy(db, matching, figure, order.startsWith('-') ? 'desc' : 'asc');
-  const rows = await page.limit(limit).offset(offset).execute();
-  return rows.map(({ seq }) => seq);
-}
-
-function sortedBy(db: Kysely<Tables>, matching: Matching, figure: RawBuilder<number | null>, way: 'asc' | 'desc') {
-  const newest = matching.select('runs.seq').orderBy('runs.seq', 'desc').limit(MAX_SORTED).as('newest');
-  return db
+  const figure = FIGURES[order.replace('-', '') as keyof typeof FIGURES];
+  const among = sql`select cast(value as bigint) from ${dialectOf(db).listed(JSON.stringify(seqs))} as newest`;
+  const rows = await db
     .selectFrom('runs')
-    .innerJoin(newest, 'newest.seq', 'runs.seq')
     .select('runs.seq')
+    .where(sql<boolean>`runs.seq in (${among})`)
     .orderBy(sql`${figure} is null`)
-    .orderBy(figure, way)
-    .orderBy('runs.seq', 'desc');
+    .orderBy(figure, order.startsWith('-') ? 'desc' : 'asc')
+    .orderBy('runs.seq', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return rows.map(({ seq }) => seq);
 }

@@ -1,0 +1,146 @@
+import { type Kysely, sql } from 'kysely';
+import { ACTIVE_RUN_STATUSES, isTerminal, type RunStatus } from '../../../runs/state/model.ts';
+import type { Tx } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
+import type { Tables } from '../../db/schema.ts';
+import { lastMark, setMark } from '../marks.ts';
+import { isBatch } from './conditions.ts';
+import { type Asked, factsOfRun } from './facts.ts';
+import { wordsOfRun } from './words.ts';
+
+/** Names the mark up to whose `seq` all runs were looked at. */
+const MARK = 'search:runs';
+/** Runs of one transaction: a few milliseconds. */
+const BATCH = 30;
+
+const DAY_MS = 86_400_000;
+export const dayOf = (time: number): number => Math.floor(time / DAY_MS);
+
+export const searchedUpTo = async (db: Kysely<Tables>): Promise<number> => (await lastMark(db, MARK)) ?? 0;
+
+const COLUMNS = [
+  'runs.seq',
+  'runs.id',
+  'runs.pipeline_name',
+  'runs.team',
+  'runs.stage',
+  'runs.severity',
+  'runs.source',
+  'runs.fingerprint',
+  'runs.status',
+  'runs.summary',
+  'runs.triggered_at',
+  'runs.warning_count',
+  'runs.context',
+  isBatch.as('batches'),
+] as const;
+
+type Row = Awaited<ReturnType<typeof newRows>>[number];
+
+const newRows = (db: Kysely<Tables>, after: number, upTo: number) =>
+  db
+    .selectFrom('runs')
+    .select(COLUMNS)
+    .where('seq', '>', after)
+    .where('seq', '<=', upTo)
+    .orderBy('seq')
+    .limit(BATCH)
+    .execute();
+
+/** Runs that had not ended when they were looked at, and have since. */
+const endedRows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('unsearched')
+    // Not an inner join: the embedded database might begin with all runs.
+    .crossJoin('runs')
+    .select(COLUMNS)
+    .whereRef('runs.seq', '=', 'unsearched.seq')
+    .where('runs.status', 'not in', ACTIVE_RUN_STATUSES)
+    .limit(BATCH)
+    .execute();
+
+export async function newestRun(db: Kysely<Tables>): Promise<number> {
+  const row = await db
+    .selectFrom('runs')
+    .select(({ fn }) => fn.max('seq').as('seq'))
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+/** Whether `searchSome` has something to do. */
+export async function awaitsSearch(db: Kysely<Tables>, upTo: number): Promise<boolean> {
+  if ((await searchedUpTo(db)) < upTo) return true;
+  return (await endedRows(db)).length > 0;
+}
+
+/**
+ * Makes the next runs up to `upTo` findable, and those that ended meanwhile; answers how many and where it got to. It is
+ * one transaction with its own mark: a killed process loses nothing and does nothing twice.
+ */
+export async function searchSome(tx: Tx, upTo: number): Promise<{ runs: number; at: number; more: boolean }> {
+  await tx.lock(MARK);
+  const { db } = tx;
+  const after = await searchedUpTo(db);
+  const rows = await newRows(db, after, upTo);
+  const late = await endedRows(db);
+  const hasEnded = ({ status }: Row) => isTerminal(status as RunStatus);
+  await enter(db, [...rows.filter(hasEnded), ...late]);
+  const live = rows.filter((row) => !hasEnded(row)).map(({ seq }) => ({ seq }));
+  if (live.length > 0) await db.insertInto('unsearched').values(live).execute();
+  const done = late.map(({ seq }) => seq);
+  if (done.length > 0) await db.deleteFrom('unsearched').where('seq', 'in', done).execute();
+  await noteDays(db, rows);
+  const at = rows.length < BATCH ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after);
+  if (at > after) await setMark(tx, MARK, at);
+  return { runs: rows.length + late.length, at, more: rows.length === BATCH || late.length === BATCH };
+}
+
+async function enter(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const asked = await whoWasAsked(db, rows);
+  const { searched } = dialectOf(db);
+  for (const row of rows) {
+    const labels = labelsOf(row.context);
+    const facts = factsOfRun(row, labels, asked.get(row.id) ?? []);
+    await searched.add(row.seq, [...facts, ...wordsOfRun({ ...row, labels })]).execute(db);
+  }
+  await searched.tidy?.execute(db);
+}
+
+/** The labels in a stored context. */
+export function labelsOf(context: string): Record<string, unknown> {
+  const { labels } = JSON.parse(context) as { labels?: unknown };
+  return typeof labels === 'object' && labels !== null ? (labels as Record<string, unknown>) : {};
+}
+
+async function whoWasAsked(db: Kysely<Tables>, rows: readonly Row[]): Promise<Map<string, Asked[]>> {
+  const ids = rows.map(({ id }) => id);
+  const steps = await db
+    .selectFrom('step_executions')
+    .select(['run_id', 'agent', 'model'])
+    .where('run_id', 'in', ids)
+    .execute();
+  return Map.groupBy(steps, (step) => step.run_id);
+}
+
+async function noteDays(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {
+  for (const [day, of] of Map.groupBy(rows, (row) => dayOf(row.triggered_at))) {
+    const [first_seq, last_seq] = [of[0]?.seq ?? 0, of.at(-1)?.seq ?? 0];
+    await db
+      .insertInto('run_days')
+      .values({ day, first_seq, last_seq })
+      .onConflict((conflict) =>
+        conflict.column('day').doUpdateSet({
+          first_seq: sql<number>`case when run_days.first_seq < excluded.first_seq then run_days.first_seq else excluded.first_seq end`,
+          last_seq: sql<number>`case when run_days.last_seq > excluded.last_seq then run_days.last_seq else excluded.last_seq end`,
+        }),
+      )
+      .execute();
+  }
+}
+
+/** Takes runs that are about to be removed out of the search. */
+export async function forget(tx: Tx, seqs: readonly number[]): Promise<void> {
+  await tx.db.deleteFrom('run_search').where('rowid', 'in', seqs).execute();
+  await dialectOf(tx.db).searched.tidy?.execute(tx.db);
+}

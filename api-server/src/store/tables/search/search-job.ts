@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
+import type { Tables } from '../../db/schema.ts';
+import { awaitsSearch, newestRun, searchSome } from './index-runs.ts';
+
+export interface SearchJobDeps {
+  database: Pick<Database, 'db' | 'write'>;
+  /** One of the processes that share a database does it. */
+  leads(): boolean;
+  log: { info(fields: object, msg: string): void; warn(fields: object, msg: string): void };
+}
+
+export interface SearchJob {
+  start(): void;
+  /** Resolves when nothing of it is under way. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 1_000;
+const SAY_EVERY_MS = 5_000;
+/** From so many runs on the log says how far it is. */
+const MANY = 5_000;
+
+/** Makes runs findable beside the service, a few at a time, so that a delivery and a run pay nothing for it. */
+export function createSearchJob({ database, leads, log }: SearchJobDeps): SearchJob {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const stored = storedUpTo(database.db);
+  let going: Promise<void> = Promise.resolve();
+
+  const rounds = async () => {
+    while (!signal.aborted) {
+      try {
+        if (leads()) await searchAll({ database, upTo: await stored(), log, signal });
+      } catch (error) {
+        log.warn({ err: error }, 'new runs could not be made findable; lists read their rows meanwhile');
+      }
+      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  return {
+    start: () => void (going = rounds()),
+    stop: () => {
+      closing.abort();
+      return going;
+    },
+  };
+}
+
+interface Round extends Pick<SearchJobDeps, 'database' | 'log'> {
+  upTo: number;
+  signal?: AbortSignal;
+}
+
+/** All runs up to `upTo`. Between two transactions it rests for as long as one took. */
+export async function searchAll({ database, upTo, log, signal }: Round): Promise<void> {
+  if (!(await awaitsSearch(database.db, upTo))) return;
+  let [done, said] = [0, Date.now()];
+  for (;;) {
+    const began = performance.now();
+    const { runs, at, more } = await database.write((tx) => searchSome(tx, upTo));
+    done += runs;
+    if (!more || signal?.aborted) break;
+    if (Date.now() - said > SAY_EVERY_MS) {
+      said = Date.now();
+      log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
+    }
+    await sleep(performance.now() - began);
+  }
+  if (done > MANY) log.info({ runs: done }, 'made the runs of an older version findable');
+}
+
+/**
+ * Up to which `seq` no run can turn up any more. Processes that share a database commit in another order than they number: a
+ * number holds once every transaction that had begun when it was read has ended.
+ */
+export function storedUpTo(db: Kysely<Tables>): () => Promise<number> {
+  const { transactions } = dialectOf(db).searched;
+  let settled = 0;
+  let waiting: { seq: number; before: number } | null = null;
+  return async () => {
+    const seq = await newestRun(db);
+    if (transactions === null) return seq;
+    const numberOf = async (which: 'next' | 'oldest') => (await transactions[which].execute(db)).rows[0]?.number ?? 0;
+    if (seq > settled) waiting ??= { seq, before: await numberOf('next') };
+    if (waiting === null || (await numberOf('oldest')) < waiting.before) return settled;
+    settled = waiting.seq;
+    waiting = null;
+    return settled;
+  };
+}
