@@ -17,7 +17,9 @@ function namesOf(exposition: string): string[] {
 
 async function expositions(): Promise<string[]> {
   const service = createServiceMetrics({
-    readCounters: async () => [],
+    readCounters: async function* () {
+      yield [];
+    },
     runsInProgress: async () => 0,
     undelivered: async () => [],
     openAttention: async () => [],

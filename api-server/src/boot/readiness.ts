@@ -8,11 +8,15 @@ import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
 import { readinessRows } from '../store/aggregates/readiness-rows.ts';
 
+/** How long one slice of the evidence may take. */
+const SLICE_MS = 30_000;
+
 /** Connects readiness to its evidence, the versions of the agents and the clock. */
 export function wireReadiness({ config, logs }: ServiceOptions, { database, registry, backends }: Foundation) {
   const { managedDir } = config;
   const deps = {
-    readRows: (slice: Parameters<typeof readinessRows>[1]) => readinessRows(database.db, slice),
+    readRows: (slice: Parameters<typeof readinessRows>[1]) =>
+      readinessRows(database.reader(AbortSignal.timeout(SLICE_MS)), slice),
     agentVersions: () => agentVersions(backends),
     bins: config.calibration,
     isManaged: (file: string) => managedDir !== null && file.startsWith(join(managedDir, sep)),

@@ -9,7 +9,7 @@ import { keepInvalid } from '../service/deliveries/admit.ts';
 import { createDeliveryLog } from '../service/deliveries/delivery-log.ts';
 import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import { createServices, type Services } from '../service/services.ts';
-import { readCounters } from '../store/db/counters.ts';
+import { counterPages } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
 import { openAttention } from '../store/tables/attention.ts';
@@ -43,7 +43,7 @@ export function operate(
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
   const readiness = wireReadiness(options, foundation);
   const metrics = createMetrics({
-    readCounters: () => readCounters(database.db),
+    readCounters: () => counterPages(database.db),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
     undelivered: () => undelivered(database.db),

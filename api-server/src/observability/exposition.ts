@@ -17,17 +17,16 @@ export function renderFamilies(families: readonly Family[]): string {
   return families.map(renderFamily).join('');
 }
 
-function renderFamily({ name, help, type, samples }: Family): string {
-  const head = `# HELP ${name} ${help.replace(/[\\\n]/g, (sign) => (sign === '\n' ? '\\n' : '\\\\'))}\n# TYPE ${name} ${type}\n`;
-  return (
-    head +
-    samples
-      .map(({ suffix = '', labels, value }) => `${name}${suffix}${renderLabels(labels)} ${renderValue(value)}\n`)
-      .join('')
-  );
-}
+const renderFamily = (family: Family): string =>
+  renderHead(family) + family.samples.map((sample) => renderSample(family.name, sample)).join('');
 
-function renderLabels(labels: Sample['labels']): string {
+export const renderHead = ({ name, help, type }: Pick<Family, 'name' | 'help' | 'type'>): string =>
+  `# HELP ${name} ${help.replace(/[\\\n]/g, (sign) => (sign === '\n' ? '\\n' : '\\\\'))}\n# TYPE ${name} ${type}\n`;
+
+export const renderSample = (name: string, { suffix = '', labels, value }: Sample): string =>
+  `${name}${suffix}${renderLabels(labels)} ${renderValue(value)}\n`;
+
+export function renderLabels(labels: Sample['labels']): string {
   if (labels.length === 0) return '';
   return `{${labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
 }

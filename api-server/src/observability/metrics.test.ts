@@ -4,11 +4,26 @@ import { attentionFamilies } from './attention.ts';
 import { renderFamilies } from './exposition.ts';
 import { createMetrics } from './metrics.ts';
 import { STORED_SERIES } from './series.ts';
-import { storedFamilies, type StoredValue } from './stored-families.ts';
+import { createStoredSeries } from './stored-series.ts';
+
+interface StoredValue {
+  metric: string;
+  labels: string[];
+  value: number;
+}
+const rowsOf = (stored: readonly StoredValue[]) =>
+  stored.map(({ labels, ...rest }) => ({ ...rest, labels: JSON.stringify(labels) }));
+const textOf = (stored: readonly StoredValue[]) => {
+  const series = createStoredSeries();
+  series.take(rowsOf(stored));
+  return series.text();
+};
 
 const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =>
   createMetrics({
-    readCounters: () => Promise.resolve(stored),
+    readCounters: async function* () {
+      yield rowsOf(stored);
+    },
     runsInProgress: () => Promise.resolve(2),
     undelivered: () => Promise.resolve([]),
     openAttention: () => Promise.resolve([]),
@@ -44,17 +59,16 @@ test('every series of the requirement is there with its type and labels', () => 
 
 describe('a histogram', () => {
   const who = ['checkout', 'look', 'gateway', 'a', '', ''];
-  const text = renderFamilies(
-    storedFamilies([
-      { metric: 'pipeline_step_duration_seconds', labels: [...who, '+Inf'], value: 1 },
-      { metric: 'pipeline_step_duration_seconds', labels: [...who, '1'], value: 2 },
-      { metric: 'pipeline_step_duration_seconds', labels: [...who, '30'], value: 3 },
-      { metric: 'pipeline_step_duration_seconds_sum', labels: who, value: 1250.5 },
-    ]),
-  );
+  const stored = [
+    { metric: 'pipeline_step_duration_seconds', labels: [...who, '+Inf'], value: 1 },
+    { metric: 'pipeline_step_duration_seconds', labels: [...who, '1'], value: 2 },
+    { metric: 'pipeline_step_duration_seconds', labels: [...who, '30'], value: 3 },
+    { metric: 'pipeline_step_duration_seconds_sum', labels: who, value: 1250.5 },
+  ];
   const labels = 'pipeline="checkout",step_name="look",executor="gateway",agent="a",model="",provider=""';
 
-  test('is cumulative and ends at +Inf with its count', () => {
+  test('is cumulative and ends at +Inf with its count', async () => {
+    const text = await textOf(stored);
     const buckets = [...text.matchAll(/duration_seconds_bucket\{.*le="(.*)"\} (\d+)/g)].map(
       ([, le, value]) => `${le}:${value}`,
     );
@@ -75,8 +89,8 @@ describe('a histogram', () => {
     expect(text).toContain(`service_pipeline_step_duration_seconds_count{${labels}} 6\n`);
   });
 
-  test('without values has its HELP and TYPE only', () => {
-    expect(text).toContain(
+  test('without values has its HELP and TYPE only', async () => {
+    expect(await textOf(stored)).toContain(
       '# TYPE service_step_grounding_score histogram\n# HELP service_step_deterministic_check_total',
     );
   });
@@ -84,12 +98,10 @@ describe('a histogram', () => {
 
 const label = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\\', '"', '\n', 'n', '}') }));
 
-test('every sample line can be read back, whatever a label says', () => {
-  fc.assert(
-    fc.property(label, label, fc.double({ noNaN: true }), (pipeline, status, value) => {
-      const text = renderFamilies(
-        storedFamilies([{ metric: 'pipeline_runs_total', labels: [pipeline, status], value }]),
-      );
+test('every sample line can be read back, whatever a label says', async () => {
+  await fc.assert(
+    fc.asyncProperty(label, label, fc.double({ noNaN: true }), async (pipeline, status, value) => {
+      const text = await textOf([{ metric: 'pipeline_runs_total', labels: [pipeline, status], value }]);
       const lines = text.split('\n').filter((line) => line.startsWith('service_pipeline_runs_total{'));
       expect(lines).toHaveLength(1);
       const [, a = '', b = '', number] =
@@ -125,6 +137,31 @@ test('the processor time is that of the whole process, not of what came after th
   expect(seconds('user_seconds_total')).toBeGreaterThanOrEqual(before.user / 1e6);
   expect(seconds('system_seconds_total')).toBeGreaterThanOrEqual(before.system / 1e6);
   expect(seconds('seconds_total')).toBeGreaterThanOrEqual((before.user + before.system) / 1e6);
+});
+
+test('a later scrape says what a first one of the same rows would say, however the rows come', async () => {
+  const series = fc.constantFrom(...STORED_SERIES);
+  const Row = fc
+    .tuple(series, fc.constantFrom('a', 'b'), fc.constantFrom('1', '0.5', '+Inf'), fc.integer({ min: 0, max: 5 }))
+    .map(([{ name, type, labels }, value, le, n]) => {
+      const own = labels.map(() => value);
+      if (type === 'counter') return { metric: name, labels: own, value: n };
+      return le === '0.5'
+        ? { metric: `${name}_sum`, labels: own, value: n }
+        : { metric: name, labels: [...own, le], value: n };
+    });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(Row, { maxLength: 12 }), { maxLength: 4 }), async (scrapes) => {
+      const kept = createStoredSeries();
+      const stored = new Map<string, StoredValue>();
+      for (const scrape of scrapes) {
+        for (const row of scrape) stored.set(JSON.stringify([row.metric, row.labels]), row);
+        for (const row of stored.values()) kept.take(rowsOf([row]));
+        const expected = await textOf([...stored.values()]);
+        expect((await kept.text()).split('\n').toSorted()).toEqual(expected.split('\n').toSorted());
+      }
+    }),
+  );
 });
 
 test('no line and no family stands twice', async () => {

@@ -1,13 +1,14 @@
 import type { Registry } from 'prom-client';
+import { TEAM_SPEND } from '../runs/cost/cost.ts';
 import type { Undelivered } from '../notify/undelivered.ts';
 import { attentionFamilies, type OpenAttention } from './attention.ts';
 import { type Family, renderFamilies } from './exposition.ts';
-import { storedFamilies, type StoredValue } from './stored-families.ts';
+import { createStoredSeries, type StoredRow } from './stored-series.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
 
 export interface MetricsDeps {
-  /** The roll-ups, read once per scrape. */
-  readCounters(): Promise<StoredValue[]>;
+  /** The roll-ups, read once per scrape, some rows at a time. */
+  readCounters(): AsyncIterable<readonly StoredRow[]>;
   /** Active production runs. */
   runsInProgress(): Promise<number>;
   /** Messages that did not reach their channel. */
@@ -41,27 +42,39 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   ]);
   const deliveries = bySource(deps.sources);
   const dropped = bySource(deps.sources);
+  const series = createStoredSeries();
+  const storedText = async () => {
+    for await (const rows of deps.readCounters()) series.take(rows);
+    return series.text();
+  };
+  const renderNow = async () => {
+    const [stored, health, inProgress, undelivered, open] = await Promise.all([
+      storedText(),
+      processHealth(),
+      deps.runsInProgress(),
+      deps.undelivered(),
+      deps.openAttention(),
+    ]);
+    const pending = deps.approvalsPending();
+    const own = ownFamilies({
+      inProgress,
+      undelivered,
+      pending,
+      failures,
+      deliveries: deliveries.counts,
+      dropped: dropped.counts,
+    });
+    const budgets = teamBudgetRatio(series.others(TEAM_SPEND), deps.teamBudgets, deps.now());
+    const attention = attentionFamilies(open, deps.now());
+    return stored + renderFamilies([...own, ...attention, budgets]) + health;
+  };
+  /** One after the other: a scrape remembers what the one before rendered. */
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    render: async () => {
-      const [stored, health, inProgress, undelivered, open] = await Promise.all([
-        deps.readCounters(),
-        processHealth(),
-        deps.runsInProgress(),
-        deps.undelivered(),
-        deps.openAttention(),
-      ]);
-      const pending = deps.approvalsPending();
-      const own = ownFamilies({
-        inProgress,
-        undelivered,
-        pending,
-        failures,
-        deliveries: deliveries.counts,
-        dropped: dropped.counts,
-      });
-      const budgets = teamBudgetRatio(stored, deps.teamBudgets, deps.now());
-      const attention = attentionFamilies(open, deps.now());
-      return renderFamilies([...storedFamilies(stored), ...own, ...attention, budgets]) + health;
+    render: () => {
+      const text = last.then(renderNow);
+      last = text.catch(() => undefined);
+      return text;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
     countDelivery: deliveries.count,

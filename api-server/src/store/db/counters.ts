@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
 import type { Tx } from './database.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
@@ -33,6 +34,28 @@ export function addCounters(tx: Pick<Tx, 'count'>, counters: readonly Counter[])
 export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
   const rows = await db.selectFrom('counters').selectAll().execute();
   return rows.map(({ metric, labels, value }) => ({ metric, labels: JSON.parse(labels) as string[], value }));
+}
+
+/** Rows that are read in one turn of the event loop. */
+const PAGE = 2_000;
+
+/** The same as they are stored, some at a time. */
+export async function* counterPages(db: Kysely<Tables>): AsyncGenerator<Tables['counters'][]> {
+  let last: Tables['counters'] | undefined;
+  do {
+    const { metric = '', labels = '' } = last ?? {};
+    const rows = await db
+      .selectFrom('counters')
+      .selectAll()
+      .where(sql<boolean>`(metric, labels) > (${metric}, ${labels})`)
+      .orderBy('metric')
+      .orderBy('labels')
+      .limit(PAGE)
+      .execute();
+    yield rows;
+    last = rows.length < PAGE ? undefined : rows.at(-1);
+    if (last) await setImmediate();
+  } while (last);
 }
 
 /** Where the labels of `pipeline_steps_total` have the model. */

@@ -20,6 +20,8 @@ import {
 import { createWriter } from './postgres-writer.ts';
 
 const READERS = 8;
+/** For statistics, searches and counts: however many are asked for, the others have connections of their own. */
+const LONG_READERS = 3;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
 /** A process that hangs inside a transaction blocks a takeover until the server ends it; that happens before a lease is over. */
 const WRITE_LIMITS = { statement: 15_000, lock: 5_000, idle: 5_000 };
@@ -35,13 +37,8 @@ const TRUSTED_MS = 5_000;
 /** Opens a Postgres database: one connection that writes, a few that read, both found again after a failover. */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   await prepareSchema(options);
-  const pool = new pg.Pool({
-    ...connectionSettings(options.url, READ_LIMITS),
-    max: READERS,
-    idleTimeoutMillis: 60_000,
-  });
-  // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
-  pool.on('error', () => undefined);
+  const pool = openPool(options.url, READERS);
+  const long = openPool(options.url, LONG_READERS);
   const closing = new AbortController();
   const writer = createWriter({
     fenced: options.fenced ?? true,
@@ -51,7 +48,11 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   const commits = new GroupCommit<Tx>(writer);
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
-    reader: (signal) => kyselyOver((query) => untilAborted(read(pool, query), signal), { transactions: false }),
+    reader: (caller) => {
+      const signal = AbortSignal.any([caller, closing.signal]);
+      const asked = (query: Query) => untilAborted(read(long, query, { signal, cancelBy: pool }), signal);
+      return kyselyOver(asked, { transactions: false });
+    },
     write: (job) => commits.write(job),
     fileInPlace: () => true,
     writeAs: writer.writeAs,
@@ -60,9 +61,18 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       closing.abort();
       await commits.drained();
       await writer.close();
+      // The first one ends the queries of the second.
+      await long.end();
       await pool.end();
     },
   };
+}
+
+function openPool(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...connectionSettings(url, READ_LIMITS), max, idleTimeoutMillis: 60_000 });
+  // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /** Migrates on a connection of its own under a session lock, so that replicas that start together do not collide. */
@@ -88,7 +98,7 @@ async function prepareSchema(options: DatabaseOptions & { url: string }): Promis
   }
 }
 
-/** The server goes on until its own limit; who asked has an answer at once. */
+/** Who gave up has an answer at once, also where the server cannot be reached. */
 function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const giveUp = () => reject(noAnswer(signal.reason));
@@ -98,12 +108,18 @@ function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return promise;
 }
 
+interface Caller {
+  signal: AbortSignal;
+  /** Where the server is told that the answer is not wanted any more. */
+  cancelBy: pg.Pool;
+}
+
 /** Reads change nothing, so one whose connection ended is asked again. */
-async function read(pool: pg.Pool, query: Query): Promise<Answer> {
+async function read(pool: pg.Pool, query: Query, caller?: Caller): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const client = await pool.connect().catch((cause: unknown) => Promise.reject(noAnswer(cause)));
     try {
-      const answer = (await client.query(prepare(query))) as unknown as Answer;
+      const answer = await ask(client, query, caller);
       client.release();
       return answer;
     } catch (error) {
@@ -113,6 +129,24 @@ async function read(pool: pg.Pool, query: Query): Promise<Answer> {
       if (fault === 'job') throw reported;
       if (fault === 'unavailable' || tries > READ_RETRIES) throw noAnswer(reported);
     }
+  }
+}
+
+/** Ends the query on the server when its caller gives up. The connection serves no other query before that is done. */
+async function ask(client: pg.PoolClient, query: Query, caller?: Caller): Promise<Answer> {
+  if (caller?.signal.aborted) throw noAnswer(caller.signal.reason);
+  let cancelled: Promise<unknown> = Promise.resolve();
+  const cancel = () => {
+    const { processID } = client as pg.PoolClient & { processID: number };
+    cancelled = caller ? caller.cancelBy.query('SELECT pg_cancel_backend($1)', [processID]) : cancelled;
+    cancelled.catch(() => undefined);
+  };
+  caller?.signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await client.query(prepare(query));
+  } finally {
+    caller?.signal.removeEventListener('abort', cancel);
+    await cancelled.catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** The other side of `reader-thread.ts`: runs one query after the other on a connection of its own that cannot write. */
+/** The other side of `reader-threads.ts`: runs one query after the other on a connection of its own that cannot write. */
 export interface ThreadQuery {
   sql: string;
   parameters: readonly SQLInputValue[];

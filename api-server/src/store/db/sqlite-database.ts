@@ -13,7 +13,7 @@ import { createHealth } from './health.ts';
 import { addHourlyRun, addHourlyStep, collectHourly } from './hourly-sums.ts';
 import { migrate } from './migrate.ts';
 import { makePrivate } from './private-file.ts';
-import { createReaderThread } from './reader-thread.ts';
+import { createReaderThreads } from './reader-threads.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
@@ -30,20 +30,20 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     throw error;
   }
   const reader = openConnection(options.file, { readOnly: true });
-  const thread = createReaderThread({ file: options.file });
+  const threads = createReaderThreads({ file: options.file });
   const inPlace = fileInPlace(options.file, options.now);
   const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
   const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed: checkpoints.committed }));
   return {
     db: reader.kysely,
-    reader: thread.reader,
+    reader: threads.reader,
     write: (job) => commits.write(job),
     // A file without writes cannot become unhealthy.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
     fileInPlace: inPlace,
     close: async () => {
       await commits.drained();
-      await Promise.all([thread.close(), checkpoints.close()]);
+      await Promise.all([threads.close(), checkpoints.close()]);
       await reader.kysely.destroy();
       await writer.kysely.destroy();
       lock.close();

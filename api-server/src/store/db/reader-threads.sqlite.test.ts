@@ -3,16 +3,16 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from './database.ts';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
-import { createReaderThread, type ReaderThread } from './reader-thread.ts';
+import { createReaderThreads, type ReaderThreads } from './reader-threads.ts';
 
 let site: TestDatabase;
 let database: Database;
-let thread: ReaderThread;
+let threads: ReaderThreads;
 const never = new AbortController().signal;
 
-const open = (limits: { timeoutMs?: number; maxWaiting?: number } = {}) => {
+const open = (limits: { threads?: number; timeoutMs?: number; maxWaiting?: number } = {}) => {
   const { file } = site.location as { file: string };
-  thread = createReaderThread({ file, ...limits });
+  threads = createReaderThreads({ file, ...limits });
 };
 beforeEach(async () => {
   site = await newTestDatabase();
@@ -20,7 +20,7 @@ beforeEach(async () => {
   open();
 });
 afterEach(async () => {
-  await thread.close();
+  await threads.close();
   await database.close();
   await site.remove();
 });
@@ -29,7 +29,7 @@ const counting = (to: number) =>
   sql<{
     n: number;
   }>`with recursive c(n) as (select 1 union all select n + 1 from c where n < ${to}) select count(*) as n from c`;
-const count = async (to: number, signal = never) => (await counting(to).execute(thread.reader(signal))).rows[0]?.n;
+const count = async (to: number, signal = never) => (await counting(to).execute(threads.reader(signal))).rows[0]?.n;
 const LONG = 3_000_000;
 
 test('the event loop goes on while the thread reads, which it does not beside it', async () => {
@@ -40,11 +40,19 @@ test('the event loop goes on while the thread reads, which it does not beside it
   expect(await first(counting(LONG).execute(database.db))).toBe('answer');
 });
 
-test('the thread sees what is committed, and writes nothing', async () => {
+test('a thread sees what is committed, and writes nothing', async () => {
   await database.write(({ db }) => db.insertInto('marks').values({ name: 'm', value: 7 }).execute());
-  expect(await thread.reader(never).selectFrom('marks').selectAll().execute()).toEqual([{ name: 'm', value: 7 }]);
-  await expect(thread.reader(never).deleteFrom('marks').execute()).rejects.toThrow('readonly');
+  expect(await threads.reader(never).selectFrom('marks').selectAll().execute()).toEqual([{ name: 'm', value: 7 }]);
+  await expect(threads.reader(never).deleteFrom('marks').execute()).rejects.toThrow('readonly');
   expect(await count(3)).toBe(3);
+});
+
+test('a page that asks for much does not hold up who asks for one thing', async () => {
+  const heavy = new AbortController().signal;
+  const ended: string[] = [];
+  const asked = [1, 2, 3, 4, 5, 6].map((n) => count(LONG, heavy).then(() => ended.push(`heavy ${n}`)));
+  await Promise.all([...asked, count(2).then(() => ended.push('light'))]);
+  expect(ended.indexOf('light')).toBeLessThan(4);
 });
 
 test('what gives up has its answer at once and the next has its turn', async () => {
@@ -65,7 +73,7 @@ test('a query has a time', async () => {
 });
 
 test('no more wait than the bound', async () => {
-  open({ maxWaiting: 1 });
+  open({ threads: 1, maxWaiting: 1 });
   const [running, waiting] = [count(LONG), count(2)];
   await expect(count(3)).rejects.toMatchObject({ type: 'unavailable' });
   expect([await running, await waiting]).toEqual([LONG, 2]);
@@ -73,6 +81,6 @@ test('no more wait than the bound', async () => {
 
 test('a closed thread refuses', async () => {
   expect(await count(2)).toBe(2);
-  await thread.close();
+  await threads.close();
   await expect(count(2)).rejects.toMatchObject({ type: 'unavailable' });
 });

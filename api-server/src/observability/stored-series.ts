@@ -1,0 +1,131 @@
+import { setImmediate } from 'node:timers/promises';
+import { renderHead, renderLabels, renderSample, type Sample } from './exposition.ts';
+import { type Series, STORED_SERIES } from './series.ts';
+
+/**
+ * A row of the roll-ups; `labels` is a JSON array. A histogram has a row for each bucket, not cumulative, under a last label
+ * `le`, and `<name>_sum`.
+ */
+export interface StoredRow {
+  metric: string;
+  labels: string;
+  value: number;
+}
+
+/** The text of the stored series, of which a scrape renders again what has changed since the one before. */
+export interface StoredSeries {
+  /** Some of the rows of a scrape, in their order. */
+  take(rows: readonly StoredRow[]): void;
+  /** Every series with HELP and TYPE, also without a value (Orchestration 6). Others have turns of the event loop meanwhile. */
+  text(): Promise<string>;
+  /** The values of a metric that is no series, by the JSON of its labels. */
+  others(metric: string): ReadonlyMap<string, number>;
+}
+
+/** The lines of one combination of labels. */
+interface Cell {
+  labels: Sample['labels'];
+  /** By `le`; of a counter the one value, under an empty name. */
+  values: Map<string, number>;
+  sum: number;
+  text: string | null;
+}
+
+interface Group {
+  series: Series;
+  cells: Map<string, Cell>;
+  text: string | null;
+}
+
+/** Cells that are rendered in one turn of the event loop. */
+const IN_ONE_TURN = 500;
+const PREFIX = 'service_';
+
+export function createStoredSeries(): StoredSeries {
+  const groups = new Map(
+    STORED_SERIES.map((series): [string, Group] => [series.name, { series, cells: new Map(), text: null }]),
+  );
+  const known = new Map<string, Map<string, number>>();
+  const put = ({ metric, labels, value }: StoredRow) => {
+    const place = placeOf(groups, metric);
+    if (place === null) return;
+    const { group, part } = place;
+    const values = JSON.parse(labels) as string[];
+    const le = part === 'bucket' ? (values.pop() ?? '+Inf') : '';
+    const cell = cellOf(group, values);
+    if (part === 'sum') cell.sum = value;
+    else cell.values.set(le, value);
+    cell.text = null;
+    group.text = null;
+  };
+  return {
+    take: (rows) => {
+      for (const row of rows) {
+        const values = known.get(row.metric) ?? new Map<string, number>();
+        known.set(row.metric, values);
+        if (values.get(row.labels) === row.value) continue;
+        values.set(row.labels, row.value);
+        put(row);
+      }
+    },
+    text: async () => {
+      const turns = { left: IN_ONE_TURN };
+      for (const group of groups.values()) group.text ??= await renderGroup(group, turns);
+      return groups
+        .values()
+        .map(({ text }) => text ?? '')
+        .toArray()
+        .join('');
+    },
+    others: (metric) => known.get(metric) ?? new Map(),
+  };
+}
+
+/** Null for a metric that is no series. */
+function placeOf(groups: ReadonlyMap<string, Group>, metric: string) {
+  const group = groups.get(metric);
+  if (group) return { group, part: group.series.type === 'histogram' ? ('bucket' as const) : ('value' as const) };
+  const summed = metric.endsWith('_sum') ? groups.get(metric.slice(0, -'_sum'.length)) : undefined;
+  return summed?.series.type === 'histogram' ? { group: summed, part: 'sum' as const } : null;
+}
+
+function cellOf({ series, cells }: Group, values: readonly string[]): Cell {
+  const key = JSON.stringify(values);
+  const cell = cells.get(key) ?? {
+    labels: series.labels.map((name, at) => [name, values[at] ?? ''] as const),
+    values: new Map<string, number>(),
+    sum: 0,
+    text: null,
+  };
+  cells.set(key, cell);
+  return cell;
+}
+
+async function renderGroup({ series, cells }: Group, turns: { left: number }): Promise<string> {
+  const name = PREFIX + series.name;
+  const texts = [renderHead({ ...series, name })];
+  for (const cell of cells.values()) {
+    if (cell.text === null) {
+      cell.text = renderCell(series, cell);
+      turns.left -= 1;
+    }
+    // A sum whose buckets are on another page of the same scrape has none yet.
+    if (cell.values.size > 0) texts.push(cell.text);
+    if (turns.left > 0) continue;
+    await setImmediate();
+    turns.left = IN_ONE_TURN;
+  }
+  return texts.join('');
+}
+
+function renderCell({ name, type, buckets = [] }: Series, { labels, values, sum }: Cell): string {
+  const sample = (suffix: string, value: number) => renderSample(PREFIX + name, { suffix, labels, value });
+  if (type === 'counter') return sample('', values.get('') ?? 0);
+  const inner = renderLabels(labels).slice(0, -1);
+  let total = 0;
+  const counted = [...buckets.map(String), '+Inf'].map((le) => {
+    total += values.get(le) ?? 0;
+    return `${PREFIX}${name}_bucket${inner},le="${le}"} ${total}\n`;
+  });
+  return counted.join('') + sample('_sum', sum) + sample('_count', total);
+}

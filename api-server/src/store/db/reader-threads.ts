@@ -1,0 +1,197 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '@signalbox/crds';
+import {
+  type CompiledQuery,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { ThreadAnswer, ThreadQuery } from './reader-worker.ts';
+import type { Tables } from './schema.ts';
+
+/** Queries that may wait for the thread; the page of insights asks for about fifteen. */
+const MAX_WAITING = 256;
+/** What a statement of the server gets, too. */
+const TIMEOUT_MS = 30_000;
+
+/** So that one long query does not hold all others. */
+const THREADS = 2;
+
+export interface ReaderThreads {
+  /** Reads what is committed, off the event loop; gives up when `signal` says so. */
+  reader(signal: AbortSignal): Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  file: string;
+  threads?: number;
+  timeoutMs?: number;
+  maxWaiting?: number;
+}
+
+interface Waiting extends ThreadQuery {
+  resolve(rows: unknown[]): void;
+  reject(error: unknown): void;
+}
+
+/** One thread, started with its first query. */
+interface Thread {
+  /** The query that it works on. */
+  readonly current: Waiting | null;
+  run(query: Waiting): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Threads that answer the queries which would hold the event loop up. Callers take turns: a page that asks for much waits for
+ * itself alone. SQLite cannot be stopped in the middle of a query: who gave up has an answer at once, the next one waits for its turn.
+ */
+export function createReaderThreads(options: Options): ReaderThreads {
+  const { file, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
+  const queue = createTurns();
+  let closed = false;
+  const next = () => {
+    for (const thread of pool) {
+      const query = thread.current === null ? queue.take() : undefined;
+      if (query) thread.run(query);
+    }
+  };
+  const pool = Array.from({ length: threads }, () => createThread(file, next));
+  const query = async (sql: string, parameters: readonly SQLInputValue[], caller: AbortSignal) => {
+    if (closed || queue.size() >= maxWaiting) throw busy();
+    if (caller.aborted) throw gaveUp(caller.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
+    const entry: Waiting = { sql, parameters, resolve, reject };
+    const giveUp = () => {
+      queue.leave(caller, entry);
+      reject(gaveUp(caller.reason));
+    };
+    // Both end with the query: what they hold would keep its rows in memory.
+    const timer = setTimeout(giveUp, timeoutMs);
+    caller.addEventListener('abort', giveUp);
+    queue.add(caller, entry);
+    next();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      caller.removeEventListener('abort', giveUp);
+    }
+  };
+
+  return {
+    reader: (signal) => kyselyOver((sql, parameters) => query(sql, parameters as SQLInputValue[], signal)),
+    close: async () => {
+      closed = true;
+      for (let entry = queue.take(); entry; entry = queue.take()) entry.reject(busy());
+      await Promise.all(pool.map((thread) => thread.close()));
+    },
+  };
+}
+
+/** What waits, by who asked for it; whoever had a turn goes to the end. */
+function createTurns() {
+  const waiting = new Map<AbortSignal, Waiting[]>();
+  return {
+    size: () => waiting.values().reduce((sum, own) => sum + own.length, 0),
+    add: (caller: AbortSignal, entry: Waiting) => {
+      const own = waiting.get(caller);
+      if (own) own.push(entry);
+      else waiting.set(caller, [entry]);
+    },
+    take: (): Waiting | undefined => {
+      const [first] = waiting;
+      if (!first) return undefined;
+      const [caller, own] = first;
+      const entry = own.shift();
+      waiting.delete(caller);
+      if (own.length > 0) waiting.set(caller, own);
+      return entry;
+    },
+    leave: (caller: AbortSignal, entry: Waiting) => {
+      const own = waiting.get(caller)?.filter((one) => one !== entry) ?? [];
+      if (own.length > 0) waiting.set(caller, own);
+      else waiting.delete(caller);
+    },
+  };
+}
+
+function createThread(file: string, free: () => void): Thread {
+  let worker: Worker | null = null;
+  let current: Waiting | null = null;
+  const settle = (how: (query: Waiting) => void) => {
+    const query = current;
+    current = null;
+    if (query) how(query);
+    free();
+  };
+  const gone = (cause: unknown) => {
+    worker = null;
+    settle(({ reject }) => reject(new AppError('unavailable', 'a reading thread ended; try again', { cause })));
+  };
+  const start = () => {
+    const started = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
+    started.unref();
+    started.on('message', (answer: ThreadAnswer) =>
+      settle(({ resolve, reject }) => ('rows' in answer ? resolve(answer.rows) : reject(new Error(answer.error)))),
+    );
+    started.once('error', (error) => {
+      started.removeAllListeners('exit');
+      gone(error);
+    });
+    started.once('exit', gone);
+    return started;
+  };
+  return {
+    get current() {
+      return current;
+    },
+    run: (query) => {
+      current = query;
+      worker ??= start();
+      worker.postMessage({ sql: query.sql, parameters: query.parameters } satisfies ThreadQuery, []);
+    },
+    close: async () => {
+      worker?.removeAllListeners('exit');
+      current?.reject(busy());
+      current = null;
+      await worker?.terminate();
+    },
+  };
+}
+
+const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
+const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
+
+/** Kysely that compiles here and runs there. */
+function kyselyOver(run: (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>): Kysely<Tables> {
+  const refuse = () => Promise.reject(new Error('a reading thread has no transactions'));
+  const connection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await run(sql, parameters)) as R[],
+    }),
+    streamQuery: () => {
+      throw new Error('the store streams nothing');
+    },
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createDriver: () => ({
+        init: () => Promise.resolve(),
+        acquireConnection: () => Promise.resolve(connection),
+        beginTransaction: refuse,
+        commitTransaction: refuse,
+        rollbackTransaction: refuse,
+        releaseConnection: () => Promise.resolve(),
+        destroy: () => Promise.resolve(),
+      }),
+    },
+  });
+}
