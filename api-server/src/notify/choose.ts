@@ -18,7 +18,9 @@ export const EVENT_OF: Record<TerminalRunStatus, NotificationEvent | null> = {
  */
 export function chooseMessages(pipeline: Pipeline, step: string | null, event: NotificationEvent): readonly Written[] {
   const scopes: Scope[] = [...stepScopes(pipeline.steps, step), pipeline.notifications];
-  return scopes.map((scope) => scope?.[event]).find((list) => list !== undefined) ?? [];
+  // A reminder goes where the escalation went.
+  const key = event === 'remind' ? 'escalate' : event;
+  return scopes.map((scope) => scope?.[key]).find((list) => list !== undefined) ?? [];
 }
 
 /** A definition says nothing of a replay by the clock. */

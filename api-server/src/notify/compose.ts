@@ -14,6 +14,7 @@ const HEADLINES: Record<NotificationEvent, string> = {
   fail: 'Failed',
   complete: 'Completed',
   approval: 'Waiting for approval',
+  remind: 'Not acknowledged yet',
   regression: 'Regression',
 };
 

@@ -2,8 +2,8 @@ import type { Channel as ChannelName, Notifications } from '@signalbox/crds';
 import type { Stage } from '../runs/state/model.ts';
 
 export type { ChannelName };
-/** What a pipeline announces, and the replay of a golden set by its schedule. */
-export type NotificationEvent = keyof Notifications | 'regression';
+/** What a pipeline announces, a reminder of it, and the replay of a golden set by its schedule. */
+export type NotificationEvent = keyof Notifications | 'remind' | 'regression';
 
 /** The words of a regression's template (Orchestration 4.6); null where a figure is not known. */
 export interface RegressionFacts {
@@ -53,6 +53,8 @@ export interface Message {
   /** Shown under the text; null where the author's template says all that is to be said. */
   link: string | null;
   buttons: Button[];
+  /** Of a reminder: how long after it the next one is due. */
+  repeatMs?: number;
   /** Of a scheduled replay only. */
   regression?: RegressionFacts;
 }

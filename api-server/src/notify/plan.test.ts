@@ -228,3 +228,40 @@ describe('a chat offers Approve only where it shows the whole input', () => {
     expect(text[0]?.text).toContain('Approve on the page');
   });
 });
+
+describe('reminders', () => {
+  const reminding = (more: object = {}) =>
+    pipelineOf({
+      attention: { remind_after_seconds: 600 },
+      notifications: { escalate: [...slack(), { channel: 'log', template: 'Look at {{pipeline_name}}' }] },
+      ...more,
+    });
+  const ended = (run: ReturnType<typeof runOf>, status: 'escalated' | 'failed' | 'completed') =>
+    planRunEnd(deps(), run, { status, error: GATE, at: AT }).notifications.filter(({ id }) => id.includes('remind'));
+
+  test('a run that needs people reminds through its escalate channels after the time that its pipeline names', () => {
+    for (const status of ['escalated', 'failed'] as const) {
+      const [first, second] = ended(runOf({ pipeline: reminding() }), status);
+      expect(first).toMatchObject({
+        id: `${RUN_ID}/remind/1/0`,
+        event: 'remind',
+        channel: 'slack',
+        createdAt: AT + 600_000,
+        message: { repeatMs: 600_000 },
+      });
+      expect(plainText(first!.message)).toMatch(/^Not acknowledged yet: checkout\nCheckout is slow\n/);
+      expect(plainText(second!.message)).toBe('Not acknowledged yet: checkout\nLook at checkout');
+    }
+  });
+
+  test('what needs nobody reminds nobody', () => {
+    const pipeline = reminding();
+    const silent = [
+      ended(runOf({ pipeline }), 'completed'),
+      ended(runOf({ pipeline, stage: 'testing' }), 'escalated'),
+      ended({ ...runOf({ pipeline }), parent: runOf() }, 'escalated'),
+      ended(runOf({ pipeline: reminding({ attention: undefined }) }), 'escalated'),
+    ];
+    expect(silent.map(({ length }) => length)).toEqual([0, 0, 0, 0]);
+  });
+});

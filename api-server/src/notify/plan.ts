@@ -1,9 +1,11 @@
 import type { ActiveRun } from '../runs/state/active-run.ts';
 import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
+import { needsAttention } from '../runs/state/attention.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
 import { offerApprove } from './offer-approve.ts';
+import { asReminder, firstReminder } from './reminders.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
 import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
 
@@ -49,18 +51,43 @@ const NOTHING: Plan = { notifications: [], notes: [] };
 export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
   const event = EVENT_OF[end.status];
   if (event === null) return NOTHING;
+  const told = planEnd(deps, run, { event, end, at: end.at });
+  const reminders = planReminders(deps, run, end);
+  return {
+    notifications: [...told.notifications, ...reminders.notifications],
+    notes: [...told.notes, ...reminders.notes],
+  };
+}
+
+interface Telling {
+  event: NotificationEvent;
+  end: RunEnd;
+  at: number;
+}
+
+function planEnd(deps: PlanDeps, run: ActiveRun, { event, end, at }: Telling): Plan {
   const step = end.error ? end.error.step : lastCompleted(run);
   const targets = definitionTargets(run, step, event);
   if (targets.length === 0) return NOTHING;
-  const facts = factsOf(deps, run, { event, at: end.at, step });
+  const facts = factsOf(deps, run, { event, at, step });
   const reason = end.error ? end.error.message : passedSentence(run);
   return planMessages(deps, run, {
-    idBase: `${run.id}/${event}`,
+    idBase: event === 'remind' ? firstReminder(run.id) : `${run.id}/${event}`,
     facts: { ...facts, status: end.status, step: end.error?.step ?? null, reason },
     targets,
-    at: end.at,
+    at,
     buttons: [],
   });
+}
+
+/** The first reminders of a run that needs people, through its `escalate` channels; each brings the next. */
+function planReminders(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
+  const seconds = run.pipeline.attention?.remind_after_seconds;
+  const { status } = end;
+  if (seconds === undefined || !needsAttention({ status, stage: run.stage, isSubRun: run.parent !== null }))
+    return NOTHING;
+  const plan = planEnd(deps, run, { event: 'remind', end, at: end.at + seconds * 1000 });
+  return { ...plan, notifications: plan.notifications.map((one) => asReminder(one, seconds * 1000)) };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';
+import { nextReminder } from './reminders.ts';
 import { MOST_TRIES, type Tried } from './tried.ts';
 
 /** A receiver's own `Retry-After` may make a wait longer, up to the last. */
@@ -34,6 +35,8 @@ export interface Settlement {
   error: string | null;
   receipt: Record<string, string> | null;
   forward: Notification | null;
+  /** The next reminder, for as long as nobody has acknowledged the run. */
+  next: Notification | null;
   counters: Counter[];
   event: Omit<RunEvent, 'seq'>;
 }
@@ -66,10 +69,17 @@ export function settle(claimed: Claimed, delivery: Delivered, at: number, patien
     tries: triesOf(claimed, delivery, { at, error: result.error }),
     at,
     ...result,
+    next: nextOf(claimed, result, at),
     counters: stage === 'production' ? [{ metric: 'notifications_total', labels: [channel, outcome], value: 1 }] : [],
     event: lineOf(claimed, { ...result, attempts, at }),
   };
 }
+
+const nextOf = (claimed: Claimed, { status }: Result, at: number): Notification | null =>
+  status === 'pending' ? null : nextReminder(notificationOf(claimed), at);
+
+const notificationOf = ({ attempts: _attempts, tries: _tries, triedFrom: _from, ...notification }: Claimed) =>
+  notification;
 
 /** A wait of ours for a receiver that wants fewer messages is no try. */
 function triesOf({ tries }: Claimed, { request = null, ...delivery }: Delivered, tried: Omit<Tried, 'request'>) {

@@ -53,6 +53,19 @@ export const Durable = z.strictObject({
 });
 export type Durable = z.infer<typeof Durable>;
 
+/** While nobody has acknowledged a run that ended escalated, aborted or failed. */
+export const Attention = z.strictObject({
+  remind_after_seconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(604_800)
+    .describe(
+      'seconds until its `escalate` messages are sent once more, and again, until somebody acknowledges the run',
+    ),
+});
+export type Attention = z.infer<typeof Attention>;
+
 /** A pipeline after `use:` was expanded, defaults applied. */
 export const Pipeline = z
   .strictObject({
@@ -80,6 +93,7 @@ export const Pipeline = z
     timeout_seconds: RunSeconds.optional().describe('seconds for the whole run'),
     readiness: Readiness.optional().describe('criteria for leaving testing'),
     notifications: Notifications.optional().describe('messages about its runs, by event'),
+    attention: Attention.optional().describe('reminders of runs that nobody has acknowledged'),
     steps: z.array(Step).min(1).max(LIMITS.entries),
   })
   .superRefine((pipeline, context) => {

@@ -27,6 +27,7 @@ const COLOURS = {
   fail: 'Attention',
   complete: 'Good',
   approval: 'Accent',
+  remind: 'Warning',
   regression: 'Attention',
 } as const;
 

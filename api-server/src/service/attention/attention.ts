@@ -62,7 +62,7 @@ export function createEscalations({ database, now }: AttentionDeps): Escalations
     database.write(async (tx) => {
       await tx.lock(`attention ${runId}`);
       const changed = next(await required(tx, runId));
-      await storeAttention(tx, runId, changed);
+      await storeAttention(tx, runId, changed, now());
       const done = { action, targetType: 'run' as const, target: runId, runId, outcome: outcome(changed) };
       await insertAudit(tx, auditEntry(actor, now(), done));
       return runAttentionView(runId, changed);

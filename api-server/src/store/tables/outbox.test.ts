@@ -40,6 +40,7 @@ const settlement = (change: Partial<Settlement> = {}): Settlement => ({
   error: null,
   receipt: { ts: '1' },
   forward: null,
+  next: null,
   counters: [{ metric: 'notifications_total', labels: ['slack', 'sent'], value: 1 }],
   event: { ts: new Date(AT).toISOString(), level: 'info', event: 'notification_sent', msg: 'sent' },
   ...change,

@@ -7,6 +7,7 @@ import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/mode
 import { addCounters } from '../db/counters.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
+import { attentionOf } from './attention.ts';
 import { readTries, undelivered } from './notification-list.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
@@ -165,8 +166,29 @@ export async function settleNotification(tx: Tx, settlement: Settlement): Promis
   const changed = await tx.run(settleRow, row);
   if (changed === 0 || ended === null) return;
   if (settlement.forward) await insertNotifications(tx, [settlement.forward]);
+  if (settlement.next) await insertReminder(tx, settlement.next);
   addCounters(tx, settlement.counters);
   if (settlement.runId !== null) await appendToEndedRun(tx, settlement.runId, settlement.event);
+}
+
+/** Of a run that nobody looks at for weeks. */
+const REMINDERS_KEPT = 10;
+
+/** Only while nobody has acknowledged the run, which cannot happen meanwhile. */
+async function insertReminder(tx: Tx, reminder: Notification): Promise<void> {
+  const { runId } = reminder;
+  if (runId === null) return;
+  await tx.lock(`attention ${runId}`);
+  if ((await attentionOf(tx.db, runId))?.state !== 'open') return;
+  await insertNotifications(tx, [reminder]);
+  const { repeatMs = 0 } = reminder.message;
+  await tx.db
+    .deleteFrom('notifications')
+    .where('run_id', '=', runId)
+    .where('event', '=', reminder.event)
+    .where('status', '<>', 'pending')
+    .where('created_at', '<', reminder.createdAt - REMINDERS_KEPT * repeatMs)
+    .execute();
 }
 
 const lastEvents = statement<{ run_id: string }, { events: string; status: string }>((db, slot) =>

@@ -141,6 +141,7 @@ test('lines that two processes add to the log of an ended run are all kept', asy
       error: null,
       receipt: null,
       forward: null,
+      next: null,
       counters: [],
       event: line,
     }),

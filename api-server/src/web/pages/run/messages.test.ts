@@ -34,6 +34,13 @@ test('the page of a run says which messages arrived, and why others did not', as
   expect(body.match(/value="resend"/g)).toHaveLength(2);
 });
 
+test('a reminder says when it is due', async () => {
+  const reminder = { ...message('pending'), event: 'remind', attempts: 0 };
+  const run = runDetail({ notifications: [reminder] });
+  const { body } = await (await pagesWith({ details: [run] })).get(`/ui/runs/${run.id}`);
+  expect(body).toContain('due at 2026-11-21 12:00:32 UTC, unless somebody acknowledges the run before');
+});
+
 test('a message that failed shows method, address and status of each try', async () => {
   const request = { method: 'POST', url: 'https://hooks.example/***', status: 503 };
   const at = new Date(NOW - 30_000).toISOString();

@@ -18,7 +18,9 @@ const lookOf = ({ status, error }: NotificationLine): StatusLook =>
 
 const MAY_CHANGE = new Set<NotificationLine['status']>(['pending', 'failed', 'forwarded']);
 
-function noteOf({ status, attempts, error, next_try_at: next }: NotificationLine, now: number): string {
+function noteOf({ event, status, attempts, error, next_try_at: next }: NotificationLine, now: number): string {
+  if (event === 'remind' && status === 'pending' && error === null)
+    return `due at ${exactTime(next ?? '')}, unless somebody acknowledges the run before`;
   if (error === null || status === 'sent') return '';
   const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
   const wait = next === null ? 0 : Math.round((Date.parse(next) - now) / 1000);
