@@ -19,6 +19,7 @@ export const VIEW_KEYS = [
   'since',
   'until',
   'warnings',
+  'replay',
   'sort',
 ] as const;
 const KNOWN: ReadonlySet<string> = new Set(VIEW_KEYS);

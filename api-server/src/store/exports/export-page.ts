@@ -18,12 +18,18 @@ export interface ExportPage {
   next: number | null;
 }
 
+/** The keys of one page. */
+interface Keys {
+  after: number;
+  last: number;
+}
+
 interface Source {
   /** What pages are cut by: it grows, and an index has it. */
   key: { table: 'runs' | 'deliveries'; column: 'seq' | 'id' };
   /** How many keys one page looks at: what a page holds in memory, and how long it takes, depends on nothing else. */
   keys: number;
-  from: RawBuilder<unknown>;
+  from(keys: Keys): RawBuilder<unknown>;
   /** Columns of the table; those that are computed stand in `computed`. */
   columns: readonly string[];
   computed?: Readonly<Record<string, RawBuilder<unknown>>>;
@@ -37,14 +43,18 @@ const seconds = (from: string, to: string) => sql`cast(${sql.ref(to)} - ${sql.re
 const of = (table: string, names: string): string[] => names.split(' ').map((name) => `${table}.${name}`);
 
 const RUNS = { table: 'runs', column: 'seq' } as const;
-const MARKS = sql`(select run_id, null as step_name, outcome, notes, submitted_at, submitted_by from run_feedback
-  union all select run_id, step_name, outcome, notes, submitted_at, submitted_by from step_feedback)`;
+/** The marks of these runs alone: the database looks into both tables by run, and not through all marks for every page. */
+function marksOf({ after, last }: Keys): RawBuilder<unknown> {
+  const ofPage = sql`run_id in (select id from runs where seq > ${after} and seq <= ${last})`;
+  return sql`(select run_id, null as step_name, outcome, notes, submitted_at, submitted_by from run_feedback where ${ofPage}
+  union all select run_id, step_name, outcome, notes, submitted_at, submitted_by from step_feedback where ${ofPage})`;
+}
 
 const SOURCES: Readonly<Record<ExportKind, Source>> = {
   runs: {
     key: RUNS,
     keys: 100,
-    from: sql`runs left join run_feedback on run_feedback.run_id = runs.id`,
+    from: () => sql`runs left join run_feedback on run_feedback.run_id = runs.id`,
     columns: of(
       'runs',
       'id pipeline_name source status team stage severity summary triggered_at completed_at fingerprint ' +
@@ -62,7 +72,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
   steps: {
     key: RUNS,
     keys: 25,
-    from: sql`runs cross join step_executions as step left join step_feedback
+    from: () => sql`runs cross join step_executions as step left join step_feedback
       on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name`,
     columns: of(
       'step',
@@ -82,7 +92,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
   marks: {
     key: RUNS,
     keys: 500,
-    from: sql`runs cross join ${MARKS} as mark`,
+    from: (page) => sql`runs cross join ${marksOf(page)} as mark`,
     columns: [
       ...of('mark', 'run_id step_name'),
       ...of('runs', 'pipeline_name stage'),
@@ -95,7 +105,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
   deliveries: {
     key: { table: 'deliveries', column: 'id' },
     keys: 100,
-    from: sql`deliveries`,
+    from: () => sql`deliveries`,
     columns: of(
       'deliveries',
       'id received_at source outcome status_code pipeline run_id summary severity labels fingerprint detail ' +
@@ -148,6 +158,6 @@ export async function exportPage(
     ...Object.entries(computed).map(([name, value]) => sql`${value} as ${sql.ref(name)}`),
   ]);
   const { rows } = await sql<Record<string, unknown>>`
-    select ${selected} from ${from} where ${where} order by ${order}`.execute(db);
+    select ${selected} from ${from({ after, last })} where ${where} order by ${order}`.execute(db);
   return { rows, next: n < keys ? null : last };
 }
