@@ -22,8 +22,10 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const lock = takeLock(options.file);
   const writer = openConnection(options.file, { readOnly: false });
   try {
-    configure(writer, options.synchronous ?? 'FULL');
+    // Migrations need no fsync of their own: the first commit after them has one for all, and a power cut before it undoes whole ones.
+    configure(writer, 'NORMAL');
     await migrate(writer.kysely, options);
+    configure(writer, options.synchronous ?? 'FULL');
   } catch (error) {
     await writer.kysely.destroy();
     lock.close();
