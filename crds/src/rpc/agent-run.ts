@@ -3,7 +3,8 @@ import { DefinitionName } from '../names.ts';
 
 const Text = z.string();
 const Count = z.number().int().nonnegative();
-const JsonObject = z.record(z.string(), z.unknown());
+/** Any object; a record would look at each of its keys and values. */
+const JsonObject = z.looseObject({});
 
 /** The caller's context: recorded with the run, never interpreted by the backend. */
 export const RunMetadata = z.looseObject({

@@ -10,7 +10,7 @@ export const GenericPayload = z.object({
   source: z.string().min(1).max(256).nullish(),
   summary: z.string().max(65_536).nullish(),
   idempotency_key: z.string().max(1024).nullish(),
-  data: z.record(z.string(), z.unknown()).nullish(),
+  data: z.looseObject({}).nullish(),
 });
 export type GenericPayload = z.infer<typeof GenericPayload>;
 
