@@ -107,6 +107,24 @@ test.each([
 });
 
 test.each([
+  ['created', (text: string) => plane.kubectl(['create', '-f', '-'], text)],
+  ['applied', (text: string) => plane.kubectl(['apply', '--server-side', '-f', '-'], text)],
+])('null in readiness stays what the author wrote where it is %s', async (how, send) => {
+  const readiness = { operational: null, accuracy: { min_marked: 5 } };
+  const spec = {
+    readiness,
+    steps: [
+      { ...look, readiness: null },
+      { ...look, name: 'then', readiness },
+    ],
+  };
+  await send(manifest('Pipeline', `exempt-${how}`, spec));
+  expect((await objects.get('Pipeline', `exempt-${how}`)).spec).toEqual(spec);
+  await objects.apply('Pipeline', `exempt-${how}`, { ...spec, description: 'Changed' });
+  expect((await objects.get('Pipeline', `exempt-${how}`)).spec).toEqual({ ...spec, description: 'Changed' });
+});
+
+test.each([
   ['two shapes', { steps: [{ ...look, use: 'other' }] }, /an entry has exactly one of use, executor, parallel/],
   ['no shape', { steps: [{ name: 'look' }] }, /an entry has exactly one of use, executor, parallel/],
   ['the same name twice', { steps: [look, look] }, /step names must be unique/],
