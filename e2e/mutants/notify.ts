@@ -144,6 +144,16 @@ export const REPLICAS = [
     'for (const key of [...stored.keys()].slice(0, MAX_LOCKS).toSorted()) await tx.lock(lockName(pipelineName, key));',
     '',
   ]),
+  ...mutantsOf('replicas', 'api-server/src/runs/replay/sample.ts', 'e2e/faults/replay-batch.test.ts', [
+    'who takes over a replay asks again what was answered',
+    'const known = run.results.has(name);',
+    'const known = run.results.size < 0;',
+  ]),
+  ...mutantsOf('replicas', 'api-server/src/runs/replay/chain.ts', 'e2e/faults/replay-batch.test.ts', [
+    'who takes over a replay of several steps asks again what was answered',
+    'const ended = earlier ? await',
+    'const ended = earlier === null ? await',
+  ]),
   ...mutantsOf(
     'replicas',
     'api-server/src/store/db/migrate.ts',
