@@ -36,20 +36,31 @@ const script = fc
   })
   .map((replies) => replies.flat());
 
-const plainStep = fc.record({
-  agent: fc.constantFrom('worker', 'unpriced'),
+const agent = fc.constantFrom('worker', 'unpriced');
+const quickStep = fc.record({
+  agent,
+  timeout: fc.constant(null),
   attempts: fc.constantFrom(1, 3, 3),
   loops: fc.constantFrom(1, 3),
   verifier: fc.boolean(),
   grounding: fc.boolean(),
   scripts: fc.record({ agent: script, verifier: script, grounding: script }),
 });
+/** Ends in the middle of a call, after one that was answered or at once. */
+const slowStep = fc.record({ agent, answered: fc.array(reply, { maxLength: 1 }) }).map(({ agent: asked, answered }) => {
+  const goesOn = answered.map((one) => ({ ...one, kind: 'tool' as const }));
+  const slow: Reply = { kind: 'slow', input: 0, cached: 0, output: 0 };
+  const scripts = { agent: [...goesOn, slow], verifier: [], grounding: [] };
+  return { agent: asked, timeout: 2, attempts: 1, loops: 1, verifier: false, grounding: false, scripts };
+});
+const plainStep = fc.oneof({ arbitrary: quickStep, weight: 6 }, { arbitrary: slowStep, weight: 1 });
 type Made<A> = A extends fc.Arbitrary<infer T> ? T : never;
 export type PlainStep = Made<typeof plainStep>;
 
-/** The shape of a run: entries of one step, or of two branches; and steps of its sub-run, if it has one. */
+/** The shape of a run: entries of one step, or of two branches; a fan-out; and steps of its sub-run, if it has one. */
 export const oneCase = fc.record({
   entries: fc.array(fc.array(plainStep, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
+  fan: fc.option(fc.record({ step: plainStep, items: fc.integer({ min: 1, max: 3 }) })),
   sub: fc.array(plainStep, { maxLength: 2 }),
 });
 export type Case = Made<typeof oneCase>;
@@ -62,13 +73,27 @@ export interface Built {
   sub: [string, PlainStep][];
 }
 
+const NO_STEP: PlainStep = {
+  agent: 'worker',
+  timeout: null,
+  attempts: 1,
+  loops: 1,
+  verifier: false,
+  grounding: false,
+  scripts: { agent: [], verifier: [], grounding: [] },
+};
 export const ROLES: readonly Role[] = ['agent', 'verifier', 'grounding'];
 
 /** The pipelines of a case; every prompt says whose it is. */
-export function build(id: string, { entries, sub }: Case): Built {
-  const own = entries.flatMap((steps, at) =>
+export function build(id: string, { entries, fan, sub }: Case): Built {
+  const single = entries.flatMap((steps, at) =>
     steps.map((step, branch): [string, PlainStep] => [`s${at}b${branch}`, step]),
   );
+  const branches = Array.from({ length: fan?.items ?? 0 }, (_, at) => `fan/${at}`);
+  const own = [
+    ...single,
+    ...branches.map((name): [string, PlainStep] => [name, (fan as NonNullable<typeof fan>).step]),
+  ];
   const below = sub.map((step, at): [string, PlainStep] => [`sub${at}`, step]);
   const stepOf = (name: string, step: PlainStep, alone: boolean) => ({
     name,
@@ -77,6 +102,7 @@ export function build(id: string, { entries, sub }: Case): Built {
     prompt_template: `Look at [${id}/${name}]`,
     retry: { attempts: step.attempts, backoff: 'fixed', delay_seconds: 0.001 },
     on_failure: 'continue',
+    ...(step.timeout !== null && { timeout_seconds: step.timeout }),
     ...(alone && { on_low_confidence: 'proceed' }),
     ...(step.loops > 1 && { loop_until: { confidence: 0.9, max_iterations: step.loops } }),
     ...(step.verifier && { verifier: { executor: 'gateway', agent: 'reviewer' } }),
@@ -89,6 +115,14 @@ export function build(id: string, { entries, sub }: Case): Built {
       ? named[0]
       : { name: `both${at}`, parallel: join, on_low_confidence: 'proceed', on_failure: 'continue' };
   });
+  const { name: _, ...branch } = stepOf('fan/{{fan_out.index}}', fan?.step ?? NO_STEP, false);
+  const fanOut = {
+    name: 'fan',
+    fan_out: { over: JSON.stringify(branches), as: 'item', join: 'any_must_pass', step: branch },
+    on_low_confidence: 'proceed',
+    on_failure: 'continue',
+  };
+  const steps = fan ? [...body, fanOut] : body;
   const call = {
     name: 'call',
     executor: 'pipeline',
@@ -96,11 +130,11 @@ export function build(id: string, { entries, sub }: Case): Built {
     on_low_confidence: 'proceed',
     on_failure: 'continue',
   };
-  const pipeline = (name: string, steps: unknown[]) => stringify({ name, stage: 'production', steps });
-  if (sub.length === 0) return { yaml: [pipeline(id, body)], own, sub: [] };
+  const pipeline = (name: string, all: unknown[]) => stringify({ name, stage: 'production', steps: all });
+  if (sub.length === 0) return { yaml: [pipeline(id, steps)], own, sub: [] };
   const called = pipeline(
     `${id}-sub`,
     below.map(([name, step]) => stepOf(name, step, true)),
   );
-  return { yaml: [called, pipeline(id, [...body, call])], own, sub: below };
+  return { yaml: [called, pipeline(id, [...steps, call])], own, sub: below };
 }

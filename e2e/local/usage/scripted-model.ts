@@ -11,9 +11,10 @@ export type Kind =
   /** Calls a tool that is not there, or says that it calls one and names none. */
   | 'tool'
   | 'broken'
-  /** Without an answer: nothing is used. */
+  /** Without an answer: nothing is used. `slow` never comes. */
   | 'busy'
-  | 'refused';
+  | 'refused'
+  | 'slow';
 export interface Reply {
   kind: Kind;
   input: number;
@@ -38,9 +39,10 @@ export async function startScriptedModel() {
     request.on('end', () => {
       const text = String(Buffer.concat(chunks));
       const { model, stream } = JSON.parse(text) as { model: string; stream?: boolean };
-      const of = /\[(c\d+\/\w+)\]/.exec(text)?.[1] ?? 'unknown';
+      const of = /\[(c\d+\/[\w/]+)\]/.exec(text)?.[1] ?? 'unknown';
       const { kind, ...used } = scripts.get(`${of} ${roleOf(model)}`)?.shift() ?? DEFAULT;
       if (kind === 'busy') return void response.writeHead(429, { 'retry-after-ms': '1' }).end('{}');
+      if (kind === 'slow') return;
       if (kind === 'refused') return void response.writeHead(400).end('{}');
       handedOut.push({ of, model, ...used });
       answer(response, { kind, model, used, stream: stream === true });

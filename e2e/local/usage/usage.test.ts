@@ -207,6 +207,21 @@ async function expectPipeline(pipeline: string, sum: Sum): Promise<void> {
   expect(metric('service_pipeline_cost_total', `${of},`)).toBeCloseTo(sum.cost, 9);
 }
 
+/** Groups have no tokens of their own. */
+async function expectExported(pipeline: string, sum: Sum): Promise<void> {
+  for (const kind of ['runs', 'steps']) {
+    const headers = { authorization: `Bearer ${services.tokens.admin}` };
+    const answer = await fetch(`${services.apiServer.url}/exports/${kind}?pipeline=${pipeline}`, { headers });
+    const rows = (await answer.text())
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Told);
+    const total = (pick: (row: Told) => number | null) => rows.reduce((all, row) => all + (pick(row) ?? 0), 0);
+    const exported = [total((row) => row.input_tokens), total((row) => row.output_tokens), total((row) => row.cost)];
+    expect([kind, ...exported]).toEqual([kind, sum.input, sum.output, expect.closeTo(sum.cost, 9)]);
+  }
+}
+
 async function expectTraced(runId: string, { input, output, cached }: Sum): Promise<void> {
   const said = () => [...runOfTrace].filter(([, run]) => run === runId).map(([trace]) => traced.get(trace) ?? NO_CALL);
   await expect.poll(said).toEqual([{ input, output, cached }]);
@@ -258,6 +273,7 @@ async function check({ id, built, runId }: Started): Promise<void> {
   await expectPipeline(id, own);
   await expectTraced(runId, own);
   await expectPage(runId, own);
+  await expectExported(id, own);
   if (built.sub.length === 0) return;
   const below = sumOf(spentOn(id, built.sub));
   const childId = run.children[0]?.id ?? '';
@@ -265,6 +281,7 @@ async function check({ id, built, runId }: Started): Promise<void> {
   expectSteps(id, built.sub, child);
   expect(run.totals_with_sub_runs).toMatchObject(totalsOf(sumOf(spentOn(id, [...built.own, ...built.sub]))));
   await expectPipeline(`${id}-sub`, below);
+  await expectExported(`${id}-sub`, below);
   await expectTraced(childId, below);
 }
 
