@@ -16,7 +16,18 @@ interface Axe {
 
 const PLACES = [
   ['', 'runs', 'approvals', 'deliveries', 'pipelines', 'steps', 'agents', 'tools', 'schedules', 'validate'],
-  ['insights', 'insights?stage=all', 'marking', 'replays', 'golden-sets', 'audit', 'sync', 'docs', 'nothing-here'],
+  [
+    'insights',
+    'insights?stage=all',
+    'teams',
+    'marking',
+    'replays',
+    'golden-sets',
+    'audit',
+    'sync',
+    'docs',
+    'nothing-here',
+  ],
   ['pipelines/held', 'pipelines/held/run', 'pipelines/held/run?from=sample', 'pipelines/managed'],
   ['steps/observe', 'steps/read-machine', 'agents/machine-reader', 'validate?pipeline=held'],
 ].flat();

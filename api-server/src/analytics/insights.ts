@@ -1,3 +1,4 @@
+import type { Work } from './work.ts';
 import { factsBy, type PipelineFacts, pipelineStats } from './pipeline-stats.ts';
 
 /** The numbers of a pipeline, for all pipelines together. */
@@ -33,4 +34,6 @@ export interface Insights {
   before: Figures | null;
   points: Point[];
   pipelines: ReturnType<typeof pipelineStats>[];
+  agents: Work[];
+  models: Work[];
 }

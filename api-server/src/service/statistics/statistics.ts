@@ -2,6 +2,8 @@ import { AppError } from '@signalbox/crds';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { teamsUse } from '../../analytics/teams.ts';
+import { type TrendDay, trendOf } from '../../analytics/trend.ts';
+import { workBy } from '../../analytics/work.ts';
 import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
@@ -35,6 +37,8 @@ export interface Statistics {
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
   /** Production runs of the calendar month in UTC, as budgets count them. */
   teams(signal: AbortSignal): Promise<TeamsUse>;
+  /** The last 14 days in UTC, both stages, today included. */
+  trend(signal: AbortSignal): Promise<TrendDay[]>;
   /** All pipelines that the query leaves together, over time and compared with the previous window. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }
@@ -47,6 +51,9 @@ export interface StatisticsDeps {
   budgets: Readonly<Record<string, number>>;
   now(): number;
 }
+
+const DAY_MS = 86_400_000;
+const TREND_DAYS = 14;
 
 export function createStatistics({ database, definitions, currency, budgets, now }: StatisticsDeps): Statistics {
   const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
@@ -82,11 +89,12 @@ export function createStatistics({ database, definitions, currency, budgets, now
       const earlier = windowBefore(query.timeRange, at);
       const first = window.from ?? (await oldestHour(db, stages));
       const bucketMs = bucketWidth(query.timeRange, { first, now: at });
-      const [facts, percentiles, before, series] = await Promise.all([
+      const [facts, percentiles, before, series, work] = await Promise.all([
         pipelineFacts(db, { ...names, window, stages }),
         runPercentiles(db, { ...names, window, stages }, 'bucket'),
         earlier === null ? null : pipelineFacts(db, { ...names, window: earlier, stages }, 'bucket'),
         pipelineFacts(db, { ...names, window, stages, bucketMs }, 'bucket'),
+        sumSteps(db, { ...names, window, stages }, ['agent', 'model', 'costSource']),
       ]);
       const buckets = bucketsOf(window, { bucketMs, first, now: at });
       return {
@@ -94,7 +102,17 @@ export function createStatistics({ database, definitions, currency, budgets, now
         before: before && figuresOf(before, currency),
         points: pointsOf(series, { buckets, bucketMs, from: window.from, now: at }, currency),
         pipelines: allPipelineStats(facts, currency),
+        agents: workBy('agent', work, currency),
+        models: workBy('model', work, currency),
       };
+    },
+    trend: async (signal) => {
+      const db = database.reader(signal);
+      const today = now() - (now() % DAY_MS);
+      const days = Array.from({ length: TREND_DAYS }, (_, at) => today - (TREND_DAYS - 1 - at) * DAY_MS);
+      const scope = { window: { from: days[0] ?? today, to: null }, stages: STAGES, bucketMs: DAY_MS };
+      const [runs, steps] = await Promise.all([sumRuns(db, scope), sumSteps(db, scope, ['costSource'])]);
+      return trendOf({ runs, steps }, { days, currency });
     },
     teams: async (signal) => {
       const db = database.reader(signal);

@@ -32,6 +32,7 @@ export interface PageOptions {
     | 'validate'
     | 'marking'
     | 'insights'
+    | 'teams'
     | 'replays'
     | 'golden-sets'
     | 'audit'
@@ -69,6 +70,7 @@ export const RAIL = [
     group: 'Learn',
     entries: [
       { id: 'insights', label: 'Insights', icon: 'insights', href: paths.insights() },
+      { id: 'teams', label: 'Teams', icon: 'team', href: paths.teams() },
       { id: 'marking', label: 'Marking', icon: 'marking', href: paths.marking() },
       { id: 'replays', label: 'Replays', icon: 'replays', href: paths.replays() },
       { id: 'golden-sets', label: 'Golden sets', icon: 'pin', href: paths.goldenSets() },

@@ -28,6 +28,7 @@ import { registerSchedules } from './schedules/route.ts';
 import { registerSession } from './session/route.ts';
 import { registerSteps } from './steps/route.ts';
 import { registerSync } from './sync/route.ts';
+import { registerTeams } from './teams/route.ts';
 import { registerTools } from './tools/route.ts';
 
 export type { PageDeps } from './page-deps.ts';
@@ -116,6 +117,7 @@ export async function registerPages(app: FastifyInstance, deps: PageDeps): Promi
       registerDefinitions(guarded, context);
       registerMarking(guarded, context);
       registerInsights(guarded, context);
+      registerTeams(guarded, context);
       registerReplays(guarded, context);
       registerGoldenSets(guarded, context);
       registerSteps(guarded, context);

@@ -68,6 +68,7 @@ export const paths = {
   goldenPin: (run: string, step: string) => withQuery('/ui/golden-sets/pin', { run, step }),
   exports: (kind: string, query: Query) => withQuery(`/ui/exports/${kind}`, query),
   insights: (query: Query = {}) => withQuery('/ui/insights', query),
+  teams: () => '/ui/teams',
   goto: () => '/ui/goto',
   docs: () => '/ui/docs',
   sync: (query: Query = {}) => withQuery('/ui/sync', query),

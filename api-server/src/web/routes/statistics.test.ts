@@ -134,7 +134,8 @@ test('the insights page has the numbers of the routes, over time and against the
     now: () => NOW,
   });
   const query = { timeRange: '7d', stage: 'production' } as const;
-  const { now, before, points, pipelines } = await statistics.insights(query, new AbortController().signal);
+  const { signal } = new AbortController();
+  const { now, before, points, pipelines, agents, models } = await statistics.insights(query, signal);
   expect({ pipelines }).toEqual((await get('/stats/pipelines')).body);
   const { pipeline_name: _, teams: __, ...figures } = await stats();
   expect(now).toEqual(figures);
@@ -145,6 +146,17 @@ test('the insights page has the numbers of the routes, over time and against the
   expect(busy).toMatchObject([
     { figures: { runs_total: 1, success_rate: 0, duration_seconds: { p95: 2 }, cost: { total: null } } },
     { figures: { runs_total: 1, success_rate: 1, accuracy: { correct: 1 }, cost: { total: 0.25 } } },
+  ]);
+  for (const work of [agents, models]) {
+    expect(work).toHaveLength(1);
+    expect(work[0]).toMatchObject({ tokens: now.tokens, cost: now.cost });
+  }
+  const trend = await statistics.trend(signal);
+  expect(trend).toHaveLength(14);
+  expect(trend.filter(({ runs }) => runs > 0)).toMatchObject([
+    { from: NOW - (NOW % DAY) - 7 * DAY, runs: 1, cost: 4 },
+    { from: NOW - (NOW % DAY) - 2 * DAY, runs: 1, failed: 1, cost: null },
+    { from: NOW - (NOW % DAY), runs: 2, escalated: 0, cost: 0.25 },
   ]);
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { component, NullableNumber, NullableText } from '../answer.ts';
 
 export type { Figures, Insights, Point } from '../../../analytics/insights.ts';
+export type { TrendDay } from '../../../analytics/trend.ts';
 
 /** Numbers by status, those that occur. */
 const StatusCounts = z.record(z.string(), z.number());

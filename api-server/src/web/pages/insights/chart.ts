@@ -4,7 +4,7 @@ export interface Segment {
   /** Label in the legend and in the table. */
   label: string;
   /** Colour class. */
-  look: 'good' | 'bad' | 'wait' | 'quiet' | 'first' | 'second';
+  look: 'good' | 'bad' | 'escalated' | 'wait' | 'quiet' | 'first' | 'second';
   value: number;
 }
 

@@ -23,12 +23,12 @@ const iso = (at: number): string => new Date(at).toISOString();
 export const runsOf = ({ from, to }: Point, { stage }: StatisticsQuery, more: Record<string, string> = {}): string =>
   paths.runs({ ...(stage === 'all' ? {} : { stage }), since: iso(from), until: iso(to), ...more });
 
-const NOT_COMPLETED = ['stopped', 'escalated', 'aborted', 'failed'];
+const NOT_COMPLETED = ['stopped', 'aborted', 'failed'];
 
 function outcomes({ figures }: Point) {
-  const { completed = 0 } = figures.status_counts;
+  const { completed = 0, escalated = 0 } = figures.status_counts;
   const other = NOT_COMPLETED.reduce((total, status) => total + (figures.status_counts[status] ?? 0), 0);
-  return { completed, other, rest: figures.runs_total - completed - other };
+  return { completed, escalated, other, rest: figures.runs_total - completed - escalated - other };
 }
 
 const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
@@ -40,12 +40,21 @@ const accuracyNote = (figures: Figures): string | null => (figures.accuracy.tota
 const widthOf = (points: readonly Point[]): number =>
   Math.max(0, ...points.slice(0, 3).map(({ from, to }) => to - from));
 
+/** Bars that a chart has at least, where its time range has them. */
+const FEWEST = 8;
+
+/** What nothing has happened in yet is left out, but for one bar: a chart shows the time that it has data of. */
+function withoutEmptyBegin(points: readonly Point[]): readonly Point[] {
+  const first = points.findIndex(({ figures }) => figures.runs_total > 0);
+  return first === -1 ? points : points.slice(Math.max(0, Math.min(first - 1, points.length - FEWEST)));
+}
+
 /** The charts of the page: success, cost, tokens, latency and accuracy over time. */
 export function charts({ now, points }: Insights, query: StatisticsQuery) {
   const { currency } = now.cost;
   const width = widthOf(points);
   const shared = {
-    points,
+    points: withoutEmptyBegin(points),
     when: (point: Point) => whenOf(point, width),
     href: (point: Point) => runsOf(point, query),
     none: 'No data in this time range. Choose a longer one.',
@@ -58,10 +67,11 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
       note: 'completed, of runs that ended and were not cancelled',
       text: count,
       segments: (point) => {
-        const { completed, other, rest } = outcomes(point);
+        const { completed, escalated, other, rest } = outcomes(point);
         return [
           { label: 'completed', look: 'good', value: completed },
-          { label: 'failed or escalated', look: 'bad', value: other },
+          { label: 'escalated', look: 'escalated', value: escalated },
+          { label: 'failed or stopped', look: 'bad', value: other },
           { label: 'cancelled or active', look: 'quiet', value: rest },
         ];
       },

@@ -11,8 +11,12 @@ type Costs = Pick<Figures, 'cost'>;
 export const cost = (figures: Costs): string =>
   figures.cost.total === null ? '–' : money(figures.cost.total, figures.cost.currency);
 
+interface Spent {
+  cost: Pick<Figures['cost'], 'total' | 'unpriced_steps'>;
+}
+
 /** A note where part of the cost is unpriced; null otherwise. */
-export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Costs): string | null => {
+export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Spent): string | null => {
   if (unpriced === 0) return null;
   const steps = `${count(unpriced)} ${unpriced === 1 ? 'step has' : 'steps have'} no price`;
   return total === null ? steps : `${steps} and no part in it`;

@@ -59,6 +59,8 @@ test('without a window before, figures stand alone', async () => {
     before: null,
     points: [],
     pipelines: [],
+    agents: [],
+    models: [],
   };
   const query = readQuery({ time_range: 'all' });
   const { tiles } = insightsView({ insights, query, loaded: new Set(), first: firstRun('http://x', null) });
@@ -75,10 +77,10 @@ test('every bar leads to the runs behind it, and the table under a chart has the
       ['good', 'bad'],
     ],
   ]);
-  expect(success?.head).toEqual(['completed', 'failed or escalated', 'cancelled or active']);
+  expect(success?.head).toEqual(['completed', 'escalated', 'failed or stopped', 'cancelled or active']);
   expect(success?.rows.map(({ values }) => values)).toEqual([
-    ['4', '0', '0'],
-    ['3', '1', '0'],
+    ['4', '0', '0', '0'],
+    ['3', '0', '1', '0'],
   ]);
 });
 
@@ -129,4 +131,47 @@ test('names in the address narrow the figures, stay in every link and can be tak
     '/ui/insights?time_range=24h&stage=production&pipeline=checkout&agent=triage',
   );
   expect(tiles[0]?.href).toContain('pipeline=checkout&agent=triage');
+});
+
+test('teams, agents and models stand with what they used, and lead to the runs behind it', async () => {
+  const steps = [
+    stepSum({ team: 'shop', executions: 3, costSource: 'manual', cost: 2, unpriced: 0 }),
+    stepSum({ agent: 'reader', model: null, unpriced: 1 }),
+  ];
+  const { groups } = await view({ ended: [runSum({ team: 'shop', runs: 2 }), runSum()], steps });
+  const lines = groups.map(({ id, rows }) => [id, rows.map(({ name, count: n, cost: spent }) => [name, n, spent])]);
+  expect(lines).toEqual([
+    [
+      'teams',
+      [
+        ['shop', '2', '$2.00'],
+        ['no team', '1', '–'],
+      ],
+    ],
+    [
+      'agents',
+      [
+        ['investigator', '3', '$2.00'],
+        ['reader', '1', '–'],
+      ],
+    ],
+    ['models', [['scripted', '3', '$2.00']]],
+  ]);
+  expect(groups[1]?.rows[0]?.runsHref).toContain('agent=investigator');
+  expect(groups[0]?.rows[0]?.href).toContain('team=shop');
+});
+
+test('a chart begins where the data begins, and escalated runs have a colour of their own', async () => {
+  const point = (at: number, counts: Record<string, number>) => {
+    const figures = figuresOf({ ended: [], active: [], steps: [], percentiles: [], marks: [] }, 'USD');
+    const runs_total = Object.values(counts).reduce((sum, n) => sum + n, 0);
+    return { from: at * DAY, to: (at + 1) * DAY, figures: { ...figures, runs_total, status_counts: counts } };
+  };
+  const points = Array.from({ length: 28 }, (_, at) => point(at, at === 15 ? { escalated: 2, failed: 1 } : {}));
+  const insights = { now: points[15]!.figures, before: null, points, pipelines: [], agents: [], models: [] };
+  const query = readQuery({});
+  const { charts } = insightsView({ insights, query, loaded: new Set(), first: firstRun('http://x', null) });
+  const success = charts.find(({ id }) => id === 'success');
+  expect(success?.bars).toHaveLength(14);
+  expect(success?.bars[1]?.parts.map(({ look }) => look)).toEqual(['escalated', 'bad']);
 });

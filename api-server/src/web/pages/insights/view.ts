@@ -6,6 +6,7 @@ import type { FirstRun } from '../runs/first-run.ts';
 import { plural } from '../runs/row.ts';
 import { charts } from './charts.ts';
 import { accuracyOf, amount, cost, figureTiles, labelsText, percent, unpricedNote } from './figures.ts';
+import { groupsOf } from './groups.ts';
 import { beforeText, choices, insightsPath, narrowing, rangeText } from './filters.ts';
 
 export interface InsightsInput {
@@ -42,6 +43,7 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
     rows: pipelines
       .toSorted((a, b) => b.runs_total - a.runs_total)
       .map((stats) => pipelineRow(stats, { scope, loaded })),
+    groups: groupsOf(insights, { query, scope }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage } from '../page.ts';
 import { firstRunFor } from '../runs/route.ts';
 import type { RunLine } from '../../../service/views/run.ts';
+import { unlessBusy } from '../insights/summary.ts';
 import { overviewView } from './view.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,13 +17,14 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const since = (days: number) => now - days * DAY_MS;
     const ask = (status: RunLine['status'][], days: number, limit = 8) =>
       runs.list({ status, replay: false, since: since(days), limit, offset: 0 });
-    const [running, open, failed, completed, testing, refused] = await Promise.all([
+    const [running, open, failed, completed, testing, refused, trend] = await Promise.all([
       runs.list({ status: ['running'], replay: false, limit: 50, offset: 0 }),
       runs.list({ attention: ['open'], limit: 8, offset: 0 }),
       ask(['failed', 'aborted'], 1),
       ask(['completed'], 1, 1),
       runs.list({ stage: 'testing', replay: false, since: since(7), limit: 200, offset: 0 }),
       deps.keptDeliveries.refused(since(1)),
+      unlessBusy(deps.statistics.trend(request.signal)),
     ]);
     const { pipelines } = definitions.snapshot();
     const first = firstRunFor(request, pipelines);
@@ -33,6 +35,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
       completed,
       testing,
       refused,
+      trend,
       pipelines,
       verdictOf: definitions.verdictOf,
       first,

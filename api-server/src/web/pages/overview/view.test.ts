@@ -16,6 +16,7 @@ const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
     completed: page(),
     testing: page(),
     refused: [],
+    trend: [],
     pipelines: [],
     verdictOf: () => null,
     first: firstRun('http://127.0.0.1:8000', null),

@@ -4,10 +4,12 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PageDeps } from '../page-deps.ts';
 import type { ReadinessVerdict } from '../../../service/views/analytics/readiness.ts';
 import type { RunLine, RunsPage } from '../../../service/views/run.ts';
+import type { TrendDay } from '../../../service/views/analytics/statistics.ts';
 import { verdictLook } from '../readiness/look.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { plural, runRow, runTitle } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
+import { trendView } from './trend.ts';
 
 const SHOWN = 6;
 /** What waits for people, under the look of an escalated run. */
@@ -25,6 +27,8 @@ export interface OverviewInput {
   testing: RunsPage;
   /** Deliveries of the last 24 hours that started nothing and should have. */
   refused: Awaited<ReturnType<PageDeps['keptDeliveries']['refused']>>;
+  /** The last days; null while they take too long. */
+  trend: readonly TrendDay[] | null;
   pipelines: Snapshot['pipelines'];
   verdictOf: PageDeps['definitions']['verdictOf'];
   first: FirstRun;
@@ -60,6 +64,7 @@ export function overviewView(input: OverviewInput) {
       tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
     ],
     refused: input.refused.map(refusedLine),
+    trend: trendView(input.trend ?? [], input.currency),
     panels: [
       panel({
         status: 'running',
