@@ -30,6 +30,7 @@ async function make(pipeline: string, one: Script): Promise<void> {
       settings: { routes: {}, give_up_after_seconds: 60 },
       regressions: [],
       publicUrl: null,
+      hears: () => false,
       templates: createTemplates({ sandbox: true, compute }),
       env: { valueOf: () => undefined, mask: (text) => text },
       http: httpExecutor([]),

@@ -1,19 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approvals } from '../service/approvals/approvals.ts';
+import type { Escalations } from '../service/attention/attention.ts';
+import { attendBy } from '../service/attention/press.ts';
 import { createChats } from '../chat/chats.ts';
+import { outcomeOfApproval, outcomeOfRun } from '../chat/outcomes.ts';
 import { EVERYWHERE, httpExecutor } from '../executors/http.ts';
 import { messagesOf } from '../store/tables/approvals.ts';
+import { messagesAbout } from '../store/tables/reminders/messages-about.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
 
+interface Deciding {
+  approvals: Approvals;
+  escalations: Escalations;
+}
+
 /** Chat channels take decisions through the same use cases as the JSON routes. */
-export const wireChats = ({ config, logs }: ServiceOptions, { database }: Foundation, approvals: Approvals) =>
+export const wireChats = (
+  { config, logs }: ServiceOptions,
+  { database }: Foundation,
+  { approvals, escalations }: Deciding,
+) =>
   createChats({
     settings: config.notifications,
     http: httpExecutor(EVERYWHERE),
     decide: approvals.decide,
-    onClosed: approvals.onClosed,
-    messagesOf: (approval) => messagesOf(database.db, approval),
+    attend: attendBy(escalations),
+    onOutcome: (listener) => {
+      approvals.onClosed((approval) => listener(outcomeOfApproval(approval, () => messagesOf(database.db, approval))));
+      escalations.onChanged((changed) =>
+        listener(outcomeOfRun(changed, () => messagesAbout(database.db, changed.runId))),
+      );
+    },
     delay: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
     warn: (message) => logs.log.warn(message),
   });

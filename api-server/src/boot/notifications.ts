@@ -1,5 +1,6 @@
 import { EVERYWHERE, httpExecutor } from '../executors/http.ts';
 import { tenantHttp } from '../executors/tenant-http.ts';
+import { hearsButtons } from '../chat/bots.ts';
 import { routeProblems } from '../notify/check.ts';
 import { createNotifications, type Notifications } from '../notify/notifications.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
@@ -17,6 +18,7 @@ export function wireNotifications(
     regressions: config.regressions,
     publicUrl: config.publicUrl,
     templates,
+    hears: hearsButtons(config.notifications),
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
     guardedHttp: tenantHttp(config.security.egressAllow, tenants.egressAllowOf),

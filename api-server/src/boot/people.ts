@@ -1,3 +1,4 @@
+import { createEscalations } from '../service/attention/attention.ts';
 import { createApprovals } from '../service/approvals/approvals.ts';
 import { wireChats } from './chats.ts';
 import type { Foundation } from './foundation.ts';
@@ -16,5 +17,7 @@ export function reachPeople(options: ServiceOptions, foundation: Foundation) {
     announce: notifications.approvalAsked,
     now,
   });
-  return { notifications, approvals, chats: wireChats(options, foundation, approvals) };
+  const escalations = createEscalations({ database, now });
+  const chats = wireChats(options, foundation, { approvals, escalations });
+  return { notifications, approvals, escalations, chats };
 }

@@ -39,7 +39,7 @@ export function operate(
   const { config, logs } = options;
   const { database, registry, reload, hub, templates, backends, capacity, calibration, pricing, versions, state, now } =
     foundation;
-  const { approvals, notifications } = people;
+  const { approvals, escalations, notifications } = people;
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
   const readiness = wireReadiness(options, foundation);
   const metrics = createMetrics({
@@ -91,6 +91,7 @@ export function operate(
     history: hub.history,
     subscribe: subscribeTo(hub, database),
     approvals,
+    escalations,
     definitions: registry.current,
     reload: async () => {
       const loaded = await reload();

@@ -58,3 +58,28 @@ export function slackApps(block: NotificationsBlock): SlackApp[] {
   }
   return [...apps.values()];
 }
+
+/** Own settings of a definition's message that lead it away from the operator's app, or to another chat of it. */
+interface OwnConfig {
+  bot_token?: unknown;
+  channel?: unknown;
+  chat_id?: unknown;
+}
+
+/** Whether the buttons under a message are heard: it goes to a configured chat, by the operator's own app. */
+export function hearsButtons(block: NotificationsBlock): (channel: string, config: OwnConfig) => boolean {
+  const heard: Record<string, ReadonlySet<string>> = {
+    slack: new Set(slackApps(block).flatMap(({ channels }) => [...channels])),
+    telegram: new Set(telegramBots(block).flatMap(({ chats }) => [...chats])),
+  };
+  return (channel, { bot_token: token, channel: room, chat_id: chat }) => {
+    const chats = heard[channel];
+    if (chats === undefined || chats.size === 0 || token !== undefined) return false;
+    const own = block[channel as 'slack' | 'telegram'];
+    const goesTo = (channel === 'slack' ? room : undefined) ?? chat ?? roomOf(own);
+    return goesTo !== undefined && chats.has(String(goesTo));
+  };
+}
+
+const roomOf = (own: { channel?: string | undefined; chat_id?: string | undefined } | undefined) =>
+  own?.channel ?? own?.chat_id;

@@ -6,7 +6,11 @@ import { httpExecutor } from '../executors/http.ts';
 import { NOW, openTestStore, runIdOf, type TestStore } from '../web/fixtures/store.ts';
 import type { Message } from '../notify/message.ts';
 import { insertApproval } from '../store/tables/approvals.ts';
+import { attentionButtons } from '../notify/attention-buttons.ts';
+import { createEscalations, type Escalations } from '../service/attention/attention.ts';
+import { attendBy } from '../service/attention/press.ts';
 import { createChats } from './chats.ts';
+import { outcomeOfApproval, outcomeOfRun } from './outcomes.ts';
 import type { SentMessage } from './close-messages.ts';
 import { APP_TOKEN, fakeSlack, type FakeSlack, SLACK_CHANNEL } from './fixtures/fake-slack.ts';
 import { ANYBODY } from '../service/approvals/anybody.fixture.ts';
@@ -15,12 +19,14 @@ import { BOT_TOKEN, CHAT, fakeTelegram, type FakeTelegram } from './fixtures/fak
 const ID = '00000000-0000-7000-8000-000000000001';
 let store: TestStore;
 let approvals: Approvals;
+let escalations: Escalations;
 let telegram: FakeTelegram;
 let slack: FakeSlack;
 
 beforeEach(async () => {
   [store, telegram, slack] = await Promise.all([openTestStore(), fakeTelegram(), fakeSlack()]);
   await store.addRun(1, { status: 'running' });
+  escalations = createEscalations({ database: store.database, now: () => NOW });
   approvals = createApprovals({ database: store.database, rules: ANYBODY, announce: () => [], now: () => NOW });
 });
 afterEach(() => Promise.all([store.close(), telegram.close(), slack.close()]));
@@ -88,8 +94,11 @@ function begin(messages: SentMessage[] = []) {
     settings,
     http: httpExecutor(['0.0.0.0/0']),
     decide: approvals.decide,
-    onClosed: approvals.onClosed,
-    messagesOf: () => Promise.resolve(messages),
+    attend: attendBy(escalations),
+    onOutcome: (listener) => {
+      approvals.onClosed((approval) => listener(outcomeOfApproval(approval, async () => messages)));
+      escalations.onChanged((changed) => listener(outcomeOfRun(changed, async () => messages)));
+    },
     delay: (_, signal) => new Promise((resolve) => (signal.aborted ? resolve(undefined) : setImmediate(resolve))),
     warn: (message) => void warnings.push(message),
   });
@@ -276,6 +285,68 @@ test('whoever decides, the buttons of the messages that asked go away and the ou
     ts: '1.2',
     blocks: [{ type: 'section', text: { text: 'Restart &lt;b&gt;?\n\nApproved by ada: fine' } }],
   });
+});
+
+const RUN = runIdOf(2);
+const escalate = () => store.addRun(2, { status: 'escalated' });
+const attention = async () => {
+  const [row] = await store.database.db.selectFrom('attention').selectAll().where('run_id', '=', RUN).execute();
+  return [row?.state, row?.assignee, row?.resolution];
+};
+const escalation = (channel: string, receipt: Record<string, string>): SentMessage => {
+  const one = sent(channel, receipt);
+  return { ...one, message: { ...one.message, event: 'escalate', buttons: attentionButtons(RUN, 'open') } };
+};
+
+test('a button acknowledges a run, is answered, and is audited by platform and user', async () => {
+  await escalate();
+  begin();
+  await connected();
+  slack.press(`acknowledge:${RUN}`);
+  await soon(saidBySlack).toEqual(['Acknowledged, assigned to slack:U0ADA.']);
+  expect(await attention()).toEqual(['acknowledged', 'slack:U0ADA', null]);
+  expect(await auditRows()).toMatchObject([
+    { actor: 'slack:U0ADA', actor_kind: 'chat', role: null, action: 'acknowledge', run_id: RUN },
+  ]);
+  telegram.press(`false_alarm:${RUN}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe('Resolved as a false alarm.');
+  expect(await attention()).toEqual(['resolved', 'slack:U0ADA', 'false_alarm']);
+  slack.press(`resolve:${RUN}`);
+  await soon(() => saidBySlack().at(-1)).toBe('Not changed: the run is resolved already, by telegram:77.');
+});
+
+test('whoever acts on a run, its messages say so and keep the buttons for what can be done next', async () => {
+  await escalate();
+  begin([
+    escalation('telegram', { chat_id: String(CHAT), message_id: '42' }),
+    escalation('slack', { channel: SLACK_CHANNEL.id, ts: '1.2' }),
+  ]);
+  const by = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
+  await escalations.acknowledge(RUN, { note: 'on it' }, by);
+  const edits = () => slack.calls.filter(({ path }) => path === '/chat.update').map(({ body }) => JSON.stringify(body));
+  await soon(() => edits().length).toBe(1);
+  expect(edits()[0]).toContain('Acknowledged by ada, assigned to ada: on it');
+  expect(edits()[0]).toContain(`resolve:${RUN}`);
+  expect(edits()[0]).not.toContain(`acknowledge:${RUN}`);
+  await soon(() => answersOf('editMessageText')).toMatchObject([
+    { reply_markup: { inline_keyboard: [[{ text: 'Resolve' }, { text: 'False alarm' }]] } },
+  ]);
+  await escalations.resolve(RUN, { resolution: 'handled', note: null }, by);
+  await soon(() => edits().length).toBe(2);
+  expect(edits()[1]).not.toContain(`resolve:${RUN}`);
+});
+
+test('from another channel, and for a run that needs nobody, a button changes nothing', async () => {
+  await escalate();
+  begin();
+  await connected();
+  slack.press(`resolve:${RUN}`, { channel: { id: 'C999', name: 'random' } });
+  await soon(saidBySlack).toEqual(['Nothing is decided from this channel.']);
+  slack.press(`resolve:${runIdOf(1)}`);
+  await soon(() => saidBySlack().at(-1)).toMatch(/^Not changed: the run needs nobody/);
+  slack.press(`resolve:${runIdOf(9)}`);
+  await soon(() => saidBySlack().at(-1)).toBe('This run is not known here.');
+  expect([await attention(), await auditRows()]).toEqual([['open', null, null], []]);
 });
 
 test('of several services the one that is told to hears, and stops when it is told so', async () => {

@@ -1,14 +1,12 @@
-import type { Approval } from '../runs/human/approval.ts';
 import { slackApps, telegramBots } from './bots.ts';
-import { type CloseDeps, closeMessages } from './close-messages.ts';
-import type { Decide } from './press.ts';
+import { type CloseDeps, closeMessages, type Outcome } from './close-messages.ts';
+import type { Pressing } from './press.ts';
 import { hearSlack } from './slack.ts';
 import { hearTelegram } from './telegram.ts';
 
-export interface ChatsDeps extends CloseDeps {
-  decide: Decide;
-  /** Every approval that is closed, however that came. */
-  onClosed(listener: (approval: Approval) => void): void;
+export interface ChatsDeps extends CloseDeps, Pressing {
+  /** Every approval that is closed and every run whose attention changed, however that came. */
+  onOutcome(listener: (outcome: Outcome) => void): void;
 }
 
 /** Messages that are changed at the same time; what is more waits for no one and is left as it is. */
@@ -29,8 +27,8 @@ export function createChats(deps: ChatsDeps): Chats {
     const done = job.catch(() => deps.warn('a chat cannot be served')).finally(() => working.delete(done));
     working.add(done);
   };
-  deps.onClosed((approval) => {
-    if (working.size < MAX_CLOSING && !closing.signal.aborted) work(closeMessages(deps, approval, closing.signal));
+  deps.onOutcome((outcome) => {
+    if (working.size < MAX_CLOSING && !closing.signal.aborted) work(closeMessages(deps, outcome, closing.signal));
   });
   const hear = (on: boolean) => {
     if (on === (hearing !== null) || (on && closing.signal.aborted)) return;

@@ -1,15 +1,13 @@
-import type { Approval } from '../runs/human/approval.ts';
-import { tooLate } from '../runs/human/approval.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import { JSON_HEADERS } from '../notify/channel.ts';
-import { MRKDWN } from '../notify/channels/slack.ts';
-import { HTML } from '../notify/channels/telegram.ts';
+import { MRKDWN, slackBody } from '../notify/channels/slack.ts';
+import { HTML, keyboard } from '../notify/channels/telegram.ts';
 import { markUp } from '../notify/fit.ts';
-import type { ConfigSource, Message } from '../notify/message.ts';
+import type { Button, ConfigSource, Message } from '../notify/message.ts';
 import type { HttpExecutor } from '../runs/state/executor.ts';
 import { apiOf } from './bots.ts';
 
-/** A message that asked for an approval, as the outbox has it. */
+/** A message that a person may act on, as the outbox has it. */
 export interface SentMessage {
   channel: string;
   status: string;
@@ -21,7 +19,6 @@ export interface SentMessage {
 export interface CloseDeps {
   settings: NotificationsBlock;
   http: HttpExecutor;
-  messagesOf(approval: Approval): Promise<SentMessage[]>;
   delay(milliseconds: number, signal: AbortSignal): Promise<unknown>;
   warn(message: string): void;
 }
@@ -30,16 +27,23 @@ const TRY_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 const LOOKS = 8;
 
-/** Takes the buttons off the messages that asked and says what became of it; tried, never relied on: a stale button changes nothing. */
-export async function closeMessages(deps: CloseDeps, approval: Approval, signal: AbortSignal): Promise<void> {
+/** What became of a question or of a run: a sentence, and the buttons that are left. */
+export interface Outcome {
+  messages(): Promise<SentMessage[]>;
+  sentence: string;
+  buttons: Button[];
+}
+
+/** Changes the messages to what became of it; tried, never relied on: a stale button changes nothing. */
+export async function closeMessages(deps: CloseDeps, outcome: Outcome, signal: AbortSignal): Promise<void> {
   const done = new Set<string>();
   for (let look = 0; look < LOOKS && !signal.aborted; look++) {
-    const messages = await deps.messagesOf(approval);
+    const messages = await outcome.messages();
     for (const message of messages) {
       const key = JSON.stringify(message.receipt);
       if (message.receipt === null || done.has(key)) continue;
       done.add(key);
-      await close(deps, message, { approval, signal });
+      await close(deps, message, { outcome, signal });
     }
     // One that is on its way yet is closed once it is there.
     if (messages.every(({ status }) => status !== 'pending')) return;
@@ -48,27 +52,23 @@ export async function closeMessages(deps: CloseDeps, approval: Approval, signal:
 }
 
 interface Closing {
-  approval: Approval;
+  outcome: Outcome;
   signal: AbortSignal;
 }
 
 async function close(
   { settings, http, warn }: CloseDeps,
   sent: SentMessage,
-  { approval, signal }: Closing,
+  { outcome: { sentence, buttons }, signal }: Closing,
 ): Promise<void> {
-  const text = [...sent.message.text, { kind: 'value' as const, text: `\n\n${endOf(approval)}` }];
-  const call = editOf(settings, sent, { ...sent.message, text, buttons: [] });
+  const text = [...sent.message.text, { kind: 'value' as const, text: `\n\n${sentence}` }];
+  // A message that had no buttons, because nobody would hear them, gets none.
+  const left = sent.message.buttons.length === 0 ? [] : buttons;
+  const call = editOf(settings, sent, { ...sent.message, text, buttons: left });
   if (!call) return;
   const timed = AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]);
   const reply = await http({ ...call, method: 'POST', signal: timed });
   if (!reply.ok || reply.status >= 400) warn(`the buttons of a message could not be taken off (${sent.channel})`);
-}
-
-function endOf(approval: Approval): string {
-  const sentence = tooLate(approval).replace(/^already /, '');
-  const said = approval.comment === null ? '' : `: ${approval.comment}`;
-  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}${said}`;
 }
 
 type Edit = { url: string; headers: Record<string, string>; body: string } | null;
@@ -97,7 +97,10 @@ interface Access {
 
 function slackEdit({ token, api }: Access, { channel, ts }: Record<string, string>, message: Message): Edit {
   const text = markUp(message, MRKDWN);
-  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }];
+  const { blocks = [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }] } = slackBody(
+    channel ?? '',
+    message,
+  );
   const headers = { ...JSON_HEADERS, authorization: `Bearer ${token}` };
   return {
     url: `${api}/chat.update`,
@@ -113,6 +116,7 @@ function telegramEdit({ token, api }: Access, { chat_id, message_id }: Record<st
     text: markUp(message, HTML),
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
+    ...keyboard(message),
   };
   return { url: `${api}/bot${token}/editMessageText`, headers: JSON_HEADERS, body: JSON.stringify(body) };
 }

@@ -1,8 +1,17 @@
+import { ATTENTION_PRESSES, type AttentionPress } from '../notify/attention-buttons.ts';
 import { tooLate } from '../runs/human/approval.ts';
 import type { Decided, Decider, Verdict } from '../runs/human/approval.ts';
 
 /** Decides as the API does; who pressed stands in the audit log (Orchestration 2.12). */
 export type Decide = (id: string, decision: { verdict: Verdict; by: Decider }) => Promise<Decided>;
+
+/** Changes the attention of a run as the API does; answers a sentence, also where it may not be changed so. */
+export type Attend = (runId: string, asked: { press: AttentionPress; by: Decider }) => Promise<string>;
+
+export interface Pressing {
+  decide: Decide;
+  attend: Attend;
+}
 
 /** A touch of a button under one of our messages. */
 export interface Press {
@@ -13,16 +22,25 @@ export interface Press {
   value: string;
 }
 
-const VALUE = /^(approve|reject):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const VALUE = /^([a-z_]{1,20}):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const USER = /^[A-Za-z0-9]{1,64}$/;
 
 /** The result of a button press, in a sentence for its user. Repeated, foreign and stale presses change nothing. */
-export async function press(decide: Decide, { platform, user, value }: Press): Promise<string> {
-  const [, decision, id] = VALUE.exec(value) ?? [];
-  if (id === undefined || !USER.test(user)) return 'This button is not known here.';
-  const verdict: Verdict = { decision: decision as Verdict['decision'], fields: {}, comment: null };
+export async function press({ decide, attend }: Pressing, { platform, user, value }: Press): Promise<string> {
+  const [, word = '', id] = VALUE.exec(value) ?? [];
   const by: Decider = { name: `${platform}:${user}`, kind: 'chat', role: null, requestId: null };
-  const decided = await decide(id, { verdict, by });
+  if (id === undefined || !USER.test(user)) return UNKNOWN;
+  if (isAttention(word)) return attend(id, { press: word, by });
+  if (!isDecision(word)) return UNKNOWN;
+  const verdict: Verdict = { decision: word, fields: {}, comment: null };
+  return sentenceOf(await decide(id, { verdict, by }));
+}
+
+const UNKNOWN = 'This button is not known here.';
+const isDecision = (word: string): word is Verdict['decision'] => word === 'approve' || word === 'reject';
+const isAttention = (word: string): word is AttentionPress => ATTENTION_PRESSES.some((one) => one === word);
+
+function sentenceOf(decided: Decided): string {
   switch (decided.kind) {
     case 'decided':
       return decided.approval.status === 'approved' ? 'Approved.' : 'Rejected.';

@@ -4,11 +4,10 @@ import { JSON_HEADERS, jsonObject } from '../notify/channel.ts';
 import type { HttpExecutor } from '../runs/state/executor.ts';
 import type { SlackApp } from './bots.ts';
 import { keepOn, type LoopDeps, type Turn } from './loop.ts';
-import { type Decide, press } from './press.ts';
+import { press, type Pressing } from './press.ts';
 
-export interface SlackDeps extends LoopDeps {
+export interface SlackDeps extends LoopDeps, Pressing {
   http: HttpExecutor;
-  decide: Decide;
 }
 
 const OPEN_MS = 10_000;
@@ -117,7 +116,7 @@ async function hear(deps: SlackDeps, app: SlackApp, payload: unknown): Promise<v
     channel !== undefined && [channel.id, `#${channel.name ?? ''}`].some((name) => app.channels.has(name));
   for (const { value = '' } of actions) {
     const text = configured
-      ? await press(deps.decide, { platform: 'slack', user: user.id, value }).catch(
+      ? await press(deps, { platform: 'slack', user: user.id, value }).catch(
           () => 'This could not be stored; try again.',
         )
       : 'Nothing is decided from this channel.';

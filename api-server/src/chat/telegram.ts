@@ -3,11 +3,10 @@ import { JSON_HEADERS, jsonObject } from '../notify/channel.ts';
 import type { HttpExecutor } from '../runs/state/executor.ts';
 import type { TelegramBot } from './bots.ts';
 import { keepOn, type LoopDeps, type Turn } from './loop.ts';
-import { type Decide, press } from './press.ts';
+import { press, type Pressing } from './press.ts';
 
-export interface TelegramDeps extends LoopDeps {
+export interface TelegramDeps extends LoopDeps, Pressing {
   http: HttpExecutor;
-  decide: Decide;
 }
 
 const POLL_SECONDS = 25;
@@ -76,14 +75,10 @@ interface Pressed {
   value: string;
 }
 
-async function verdictOf(
-  { decide }: TelegramDeps,
-  { chats }: TelegramBot,
-  { user, chat, value }: Pressed,
-): Promise<string> {
+async function verdictOf(deps: TelegramDeps, { chats }: TelegramBot, { user, chat, value }: Pressed): Promise<string> {
   const configured =
     chat !== undefined && (chats.has(chat.id) || (chat.username !== undefined && chats.has(`@${chat.username}`)));
-  return configured ? press(decide, { platform: 'telegram', user, value }) : 'Nothing is decided from this chat.';
+  return configured ? press(deps, { platform: 'telegram', user, value }) : 'Nothing is decided from this chat.';
 }
 
 const within = (signal: AbortSignal, milliseconds: number): AbortSignal =>

@@ -21,6 +21,7 @@ export interface NotificationsDeps {
   /** `server.public_url`. */
   publicUrl: string | null;
   templates: Templates;
+  hears: PlanDeps['hears'];
   env: PipelineEnv;
   http: HttpExecutor;
   guardedHttp: AuthorHttp;
@@ -48,6 +49,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   const planning: PlanDeps = {
     templates: deps.templates,
     mask: env.mask,
+    hears: deps.hears,
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),
   };

@@ -10,6 +10,7 @@ const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
   mask: (text) => text.replaceAll('hunter22', '***'),
   publicUrl: 'https://signalbox.example',
   routeOf: () => null,
+  hears: () => false,
   ...change,
 });
 
@@ -227,6 +228,21 @@ describe('a chat offers Approve only where it shows the whole input', () => {
     expect(link).toContain('/ui/approvals/7');
     expect(text[0]?.text).toContain('Approve on the page');
   });
+});
+
+test('a run that needs people is acted on from a channel whose buttons are heard, and from no other', () => {
+  const pipeline = told({ escalate: [...slack(), { channel: 'telegram' }], complete: slack() });
+  const hears = (channel: string) => channel === 'slack';
+  const labels = (change: Partial<ReturnType<typeof runOf>>, status: 'escalated' | 'completed') =>
+    planRunEnd(
+      deps({ hears }),
+      { ...runOf({ pipeline }), ...change },
+      { status, error: GATE, at: AT },
+    ).notifications.map(({ message }) => message.buttons.map(({ label }) => label));
+  expect(labels({}, 'escalated')).toEqual([['Acknowledge', 'Resolve', 'False alarm'], []]);
+  expect(labels({}, 'completed')).toEqual([[]]);
+  expect(labels({ stage: 'testing' }, 'escalated')).toEqual([[], []]);
+  expect(labels({ parent: runOf() }, 'escalated')).toEqual([[], []]);
 });
 
 describe('reminders', () => {

@@ -3,6 +3,7 @@ import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
 import { needsAttention } from '../runs/state/attention.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
+import { attentionButtons } from './attention-buttons.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
 import { offerApprove } from './offer-approve.ts';
 import { asReminder, firstReminder } from './reminders.ts';
@@ -17,6 +18,8 @@ export interface PlanDeps {
   publicUrl: string | null;
   /** The route of a team's approvals; null where there is none for it and no default. */
   routeOf(team: string | null): { team: string; channel: ChannelName } | null;
+  /** Whether the service hears the buttons under a message of this channel with this `config` of a definition. */
+  hears(channel: ChannelName, config: Readonly<Record<string, unknown>>): boolean;
 }
 
 export interface RunEnd {
@@ -76,16 +79,18 @@ function planEnd(deps: PlanDeps, run: ActiveRun, { event, end, at }: Telling): P
     facts: { ...facts, status: end.status, step: end.error?.step ?? null, reason },
     targets,
     at,
-    buttons: [],
+    buttons: needsPeople(run, end) ? attentionButtons(run.id, 'open') : [],
+    onlyHeard: true,
   });
 }
+
+const needsPeople = ({ stage, parent }: ActiveRun, { status }: RunEnd): boolean =>
+  needsAttention({ status, stage, isSubRun: parent !== null });
 
 /** The first reminders of a run that needs people, through its `escalate` channels; each brings the next. */
 function planReminders(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: number }): Plan {
   const seconds = run.pipeline.attention?.remind_after_seconds;
-  const { status } = end;
-  if (seconds === undefined || !needsAttention({ status, stage: run.stage, isSubRun: run.parent !== null }))
-    return NOTHING;
+  if (seconds === undefined || !needsPeople(run, end)) return NOTHING;
   const plan = planEnd(deps, run, { event: 'remind', end, at: end.at + seconds * 1000 });
   return { ...plan, notifications: plan.notifications.map((one) => asReminder(one, seconds * 1000)) };
 }
@@ -111,13 +116,15 @@ export function planApproval(deps: PlanDeps, run: ActiveRun, request: ApprovalRe
 interface Target {
   channel: ChannelName;
   template?: string | undefined;
+  config?: Readonly<Record<string, unknown>> | undefined;
   source: ConfigSource;
 }
 
 const definitionTargets = (run: ActiveRun, step: string | null, event: NotificationEvent): Target[] =>
-  chooseMessages(run.pipeline, step, event).map(({ channel, template }, index) => ({
+  chooseMessages(run.pipeline, step, event).map(({ channel, template, config }, index) => ({
     channel,
     template,
+    config,
     source: { from: 'definition', step, index },
   }));
 
@@ -133,13 +140,15 @@ interface Planning {
   targets: readonly Target[];
   at: number;
   buttons: Button[];
+  /** Leaves the buttons out where nobody hears them. */
+  onlyHeard?: boolean;
   asked?: Pick<ApprovalRequest, 'prompt' | 'call'>;
 }
 
 function planMessages(
   deps: PlanDeps,
   run: ActiveRun,
-  { idBase, facts: known, targets, at, buttons, asked }: Planning,
+  { idBase, facts: known, targets, at, buttons: offered, onlyHeard, asked }: Planning,
 ): Plan {
   const facts = masked(deps, known);
   const notes: Plan['notes'] = [];
@@ -147,6 +156,7 @@ function planMessages(
     const testing = run.stage === 'testing';
     // An author's own words may ask for a step in another way, but never leave out a tool or its input.
     const whole = asked?.call ?? (target.template === undefined ? asked?.prompt : null) ?? null;
+    const buttons = isOffered(deps, target, onlyHeard) ? offered : [];
     const message = { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons };
     return {
       id: `${idBase}/${index}`,
@@ -163,6 +173,9 @@ function planMessages(
   });
   return { notifications, notes };
 }
+
+const isOffered = ({ hears }: PlanDeps, { channel, config = {} }: Target, onlyHeard = false): boolean =>
+  !onlyHeard || hears(channel, config);
 
 interface Writing {
   facts: Facts;

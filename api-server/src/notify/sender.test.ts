@@ -39,6 +39,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     settings,
     regressions: [],
     publicUrl: 'https://signalbox.example/',
+    hears: () => false,
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),

@@ -1,6 +1,6 @@
 import type { Approvals } from './approvals/approvals.ts';
 import { createDecisions, type Decisions } from './approvals/decisions.ts';
-import { createEscalations, type Escalations } from './attention/attention.ts';
+import type { Escalations } from './attention/attention.ts';
 import { type AuditLog, createAuditLog } from './audit/audit.ts';
 import { createRecord } from './audit/record.ts';
 import { type Bulk, createBulk } from './bulk/bulk.ts';
@@ -72,6 +72,7 @@ export interface ServiceParts
     ClusterDeps {
   database: Database;
   approvals: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>;
+  escalations: Escalations;
   listSchedules: SchedulesDeps['listSchedules'];
   regressing: Pick<RegressionsDeps, 'regressions' | 'regressionAlert' | 'sendSoon' | 'publicUrl' | 'log'>;
 }
@@ -85,7 +86,7 @@ export function createServices(parts: ServiceParts): Services {
   const replays = createReplays(deps);
   const runs = createRuns(deps);
   const feedback = createFeedback(deps);
-  const escalations = createEscalations(deps);
+  const { escalations } = parts;
   return {
     deliveries,
     keptDeliveries: createKeptDeliveries({ ...deps, take: deliveries.take }),

@@ -58,15 +58,19 @@ export const telegram: Channel<ChannelSettings['telegram']> = {
   },
 };
 
-const common = (chatId: string, { buttons }: Message) => ({
+const common = (chatId: string, message: Message) => ({
   chat_id: chatId,
   link_preview_options: { is_disabled: true },
-  ...(buttons.length > 0
-    ? {
-        reply_markup: { inline_keyboard: [buttons.map(({ label, value }) => ({ text: label, callback_data: value }))] },
-      }
-    : {}),
+  ...keyboard(message),
 });
+
+/** The buttons under a message. */
+export const keyboard = ({ buttons }: Pick<Message, 'buttons'>) =>
+  buttons.length === 0
+    ? {}
+    : {
+        reply_markup: { inline_keyboard: [buttons.map(({ label, value }) => ({ text: label, callback_data: value }))] },
+      };
 
 async function call(io: Io, url: string, body: object): Promise<Delivery | 'unreadable'> {
   const reply = await io.http({

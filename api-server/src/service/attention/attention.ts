@@ -46,6 +46,15 @@ export interface Escalations {
   reopen(runId: string, given: Reopening, actor: Actor): Promise<RunAttention>;
   /** Open ones by team. */
   open(): Promise<OpenAttention[]>;
+  /** Calls the listener after every change that this process stored. */
+  onChanged(listener: (changed: AttentionChange) => void): void;
+}
+
+/** A change of the attention of a run, and who made it. */
+export interface AttentionChange {
+  runId: string;
+  attention: Attention;
+  by: string;
 }
 
 interface Change {
@@ -58,15 +67,19 @@ interface Change {
 }
 
 export function createEscalations({ database, now }: AttentionDeps): Escalations {
-  const change = async ({ action, runId, actor, next, outcome }: Change): Promise<RunAttention> =>
-    database.write(async (tx) => {
+  const listeners: ((changed: AttentionChange) => void)[] = [];
+  const change = async ({ action, runId, actor, next, outcome }: Change): Promise<RunAttention> => {
+    const attention = await database.write(async (tx) => {
       await tx.lock(`attention ${runId}`);
       const changed = next(await required(tx, runId));
       await storeAttention(tx, runId, changed, now());
       const done = { action, targetType: 'run' as const, target: runId, runId, outcome: outcome(changed) };
       await insertAudit(tx, auditEntry(actor, now(), done));
-      return runAttentionView(runId, changed);
+      return changed;
     });
+    for (const listener of listeners) listener({ runId, attention, by: actor.name });
+    return runAttentionView(runId, attention);
+  };
   return {
     acknowledge: (runId, given, actor) =>
       change({
@@ -93,6 +106,7 @@ export function createEscalations({ database, now }: AttentionDeps): Escalations
         outcome: () => 'open',
       }),
     open: () => openAttention(database.db),
+    onChanged: (listener) => void listeners.push(listener),
   };
 }
 

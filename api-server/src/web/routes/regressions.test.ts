@@ -81,6 +81,7 @@ async function start({ entry = {}, replay = {}, agents = {} }: Options = {}) {
   notifications = createNotifications({
     settings: { routes: {}, give_up_after_seconds: 60 },
     regressions,
+    hears: () => false,
     publicUrl: 'https://signalbox.example/',
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env: { valueOf: () => undefined, mask: (text) => text },

@@ -1,0 +1,38 @@
+import { AppError } from '@signalbox/crds';
+import type { AttentionPress } from '../../notify/attention-buttons.ts';
+import type { RunAttention } from '../views/attention.ts';
+import type { Actor } from '../actor.ts';
+import type { Escalations } from './attention.ts';
+
+interface Asked {
+  press: AttentionPress;
+  by: Pick<Actor, 'name'>;
+}
+
+/** What a button in a chat does to a run that needs people, answered in a sentence for the person who pressed it. */
+export const attendBy =
+  (escalations: Pick<Escalations, 'acknowledge' | 'resolve'>) =>
+  async (runId: string, { press, by: { name } }: Asked): Promise<string> => {
+    const by: Actor = { name, kind: 'chat', role: null, requestId: null };
+    try {
+      return SENTENCES[press](await CHANGES[press](escalations, runId, by));
+    } catch (error) {
+      if (error instanceof AppError && error.type === 'not_found') return 'This run is not known here.';
+      if (error instanceof AppError && error.type === 'conflict') return `Not changed: ${error.message}.`;
+      throw error;
+    }
+  };
+
+type Change = (to: Pick<Escalations, 'acknowledge' | 'resolve'>, runId: string, by: Actor) => Promise<RunAttention>;
+
+const CHANGES: Record<AttentionPress, Change> = {
+  acknowledge: (to, runId, by) => to.acknowledge(runId, { note: null }, by),
+  resolve: (to, runId, by) => to.resolve(runId, { resolution: 'handled', note: null }, by),
+  false_alarm: (to, runId, by) => to.resolve(runId, { resolution: 'false_alarm', note: null }, by),
+};
+
+const SENTENCES: Record<AttentionPress, (changed: RunAttention) => string> = {
+  acknowledge: ({ assignee }) => `Acknowledged, assigned to ${assignee}.`,
+  resolve: () => 'Resolved.',
+  false_alarm: () => 'Resolved as a false alarm.',
+};
