@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../api-server/src/store/db/database.ts';
+import { contextOf } from '../../api-server/src/store/tables/bodies/run-bodies.ts';
 import { checkRollUps } from '../../api-server/src/store/aggregates/roll-up-check.ts';
 
 /** The rows that a round is judged by. */
@@ -23,17 +24,18 @@ const Context = z.object({ metadata: z.object({ scheduled_for: z.string().option
 
 export async function readRows({ db }: Pick<Database, 'db'>): Promise<Rows> {
   const runs = await db.selectFrom('runs').selectAll().execute();
+  const contexts = await Promise.all(runs.map((run) => contextOf(db, run)));
   const steps = await db.selectFrom('step_executions').selectAll().execute();
   const pending = await db.selectFrom('approvals').select('id').where('status', '=', 'pending').execute();
   return {
-    runs: runs.map((run) => ({
+    runs: runs.map((run, at) => ({
       id: run.id,
       pipeline: run.pipeline_name,
       status: run.status,
       parent: run.parent_run_id,
       ended: run.completed_at !== null,
       waits: run.waiting_on !== null,
-      scheduledFor: Context.parse(JSON.parse(run.context)).metadata.scheduled_for ?? null,
+      scheduledFor: Context.parse(contexts[at]).metadata.scheduled_for ?? null,
     })),
     steps: steps.map((step) => ({
       runId: step.run_id,

@@ -9,7 +9,7 @@ import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import { createTemplates } from '../runs/prompt/templates.ts';
 import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
-import { readEvents } from '../store/tables/event-writes.ts';
+import { readEvents } from '../store/tables/bodies/run-bodies.ts';
 import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createApprovalRight } from './approval-right.ts';

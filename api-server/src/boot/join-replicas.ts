@@ -8,7 +8,7 @@ import type { EventHub } from '../runs/state/events.ts';
 import { followStored } from '../runs/state/follow-stored.ts';
 import { askedToCancel, claimRuns, releaseDead, releaseOwn } from '../store/tables/replicas/claims.ts';
 import type { Database } from '../store/db/database.ts';
-import { readEvents } from '../store/tables/event-writes.ts';
+import { readEvents } from '../store/tables/bodies/run-bodies.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 
 interface Joining {

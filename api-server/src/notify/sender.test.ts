@@ -7,7 +7,7 @@ import { createTemplates } from '../runs/prompt/templates.ts';
 import { readCounters } from '../store/db/counters.ts';
 import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
-import { readEvents } from '../store/tables/event-writes.ts';
+import { readEvents } from '../store/tables/bodies/run-bodies.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listNotifications, resendNotification } from '../store/tables/notification-list.ts';
 import { createOutbox } from '../store/tables/outbox.ts';

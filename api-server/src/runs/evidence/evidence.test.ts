@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
-import { readEvents } from '../../store/tables/event-writes.ts';
+import { readEvents } from '../../store/tables/bodies/run-bodies.ts';
 import { markRun } from '../../store/tables/feedback.ts';
 import { createWorld, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 

@@ -105,6 +105,8 @@ export interface Tables {
   replay_samples: ReplaySampleRow;
   /** What came in and what became of it; `labels`, `alerts` and `closest` are JSON. */
   deliveries: DeliveryRow;
+  /** Context, delivery and events of an ended run, compressed, under its `seq`; in their own columns until then. */
+  run_bodies: { seq: number; body: Uint8Array };
   /** Terms of ended runs under their `seq`, written and asked through the dialect alone. */
   run_search: { rowid: number; words: string };
   /** Runs that had not ended when the search looked at them. */

@@ -21,6 +21,7 @@ import { notificationTries } from './0019-notification-tries.ts';
 import { namespaces } from './0020-namespaces.ts';
 import { runLabels } from './0021-run-labels.ts';
 import { search } from './0022-search.ts';
+import { runBodies } from './0023-run-bodies.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   { id: '0020-namespaces', up: namespaces },
   { id: '0021-run-labels', up: runLabels },
   { id: '0022-search', up: search },
+  { id: '0023-run-bodies', up: runBodies },
 ];

@@ -54,7 +54,7 @@ const tablesIn = (ask: Ask) =>
 async function contentIn(ask: Ask, tables: Rows) {
   const content: Record<string, Rows> = {};
   for (const { name, columns } of tables) {
-    content[String(name)] = await ask(`SELECT ${String(columns)} FROM ${String(name)} ORDER BY 1, 2`);
+    content[String(name)] = await ask(`SELECT ${String(columns)} FROM ${String(name)} ORDER BY ${String(columns)}`);
   }
   return content;
 }

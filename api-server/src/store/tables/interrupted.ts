@@ -2,7 +2,7 @@ import type { Pipeline } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
 import type { InterruptedRun } from '../../runs/run/resume.ts';
-import { readEvents } from './event-writes.ts';
+import { readEvents } from './bodies/run-bodies.ts';
 import { spentBelow } from './sub-runs/spent.ts';
 import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';

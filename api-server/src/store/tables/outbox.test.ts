@@ -5,7 +5,7 @@ import type { Outbox } from '../../notify/sender.ts';
 import { type Settlement } from '../../notify/settle.ts';
 import { readCounters } from '../db/counters.ts';
 import type { Database } from '../db/database.ts';
-import { readEvents } from './event-writes.ts';
+import { readEvents } from './bodies/run-bodies.ts';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createOutbox, insertNotifications } from './outbox.ts';
 import { endRun, insertRun, keepDefinition } from './run-writes.ts';

@@ -8,7 +8,7 @@ import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.t
 import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
-import { readRaw } from './raw-bodies.ts';
+import { contextOf, deliveryOf } from './bodies/run-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/rows/step-row.ts';
@@ -73,8 +73,10 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
   const waiting = await waitingChildren(db, [row, ...children]);
   return {
     run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
-    context: JSON.parse(row.context) as Record<string, unknown>,
-    ...(include.raw ? { raw: await readRaw(db, { raw: row.raw ?? null, raw_hash: row.raw_hash ?? null }) } : {}),
+    context: await contextOf(db, row),
+    ...(include.raw
+      ? { raw: await deliveryOf(db, { ...row, raw: row.raw ?? null, raw_hash: row.raw_hash ?? null }) }
+      : {}),
     steps: executed,
     feedback: marks.run,
     stepFeedback: marks.steps,

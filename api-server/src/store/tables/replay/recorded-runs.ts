@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Stage, TriggerContext } from '../../../runs/state/model.ts';
 import type { RecordedRun } from '../../../runs/state/replay.ts';
 import type { Tables } from '../../db/schema.ts';
+import { contextOf } from '../bodies/run-bodies.ts';
 import { toStep } from '../../db/rows/step-row.ts';
 
 /** A run with its definition and all of its executions, by its id or the id of one of them; null where it is gone. */
@@ -15,7 +16,8 @@ export async function readRecorded(
   const row = await db
     .selectFrom('runs')
     .innerJoin('definitions', 'definitions.hash', 'runs.definition_hash')
-    .select(['runs.id', 'runs.team', 'runs.stage', 'runs.triggered_at', 'runs.context', 'definitions.body'])
+    .select(['runs.id', 'runs.team', 'runs.stage', 'runs.triggered_at', 'runs.seq', 'runs.context'])
+    .select('definitions.body')
     .where('runs.id', '=', runId)
     .executeTakeFirst();
   if (!row) return null;
@@ -25,7 +27,7 @@ export async function readRecorded(
     .where('run_id', '=', runId)
     .orderBy('step_index')
     .execute();
-  const context = JSON.parse(row.context) as Omit<TriggerContext, 'raw'>;
+  const context = (await contextOf(db, row)) as unknown as Omit<TriggerContext, 'raw'>;
   return {
     run: { id: row.id, team: row.team, stage: row.stage as Stage, triggeredAt: row.triggered_at },
     pipeline: JSON.parse(row.body) as Pipeline,

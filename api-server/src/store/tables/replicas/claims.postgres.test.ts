@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { claimRuns, releaseDead } from './claims.ts';
 import type { Database } from '../../db/database.ts';
-import { appendEvents, readEvents } from '../event-writes.ts';
+import { appendEvents } from '../event-writes.ts';
+import { readEvents } from '../bodies/run-bodies.ts';
 import { intakeOn } from '../../fixtures/intake-on.ts';
 import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
 import { type Membership, openMembership } from '../../db/membership.ts';

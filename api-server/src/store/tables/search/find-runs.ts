@@ -64,8 +64,8 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, page: Asked)
   const { before, offset, limit, most, way } = page;
   const upTo = await searchedUpTo(db);
   const fresh = await unsearched(db, filter, { upTo, enough: Math.max(most, offset + limit), way });
-  const known = await searched(db, filter, upTo);
-  const counted = await count(db, known.limit(most));
+  const known = await searched(db, filter);
+  const counted = await count(db, known.where('run_search.rowid', '<=', upTo).limit(most));
   const above = before === undefined ? fresh : fresh.filter((seq) => seq < before);
   // Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are.
   const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
@@ -80,9 +80,9 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, page: Asked)
   return { seqs: both.slice(from, from + limit), counted: Math.min(most, counted + fresh.length) };
 }
 
-/** Matching runs that the search knows. */
-async function searched(db: Kysely<Tables>, filter: RunFilter, upTo: number) {
-  const { first, last } = await bounds(db, filter, upTo);
+/** Matching runs that the search knows, also those that it got to know since the others were read. */
+async function searched(db: Kysely<Tables>, filter: RunFilter) {
+  const { first, last } = await bounds(db, filter);
   const words = askedWords(filter.q ?? '');
   const matching = db
     .selectFrom('run_search')
@@ -98,17 +98,13 @@ async function searched(db: Kysely<Tables>, filter: RunFilter, upTo: number) {
 }
 
 /** Between which runs the time range of a filter lies, from the days on which they were triggered. */
-async function bounds(db: Kysely<Tables>, { since, until }: RunFilter, upTo: number) {
+async function bounds(db: Kysely<Tables>, { since, until }: RunFilter): Promise<{ first: number; last: number }> {
   const days = db.selectFrom('run_days');
-  const from = await days
-    .select(({ fn }) => fn.min('first_seq').as('seq'))
-    .where('day', '>=', dayOf(since ?? 0))
-    .executeTakeFirst();
-  const to = await days
-    .select(({ fn }) => fn.max('last_seq').as('seq'))
-    .where('day', '<=', dayOf(until ?? Number.MAX_SAFE_INTEGER))
-    .executeTakeFirst();
-  return { first: from?.seq ?? upTo + 1, last: Math.min(upTo, to?.seq ?? 0) };
+  const start = days.select(({ fn }) => fn.min('first_seq').as('seq')).where('day', '>=', dayOf(since ?? 0));
+  const end = days.select(({ fn }) => fn.max('last_seq').as('seq')).where('day', '<=', dayOf(until ?? 0));
+  const first = since === undefined ? 0 : ((await start.executeTakeFirst())?.seq ?? Number.MAX_SAFE_INTEGER);
+  const last = until === undefined ? Number.MAX_SAFE_INTEGER : ((await end.executeTakeFirst())?.seq ?? 0);
+  return { first, last };
 }
 
 /** Rows whose words are compared one by one; during the first indexing of an old database these are many. */

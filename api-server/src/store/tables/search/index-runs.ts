@@ -3,6 +3,7 @@ import { ACTIVE_RUN_STATUSES, isTerminal, type RunStatus } from '../../../runs/s
 import type { Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
+import { packBodies } from '../bodies/run-bodies.ts';
 import { lastMark, setMark } from '../marks.ts';
 import { isBatch } from './conditions.ts';
 import { type Asked, factsOfRun } from './facts.ts';
@@ -11,7 +12,7 @@ import { wordsOfRun } from './words.ts';
 /** Names the mark up to whose `seq` all runs were looked at. */
 const MARK = 'search:runs';
 /** Runs of one transaction: a few milliseconds. */
-const BATCH = 30;
+const BATCH = 20;
 
 const DAY_MS = 86_400_000;
 export const dayOf = (time: number): number => Math.floor(time / DAY_MS);
@@ -32,6 +33,7 @@ const COLUMNS = [
   'runs.triggered_at',
   'runs.warning_count',
   'runs.context',
+  'runs.raw',
   isBatch.as('batches'),
 ] as const;
 
@@ -84,7 +86,9 @@ export async function searchSome(tx: Tx, upTo: number): Promise<{ runs: number; 
   const rows = await newRows(db, after, upTo);
   const late = await endedRows(db);
   const hasEnded = ({ status }: Row) => isTerminal(status as RunStatus);
-  await enter(db, [...rows.filter(hasEnded), ...late]);
+  const ended = [...rows.filter(hasEnded), ...late];
+  await enter(db, ended);
+  await packBodies(tx, ended);
   const live = rows.filter((row) => !hasEnded(row)).map(({ seq }) => ({ seq }));
   if (live.length > 0) await db.insertInto('unsearched').values(live).execute();
   const done = late.map(({ seq }) => seq);
