@@ -95,6 +95,10 @@ function printNext({ apiServer, gateway, tokens }: LocalServices, runId: string)
     `  -d '{"pipeline":"deploy-check","summary":"checkout 1.42 is out","data":{"service":"checkout","release":"1.42"}}' \\`,
   );
   print(`  '${apiServer.url}/webhook?source=generic'`);
+  if (!process.env.DEPLOY_REPORT_URL)
+    print(
+      dim('  DEPLOY_REPORT_URL is not set, so its step report fails and the run goes on; set it before npm run demo.'),
+    );
   print();
 }
 

@@ -4,7 +4,9 @@ import type { Registry, RegistryOptions } from '../definitions/registry.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { Logs } from '../observability/logger.ts';
 import { notificationProblems } from '../notify/check.ts';
+import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import { priceProblems } from './parts/pricing.ts';
+import { unsetVariables } from './parts/unset-variables.ts';
 
 export const definitionFolders = (config: Config) => ({
   pipelineDir: config.pipelineConfigDir,
@@ -13,7 +15,7 @@ export const definitionFolders = (config: Config) => ({
 });
 
 /** The definition folders, and the settings that decide whether a definition is valid. */
-export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> => ({
+export const registryOptions = (config: Config, env: Pick<PipelineEnv, 'valueOf'>): Omit<RegistryOptions, 'now'> => ({
   ...definitionFolders(config),
   operator: {
     allow_shell_checks: config.security.allowShellChecks,
@@ -25,6 +27,7 @@ export const registryOptions = (config: Config): Omit<RegistryOptions, 'now'> =>
   problemsHere: (pipeline) => [
     ...notificationProblems(pipeline, config.notifications),
     ...priceProblems(pipeline, config.pricing),
+    ...unsetVariables(pipeline, env),
   ],
 });
 

@@ -34,7 +34,11 @@ export async function layFoundation(options: ServiceOptions) {
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const groupOf = (pipeline: string): string => tenants.namespaceOf(pipeline);
   const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf });
-  const own = await createRegistry({ ...registryOptions(config), now, judgeSchema: judgeSchemaIn(compute) });
+  const own = await createRegistry({
+    ...registryOptions(config, options.pipelineEnv),
+    now,
+    judgeSchema: judgeSchemaIn(compute),
+  });
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
   const tenants = createTenants(config.tenancy, registry.current);

@@ -53,6 +53,10 @@ const KEPT = 'The last version that loaded stays active until the error is fixed
 const LEFT_OUT = 'Nothing in this file is active until the error is fixed.';
 
 const ofKind = (kind: string) => (problem: DefinitionProblem) => problem.kind === kind || problem.kind === null;
+/** What is wrong with a pipeline that is loaded. */
+export const pipelineProblems = (definitions: Snapshot, name: string) =>
+  problemFiles(definitions, of('Pipeline', name));
+
 const of = (kind: string, name: string) => (problem: DefinitionProblem) =>
   problem.kind === kind && problem.name === name;
 
@@ -148,7 +152,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
     ].map((fact) => ({ title: '', mono: false, ...fact })),
     entries: config.steps.map(stepLine),
     yaml: yamlLines(entry.text),
-    problems: problemFiles(definitions, of('Pipeline', entry.name)),
+    problems: pipelineProblems(definitions, entry.name),
     summary: summaryOf(stats, 'runs'),
     graph: definitionGraph(config, layout),
     uses: usesOf(entry, definitions),

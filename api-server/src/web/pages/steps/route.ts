@@ -7,13 +7,19 @@ import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { unlessUnknown } from '../problems.ts';
+import { available } from '../available.ts';
+import { pipelineSteps } from './places.ts';
 import { type StepPast, stepPageView } from './view.ts';
 
-const UNKNOWN = {
-  status: 404,
-  title: 'There is no such step',
-  text: 'No step of this name is in the library or in a pipeline, and none ever ran. It may have been renamed, or its file has an error that keeps it from loading.',
-  action: { href: paths.steps(), label: 'All steps' },
+const unknownStep = ({ definitions }: Pick<PageDeps, 'definitions'>, name: string) => {
+  const { steps, pipelines } = definitions.snapshot();
+  const names = new Set([...steps, ...pipelineSteps(pipelines)].map((step) => step.name));
+  return {
+    status: 404,
+    title: 'There is no such step',
+    text: `Unknown step ${name.slice(0, 64)}: it is neither in the library nor in a pipeline, and never ran. ${available([...names])}`,
+    action: { href: paths.steps(), label: 'All steps' },
+  };
 };
 
 /** A step with its history: from the library, from pipelines only, or no longer defined. */
@@ -22,12 +28,12 @@ export function registerSteps(app: FastifyInstance, context: PageContext): void 
 
   app.get('/ui/steps/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
-    if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, UNKNOWN);
+    if (!NAME_PATTERN.test(name)) return sendProblem(context, request, reply, unknownStep(deps, name));
     const { pipeline } = request.query as Record<string, unknown>;
     const past = await unlessBusy(pastOf(deps, { name, asked: pipeline }, request.signal));
     const around = { rule: deps.history.rule, now: deps.now() };
     const model = stepPageView(name, deps.definitions.snapshot(), past, around);
-    if (model === null) return sendProblem(context, request, reply, UNKNOWN);
+    if (model === null) return sendProblem(context, request, reply, unknownStep(deps, name));
     return sendPage(context, request, reply, { title: name, nav: 'steps', template: 'step', model });
   });
 }

@@ -8,6 +8,7 @@ import { mayOperate, type PageContext, sendPage, sendProblem } from '../../page.
 import type { PageDeps } from '../../page-deps.ts';
 import { paths } from '../../paths.ts';
 import { unknownPipeline } from '../unknown.ts';
+import { pipelineProblems } from '../view.ts';
 import { EMPTY, formWith, fromDelivery, givenBy, readForm, type StartForm } from './form.ts';
 import { sampleAlert } from './sample.ts';
 import { type From, type StartInput, startView } from './view.ts';
@@ -95,7 +96,10 @@ const sendStart = (
     title: `Run ${page.pipeline.name}`,
     nav: 'pipelines',
     template: 'start',
-    model: startView({ ...page, origin: `${request.protocol}://${request.host}` }),
+    model: {
+      ...startView({ ...page, origin: `${request.protocol}://${request.host}` }),
+      problems: pipelineProblems(context.deps.definitions.snapshot(), page.pipeline.name),
+    },
     status,
   });
 

@@ -78,6 +78,20 @@ test('viewers start nothing, nor does a form of another session', async () => {
   expect(deps.started).toEqual([]);
 });
 
+test('what will fail in the run is said before it', async () => {
+  const msg = '${REPORT_URL} is not set in the environment of the api-server';
+  const problem = {
+    severity: 'warning' as const,
+    kind: 'Pipeline' as const,
+    name: 'host-load',
+    file: 'host-load.yaml',
+    loc: [],
+    msg,
+  };
+  const { get } = await pagesWith({ definitions: { ...definitions, problems: [problem] } });
+  expect((await get('/ui/pipelines/host-load/run')).body).toContain(msg);
+});
+
 test('a pipeline that is not loaded names those that are', async () => {
   const { get } = await pagesWith({ definitions });
   const { statusCode, body } = await get('/ui/pipelines/nosuch/run');
