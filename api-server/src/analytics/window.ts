@@ -1,5 +1,7 @@
 import { HOUR_MS, hourOf } from '../runs/state/hourly.ts';
 
+export const DAY_MS = 24 * HOUR_MS;
+
 /** How far back statistics look (Orchestration 4.4). */
 export const TIME_RANGES = ['24h', '7d', '30d', 'all'] as const;
 export type TimeRange = (typeof TIME_RANGES)[number];
@@ -44,7 +46,6 @@ const edge = (from: number | null, to: number | null): HourParts['edges'] =>
 export const windowBefore = (range: TimeRange, now: number): Window | null =>
   range === 'all' ? null : { from: now - 2 * LENGTH[range], to: now - LENGTH[range] };
 
-const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** Days up to which a history shows every day, and every week. */
 const DAYS_BY_DAY = 60;

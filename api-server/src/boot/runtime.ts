@@ -1,4 +1,5 @@
 import { wireArtifacts } from './parts/artifacts.ts';
+import { startDailySums } from './parts/daily-sums.ts';
 import { wireEngine } from './engine.ts';
 import type { Foundation } from './foundation.ts';
 import { takeIn } from './intake.ts';
@@ -50,6 +51,7 @@ export async function wireRuntime(
     intakeDeps: await takeIn(options, foundation, engine),
     scheduler: wireScheduler(options, foundation, engine),
     retention: startRetention(options, foundation),
+    dailySums: startDailySums(database, { leads: () => state.leads, log: options.logs.log }),
     search: createSearchJob({ database, leads: () => state.leads, log: options.logs.log }),
   };
 }

@@ -6,12 +6,13 @@ const DRAIN_MS = 20_000;
 /** Refuses new runs, waits for running ones up to the drain timeout, then closes what the stages opened. */
 export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
   const { compute, database, pricing, backends, approvalRight, tracing, versions, state } = foundation;
-  const { engine, replica, scheduler, retention, search } = runtime;
+  const { engine, replica, scheduler, retention, search, dailySums } = runtime;
   state.accepting = false;
   await replica?.retire();
   await scheduler.stop();
   await operating.clock.stop();
   retention.stop();
+  await dailySums.stop();
   pricing.stop();
   await operating.verdicts.stop();
   await engine.drain(DRAIN_MS);

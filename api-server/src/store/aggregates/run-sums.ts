@@ -1,10 +1,21 @@
 import { type Kysely, sql } from 'kysely';
 import type { RunSum } from '../../analytics/sums.ts';
-import { hourParts } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-import { all, asksForExecutions, bucketOf, equals, oneOf, runFilter, type Scope, within } from './scope.ts';
+import { closedUntil } from './daily/closed-days.ts';
+import { sumParts } from './daily/sum-parts.ts';
+import {
+  all,
+  asksForExecutions,
+  bucketOf,
+  type Condition,
+  equals,
+  oneOf,
+  runFilter,
+  type Scope,
+  within,
+} from './scope.ts';
 
 const named = (sum: RunSum): RunSum => ({ ...sum, team: keyName('team', sum.team) || null });
 
@@ -12,24 +23,31 @@ const named = (sum: RunSum): RunSum => ({ ...sum, team: keyName('team', sum.team
 export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
   // Sums of runs know no agents: those who had one are counted from their rows.
   if (asksForExecutions(scope)) return (await countRuns(db, scope)).map(named);
-  const { hours, edges } = hourParts(scope.window);
+  const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
   const names = [
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...equals('team', scope.team),
   ];
   const parts = await Promise.all([
-    hours === null ? [] : fromSums(db, scope, [...names, ...within('hour', hours)]),
+    days === null ? [] : fromSums(db, scope, { time: 'day', where: [...names, ...within('day', days)] }),
+    ...hours.map((part) => fromSums(db, scope, { time: 'hour', where: [...names, ...within('hour', part)] })),
     ...edges.map((edge) => fromRows(db, scope, edge)),
   ]);
   return parts.flat().map(named);
 }
 
-async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, where: Parameters<typeof all>[0]): Promise<RunSum[]> {
+interface Sums {
+  time: 'day' | 'hour';
+  where: Condition[];
+}
+
+async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, { time, where }: Sums): Promise<RunSum[]> {
   const { rows } = await sql<RunSum>`
-    select ${bucketOf('hour', bucketMs)} as bucket, pipeline_name as pipeline, team, status,
+    select ${bucketOf(time, bucketMs)} as bucket, pipeline_name as pipeline, team, status,
       sum(runs) as runs, sum(duration_ms) as "durationMs"
-    from hourly_runs where ${all(where)} group by bucket, pipeline_name, team, status`.execute(db);
+    from ${sql.table(time === 'day' ? 'daily_runs' : 'hourly_runs')} where ${all(where)}
+    group by bucket, pipeline_name, team, status`.execute(db);
   return rows;
 }
 

@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StepSum } from '../../analytics/sums.ts';
-import { hourParts } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
+import { closedUntil } from './daily/closed-days.ts';
+import { sumParts } from './daily/sum-parts.ts';
 import { isExecution } from '../db/rows/executions.ts';
 import { all, bucketOf, type Condition, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 
@@ -31,12 +32,29 @@ type Row = Omit<StepSum, StepKey | 'inputTokens' | 'outputTokens' | 'cost'> &
 
 /** Ended executions that started in the window, by the names of `by`; a group may come in several parts. */
 export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly StepKey[]): Promise<StepSum[]> {
-  const { hours, edges } = hourParts(scope.window);
+  const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
   const parts = await Promise.all([
-    hours === null ? [] : fromSums(db, scope, { by, where: within('hour', hours) }),
+    days === null ? [] : fromSums(db, scope, { by, ...dailyFor(scope, by), where: within('day', days) }),
+    ...hours.map((part) => fromSums(db, scope, { by, ...HOURLY, where: within('hour', part) })),
     ...edges.map((edge) => fromRows(db, scope, { by, edge })),
   ]);
   return parts.flat().map(toSum);
+}
+
+const HOURLY = { table: 'hourly_steps', time: 'hour' } as const;
+const USE_KEYS: ReadonlySet<StepKey> = new Set(['pipeline', 'team', 'costSource']);
+
+/** The sums of days that know the names which are asked for: fewer rows where steps, agents and models are not. */
+function dailyFor({ step, agent, model }: Scope, by: readonly StepKey[]): Pick<Sums, 'table' | 'time'> {
+  const isUse = by.every((key) => USE_KEYS.has(key)) && [step, agent, model].every((name) => name === undefined);
+  return { table: isUse ? 'daily_use' : 'daily_steps', time: 'day' };
+}
+
+interface Sums {
+  table: 'hourly_steps' | 'daily_steps' | 'daily_use';
+  time: 'hour' | 'day';
+  by: readonly StepKey[];
+  where: Condition[];
 }
 
 const names = (scope: Scope): Condition[] => [
@@ -50,16 +68,12 @@ const names = (scope: Scope): Condition[] => [
 
 const grouped = (columns: readonly RawBuilder<unknown>[]) => sql.join([sql`bucket`, ...columns]);
 
-async function fromSums(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { by, where }: { by: readonly StepKey[]; where: Condition[] },
-): Promise<Row[]> {
+async function fromSums(db: Kysely<Tables>, scope: Scope, { table, time, by, where }: Sums): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf('hour', scope.bucketMs)} as bucket,
+    select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf(time, scope.bucketMs)} as bucket,
       sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as "durationMs"
-    from hourly_steps where ${all([...names(scope), ...where])}
+    from ${sql.table(table)} where ${all([...names(scope), ...where])}
     group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`.execute(db);
   return rows;
 }

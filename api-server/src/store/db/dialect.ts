@@ -15,6 +15,8 @@ export interface Dialect {
   contains(column: string, words: string): RawBuilder<boolean>;
   /** The strings of a JSON array as the rows of a table with the one column `value`. */
   listed(json: string): RawBuilder<{ value: string }>;
+  /** Aggregates rows to the text of a JSON object. */
+  objectOf(key: string, value: string): RawBuilder<string>;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
   readonly searched: SearchedRuns;
@@ -44,6 +46,7 @@ export const sqlite: Dialect = {
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
   contains: (column, words) => sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
   listed: (json) => sql`json_each(${json})`,
+  objectOf: (key, value) => sql`json_group_object(cast(${sql.ref(key)} as text), ${sql.ref(value)})`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
   searched: fts5,
@@ -72,6 +75,7 @@ export const postgres: Dialect = {
   // The column's own collation knows the letters of ASCII only.
   contains: (column, words) =>
     sql`lower(${sql.ref(column)} collate "default") like lower(${likeAnywhere(words)}::text collate "default") escape '\\'`,
+  objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
   hasEntry: (column, field, { key, value }) => {
     const object = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json -> ${field}`;

@@ -37,6 +37,11 @@ export interface Tables {
   /** Sums of statistics, an hour a row; `hour` in milliseconds, an empty name where there is none. */
   hourly_runs: HourlyRun;
   hourly_steps: HourlyStep;
+  /** The same of closed days; `counts` is the JSON of a sketch, of runs under an empty step. */
+  daily_runs: Omit<HourlyRun, 'hour'> & { day: number };
+  daily_use: Omit<HourlyStep, 'hour' | 'step_name' | 'agent' | 'provider' | 'model' | 'status'> & { day: number };
+  daily_steps: Omit<HourlyStep, 'hour'> & { day: number };
+  daily_durations: { step_name: string; day: number; pipeline_name: string; stage: string; counts: string };
   audit: {
     id: Generated<number>;
     ts: number;

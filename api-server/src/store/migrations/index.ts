@@ -22,6 +22,7 @@ import { namespaces } from './0020-namespaces.ts';
 import { runLabels } from './0021-run-labels.ts';
 import { search } from './0022-search.ts';
 import { runBodies } from './0023-run-bodies.ts';
+import { dailySums } from './0024-daily-sums.ts';
 import { completeUsage } from './usage-backfill.ts';
 
 export interface Migration {
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   { id: '0021-run-labels', up: runLabels },
   { id: '0022-search', up: search },
   { id: '0023-run-bodies', up: runBodies },
+  { id: '0024-daily-sums', up: dailySums },
 ];

@@ -1,0 +1,140 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { DAY_MS } from '../../../analytics/window.ts';
+import { GROWTH } from '../../../analytics/sketch.ts';
+import { HOUR_MS } from '../../../runs/state/hourly.ts';
+import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
+import type { Database } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
+import { KEYED, SUMMED } from '../../db/hourly-sums.ts';
+import { isExecution } from '../../db/rows/executions.ts';
+import type { Tables } from '../../db/schema.ts';
+import { columns, statement } from '../../db/statement.ts';
+import { lastMark, setMark } from '../../tables/marks.ts';
+import { CLOSED } from './closed-days.ts';
+
+export interface CloseDaysDeps {
+  database: Pick<Database, 'db' | 'reader' | 'write'>;
+  now: number;
+  signal: AbortSignal;
+  progress?: (day: number) => void;
+}
+
+/** After a day, for clocks that differ. */
+const SETTLED_MS = HOUR_MS;
+/** Rows that one transaction writes. */
+const BATCH = 100;
+
+/**
+ * Sums the days that are over and of which no run goes on: nothing adds to them any more. Each day is read off the event loop
+ * and written in small transactions; where a process ends in the middle, the next call does the day again. Answers how many days.
+ */
+export async function closeDays({ database, now, signal, progress }: CloseDaysDeps): Promise<number> {
+  for (let closed = 0; ; closed += 1) {
+    const day = signal.aborted ? null : await nextDay(database.reader(signal), now);
+    if (day === null) return closed;
+    await closeDay(database, day, signal);
+    progress?.(day);
+  }
+}
+
+/** The oldest day with sums that can be closed. */
+async function nextDay(db: Kysely<Tables>, now: number): Promise<number | null> {
+  const closed = (await lastMark(db, CLOSED)) ?? 0;
+  const { rows } = await sql<{ hour: number }>`
+    select hour from (select hour from hourly_runs where hour >= ${closed} order by hour limit 1) as runs
+    union all select hour from (select hour from hourly_steps where hour >= ${closed} order by hour limit 1) as steps`.execute(
+    db,
+  );
+  if (rows.length === 0) return null;
+  const first = Math.min(...rows.map(({ hour }) => hour));
+  const day = first - (first % DAY_MS);
+  if (day + DAY_MS + SETTLED_MS > now) return null;
+  const active = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('status', 'in', ACTIVE_RUN_STATUSES)
+    .where('triggered_at', '<', day + DAY_MS)
+    .limit(1)
+    .execute();
+  return active.length > 0 ? null : day;
+}
+
+async function closeDay(database: CloseDaysDeps['database'], day: number, signal: AbortSignal): Promise<void> {
+  const db = database.reader(signal);
+  const sums = [
+    [insertRuns, await summed(db, { from: 'hourly_runs', day, keys: KEYED.hourly_runs })],
+    [insertUse, await summed(db, { from: 'hourly_steps', day, keys: USE })],
+    [insertSteps, await summed(db, { from: 'hourly_steps', day, keys: KEYED.hourly_steps })],
+    [insertDurations, await runDurations(db, day)],
+    [insertDurations, await stepDurations(db, day)],
+  ] as const;
+  for (const [insert, rows] of sums) {
+    for (let at = 0; at < rows.length; at += BATCH)
+      await database.write(async (tx) => {
+        for (const row of rows.slice(at, at + BATCH)) await tx.run(insert, row);
+      });
+  }
+  await database.write((tx) => setMark(tx, CLOSED, day + DAY_MS));
+}
+
+/** A row of a day; one that is there is the same, from before a process ended. */
+const inserts = (table: 'daily_runs' | 'daily_use' | 'daily_steps' | 'daily_durations', names: readonly string[]) =>
+  statement<object>((db, slot) =>
+    db
+      .insertInto(table)
+      .values(columns(slot, names as never) as never)
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+
+const ofDay = (keys: readonly string[]) => keys.map((key) => (key === 'hour' ? 'day' : key));
+const USE = ['hour', 'pipeline_name', 'stage', 'team', 'cost_source'] as const;
+
+const insertRuns = inserts('daily_runs', [...ofDay(KEYED.hourly_runs), ...SUMMED.hourly_runs]);
+const insertUse = inserts('daily_use', [...ofDay(USE), ...SUMMED.hourly_steps]);
+const insertSteps = inserts('daily_steps', [...ofDay(KEYED.hourly_steps), ...SUMMED.hourly_steps]);
+const insertDurations = inserts('daily_durations', ['step_name', 'day', 'pipeline_name', 'stage', 'counts']);
+
+interface Summed {
+  from: 'hourly_runs' | 'hourly_steps';
+  day: number;
+  keys: readonly string[];
+}
+
+async function summed(db: Kysely<Tables>, { from, day, keys }: Summed): Promise<object[]> {
+  const names = sql.join(keys.filter((key) => key !== 'hour').map((key) => sql.ref(key)));
+  const sums = sql.join(SUMMED[from].map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`));
+  const { rows } = await sql<object>`select ${names}, ${sums} from ${sql.table(from)}
+    where hour >= ${day} and hour < ${day + DAY_MS} group by ${names}`.execute(db);
+  return rows.map((row) => ({ day, ...row }));
+}
+
+/** The number of the bucket of a sketch that a duration is in, as `analytics/sketch.ts` counts them. */
+export const bucketOfDuration = (from: string, to: string): RawBuilder<number> => {
+  const ms = sql`${sql.ref(to)} - ${sql.ref(from)}`;
+  const atLeastOne = sql`case when ${ms} < 1 then 1 else ${ms} end`;
+  return sql`cast(ceil(ln(cast(${atLeastOne} as double precision)) / ${sql.lit(Math.log(GROWTH))}) as integer)`;
+};
+
+async function runDurations(db: Kysely<Tables>, day: number): Promise<object[]> {
+  const { rows } = await sql<object>`select pipeline_name, stage, ${counts(db)} as counts from (
+      select runs.pipeline_name as pipeline_name, runs.stage as stage, ${bucketOfDuration('triggered_at', 'completed_at')} as bucket, count(*) as n
+      from (select distinct pipeline_name, stage from hourly_runs where hour >= ${day} and hour < ${day + DAY_MS}) as seen
+      join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
+      where completed_at is not null and triggered_at >= ${day} and triggered_at < ${day + DAY_MS}
+      group by runs.pipeline_name, runs.stage, bucket) as counted
+    group by pipeline_name, stage`.execute(db);
+  return rows.map((row) => ({ step_name: '', day, ...row }));
+}
+
+async function stepDurations(db: Kysely<Tables>, day: number): Promise<object[]> {
+  const { rows } = await sql<object>`select step_name, pipeline_name, stage, ${counts(db)} as counts from (
+      select family as step_name, pipeline_name, step_executions.stage as stage, ${bucketOfDuration('started_at', 'completed_at')} as bucket, count(*) as n
+      from (select distinct step_name as name, stage from hourly_steps where hour >= ${day} and hour < ${day + DAY_MS}) as seen
+      join step_executions on family = seen.name and step_executions.stage = seen.stage
+      where ${isExecution()} and started_at >= ${day} and started_at < ${day + DAY_MS}
+      group by family, pipeline_name, step_executions.stage, bucket) as counted
+    group by step_name, pipeline_name, stage`.execute(db);
+  return rows.map((row) => ({ day, ...row }));
+}
+
+const counts = (db: Kysely<Tables>) => dialectOf(db).objectOf('bucket', 'n');

@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely';
+import { DAY_MS, type Window } from '../../../analytics/window.ts';
+import type { Tables } from '../../db/schema.ts';
+import { lastMark } from '../../tables/marks.ts';
+import type { Scope } from '../scope.ts';
+
+/** The name of the number that says before which day all sums are there. */
+export const CLOSED = 'daily_sums';
+
+/** All days before this moment are summed; null before the first, and where buckets are narrower than a day. */
+export async function closedUntil(db: Kysely<Tables>, { bucketMs = DAY_MS }: Scope): Promise<number | null> {
+  return bucketMs % DAY_MS === 0 ? lastMark(db, CLOSED) : null;
+}
+
+export interface DaysIn {
+  days: { from: number | null; to: number };
+  /** What of the window is before and behind them. */
+  rest: Window[];
+}
+
+const beginOfDay = (at: number): number => at - (at % DAY_MS);
+
+/** The closed days that are wholly in a window; null where there is none. */
+export function daysIn({ from, to }: Window, closed: number | null): DaysIn | null {
+  if (closed === null) return null;
+  const last = Math.min(to === null ? closed : beginOfDay(to), closed);
+  const behind = last === to ? [] : [{ from: last, to }];
+  if (from === null) return { days: { from, to: last }, rest: behind };
+  const first = beginOfDay(from + DAY_MS - 1);
+  if (first >= last) return null;
+  return { days: { from: first, to: last }, rest: [...(from < first ? [{ from, to: first }] : []), ...behind] };
+}
