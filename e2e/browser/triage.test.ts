@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { alertmanagerPayload } from '../demo/alert.ts';
+import { call } from '../support/call.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { logIn, openPage } from './chromium.ts';
+import { openSite, type Site } from './site.ts';
+
+const RUNS = 35;
+/** Nobody listens there, so every run fails and needs a person. */
+const FAILING = `name: failing
+stage: production
+steps: [{name: call, executor: webhook, url: "http://127.0.0.1:1/", timeout_seconds: 5}]
+`;
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+  writeFileSync(join(site.held.dir, 'failing.yaml'), FAILING);
+  await call(`${site.url}/reload`, { token: site.tokens.admin, body: {} });
+  for (let n = 0; n < RUNS; n++) {
+    const alertname = n === 17 ? 'PaymentsLatency' : 'DiskFull';
+    const body = alertmanagerPayload({
+      labels: { alertname, zone: `eu-${n}`, severity: 'critical', pipeline: 'failing' },
+      annotations: { summary: `Zone eu-${n}. is slow` },
+    });
+    await call(`${site.url}/webhook?source=alert_router`, { token: site.tokens.webhook, body });
+  }
+  const open = async () => {
+    const { body } = await call<{ total: number }>(`${site.url}/runs?attention=open`, { token: site.tokens.viewer });
+    return body.total === RUNS;
+  };
+  await waitFor(open, { what: `${RUNS} runs to need a person` });
+});
+afterAll(() => site?.close());
+
+async function visit() {
+  const opened = await openPage(site.browser, site.url);
+  onTestFinished(() => opened.context.close());
+  await logIn(opened.page, site.tokens.operator);
+  return opened;
+}
+
+test('from the overview to the right one, resolved as a false alarm, in five actions', async () => {
+  const { page, complaints } = await visit();
+  await page
+    .getByRole('link', { name: /Waiting for you/ })
+    .first()
+    .click();
+  await page.waitForURL('**/ui/runs?attention=open');
+  expect(await page.locator('tbody .why').first().textContent()).toContain('call: ');
+  await page.getByLabel('Search', { exact: true }).fill('eu-17.');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=eu-17/);
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  await page.locator('tbody .row-link').click();
+  await page.getByLabel('Resolution').selectOption('false_alarm');
+  await page.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText('False alarm: by local-operator').waitFor();
+  // The label of its alert leads to the runs that have it.
+  await page.getByRole('link', { name: 'alertname PaymentsLatency' }).click();
+  await page.waitForURL('**/ui/runs?label=alertname%3APaymentsLatency');
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test('thirty runs are chosen with one click and Shift, and marked together', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/runs?status=failed');
+  await page.locator('tbody [data-pick]').first().click();
+  await page
+    .locator('tbody [data-pick]')
+    .nth(29)
+    .click({ modifiers: ['Shift'] });
+  expect(await page.locator('[data-picked]').textContent()).toBe('30');
+  await page.getByRole('button', { name: 'Mark…' }).click();
+  await page.getByLabel('Outcome').selectOption('correct');
+  await page.getByRole('button', { name: 'Mark 30 runs' }).click();
+  await page.getByRole('heading', { name: '30 runs marked' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('filters become a named view, which opens from its address', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/runs');
+  await page.locator('.filter-more summary').click();
+  await page.getByLabel('Alert name').fill('DiskFull');
+  await page.locator('select[name=last]').selectOption('24h');
+  await page.locator('.filter-panel').getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL(/last=24h/);
+  expect(await page.locator('.filter-chips .chip').allInnerTexts()).toEqual(['alert: DiskFull', 'Last 24 hours']);
+  await page.getByText('Save view').click();
+  await page.getByPlaceholder('Name').fill('Disks today');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const view = page.getByRole('link', { name: 'Disks today' });
+  const address = await view.getAttribute('href');
+  await page.goto('/ui/runs');
+  await page.goto(address ?? '');
+  expect(await view.getAttribute('aria-current')).toBe('page');
+  expect(await page.locator('.page-head').innerText()).toContain(`${RUNS - 1} runs`);
+  await page.locator('.filter-chips .chip').first().click();
+  await page.waitForURL('**/ui/runs?last=24h');
+  expect(complaints).toEqual([]);
+});
