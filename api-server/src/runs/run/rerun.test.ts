@@ -24,6 +24,7 @@ const plan = (run: Ended, fromStep: string | null): Rerun =>
       id: run.run.id,
       status: run.run.status,
       pipelineName: run.run.pipelineName,
+      stage: run.run.stage,
       context: { ...CONTEXT, fingerprint: 'the-key' },
       steps: run.steps,
     },
@@ -172,6 +173,58 @@ test.each([
   }));
   expect(plan({ ...original, steps: taken }, 'act')).toEqual(NOT_APPROVED);
   expect(plan(original, original.steps[0]?.stepName ?? '')).toMatchObject({ kind: 'ready' });
+});
+
+const APPROVE = HUMAN.slice(4).trim();
+test.each([
+  [
+    'a step',
+    ACT.replace('act', 'approve'),
+    HUMAN,
+    'step "approve" was of kind gateway and is of kind human now; rerun from step "approve"',
+  ],
+  [
+    'a branch',
+    `  - {name: both, parallel: {steps: [${ACT.slice(4).trim().replace('act', 'approve')}]}}\n`,
+    `  - {name: both, parallel: {steps: [${APPROVE}]}}\n`,
+    'step "approve" was of kind gateway and is of kind human now; rerun from step "both"',
+  ],
+  [
+    'a new branch',
+    `  - {name: both, parallel: {steps: [${ACT.slice(4).trim().replace('act', 'other')}]}}\n`,
+    `  - {name: both, parallel: {steps: [${ACT.slice(4).trim().replace('act', 'other')}, ${APPROVE}]}}\n`,
+    'the original run has no result of step "approve"; rerun from step "both"',
+  ],
+])('a result of %s that asked nobody is no approval of the one that asks people now', async (_, before, after, why) => {
+  const text = (first: string) => `name: p\nstage: production\nsteps:\n${first}${ACT}`;
+  world = await createWorld({ pipelines: [text(before)], agents: { one: () => sure(0.9) } });
+  const original = await world.run('p');
+  expect(original.run.status).toBe('completed');
+  expect(plan(original, 'act')).toMatchObject({ kind: 'ready' });
+  const changed = await createWorld({ pipelines: [text(after)], agents: {} });
+  world.pipelines.set('p', changed.pipelines.get('p') as never);
+  await changed.close();
+  expect(plan(original, 'act')).toMatchObject({ kind: 'invalid', message: expect.stringContaining(why) });
+});
+
+test('an approval that was given in testing does not hold in production', async () => {
+  world = await createWorld({
+    pipelines: [
+      `name: p\nstage: testing\nsteps:\n${HUMAN.replace('timeout_seconds: 1', 'timeout_seconds: 1, on_timeout: proceed')}${ACT}`,
+    ],
+    agents: { one: () => sure(0.9) },
+  });
+  const original = await world.run('p');
+  const approved = {
+    ...original,
+    steps: original.steps.map((step) => ({ ...step, status: 'completed' as const })),
+  };
+  expect(plan(approved, 'act')).toMatchObject({ kind: 'ready' });
+  const now = world.pipelines.get('p')!;
+  world.pipelines.set('p', { ...now, config: { ...now.config, stage: 'production' } });
+  const message = expect.stringContaining('step "approve" asks people and was approved in stage testing');
+  expect(plan(approved, 'act')).toMatchObject({ kind: 'invalid', message });
+  expect(plan(approved, 'approve')).toMatchObject({ kind: 'ready' });
 });
 
 test('a rerun from what is no step says what it is, and where the run can be rerun from', async () => {

@@ -1,7 +1,7 @@
-import { isFanOut, isParallel, type ItemStep, type Step } from '@signalbox/crds';
+import { isFanOut, isParallel, type ItemStep, type Pipeline, type Step } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
-import type { StepExecution, TriggerContext } from '../state/model.ts';
+import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
 
@@ -10,6 +10,7 @@ export interface Original {
   id: string;
   status: RunStatus;
   pipelineName: string;
+  stage: Stage;
   context: TriggerContext;
   steps: StepExecution[];
 }
@@ -29,7 +30,7 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const pipeline = snapshot.byName.get(original.pipelineName);
   if (!pipeline) return { kind: 'invalid', message: `pipeline "${original.pipelineName}" is not loaded any more` };
   if (pipeline.config.suspend) return { kind: 'suspended' };
-  const prior = fromStep === null ? [] : priorSteps(snapshot, pipeline.config.steps, original.steps, fromStep);
+  const prior = fromStep === null ? [] : priorSteps(snapshot, pipeline.config, original, fromStep);
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
   const request = { pipeline, context, team: teamOf(pipeline, null), rerunOf: original.id, prior };
@@ -39,8 +40,8 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
 /** The executions before the entry, or why they cannot be had. */
 function priorSteps(
   snapshot: Snapshot,
-  entries: readonly Step[],
-  executed: readonly StepExecution[],
+  { steps: entries, stage }: Pick<Pipeline, 'steps' | 'stage'>,
+  { steps: executed, stage: before }: Original,
   fromStep: string,
 ): StepExecution[] | string {
   const byName = new Map(executed.map((step) => [step.stepName, step]));
@@ -58,11 +59,39 @@ function priorSteps(
   for (const entry of entries.slice(0, at)) {
     const own = resultOf(entry);
     if (!own) return `the original run has no result of step "${entry.name}"`;
-    if (!isPassed(entry, own) && asksPeople(snapshot, entry))
-      return `step "${entry.name}" asks people and was not approved; rerun from it or from a step before it`;
+    const other = executedOtherwise(entry, byName);
+    if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
+    const refused = asksPeople(snapshot, entry) && notApproved(isPassed(entry, own), { before, stage });
+    if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
     found.push(own, ...branchesOf(entry, executed));
   }
   return found;
+}
+
+/** What was decided in testing is no decision about production. */
+function notApproved(isApproved: boolean, { before, stage }: { before: Stage; stage: Stage }): string | null {
+  if (!isApproved) return 'was not approved';
+  return before === 'testing' && stage === 'production' ? 'was approved in stage testing' : null;
+}
+
+/** A step that is of another kind now than the execution of its name, or asks people and did not run: that result is not its own. */
+function executedOtherwise(entry: Step, byName: ReadonlyMap<string, StepExecution>): string | null {
+  const branches = isParallel(entry) ? entry.parallel.steps : itemsOf(entry, [...byName.keys()]);
+  const kind = isParallel(entry) ? 'parallel' : isFanOut(entry) ? 'fan_out' : entry.executor;
+  for (const { name, executor } of [{ name: entry.name, executor: kind }, ...branches]) {
+    const was = byName.get(name)?.executor;
+    if (was === undefined && executor === 'human') return `the original run has no result of step "${name}"`;
+    if (was !== undefined && was !== executor)
+      return `step "${name}" was of kind ${was} and is of kind ${executor} now`;
+  }
+  return null;
+}
+
+/** The branches that a fan-out had, as it would execute them now. */
+function itemsOf(entry: Step, executed: readonly string[]): { name: string; executor: string }[] {
+  if (!isFanOut(entry)) return [];
+  const { executor } = entry.fan_out.step;
+  return executed.filter((name) => isBranchOf(entry, name)).map((name) => ({ name, executor }));
 }
 
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */

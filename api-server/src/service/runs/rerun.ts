@@ -57,6 +57,7 @@ async function readOriginal({ database: { db } }: RerunDeps, id: string): Promis
     id,
     status: run.status,
     pipelineName: run.pipelineName,
+    stage: run.stage,
     context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
     steps,
   };
