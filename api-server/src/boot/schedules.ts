@@ -13,6 +13,7 @@ import type { Tx } from '../store/db/database.ts';
 import { pruneArtifacts } from '../store/tables/artifacts.ts';
 import { pruneDeliveries } from '../store/tables/deliveries.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
+import { giveBackPages } from '../store/tables/retention/free-pages.ts';
 import { pruneRaw } from '../store/tables/raw-bodies.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire, takeMissed } from '../store/tables/schedules.ts';
@@ -80,5 +81,7 @@ export function startRetention({ config, logs }: ServiceOptions, { database, sta
     await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
     return 0;
   });
+  const { giveBack } = database;
+  if (giveBack) tasks.set('free_pages', () => giveBackPages(giveBack));
   return startDaily({ tasks, log: logs.log });
 }

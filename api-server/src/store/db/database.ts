@@ -49,6 +49,8 @@ export interface Database {
   writeAs?(epoch: number | 'none'): void;
   /** Whether the last contact worked; asking while it did not, or long after, makes a new one. */
   healthy(): boolean;
+  /** Gives some free pages of the embedded file back to the disk; answers how many, 0 once few are left. A server does that by itself. */
+  giveBack?(): Promise<number>;
   /** False once the embedded file was deleted or replaced: nothing is written then. Always true for a server. */
   fileInPlace(): boolean;
   close(): Promise<void>;

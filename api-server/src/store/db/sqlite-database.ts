@@ -40,6 +40,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     db: reader.kysely,
     reader: threads.reader,
     write: (job) => commits.write(job),
+    giveBack: () => commits.write(() => giveBack(writer)),
     // A file without writes cannot become unhealthy.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
     fileInPlace: inPlace,
@@ -56,8 +57,11 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
 /** Pages of the log after which the writing connection makes a checkpoint by itself: a thread does so long before. */
 const LONG_LOG = 8000;
 
+/** For a new file alone: before its first table. */
+const INCREMENTAL = 2;
+
 function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
-  raw.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
+  raw.exec(`PRAGMA auto_vacuum = ${INCREMENTAL}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = ${LONG_LOG}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
   const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
   for (const [pragma, value] of Object.entries(expected)) {
@@ -65,6 +69,18 @@ function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): v
     if (actual !== value)
       throw new Error(`database.url: PRAGMA ${pragma} is ${String(actual)} where ${value} is needed`);
   }
+}
+
+/** Free pages that new rows may take, and pages that one transaction gives back. */
+const KEPT_FREE = 256;
+const GIVEN_BACK = 64;
+
+/** A file of before version 0.2.0 has no `auto_vacuum` and keeps its size; new rows take its free pages. */
+function giveBack({ raw }: SqliteConnection): number {
+  const valueOf = (pragma: string) => Number(raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+  if (valueOf('auto_vacuum') !== INCREMENTAL || valueOf('freelist_count') <= KEPT_FREE) return 0;
+  raw.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK})`);
+  return GIVEN_BACK;
 }
 
 /** The lock is an open exclusive transaction on a file beside the database: it ends with the process, however that ends. */

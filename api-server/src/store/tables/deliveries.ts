@@ -6,6 +6,7 @@ import { dialectOf } from '../db/dialect.ts';
 import type { DeliveryRow } from '../db/rows/delivery-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
+import { inBatches } from './retention/in-batches.ts';
 
 type Fresh = Omit<DeliveryRow, 'id'>;
 
@@ -143,21 +144,17 @@ const toKept = (row: Omit<DeliveryRow, 'id'> & { id: number }): KeptDelivery => 
   rawTruncated: row.raw_truncated === 1,
 });
 
-const BATCH = 1_000;
 const DAY_MS = 86_400_000;
 
 /** Removes deliveries that came more than `days` ago, in small transactions. */
-export async function pruneDeliveries(database: Database, days: number, now: number): Promise<number> {
-  for (let removed = 0; ;) {
-    const old = await database.db
+export const pruneDeliveries = (database: Database, days: number, now: number): Promise<number> =>
+  inBatches(database, async (tx, most) => {
+    const old = tx.db
       .selectFrom('deliveries')
       .select('id')
       .where('received_at', '<', now - days * DAY_MS)
-      .limit(BATCH)
-      .execute();
-    if (old.length === 0) return removed;
-    const ids = old.map(({ id }) => id);
-    await database.write((tx) => tx.db.deleteFrom('deliveries').where('id', 'in', ids).execute());
-    removed += ids.length;
-  }
-}
+      .limit(most);
+    const { numDeletedRows } = await tx.db.deleteFrom('deliveries').where('id', 'in', old).executeTakeFirst();
+    const removed = Number(numDeletedRows);
+    return { removed, seen: removed, more: removed === most };
+  });

@@ -1,57 +1,76 @@
-import type { ExpressionBuilder } from 'kysely';
-import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockPins } from './replay/golden-members.ts';
+import { inBatches } from './retention/in-batches.ts';
 import { forget } from './search/index-runs.ts';
 
-const BATCH = 500;
 const DAY_MS = 86_400_000;
 
 /** A replay renders a pinned step again from its whole run: the context, the definition and the answers before it. */
 const isPinned = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'runs'>) =>
   exists(selectFrom('golden_members').select('golden_members.id').whereRef('golden_members.run_id', '=', 'runs.id'));
 
+/** Runs that one look goes through. */
+const LOOK = 200;
+/** A run cannot have ended before it was triggered, and clocks differ by less. */
+const SLACK_MS = DAY_MS;
+
+/** The next runs in the order of their start, and which of them ended before `before`. */
+async function oldRuns(db: Kysely<Tables>, after: number, before: number) {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['id', 'seq', 'status', 'triggered_at', 'completed_at'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(LOOK)
+    .execute();
+  const old = rows.filter(
+    ({ status, completed_at: at }) => at !== null && at < before && isTerminal(status as RunStatus),
+  );
+  const more = rows.length === LOOK && rows.some((row) => row.triggered_at < before + SLACK_MS);
+  return { ids: old.map(({ id }) => id), last: rows.at(-1)?.seq ?? after, more };
+}
+
 /**
- * Removes runs that ended more than `days` ago with all that hangs on them, in small transactions. Roll-ups stay as they
+ * Removes runs that ended more than `days` ago with all that hangs on them, the oldest first, in small transactions. Roll-ups stay as they
  * are, and so do runs with a step that is pinned in a golden set.
  */
 export async function pruneRuns(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;
-  let removed = 0;
+  let [removed, after] = [0, 0];
   for (;;) {
-    const old = await database.db
-      .selectFrom('runs')
-      .select('id')
-      .where('completed_at', '<', before)
-      .where('status', 'not in', ACTIVE_RUN_STATUSES)
-      .where((run) => run.not(isPinned(run)))
-      .limit(BATCH)
-      .execute();
-    if (old.length === 0) return removed;
-    const ids = old.map(({ id }) => id);
-    await database.write(async (tx) => {
-      await lockPins(tx);
-      const gone = await tx.db
-        .deleteFrom('runs')
-        .where('id', 'in', ids)
-        .where((run) => run.not(isPinned(run)))
-        .returning('seq')
-        .execute();
-      if (gone.length > 0)
-        await forget(
-          tx,
-          gone.map(({ seq }) => seq),
-        );
-    });
-    removed += ids.length;
+    const { ids, last, more } = await oldRuns(database.db, after, before);
+    removed += ids.length > 0 ? await removeRuns(database, ids) : 0;
+    if (!more) return removed;
+    after = last;
   }
 }
 
-export async function pruneAudit(database: Database, days: number, now: number): Promise<number> {
+const removeRuns = (database: Database, ids: readonly string[]): Promise<number> =>
+  inBatches(database, async (tx, most, from) => {
+    await lockPins(tx);
+    const some = ids.slice(from, from + most);
+    const gone = await tx.db
+      .deleteFrom('runs')
+      .where('id', 'in', some)
+      .where((run) => run.not(isPinned(run)))
+      .returning('seq')
+      .execute();
+    const seqs = gone.map(({ seq }) => seq);
+    if (seqs.length > 0) await forget(tx, seqs);
+    return { removed: seqs.length, seen: some.length, more: from + some.length < ids.length };
+  });
+
+export function pruneAudit(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;
-  const { numDeletedRows } = await database.write((tx) =>
-    tx.db.deleteFrom('audit').where('ts', '<', before).executeTakeFirst(),
-  );
-  return Number(numDeletedRows);
+  return inBatches(database, async (tx, most) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('audit')
+      .where('id', 'in', (some) => some.selectFrom('audit').select('id').where('ts', '<', before).limit(most))
+      .executeTakeFirst();
+    const removed = Number(numDeletedRows);
+    return { removed, seen: removed, more: removed === most };
+  });
 }

@@ -5,6 +5,7 @@ import type { RawDelivery } from '../../runs/state/records.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { RawBodyRow, RunRow, Tables } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
+import { inBatches } from './retention/in-batches.ts';
 
 /** A shorter delivery stays in the row of its run, which is one statement less. */
 const MAX_IN_ROW = 4096;
@@ -50,16 +51,36 @@ export async function readRaw(db: Kysely<Tables>, { raw, raw_hash: hash }: Pick<
 
 const DAY_MS = 86_400_000;
 
+/** Hashes that one look goes through. */
+const LOOK = 500;
+
 /** Removes deliveries whose runs are gone; one that came again today may be about to start a run. */
 export async function pruneRaw(database: Database, now: number): Promise<number> {
-  const { numDeletedRows } = await database.write((tx) =>
-    tx.db
+  for (let [removed, after] = [0, '']; ;) {
+    const looked = await database.db
+      .selectFrom('raw_bodies')
+      .select('hash')
+      .where('hash', '>', after)
+      .orderBy('hash')
+      .limit(LOOK)
+      .execute();
+    const hashes = looked.map(({ hash }) => hash);
+    removed += hashes.length > 0 ? await removeUnused(database, hashes, now - DAY_MS) : 0;
+    if (hashes.length < LOOK) return removed;
+    after = hashes.at(-1) ?? after;
+  }
+}
+
+const removeUnused = (database: Database, hashes: readonly string[], before: number): Promise<number> =>
+  inBatches(database, async (tx, most, from) => {
+    const some = hashes.slice(from, from + most);
+    const { numDeletedRows } = await tx.db
       .deleteFrom('raw_bodies')
-      .where('stored_at', '<', now - DAY_MS)
+      .where('hash', 'in', some)
+      .where('stored_at', '<', before)
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('runs').select('runs.id').whereRef('runs.raw_hash', '=', 'raw_bodies.hash'))),
       )
-      .executeTakeFirst(),
-  );
-  return Number(numDeletedRows);
-}
+      .executeTakeFirst();
+    return { removed: Number(numDeletedRows), seen: some.length, more: from + some.length < hashes.length };
+  });
