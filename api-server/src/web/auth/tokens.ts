@@ -9,10 +9,7 @@ export interface KnownToken extends Caller {
 }
 
 export interface TokenTable {
-  /**
-   * Compares digests with every entry in constant time, so that the timing does not reveal which entry matches. A secret that matched
-   * before is found by its salted hash: a map compares texts only where their hashes are the same, so a guess learns nothing from it.
-   */
+  /** Compares digests with every entry in constant time, so that the timing does not reveal which entry matches. */
   bySecret(secret: string): KnownToken | null;
   byName(name: string): KnownToken | null;
 }
@@ -28,16 +25,13 @@ export function createTokenTable(tokens: readonly Token[], now: () => number = D
     limit: createTokenLimit(limits, now),
   }));
   const named = new Map(known.map((entry) => [entry.name, entry]));
-  const matched = new Map<string, KnownToken>();
-  const compare = (secret: string): KnownToken | null => {
-    const digest = digestOf(secret);
-    let found: KnownToken | null = null;
-    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
-    if (found) matched.set(secret, found);
-    return found;
-  };
   return {
-    bySecret: (secret) => matched.get(secret) ?? compare(secret),
+    bySecret: (secret) => {
+      const digest = digestOf(secret);
+      let found: KnownToken | null = null;
+      for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
+      return found;
+    },
     byName: (name) => named.get(name) ?? null,
   };
 }
