@@ -14,7 +14,7 @@ test('migrations stand in the order of their numbers, each once, each in a file 
 
 test('every column has its type from the words of the dialect', () => {
   const marked = Object.fromEntries(
-    Object.keys(sqlite.words).map((word) => [word, `<${word}>`]),
+    Object.entries(sqlite.words).map(([word, value]) => [word, typeof value === 'function' ? () => [] : `<${word}>`]),
   ) as unknown as typeof sqlite.words;
   const statements = migrations.flatMap(({ up }) => up(marked));
   expect(
