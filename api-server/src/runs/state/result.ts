@@ -41,6 +41,6 @@ function textOf(value: unknown): string {
 }
 
 function shortened(text: string): string {
-  const characters = Array.from(text.slice(0, 2 * MAX_LENGTH));
+  const characters = Array.from(text.slice(0, 2 * MAX_LENGTH + 2));
   return characters.length <= MAX_LENGTH ? text : `${characters.slice(0, MAX_LENGTH - 1).join('')}…`;
 }
