@@ -67,7 +67,8 @@ export const postgres: Dialect = {
     keyed: '',
     wordsOf: (table, of) => [
       `CREATE TABLE ${table} (rowid bigint PRIMARY KEY REFERENCES ${of} ON DELETE CASCADE, words tsvector NOT NULL)`,
-      `CREATE INDEX ${table}_words ON ${table} USING gin (words)`,
+      // Entries that wait to be sorted in would be read by every question; the background job that adds them can do it at once.
+      `CREATE INDEX ${table}_words ON ${table} USING gin (words) WITH (fastupdate = off)`,
     ],
   },
   faultOf: postgresFault,

@@ -611,7 +611,7 @@ CREATE UNIQUE INDEX replays_by_launch_key ON public.replays USING btree (launch_
 CREATE INDEX replays_by_step ON public.replays USING btree (step_name);
 CREATE INDEX run_alerts_by_run ON public.run_alerts USING btree (run_id);
 CREATE INDEX run_labels_by_time ON public.run_labels USING btree (triggered_at, stage, pipeline_name, team, outcome, run_id);
-CREATE INDEX run_search_words ON public.run_search USING gin (words);
+CREATE INDEX run_search_words ON public.run_search USING gin (words) WITH (fastupdate=off);
 CREATE INDEX runs_by_parent ON public.runs USING btree (parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_by_pipeline ON public.runs USING btree (pipeline_name, seq);
 CREATE INDEX runs_by_raw ON public.runs USING btree (raw_hash) WHERE (raw_hash IS NOT NULL);

@@ -1,0 +1,119 @@
+import { CompiledQuery, type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
+import type { Tables } from '../../db/schema.ts';
+import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
+import { readEvents } from '../bodies/run-bodies.ts';
+import { listRuns } from '../list-runs.ts';
+import { lastRuns, runDetail } from '../run-detail.ts';
+import { awaitsSearch, newestRun, searchSome } from '../search/index-runs.ts';
+
+const RUNS = 10_000;
+const ID = 'run-5000';
+const HOUR_MS = 3_600_000;
+
+let site: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  site = await newTestDatabase();
+  database = await site.open();
+  await database.write(async ({ db }) => fill(db));
+  const upTo = await newestRun(database.db);
+  for (let more = true; more;) ({ more } = await database.write((tx) => searchSome(tx, upTo)));
+  if (site.kind === 'postgres') await database.write(({ db }) => sql`analyze`.execute(db));
+});
+afterAll(async () => {
+  await database.close();
+  await site.remove();
+});
+
+/** Runs of 23 days with two steps and three rows of events each; every team has an eighth of them. */
+async function fill(db: Kysely<Tables>): Promise<void> {
+  const numbers = sql.raw(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${RUNS})`,
+  );
+  const each = sql.raw(`'pipeline-' || n % 30, 'team-' || n % 8, 'production'`);
+  await sql`INSERT INTO runs (id, definition_hash, source, status, summary, dedup_key, triggered_at, completed_at, input_tokens, output_tokens,
+      unpriced_steps, warning_count, context, pipeline_name, team, stage)
+    ${numbers} SELECT 'run-' || n, 'h', 'generic', CASE WHEN n % 50 = 0 THEN 'failed' ELSE 'completed' END, 'Host ' || n || ' is slow', 'key-' || n,
+      n * 200000, n * 200000 + 60000, 1, 1, 0, 0, '{"labels":{"host":"h' || n % 900 || '"},"text":"' || ${'x'.repeat(600)} || '"}', ${each} FROM numbers`.execute(
+    db,
+  );
+  for (const step of [1, 2])
+    await sql`INSERT INTO step_executions (run_id, step_index, step_name, family, id, kind, executor, agent, model, status, started_at, completed_at,
+        attempts, pipeline_name, team, stage)
+      ${numbers} SELECT 'run-' || n, ${sql.lit(step)}, ${sql.lit(`look-${step}`)}, 'look', n || ${sql.lit(`/${step}`)}, 'step', 'gateway', 'agent-' || n % 12, 'model-' || n % 5,
+        'completed', n * 200000, n * 200000 + 9000, 1, ${each} FROM numbers`.execute(db);
+  for (const seq of [1, 5, 9])
+    await sql`INSERT INTO run_events (run_id, first_seq, events) ${numbers} SELECT 'run-' || n, ${sql.lit(seq)}, '[{"seq":' || ${sql.lit(`${seq}`)} || '}]' FROM numbers`.execute(
+      db,
+    );
+}
+
+/** The statements that `ask` runs, in the words of the database's plan. */
+async function plansOf(
+  ask: (db: Kysely<Tables>) => Promise<unknown>,
+): Promise<{ query: CompiledQuery; plan: string[] }[]> {
+  const nodes: RootOperationNode[] = [];
+  const noting: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      nodes.push(node);
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  };
+  const { db } = database;
+  await ask(db.withPlugin(noting));
+  const explain = dialectOf(db).name === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+  return Promise.all(
+    nodes.map(async (node) => {
+      const query = db.getExecutor().compileQuery(node, { queryId: 'plan' });
+      const { rows } = await db.executeQuery<Record<string, unknown>>(
+        CompiledQuery.raw(`${explain} ${query.sql}`, [...query.parameters]),
+      );
+      return { query, plan: rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])) };
+    }),
+  );
+}
+
+/** Tables that grow with the history. */
+const LARGE = 'runs|step_executions|run_events|run_bodies';
+const SCAN = new RegExp(`SCAN (${LARGE})\\b|Seq Scan on (${LARGE}|run_search)\\b`);
+
+/** A statement without a condition that stops after a page reads no more than that page. */
+const isPage = ({ sql: text }: CompiledQuery) => !text.includes(' where ') && text.includes(' limit ');
+
+const scansIn = (plans: Awaited<ReturnType<typeof plansOf>>) =>
+  plans.flatMap(({ query, plan }) =>
+    isPage(query) ? [] : plan.filter((line) => SCAN.test(line)).map((line) => `${line}: ${query.sql}`),
+  );
+
+const page = { limit: 50, offset: 0 };
+
+test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
+  ['the first page of the list', (db) => listRuns(db, {}, page)],
+  ['a page behind a row', (db) => listRuns(db, {}, { ...page, before: 5_000 })],
+  ['a search without a match', (db) => listRuns(db, { q: 'nowhere' }, page)],
+  ['an agent without a run', (db) => listRuns(db, { agent: 'nobody' }, page)],
+  ['a model without a run', (db) => listRuns(db, { model: 'none' }, page)],
+  ['a label without a run', (db) => listRuns(db, { labels: [{ key: 'host', value: 'none' }] }, page)],
+  ['a rare label', (db) => listRuns(db, { labels: [{ key: 'host', value: 'h7' }] }, page)],
+  ['a team without a run', (db) => listRuns(db, { team: 'none' }, page)],
+  ['a status', (db) => listRuns(db, { status: ['failed'] }, page)],
+  ['a pipeline', (db) => listRuns(db, { pipeline: 'pipeline-3' }, page)],
+  [
+    'a day of a team',
+    (db) => listRuns(db, { team: 'team-3', since: 11 * 24 * HOUR_MS, until: 12 * 24 * HOUR_MS }, page),
+  ],
+  ['a run', (db) => runDetail(db, ID, { raw: true })],
+  ['the events of a run', (db) => readEvents(db, ID, 0)],
+  ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
+  ['what the search has to do', (db) => awaitsSearch(db, RUNS)],
+])('%s reads what it shows and no large table', async (_, ask) => expect(scansIn(await plansOf(ask))).toEqual([]));
+
+test('a plan that reads a whole table is noticed', async () => {
+  const all = (db: Kysely<Tables>) => db.selectFrom('runs').select('id').where('summary', 'like', '%x%').execute();
+  expect(scansIn(await plansOf(all))).toHaveLength(1);
+});
