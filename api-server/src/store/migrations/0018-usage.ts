@@ -1,5 +1,5 @@
 import type { TableWords } from './table-words.ts';
-import { BACKFILL } from './usage-backfill.ts';
+import { BACKFILL } from './backfill/usage-backfill.ts';
 
 /** Calls of a step without a price. The sums of older rows leave second opinions out, which `completeUsage` adds. */
 export const usage = ({ integer }: TableWords): readonly string[] => [

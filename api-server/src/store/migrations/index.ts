@@ -23,7 +23,7 @@ import { runLabels } from './0021-run-labels.ts';
 import { search } from './0022-search.ts';
 import { runBodies } from './0023-run-bodies.ts';
 import { dailySums } from './0024-daily-sums.ts';
-import { completeUsage } from './usage-backfill.ts';
+import { completeUsage } from './backfill/usage-backfill.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */

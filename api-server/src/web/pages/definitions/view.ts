@@ -7,7 +7,7 @@ import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
-import { pipelineSteps } from '../steps/places.ts';
+import { pipelineSteps } from './places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';

@@ -1,5 +1,5 @@
 import { age, duration, exactTime, money, score, secondsBetween } from '../format.ts';
-import { attentionLook } from '../run/attention/view.ts';
+import { attentionLook } from '../attention-look.ts';
 import { paths } from '../paths.ts';
 import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
 import { resultLine } from './result/view.ts';

@@ -8,7 +8,7 @@ import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { unlessUnknown } from '../problems.ts';
 import { available } from '../available.ts';
-import { pipelineSteps } from './places.ts';
+import { pipelineSteps } from '../definitions/places.ts';
 import { type StepPast, stepPageView } from './view.ts';
 
 const unknownStep = ({ definitions }: Pick<PageDeps, 'definitions'>, name: string) => {

@@ -7,7 +7,7 @@ import { modelRows, summaryOf } from '../insights/summary.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { paths } from '../paths.ts';
 import { calibrationView } from './calibration.ts';
-import { placesOf, promptsOf } from './places.ts';
+import { placesOf, promptsOf } from '../definitions/places.ts';
 import { promptVersionsView } from './prompt-versions.ts';
 
 export interface StepPast {

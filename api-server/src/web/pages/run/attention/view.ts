@@ -1,22 +1,7 @@
 import type { RunDetail } from '../../../../service/views/run.ts';
+import { ATTENTION_LOOKS, type AttentionState, RESOLUTION_WORDS } from '../../attention-look.ts';
 import { exactTime } from '../../format.ts';
 import { paths } from '../../paths.ts';
-
-export const RESOLUTION_WORDS = { handled: 'Handled', false_alarm: 'False alarm', wont_fix: 'Will not fix' } as const;
-
-const LOOKS = {
-  open: { tone: 'escalated', icon: 'alert', word: 'Open' },
-  acknowledged: { tone: 'wait', icon: 'waiting', word: 'Acknowledged' },
-  resolved: { tone: 'good', icon: 'check', word: 'Resolved' },
-} as const;
-
-export type AttentionState = keyof typeof LOOKS;
-
-/** Icon, tone and words of a state, for a row of a list. */
-export const attentionLook = (state: AttentionState, assignee: string | null) => ({
-  ...LOOKS[state],
-  title: `${LOOKS[state].word}${assignee === null ? '' : `, assigned to ${assignee}`}`,
-});
 
 type Living = Pick<
   RunDetail,
@@ -36,7 +21,7 @@ export function attentionView(run: Living, operator: boolean) {
   const { attention: state } = run;
   if (state === null) return null;
   return {
-    ...LOOKS[state],
+    ...ATTENTION_LOOKS[state],
     text: sentenceOf(run, state),
     note: run.attention_note,
     action: paths.runAttention(run.id),

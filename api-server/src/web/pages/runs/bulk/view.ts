@@ -2,7 +2,7 @@ import type { BulkAction, BulkResults } from '../../../../service/bulk/bulk.ts';
 import type { RunLine } from '../../../../service/views/run.ts';
 import { count } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { RESOLUTION_WORDS } from '../../run/attention/view.ts';
+import { RESOLUTION_WORDS } from '../../attention-look.ts';
 import { isActive } from '../../status.ts';
 import { costCell, plural, runRow } from '../row.ts';
 

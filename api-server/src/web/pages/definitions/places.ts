@@ -1,5 +1,5 @@
 import { isFanOut, isParallel, type Pipeline, promptHash } from '@signalbox/crds';
-import { executorLine } from '../definitions/shapes.ts';
+import { executorLine } from './shapes.ts';
 import { paths } from '../paths.ts';
 
 interface Place {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { stepCost } from '../../runs/cost/cost.ts';
-import { family, hourOf, keyName } from '../../runs/state/hourly.ts';
-import type { CostPart, RawResponse } from '../../runs/state/model.ts';
+import { stepCost } from '../../../runs/cost/cost.ts';
+import { family, hourOf, keyName } from '../../../runs/state/hourly.ts';
+import type { CostPart, RawResponse } from '../../../runs/state/model.ts';
 
 /** Names the mark whose value is the `seq` of the newest run that is still to be completed; no mark, nothing to do. */
 export const BACKFILL = 'backfill:usage';

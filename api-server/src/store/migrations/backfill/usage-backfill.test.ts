@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../db/database.ts';
-import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import type { Database } from '../../db/database.ts';
+import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
 import { BACKFILL, completeSome } from './usage-backfill.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
