@@ -32,7 +32,8 @@ const MAX_SKIPPED = 1_000;
 function isPlain(filter: RunFilter, offset: number): boolean {
   const keys = keysOf(filter);
   if (keys.length === 1 && INDEXED.has(keys[0] ?? '')) return true;
-  return keys.every((key) => NO_FACTS.has(key)) && filter.until === undefined && offset <= MAX_SKIPPED;
+  const isTimed = filter.since !== undefined || filter.until !== undefined;
+  return keys.every((key) => NO_FACTS.has(key)) && !isTimed && offset <= MAX_SKIPPED;
 }
 
 /** Which runs a page shows, by their `seq`; the rows are read for these alone. */
