@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await site.open();
   await database.write(async ({ db }) => fill(db));
   const upTo = await newestRun(database.db);
-  for (let more = true; more;) ({ more } = await database.write((tx) => searchSome(tx, upTo)));
+  for (let more = true; more;) ({ more } = await database.write((tx) => searchSome(tx, { upTo, most: 20 })));
   if (site.kind === 'postgres') await database.write(({ db }) => sql`analyze`.execute(db));
 });
 afterAll(async () => {

@@ -11,8 +11,6 @@ import { wordsOfRun } from './words.ts';
 
 /** Names the mark up to whose `seq` all runs were looked at. */
 const MARK = 'search:runs';
-/** Runs of one transaction: a few milliseconds. */
-const BATCH = 20;
 
 const DAY_MS = 86_400_000;
 export const dayOf = (time: number): number => Math.floor(time / DAY_MS);
@@ -39,18 +37,18 @@ const COLUMNS = [
 
 type Row = Awaited<ReturnType<typeof newRows>>[number];
 
-const newRows = (db: Kysely<Tables>, after: number, upTo: number) =>
+const newRows = (db: Kysely<Tables>, after: number, { upTo, most }: Portion) =>
   db
     .selectFrom('runs')
     .select(COLUMNS)
     .where('seq', '>', after)
     .where('seq', '<=', upTo)
     .orderBy('seq')
-    .limit(BATCH)
+    .limit(most)
     .execute();
 
 /** Runs that had not ended when they were looked at, and have since. */
-const endedRows = (db: Kysely<Tables>) =>
+const endedRows = (db: Kysely<Tables>, most: number) =>
   db
     .selectFrom('unsearched')
     // Not an inner join: the embedded database might begin with all runs.
@@ -58,7 +56,7 @@ const endedRows = (db: Kysely<Tables>) =>
     .select(COLUMNS)
     .whereRef('runs.seq', '=', 'unsearched.seq')
     .where('runs.status', 'not in', ACTIVE_RUN_STATUSES)
-    .limit(BATCH)
+    .limit(most)
     .execute();
 
 export async function newestRun(db: Kysely<Tables>): Promise<number> {
@@ -72,19 +70,26 @@ export async function newestRun(db: Kysely<Tables>): Promise<number> {
 /** Whether `searchSome` has something to do. */
 export async function awaitsSearch(db: Kysely<Tables>, upTo: number): Promise<boolean> {
   if ((await searchedUpTo(db)) < upTo) return true;
-  return (await endedRows(db)).length > 0;
+  return (await endedRows(db, 1)).length > 0;
+}
+
+/** New runs up to a `seq`, at most so many in a transaction, and as many that ended meanwhile. */
+interface Portion {
+  upTo: number;
+  most: number;
 }
 
 /**
  * Makes the next runs up to `upTo` findable, and those that ended meanwhile; answers how many and where it got to. It is
  * one transaction with its own mark: a killed process loses nothing and does nothing twice.
  */
-export async function searchSome(tx: Tx, upTo: number): Promise<{ runs: number; at: number; more: boolean }> {
+export async function searchSome(tx: Tx, portion: Portion): Promise<{ runs: number; at: number; more: boolean }> {
   await tx.lock(MARK);
+  const { upTo, most } = portion;
   const { db } = tx;
   const after = await searchedUpTo(db);
-  const rows = await newRows(db, after, upTo);
-  const late = await endedRows(db);
+  const rows = await newRows(db, after, portion);
+  const late = await endedRows(db, most);
   const hasEnded = ({ status }: Row) => isTerminal(status as RunStatus);
   const ended = [...rows.filter(hasEnded), ...late];
   await enter(db, ended);
@@ -94,9 +99,9 @@ export async function searchSome(tx: Tx, upTo: number): Promise<{ runs: number; 
   const done = late.map(({ seq }) => seq);
   if (done.length > 0) await db.deleteFrom('unsearched').where('seq', 'in', done).execute();
   await noteDays(db, rows);
-  const at = rows.length < BATCH ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after);
+  const at = rows.length < most ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after);
   if (at > after) await setMark(tx, MARK, at);
-  return { runs: rows.length + late.length, at, more: rows.length === BATCH || late.length === BATCH };
+  return { runs: rows.length + late.length, at, more: rows.length === most || late.length === most };
 }
 
 async function enter(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -54,20 +55,30 @@ interface Round extends Pick<SearchJobDeps, 'database' | 'log'> {
   signal?: AbortSignal;
 }
 
-/** All runs up to `upTo`. Between two transactions it rests for as long as one took. */
+/** Runs of one transaction, a few milliseconds of it; fewer where others wait for the event loop. */
+const BATCH = 20;
+const BUSY_BATCH = 5;
+const BUSY = 0.5;
+/** How many times as long as a transaction took it rests where the event loop has no other work, and where it has nothing else. */
+const [SHORT_REST, LONG_REST] = [1, 10];
+
+/** All runs up to `upTo`. Between two transactions it rests: the longer, the more else there was to do in the last rest. */
 export async function searchAll({ database, upTo, log, signal }: Round): Promise<void> {
   if (!(await awaitsSearch(database.db, upTo))) return;
-  let [done, said] = [0, Date.now()];
+  let [done, said, load] = [0, Date.now(), 1];
   for (;;) {
     const began = performance.now();
-    const { runs, at, more } = await database.write((tx) => searchSome(tx, upTo));
+    const most = load > BUSY ? BUSY_BATCH : BATCH;
+    const { runs, at, more } = await database.write((tx) => searchSome(tx, { upTo, most }));
     done += runs;
     if (!more || signal?.aborted) break;
     if (Date.now() - said > SAY_EVERY_MS) {
       said = Date.now();
       log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
     }
-    await sleep(performance.now() - began);
+    const rest = performance.eventLoopUtilization();
+    await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load));
+    load = performance.eventLoopUtilization(rest).utilization;
   }
   if (done > MANY) log.info({ runs: done }, 'made the runs of an older version findable');
 }
