@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { OUTCOMES } from '../../runs/state/model.ts';
-import { LABEL_SOURCES } from '../../store/tables/labels.ts';
+import { LABEL_SOURCES } from '../../store/tables/labels/outcome.ts';
 import type { GoldenMember } from '../../store/tables/replay/golden-members.ts';
 import type { GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { DefinitionName, line, RunId, StepName, freeText } from '../fields.ts';

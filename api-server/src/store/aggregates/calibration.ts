@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../../analytics/calibration.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { LABEL_OF } from '../../analytics/accuracy.ts';
-import { labelledRows, OUTCOME } from '../tables/labels.ts';
+import { labelledRows, OUTCOME } from '../tables/labels/outcome.ts';
 import { notReplayed } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { OUTCOME } from '../tables/labels.ts';
+import { OUTCOME } from '../tables/labels/outcome.ts';
 
 export interface ChainScope {
   pipelineName: string;

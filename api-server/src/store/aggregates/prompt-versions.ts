@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { PromptUse } from '../../analytics/prompt-versions.ts';
 import { hasExecutions } from './step-facts.ts';
-import { labelledRows } from '../tables/labels.ts';
+import { labelledRows } from '../tables/labels/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution, notReplayed } from '../db/rows/executions.ts';
 import { promptsUsed } from '../tables/versions/version-uses.ts';

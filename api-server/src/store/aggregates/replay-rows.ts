@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Execution } from '../../analytics/replay/graded.ts';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels.ts';
+import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels/outcome.ts';
 import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** The candidates of a batch, with the marks of people. */

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ExecutorName, Outcome } from '../../runs/state/model.ts';
 import type { ReplayBucket } from '../../runs/state/replay.ts';
 import type { Tables } from '../db/schema.ts';
-import { LABEL_SOURCE, type LabelSource, labelledRows, OUTCOME } from '../tables/labels.ts';
+import { LABEL_SOURCE, type LabelSource, labelledRows, OUTCOME } from '../tables/labels/outcome.ts';
 import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** A recorded execution with its label (Orchestration 3); what it used, in tokens. */

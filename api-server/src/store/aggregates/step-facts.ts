@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
 import { keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
-import { OUTCOME } from '../tables/labels.ts';
+import { OUTCOME } from '../tables/labels/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
 import { stepPercentile } from './percentiles.ts';

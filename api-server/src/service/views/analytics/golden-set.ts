@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Outcome, OUTCOMES } from '../../../runs/state/model.ts';
 import { LABEL_OF, meanOf } from '../../../analytics/accuracy.ts';
-import { LABEL_SOURCES } from '../../../store/tables/labels.ts';
+import { LABEL_SOURCES } from '../../../store/tables/labels/outcome.ts';
 import type { CountedGoldenSet, OutcomeCounts } from '../../../store/tables/replay/golden-sets.ts';
 import type { SeenMember } from '../../../store/tables/replay/golden-members.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';

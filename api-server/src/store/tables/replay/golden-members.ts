@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { camelCase, snakeCase } from '../../../runs/state/key-case.ts';
 import type { ExecutorName, Outcome, StepStatus } from '../../../runs/state/model.ts';
-import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../labels.ts';
+import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../labels/outcome.ts';
 import type { Tx } from '../../db/database.ts';
 import type { GoldenMemberRow, Tables } from '../../db/schema.ts';
 

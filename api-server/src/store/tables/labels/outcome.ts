@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import type { Outcome } from '../../runs/state/model.ts';
-import type { Tables } from '../db/schema.ts';
+import type { Outcome } from '../../../runs/state/model.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /**
  * The outcome of an execution, null where it is unknown: a person's mark of the step, else a failed check, else the mark of
