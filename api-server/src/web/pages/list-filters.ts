@@ -8,6 +8,7 @@ type Valid<Key extends string> = Partial<Record<Key, (text: string) => boolean>>
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const TIMES: Valid<string> = { since: isTime, until: isTime };
 const MAX_PAGE = 20_000;
+const MAX_SHOWN = 120;
 
 /** The named filters of a query, trimmed and shortened; invalid values are ignored. */
 export function readList<Key extends string>(
@@ -23,6 +24,13 @@ export function readList<Key extends string>(
   });
   return { ...Object.fromEntries(texts), page: pageOf(query['page']) } as ListFilters<Key>;
 }
+
+/** What an address asks for and its page did not understand: unknown keys, and values that make no sense. */
+export const ignoredIn = (query: object, understood: object): string[] =>
+  Object.entries(query as Record<string, unknown>).flatMap(([key, value]) => {
+    const known = key === 'page' || (understood as Record<string, unknown>)[key] !== undefined;
+    return value === '' || known ? [] : [`"${key}=${String(value)}"`.slice(0, MAX_SHOWN)];
+  });
 
 export function pageOf(text: unknown): number {
   const page = Number(text);

@@ -42,6 +42,8 @@ export interface PageOptions {
   template: string;
   model: object;
   status?: number;
+  /** What the address asks for and the page did not understand. */
+  ignored?: readonly string[];
 }
 
 /** The menu. */
@@ -136,6 +138,11 @@ function moreOf(groups: ReturnType<typeof rail>) {
   return { entries, current: entries.some(({ current }) => current) };
 }
 
+const ignoredText = (parts: readonly string[]): string | null =>
+  parts.length === 0
+    ? null
+    : `The address has ${parts.slice(0, 5).join(', ')}, which this page does not understand. It shows what the rest asks for.`;
+
 /** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
 export async function sendPage(
   context: PageContext,
@@ -172,6 +179,7 @@ export async function sendPage(
     search: paths.runs(),
     goto: paths.goto(),
     keys: KEYS,
+    ignored: ignoredText(page.ignored ?? []),
     body: new Handlebars.SafeString(body),
   });
   return reply

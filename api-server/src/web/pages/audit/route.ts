@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { ignoredIn } from '../list-filters.ts';
 import { type PageContext, sendPage } from '../page.ts';
 import { readFilters, toAuditQuery } from './filters.ts';
 import { auditView } from './view.ts';
@@ -12,6 +13,7 @@ export function registerAudit(app: FastifyInstance, context: PageContext): void 
     const { rows, total } = await deps.audit.list(toAuditQuery(filters));
     const open = typeof query['open'] === 'string' ? Number(query['open']) : null;
     const model = auditView({ rows, total, filters, open, definitions: deps.definitions.snapshot(), now: deps.now() });
-    return sendPage(context, request, reply, { title: 'Audit', nav: 'audit', template: 'audit', model });
+    const ignored = ignoredIn(query, { ...filters, open });
+    return sendPage(context, request, reply, { title: 'Audit', nav: 'audit', template: 'audit', model, ignored });
   });
 }

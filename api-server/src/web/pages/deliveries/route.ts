@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '@signalbox/crds';
 import { KeptId } from '../../../service/deliveries/kept.ts';
 import { operatorOf } from '../operator.ts';
+import { ignoredIn } from '../list-filters.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { problemOf, unlessUnknown } from '../problems.ts';
@@ -30,7 +31,9 @@ export function registerDeliveries(app: FastifyInstance, context: PageContext): 
     const page = await deps.keptDeliveries.list(toKeptQuery(filters), request.signal);
     const { deliveries, next_cursor: nextCursor } = page;
     const model = deliveriesView({ deliveries, nextCursor, filters, now: deps.now() });
-    return sendPage(context, request, reply, { title: 'Deliveries', nav: 'deliveries', template: 'deliveries', model });
+    const ignored = ignoredIn(request.query as object, filters);
+    const shown = { title: 'Deliveries', nav: 'deliveries', template: 'deliveries', model, ignored } as const;
+    return sendPage(context, request, reply, shown);
   });
 
   app.get('/ui/deliveries/:id', async (request, reply) => {

@@ -16,6 +16,14 @@ export function readQuery(query: Record<string, unknown>): StatisticsQuery {
   };
 }
 
+/** Entries of the address that the query has as they were given. */
+export const understood = (given: object, { timeRange, ...rest }: StatisticsQuery): object =>
+  Object.fromEntries(
+    Object.entries({ time_range: timeRange, ...rest }).filter(
+      ([key, value]) => String((given as Record<string, unknown>)[key]).trim() === value,
+    ),
+  );
+
 const NAMES = ['pipeline', 'team', 'agent', 'model'] as const;
 type Names = Partial<Record<(typeof NAMES)[number], string>>;
 

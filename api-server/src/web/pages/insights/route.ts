@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '@signalbox/crds';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { firstRunFor } from '../runs/route.ts';
-import { readQuery } from './filters.ts';
+import { ignoredIn } from '../list-filters.ts';
+import { readQuery, understood } from './filters.ts';
 import { insightsView } from './view.ts';
 
 /** `/ui/insights`: the same functions as the JSON routes of statistics (Orchestration 4.4). */
@@ -19,7 +20,14 @@ export function registerInsights(app: FastifyInstance, context: PageContext): vo
       loaded: new Set(pipelines.map(({ name }) => name)),
       first: firstRunFor(request, pipelines),
     });
-    return sendPage(context, request, reply, { title: 'Insights', nav: 'insights', template: 'insights', model });
+    const ignored = ignoredIn(request.query as object, understood(request.query as object, query));
+    return sendPage(context, request, reply, {
+      title: 'Insights',
+      nav: 'insights',
+      template: 'insights',
+      model,
+      ignored,
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { ignoredIn } from '../list-filters.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { markingView, readMarkingFilters } from './view.ts';
 
@@ -20,6 +21,7 @@ export function registerMarking(app: FastifyInstance, context: PageContext): voi
       operator: mayOperate(deps.auth.viewer(request)),
       now: deps.now(),
     });
-    return sendPage(context, request, reply, { title: 'Marking', nav: 'marking', template: 'marking', model });
+    const ignored = ignoredIn(request.query as object, filters);
+    return sendPage(context, request, reply, { title: 'Marking', nav: 'marking', template: 'marking', model, ignored });
   });
 }

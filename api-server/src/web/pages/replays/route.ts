@@ -5,6 +5,7 @@ import { ReplaysQuery } from '../../../service/replay/batches.ts';
 import { clientLeft } from '../../client-left.ts';
 import { agentStepNames } from '../golden-sets/agent-steps.ts';
 import { unlessBusy } from '../insights/summary.ts';
+import { ignoredIn } from '../list-filters.ts';
 import { operatorOf } from '../operator.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
@@ -41,7 +42,8 @@ export function registerReplays(app: FastifyInstance, context: PageContext): voi
       operator: mayOperate(deps.auth.viewer(request)),
       now: deps.now(),
     });
-    return sendPage(context, request, reply, { title: 'Replays', nav: 'replays', template: 'replays', model });
+    const ignored = ignoredIn(request.query as object, query);
+    return sendPage(context, request, reply, { title: 'Replays', nav: 'replays', template: 'replays', model, ignored });
   });
 }
 

@@ -3,7 +3,8 @@ import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { registerBulk } from './bulk/route.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
-import { ignoredIn, PAGE_SIZE, readFilters, toRunsQuery } from './filters/filters.ts';
+import { ignoredIn } from '../list-filters.ts';
+import { PAGE_SIZE, readFilters, toRunsQuery } from './filters/filters.ts';
 import { runsView } from './view.ts';
 import { ownViews, registerViews } from './views/route.ts';
 
@@ -30,7 +31,6 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
     const model = runsView({
       page,
       filters,
-      ignored: ignoredIn(request.query as Record<string, unknown>, filters),
       views: { teams: deps.views, own: ownViews(context, request) },
       pipelines: pipelines.map(({ name }) => name).toSorted(),
       first: firstRunFor(request, pipelines),
@@ -38,7 +38,8 @@ export function registerRuns(app: FastifyInstance, context: PageContext): void {
       now: deps.now(),
       currency: deps.currency,
     });
-    return sendPage(context, request, reply, { title: 'Runs', nav: 'runs', template: 'runs', model });
+    const ignored = ignoredIn(request.query as object, filters);
+    return sendPage(context, request, reply, { title: 'Runs', nav: 'runs', template: 'runs', model, ignored });
   });
 
   app.get('/ui/runs/news', async (request, reply) => {

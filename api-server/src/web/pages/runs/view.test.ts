@@ -11,7 +11,6 @@ const view = (fields: Partial<Parameters<typeof runsView>[0]> = {}) =>
   runsView({
     page: { runs: [runLine()], limit: 50, offset: 0, total: 1, next_cursor: null },
     filters: { page: 1 },
-    ignored: [],
     pipelines: ['checkout-errors'],
     views: { teams: [], own: [] },
     first,
@@ -161,6 +160,8 @@ test('a run with warnings says how many', () => {
 test('an address that no filter understands is said on the page, not ignored', async () => {
   const { get } = await pagesWith({ lines: [runLine()] });
   const { body } = await get('/ui/runs?staus=failed&attention=closed&q=&stage=production&page=1');
-  expect(body).toContain('&quot;staus&quot; is no filter of this list; &quot;closed&quot; is no value of attention.');
-  expect((await get('/ui/runs?status=failed&page=2')).body).not.toContain('is no filter');
+  expect(body).toContain(
+    'The address has &quot;staus&#x3D;failed&quot;, &quot;attention&#x3D;closed&quot;, which this page does not',
+  );
+  expect((await get('/ui/runs?status=failed&page=2')).body).not.toContain('does not understand');
 });

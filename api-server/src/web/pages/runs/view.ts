@@ -12,8 +12,6 @@ import { runRow } from './row.ts';
 export interface RunsInput {
   page: RunsPage;
   filters: Filters;
-  /** What the address says and no filter knows. */
-  ignored: string[];
   pipelines: string[];
   /** Named views: of teams, and of the person. */
   views: Omit<Parameters<typeof viewsView>[0], 'filters'>;
@@ -57,10 +55,6 @@ export function runsView(input: RunsInput) {
     bar: barView(filters, input.pipelines),
     views: viewsView({ ...input.views, filters }),
     filtered: isFiltered(set),
-    ignored:
-      input.ignored.length === 0
-        ? null
-        : `${input.ignored.slice(0, 5).join('; ')}. The list shows what the other filters leave.`,
     rows: page.runs.map((run) => runRow(run, input)),
     exports: exportLinks(['runs', 'steps'], filters),
     news: newsPath(input),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { ignoredIn } from '../list-filters.ts';
 import { type PageContext, sendPage } from '../page.ts';
-import { readSyncFilters } from './filters.ts';
+import { readSyncFilters, syncQuery } from './filters.ts';
 import { syncView } from './view.ts';
 
 /** `/ui/sync`: what became of the Kubernetes objects, as the controller reports it. */
@@ -10,6 +11,7 @@ export function registerSync(app: FastifyInstance, context: PageContext): void {
     const [own, gateway] = await Promise.all([deps.cluster.objects(), deps.cluster.gatewayObjects()]);
     const filters = readSyncFilters(request.query as Record<string, unknown>);
     const model = syncView({ own, gateway, filters, now: deps.now() });
-    return sendPage(context, request, reply, { title: 'Sync', nav: 'sync', template: 'sync', model });
+    const ignored = ignoredIn(request.query as object, syncQuery(filters));
+    return sendPage(context, request, reply, { title: 'Sync', nav: 'sync', template: 'sync', model, ignored });
   });
 }

@@ -52,16 +52,6 @@ export const readFilters = ({ status, ...query }: Record<string, unknown>): Filt
     VALID,
   );
 
-const KNOWN: ReadonlySet<string> = new Set([...FILTER_KEYS, 'sort', 'page']);
-
-/** Keys and values of a query that filter nothing: unknown keys, and values that make no sense. */
-export const ignoredIn = (query: Record<string, unknown>, filters: Filters): string[] =>
-  Object.entries(query).flatMap(([key, value]) => {
-    if (value === '' || key === 'page') return [];
-    if (!KNOWN.has(key)) return [`"${key.slice(0, 60)}" is no filter of this list`];
-    return filters[key as keyof Filters] === undefined ? [`"${String(value).slice(0, 60)}" is no value of ${key}`] : [];
-  });
-
 /** The filters in one form, without the page: two addresses of the same list are the same text. */
 export const addressOf = (filters: Filters): string => {
   const entries = Object.entries(listQuery({ ...filters, page: 1 })).filter(([, value]) => value !== undefined);
