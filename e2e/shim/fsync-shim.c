@@ -135,25 +135,32 @@ static void persist_file(int fd) {
 }
 
 static void write_name(const char *dir, const char *name, const char *id) {
-  char path[3 * PATH_MAX];
+  char path[3 * PATH_MAX], writing[2 * PATH_MAX];
   snprintf(path, sizeof path, "%s/names%s", shadow_dir, dir + strlen(power_dir));
   for (char *p = path + strlen(shadow_dir) + 1; *p; p++)
     if (*p == '/') { *p = 0; mkdir(path, 0700); *p = '/'; }
   mkdir(path, 0700);
   strcat(strcat(path, "/"), name);
-  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  /* whole or not at all: the process may be killed here */
+  snprintf(writing, sizeof writing, "%s/writing.%ld", shadow_dir, syscall(SYS_gettid));
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, writing, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0 || real_write(fd, id, strlen(id)) < 0) perror("fsync-shim: name");
   close(fd);
+  if (syscall(SYS_renameat2, AT_FDCWD, writing, AT_FDCWD, path, 0) != 0) perror("fsync-shim: name");
 }
 
-static void forget_names(const char *dir) {
+/* names that the directory has no more */
+static void forget_gone(const char *dir) {
   char path[2 * PATH_MAX], entry_path[3 * PATH_MAX];
+  struct stat st;
   snprintf(path, sizeof path, "%s/names%s", shadow_dir, dir + strlen(power_dir));
   DIR *names = opendir(path);
   if (names == NULL) return;
   for (struct dirent *entry; (entry = readdir(names)) != NULL;) {
+    snprintf(entry_path, sizeof entry_path, "%s/%s", dir, entry->d_name);
+    if (entry->d_type != DT_REG || lstat(entry_path, &st) == 0) continue;
     snprintf(entry_path, sizeof entry_path, "%s/%s", path, entry->d_name);
-    if (entry->d_type == DT_REG) syscall(SYS_unlinkat, AT_FDCWD, entry_path, 0);
+    syscall(SYS_unlinkat, AT_FDCWD, entry_path, 0);
   }
   closedir(names);
 }
@@ -162,7 +169,6 @@ static void forget_names(const char *dir) {
 static void persist_directory(const char *dir, int recurse) {
   DIR *entries = opendir(dir);
   if (entries == NULL) return;
-  forget_names(dir);
   for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
     char path[2 * PATH_MAX], id[64];
     snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
@@ -177,6 +183,7 @@ static void persist_directory(const char *dir, int recurse) {
     close(to);
   }
   closedir(entries);
+  forget_gone(dir);
 }
 
 static int synced(int fd, int (*sync)(int)) {
