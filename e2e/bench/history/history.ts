@@ -80,7 +80,7 @@ export async function historyBench(args: string[]): Promise<number> {
     const figures = rows.map(({ question: { what }, costs, ratio, missed }) => ({ what, costs, ratio, missed }));
     writeFileSync(options.json, `${JSON.stringify({ machine, kind, figures }, null, 2)}\n`);
   }
-  return options.strict && rows.some(({ missed }) => missed.length > 0) ? 1 : 0;
+  return options.strict && rows.some(({ missed }) => (missed?.length ?? 0) > 0) ? 1 : 0;
 }
 
 async function measure(wanted: Wanted, questions: readonly Question[]): Promise<Column> {

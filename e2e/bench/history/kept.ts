@@ -7,6 +7,10 @@ import { openDatabase } from '../../../api-server/src/store/db/open-database.ts'
 import { checkRollUps } from '../../../api-server/src/store/aggregates/roll-up-check.ts';
 import { startPostgres } from '../../../api-server/src/store/fixtures/postgres-server.ts';
 import { migrations } from '../../../api-server/src/store/migrations/index.ts';
+import { closeDays } from '../../../api-server/src/store/aggregates/daily/close-days.ts';
+import { giveBackPages } from '../../../api-server/src/store/tables/retention/free-pages.ts';
+import { newestRun } from '../../../api-server/src/store/tables/search/index-runs.ts';
+import { searchAll } from '../../../api-server/src/store/tables/search/search-job.ts';
 import { makeHistory } from './make-history.ts';
 
 const DAY_MS = 86_400_000;
@@ -101,10 +105,20 @@ async function make(
     const shortfalls = await checkRollUps(database.db, Number.MAX_SAFE_INTEGER - 1);
     if (shortfalls === null || shortfalls.length > 0)
       throw new Error(`the roll-ups are behind the rows: ${JSON.stringify(shortfalls?.slice(0, 5))}`);
+    await settle(database);
     console.log(`  made ${runs.toLocaleString('en')} runs in ${seconds()} s; the roll-ups agree with the rows`);
   } finally {
     await database.close();
   }
+}
+
+/** What the service does with a history in the background; questions that come before it is done take longer ways. */
+async function settle(database: Database): Promise<void> {
+  const log = { info: (fields: object, message: string) => console.log(`  ${message} ${JSON.stringify(fields)}`) };
+  await searchAll({ database, upTo: await newestRun(database.db), log: { ...log, warn: log.info } });
+  const days = await closeDays({ database, now: Date.now(), signal: AbortSignal.timeout(3_600_000) });
+  const pages = database.giveBack ? await giveBackPages(database.giveBack) : 0;
+  console.log(`  summed ${days} days, gave back ${pages} pages`);
 }
 
 /** Size of the database with its indexes. */

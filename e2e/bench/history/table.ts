@@ -13,7 +13,8 @@ interface Row {
   costs: (Cost | undefined)[];
   /** CPU on the largest history against the smallest. */
   ratio: number | null;
-  missed: string[];
+  /** Null where no column is of the size that the goals are for. */
+  missed: string[] | null;
 }
 
 const GOAL_STEPS = 1_000_000;
@@ -28,9 +29,10 @@ export function rowOf(question: Question, columns: readonly Column[]): Row {
   const costs = columns.map((column) => column.costs.get(question.what));
   const ratio = growth(costs[0], costs.at(-1));
   const atGoal = columns.find(({ steps }) => steps === GOAL_STEPS)?.costs.get(question.what);
-  const missed = atGoal ? goalsMissed(question, atGoal) : [];
   const mayGrow = question.whole === true ? MAX_WHOLE_RATIO : MAX_RATIO;
-  return { question, costs, ratio, missed: ratio !== null && ratio > mayGrow ? [...missed, 'ratio'] : missed };
+  const grown = ratio !== null && ratio > mayGrow ? ['ratio'] : [];
+  const missed = atGoal ? [...goalsMissed(question, atGoal), ...grown] : null;
+  return { question, costs, ratio, missed: missed ?? (grown.length > 0 ? grown : null) };
 }
 
 /** Null where there is nothing to compare. */
@@ -52,7 +54,7 @@ const shown = (value: number | undefined): string => (value === undefined ? '-' 
 
 export function print(columns: readonly Column[], rows: readonly Row[]): void {
   const heads = columns.flatMap(({ steps }) => [`${steps / 1000}k CPU`, 'loop', 'wall', 'first']);
-  const table = [['question (ms)', ...heads, 'ratio', 'goal', ''], ...rows.map(cellsOf)];
+  const table = [['question (ms)', ...heads, 'ratio', 'goal at 1000k', ''], ...rows.map(cellsOf)];
   const widths = (table[0] ?? []).map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
   const lines = table.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
   console.log(`\n${lines.map((line) => line.trimEnd()).join('\n')}`);
@@ -65,6 +67,6 @@ export function print(columns: readonly Column[], rows: readonly Row[]): void {
 function cellsOf({ question: { what, goal, wallGoal }, costs, ratio, missed }: Row): string[] {
   const cells = costs.flatMap((cost) => [cost?.cpu, cost?.loop, cost?.wall, cost?.first].map(shown));
   const goals = [goal, wallGoal && `${wallGoal} wall`].filter(Boolean).join(', ');
-  const verdict = missed.length === 0 ? 'ok' : `MISSED ${missed.join(', ')}`;
+  const verdict = missed === null ? '' : missed.length === 0 ? 'ok' : `MISSED ${missed.join(', ')}`;
   return [what, ...cells, ratio === null ? '-' : `${ratio.toFixed(1)}x`, goals, verdict];
 }
