@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../references/closest-name.ts';
+import { closestName, didYouMean } from '../references/closest-name.ts';
 import { issueWords } from './issue-words.ts';
 import type { Finding, Loc } from '../problem.ts';
 
@@ -55,6 +55,17 @@ function describe(issue: Issue, value: unknown): string {
   return issueWords(issue);
 }
 
+const ONE_SHAPE = 'needs exactly one of use, executor, parallel or fan_out';
+
+/** The key of a step that was probably meant to be its shape. */
+function misspelt(step: unknown): string {
+  const [found] = Object.keys(isObject(step) ? step : {}).flatMap((key) => {
+    const meant = closestName(key, ['use', ...SHAPES]);
+    return meant === null ? [] : [`; "${key}" is unknown, did you mean "${meant}"?`];
+  });
+  return found ?? '';
+}
+
 const EXECUTORS = 'gateway, external, human, webhook or pipeline';
 
 function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, parsed: Parsed): Finding[] {
@@ -64,7 +75,7 @@ function fromUnion(issue: Extract<Issue, { code: 'invalid_union' }>, loc: Loc, p
     const at = loc.at(-1) === key ? loc : [...loc, key];
     const given = valueAt(input, at);
     if (key === 'executor' && given === undefined)
-      return [{ loc: at.slice(0, -1), msg: 'needs exactly one of use, executor, parallel or fan_out' }];
+      return [{ loc: at.slice(0, -1), msg: `${ONE_SHAPE}${misspelt(valueAt(input, at.slice(0, -1)))}` }];
     return [
       {
         loc: at,

@@ -99,7 +99,8 @@ test.each<[string, string, RegExp]>([
 });
 
 test.each<[string, string, RegExp]>([
-  ['no shape', '{name: a, prompt_template: hi}', /needs exactly one of/],
+  ['no shape', '{name: a, prompt_template: hi}', /needs exactly one of use, executor, parallel or fan_out$/m],
+  ['a misspelt shape', '{name: a, executer: gateway}', /"executer" is unknown, did you mean "executor"\?/],
   ['an unknown executor', '{name: a, executor: gatway}', /steps.0.executor: expected gateway/],
   ['two shapes', '{name: a, executor: gateway, agent: x, prompt_template: hi, parallel: {steps: []}}', /exactly one/],
   ['what has no text as a name', '{name: a, use: {toString: 1, valueOf: 1}}', /steps.0.use: must name a library step/],
