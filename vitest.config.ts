@@ -53,7 +53,7 @@ export default defineConfig({
     projects: [
       unit('crds'),
       unit('gateway'),
-      unit('api-server'),
+      { test: { ...unit('api-server').test, globalSetup: 'api-server/src/store/fixtures/shared-sqlite.ts' } },
       unit('controller'),
       { test: onPostgres },
       {

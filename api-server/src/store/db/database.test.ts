@@ -69,7 +69,7 @@ test('what was stored is there after closing and opening again', async () => {
 });
 
 test('a schema that is behind is named when auto_migrate is false, and nothing is made', async () => {
-  const fresh = await newTestDatabase();
+  const fresh = await newTestDatabase('empty');
   try {
     await expect(fresh.open({ autoMigrate: false })).rejects.toThrow('pending: 0001-initial');
     await expect(fresh.open({ autoMigrate: false })).rejects.toThrow('pending: 0001-initial');

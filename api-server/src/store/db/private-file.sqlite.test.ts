@@ -16,7 +16,7 @@ const modesBeside = (file: string) =>
   );
 
 test('database, lock, log and backups are for their owner only, also where they were not before', async () => {
-  const site = await newTestDatabase();
+  const site = await newTestDatabase('empty');
   const { file } = site.location as { file: string };
   const before = process.umask(0);
   try {
