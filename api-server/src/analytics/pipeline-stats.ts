@@ -58,6 +58,8 @@ export function pipelineStats(name: string, currency: string, facts: PipelineFac
     duration_seconds: {
       avg: ended === 0 ? null : milliseconds / ended / 1000,
       p95: facts.percentiles[0]?.seconds ?? null,
+      machine_p95: facts.percentiles[0]?.machineSeconds ?? null,
+      waiting_p95: facts.percentiles[0]?.waitingSeconds ?? null,
     },
     accuracy: accuracyOf('runs', facts.marks),
     teams: teamsOf(runs, facts.steps, currency),

@@ -36,6 +36,10 @@ export interface StepSum {
 export interface Percentile {
   of: string;
   seconds: number;
+  /** Without the time in which the run waited for people. */
+  machineSeconds: number;
+  /** Of the runs that waited for people; null where none did. */
+  waitingSeconds: number | null;
 }
 
 /** How many were marked so; `of` is the pipeline or whatever the marks are counted by. */

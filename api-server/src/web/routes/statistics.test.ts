@@ -60,7 +60,7 @@ test('the statistics of a pipeline have runs, tokens, cost, durations, accuracy 
     success_rate: 2 / 3,
     tokens: { input: 30, output: 15, total: 45 },
     cost: cost(0.75, 0.25, 0.5, 1),
-    duration_seconds: { avg: 2.5, p95: 4 },
+    duration_seconds: { avg: 2.5, p95: 4, machine_p95: 4, waiting_p95: null },
     accuracy: {
       counts: 'runs',
       correct: 2,
@@ -177,7 +177,7 @@ test('sums stay when runs are pruned, and the pipeline is still known', async ()
     success_rate: 1,
     tokens: { total: 15 },
     cost: { total: 0.25 },
-    duration_seconds: { avg: 1, p95: null },
+    duration_seconds: { avg: 1, p95: null, machine_p95: null, waiting_p95: null },
   });
 });
 
@@ -190,7 +190,7 @@ test('a pipeline without runs has empty statistics where it is loaded, and is 40
     runs_total: 0,
     status_counts: {},
     success_rate: null,
-    duration_seconds: { avg: null, p95: null },
+    duration_seconds: { avg: null, p95: null, machine_p95: null, waiting_p95: null },
     teams: [],
   });
 });

@@ -43,7 +43,14 @@ const Figures = z.strictObject({
   success_rate: NullableNumber,
   tokens: Tokens,
   cost: Cost,
-  duration_seconds: z.strictObject({ avg: NullableNumber, p95: NullableNumber }),
+  duration_seconds: z.strictObject({
+    avg: NullableNumber,
+    p95: NullableNumber,
+    /** Without the time in which a run waited for people. */
+    machine_p95: NullableNumber,
+    /** How long the runs waited that asked people; null where none did. */
+    waiting_p95: NullableNumber,
+  }),
   accuracy: Accuracy,
 });
 const TeamStatistics = z.strictObject({
@@ -70,7 +77,7 @@ const FIGURES = {
   success_rate: 0.917,
   tokens: TOKENS,
   cost: COST,
-  duration_seconds: { avg: 18.2, p95: 31.5 },
+  duration_seconds: { avg: 18.2, p95: 31.5, machine_p95: 31.5, waiting_p95: null },
   accuracy: ACCURACY,
 };
 const PIPELINE = {
@@ -102,6 +109,7 @@ export const StepStatistics = component(
   'StepStatistics',
   Figures.extend({
     step_name: z.string(),
+    duration_seconds: z.strictObject({ avg: NullableNumber, p95: NullableNumber }),
     ...MeanTokens,
     /** How much comes from each pipeline, the busiest first: steps of one name need not be alike. */
     pipelines: z.array(
@@ -116,6 +124,7 @@ export const StepStatistics = component(
   {
     step_name: 'investigate',
     ...FIGURES,
+    duration_seconds: { avg: 18.2, p95: 31.5 },
     accuracy: EXECUTIONS,
     ...MEAN_TOKENS,
     pipelines: [{ pipeline_name: 'checkout-errors', runs_total: 12, success_rate: 0.917, accuracy: EXECUTIONS }],

@@ -10,6 +10,7 @@ import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { columns, statement } from '../../db/statement.ts';
 import { lastMark, setMark } from '../../tables/marks.ts';
+import { joinWaits, MS_OF, SKETCH_OF, type Timed } from '../waits.ts';
 import { CLOSED } from './closed-days.ts';
 
 export interface CloseDaysDeps {
@@ -65,7 +66,8 @@ async function closeDay(database: CloseDaysDeps['database'], day: number, signal
     [insertRuns, await summed(db, { from: 'hourly_runs', day, keys: KEYED.hourly_runs })],
     [insertUse, await summed(db, { from: 'hourly_steps', day, keys: USE })],
     [insertSteps, await summed(db, { from: 'hourly_steps', day, keys: KEYED.hourly_steps })],
-    [insertDurations, await runDurations(db, day)],
+    [insertDurations, await runDurations(db, day, 'total')],
+    ...(await waitDurations(db, day)).map((rows) => [insertDurations, rows] as const),
     [insertDurations, await stepDurations(db, day)],
   ] as const;
   for (const [insert, rows] of sums) {
@@ -109,26 +111,46 @@ async function summed(db: Kysely<Tables>, { from, day, keys }: Summed): Promise<
 }
 
 /** The number of the bucket of a sketch that a duration is in, as `analytics/sketch.ts` counts them. */
-export const bucketOfDuration = (from: string, to: string): RawBuilder<number> => {
-  const ms = sql`${sql.ref(to)} - ${sql.ref(from)}`;
+export const bucketOfDuration = (ms: RawBuilder<number>): RawBuilder<number> => {
   const atLeastOne = sql`case when ${ms} < 1 then 1 else ${ms} end`;
   return sql`cast(ceil(ln(cast(${atLeastOne} as double precision)) / ${sql.lit(Math.log(GROWTH))}) as integer)`;
 };
 
-async function runDurations(db: Kysely<Tables>, day: number): Promise<object[]> {
-  const { rows } = await sql<object>`select pipeline_name, stage, ${counts(db)} as counts from (
-      select runs.pipeline_name as pipeline_name, runs.stage as stage, ${bucketOfDuration('triggered_at', 'completed_at')} as bucket, count(*) as n
+/** Sketches of the machine time and the waiting, of the pipelines of which a run waited for people on this day. */
+async function waitDurations(db: Kysely<Tables>, day: number): Promise<object[][]> {
+  const waiting = await runDurations(db, day, 'waiting');
+  if (waiting.length === 0) return [];
+  const waited = new Set(waiting.map(keyOf));
+  return [waiting, (await runDurations(db, day, 'machine')).filter((row) => waited.has(keyOf(row)))];
+}
+
+const keyOf = ({ pipeline_name: name, stage }: RunDurations): string => `${stage} ${name}`;
+
+interface RunDurations {
+  step_name: string;
+  day: number;
+  pipeline_name: string;
+  stage: string;
+  counts: string;
+}
+
+async function runDurations(db: Kysely<Tables>, day: number, timed: Timed): Promise<RunDurations[]> {
+  const { rows } = await sql<
+    Omit<RunDurations, 'step_name' | 'day'>
+  >`select pipeline_name, stage, ${counts(db)} as counts from (
+      select runs.pipeline_name as pipeline_name, runs.stage as stage, ${bucketOfDuration(MS_OF[timed])} as bucket, count(*) as n
       from (select distinct pipeline_name, stage from hourly_runs where hour >= ${day} and hour < ${day + DAY_MS}) as seen
       join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
+      ${joinWaits(timed, { from: day, to: null })}
       where completed_at is not null and triggered_at >= ${day} and triggered_at < ${day + DAY_MS}
       group by runs.pipeline_name, runs.stage, bucket) as counted
     group by pipeline_name, stage`.execute(db);
-  return rows.map((row) => ({ step_name: '', day, ...row }));
+  return rows.map((row) => ({ step_name: SKETCH_OF[timed], day, ...row }));
 }
 
 async function stepDurations(db: Kysely<Tables>, day: number): Promise<object[]> {
   const { rows } = await sql<object>`select step_name, pipeline_name, stage, ${counts(db)} as counts from (
-      select family as step_name, pipeline_name, step_executions.stage as stage, ${bucketOfDuration('started_at', 'completed_at')} as bucket, count(*) as n
+      select family as step_name, pipeline_name, step_executions.stage as stage, ${bucketOfDuration(sql`completed_at - started_at`)} as bucket, count(*) as n
       from (select distinct step_name as name, stage from hourly_steps where hour >= ${day} and hour < ${day + DAY_MS}) as seen
       join step_executions on family = seen.name and step_executions.stage = seen.stage
       where ${isExecution()} and started_at >= ${day} and started_at < ${day + DAY_MS}

@@ -6,6 +6,7 @@ import { hourOf } from '../../../runs/state/hourly.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { all, asksForExecutions, bucketOf, equals, oneOf, type Scope, within } from '../scope.ts';
+import { joinWaits, MS_OF, SKETCH_OF, type Timed } from '../waits.ts';
 import { bucketOfDuration } from './close-days.ts';
 import { closedUntil, daysIn } from './closed-days.ts';
 
@@ -21,7 +22,7 @@ const IN_ONE_TURN = 300;
 export async function sketchesOf(
   db: Kysely<Tables>,
   scope: Scope,
-  by: 'pipeline' | 'bucket',
+  { by, timed }: { by: 'pipeline' | 'bucket'; timed: Timed },
 ): Promise<Map<string, Sketch> | null> {
   if (scope.team !== undefined || asksForExecutions(scope)) return null;
   const found = daysIn(scope.window, await closedUntil(db, scope));
@@ -34,32 +35,42 @@ export async function sketchesOf(
     return known;
   };
   const what = (time: string) => (by === 'pipeline' ? sql.ref('pipeline_name') : bucketOf(time, scope.bucketMs));
-  const stored = await storedCounts(db, { scope, days: found.days, of: what('day') });
+  const stored = await storedCounts(db, { scope, days: found.days, of: what('day'), timed });
   for (const [n, { of_what: of, counts }] of stored.entries()) {
     const into = sketch(of);
     for (const [bucket, count] of Object.entries(JSON.parse(counts) as Record<string, number>))
       addTo(into, Number(bucket), count);
     if (n % IN_ONE_TURN === IN_ONE_TURN - 1) await setImmediate();
   }
-  const rest = await Promise.all(found.rest.map((window) => restOf(db, { ...scope, window }, what)));
+  const rest = await Promise.all(found.rest.map((window) => restOf(db, { ...scope, window, timed }, what)));
   for (const { of_what: of, bucket, n } of rest.flat()) addTo(sketch(of), bucket, n);
   return sketches;
 }
 
 async function storedCounts(
   db: Kysely<Tables>,
-  { scope, days, of }: { scope: Scope; days: Window; of: RawBuilder<unknown> },
+  { scope, days, of, timed }: { scope: Scope; days: Window; of: RawBuilder<unknown>; timed: Timed },
 ) {
   const where = [
-    sql<boolean>`step_name = ${scope.step ?? ''}`,
+    scope.step === undefined ? sketchOfRuns(timed) : sql<boolean>`step_name = ${scope.step}`,
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...within('day', days),
   ];
   const { rows } = await sql<{ of_what: string | number; counts: string }>`
-    select ${of} as of_what, counts from daily_durations where ${all(where)}`.execute(db);
+    select ${of} as of_what, counts from daily_durations as durations where ${all(where)}`.execute(db);
   return rows;
 }
+
+/** A pipeline's day in which no run waited for people has one sketch for its total and its machine time. */
+const sketchOfRuns = (timed: Timed) =>
+  timed === 'machine'
+    ? sql<boolean>`(step_name = ${SKETCH_OF.machine} or (step_name = ${SKETCH_OF.total} and not exists (
+        select 1 from daily_durations as machine where machine.step_name = ${SKETCH_OF.machine} and machine.day = durations.day
+          and machine.pipeline_name = durations.pipeline_name and machine.stage = durations.stage)))`
+    : sql<boolean>`step_name = ${SKETCH_OF[timed]}`;
+
+type TimedScope = Scope & { timed: Timed };
 
 interface Counted {
   of_what: string | number;
@@ -69,7 +80,7 @@ interface Counted {
 
 async function restOf(
   db: Kysely<Tables>,
-  scope: Scope,
+  scope: TimedScope,
   what: (time: string) => RawBuilder<unknown>,
 ): Promise<Counted[]> {
   const { rows } = await (
@@ -79,13 +90,13 @@ async function restOf(
 }
 
 /** Found by the names that the sums of these hours have. */
-function runsIn({ window, stages, pipeline }: Scope, of: RawBuilder<unknown>): RawBuilder<Counted> {
+function runsIn({ window, stages, pipeline, timed }: TimedScope, of: RawBuilder<unknown>): RawBuilder<Counted> {
   const hours = { from: window.from === null ? null : hourOf(window.from), to: window.to };
   const seen = all([oneOf('stage', stages), ...equals('pipeline_name', pipeline), ...within('hour', hours)]);
   return sql<Counted>`select of_what, bucket, count(*) as n from (
-    select ${of} as of_what, ${bucketOfDuration('triggered_at', 'completed_at')} as bucket
+    select ${of} as of_what, ${bucketOfDuration(MS_OF[timed])} as bucket
     from (select distinct pipeline_name as name, stage as at_stage from hourly_runs where ${seen}) as seen
-    join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage
+    join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage ${joinWaits(timed, window)}
     where ${all([sql<boolean>`completed_at is not null`, ...within('triggered_at', window)])}) as timed group by of_what, bucket`;
 }
 
@@ -98,6 +109,6 @@ function stepsIn({ step, window, stages, pipeline }: Scope, of: RawBuilder<unkno
     isExecution(),
   ]);
   return sql<Counted>`select of_what, bucket, count(*) as n from (
-    select ${of} as of_what, ${bucketOfDuration('started_at', 'completed_at')} as bucket from step_executions where ${where}) as timed
+    select ${of} as of_what, ${bucketOfDuration(sql`completed_at - started_at`)} as bucket from step_executions where ${where}) as timed
     group by of_what, bucket`;
 }

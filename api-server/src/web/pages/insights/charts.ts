@@ -3,7 +3,7 @@ import type { StatisticsQuery } from '../../../service/statistics/statistics.ts'
 import { count, duration, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { chart, type ChartInput } from './chart.ts';
-import { accuracyOf, amount, cost, labelsText, percent, unpricedNote } from './figures.ts';
+import { accuracyOf, amount, cost, labelsText, percent, unpricedNote, waitingNote } from './figures.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const pad = (n: number): string => String(n).padStart(2, '0');
@@ -31,8 +31,10 @@ function outcomes({ figures }: Point) {
   return { completed, escalated, other, rest: figures.runs_total - completed - escalated - other };
 }
 
-const durationNote = ({ duration_seconds: { avg, p95 } }: Figures): string | null =>
-  p95 === null ? null : `95th percentile; mean ${duration(avg)}`;
+const durationNote = (figures: Figures): string | null =>
+  figures.duration_seconds.p95 === null
+    ? null
+    : (waitingNote(figures) ?? `95th percentile; mean ${duration(figures.duration_seconds.avg)}`);
 
 const accuracyNote = (figures: Figures): string | null => (figures.accuracy.total === 0 ? null : labelsText(figures));
 
@@ -97,11 +99,13 @@ export function charts({ now, points }: Insights, query: StatisticsQuery) {
     },
     {
       id: 'latency',
-      title: 'Duration of runs',
-      figure: duration(now.duration_seconds.p95),
+      title: 'Machine time of runs',
+      figure: duration(now.duration_seconds.machine_p95),
       note: durationNote(now),
       text: duration,
-      segments: ({ figures: { duration_seconds: took } }) => [{ label: 'p95', look: 'first', value: took.p95 ?? 0 }],
+      segments: ({ figures: { duration_seconds: took } }) => [
+        { label: 'p95', look: 'first', value: took.machine_p95 ?? 0 },
+      ],
     },
     {
       id: 'accuracy',

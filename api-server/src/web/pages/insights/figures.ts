@@ -34,6 +34,12 @@ export function labelsText({ accuracy: { counts, total, correct, partial, incorr
   return `${count(total)} ${noun} labelled: ${count(correct)} correct, ${count(partial)} partial, ${count(incorrect)} incorrect`;
 }
 
+/** What a run that waited for people adds to its machine time; null where none waited. */
+export const waitingNote = ({
+  duration_seconds: { waiting_p95: waiting, p95 },
+}: Pick<Figures, 'duration_seconds'>): string | null =>
+  waiting === null ? null : `waiting for people: p95 ${duration(waiting)}; with it: p95 ${duration(p95)}`;
+
 interface Change {
   text: string;
   tone: 'good' | 'bad' | 'quiet';
@@ -110,11 +116,12 @@ export function figureTiles(now: Figures, before: Figures | null, { then, links 
     ),
     tile('Cost', cost(now), { ...pair((one) => one.cost.total), words: amounts }, { note: unpricedNote(now) }),
     tile('Tokens', amount(now.tokens.total), { ...pair((one) => one.tokens.total), words: amounts }),
-    tile('Duration, p95', duration(now.duration_seconds.p95), {
-      ...pair((one) => one.duration_seconds.p95),
-      words: ['longer', 'shorter'],
-      better: 'less',
-    }),
+    tile(
+      'Machine time, p95',
+      duration(now.duration_seconds.machine_p95),
+      { ...pair((one) => one.duration_seconds.machine_p95), words: ['longer', 'shorter'], better: 'less' },
+      { note: waitingNote(now) },
+    ),
     tile(
       'Accuracy',
       percent(accuracyOf(now)),

@@ -26,11 +26,23 @@ test('a summary has the figures of the last month, and says what they are made o
   expect(facts.map(({ label, value, title }) => [label, value, title])).toEqual([
     ['Runs', '4', '3 completed, 1 failed'],
     ['Success', '75.0 %', 'Completed, of what ended and was not cancelled'],
-    ['Duration, p95', '–', '500 ms on average'],
+    ['Machine time, p95', '–', '500 ms on average'],
     ['Tokens', '110', '100 input, 10 output'],
     ['Cost', '–', '2 steps have no price'],
     ['Tokens of a run', '28', 'On average, over all runs of the time range'],
     ['Accuracy of runs', '–', 'no runs labelled'],
+  ]);
+});
+
+test('machine time and the waiting for people stand apart, with both together on hover', async () => {
+  const stats = await statistics.pipeline('checkout', SUMMARY, never);
+  const took = { avg: 2_000, p95: 10_810, machine_p95: 10, waiting_p95: 10_800 };
+  const { facts } = summaryOf({ ...stats, duration_seconds: took }, 'runs');
+  expect(
+    facts.filter(({ label }) => label.endsWith('p95')).map(({ label, value, title }) => [label, value, title]),
+  ).toEqual([
+    ['Machine time, p95', '10.0 s', 'Without the time in which a run waited for people'],
+    ['Waiting for people, p95', '3 h 00 m', 'Of runs that waited. With waiting: p95 3 h 00 m, 33 m 20 s on average'],
   ]);
 });
 

@@ -23,14 +23,13 @@ export function summaryOf(stats: PipelineStatistics | StepStatistics | null, nou
   const head = { title: 'Last 30 days, both stages', more: insightsPath(SUMMARY) };
   if (stats === null) return { ...head, none: BUSY, facts: [] };
   if (stats.runs_total === 0) return { ...head, none: `No ${noun} ${rangeText(SUMMARY)}.`, facts: [] };
-  const { avg, p95 } = stats.duration_seconds;
   return {
     ...head,
     none: null,
     facts: [
       { label: noun === 'runs' ? 'Runs' : 'Executions', value: count(stats.runs_total), title: countsText(stats) },
       { label: 'Success', value: percent(stats.success_rate), title: 'Completed, of what ended and was not cancelled' },
-      { label: 'Duration, p95', value: duration(p95), title: `${duration(avg)} on average` },
+      ...durationFacts(stats),
       { label: 'Tokens', value: amount(stats.tokens.total), title: tokensText(stats) },
       { label: 'Cost', value: cost(stats), title: unpricedNote(stats) ?? '' },
       ...(noun === 'runs' ? [eachFact(stats)] : []),
@@ -41,6 +40,19 @@ export function summaryOf(stats: PipelineStatistics | StepStatistics | null, nou
       },
     ],
   };
+}
+
+/** Of runs the machine time, and how long they waited for people where one did. */
+function durationFacts({ duration_seconds: took }: PipelineStatistics | StepStatistics) {
+  const title = `${duration(took.avg)} on average`;
+  if (!('machine_p95' in took)) return [{ label: 'Duration, p95', value: duration(took.p95), title }];
+  const machine = { label: 'Machine time, p95', value: duration(took.machine_p95) };
+  if (took.waiting_p95 === null) return [{ ...machine, title }];
+  const whole = `Of runs that waited. With waiting: p95 ${duration(took.p95)}, ${title}`;
+  return [
+    { ...machine, title: 'Without the time in which a run waited for people' },
+    { label: 'Waiting for people, p95', value: duration(took.waiting_p95), title: whole },
+  ];
 }
 
 /** What a run costs on average; its tokens where nothing has a price. */

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DAY_MS } from '../../analytics/window.ts';
+import { HOUR_MS } from '../../runs/state/hourly.ts';
+import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
+import { closeDays } from './daily/close-days.ts';
+import { runPercentiles } from './percentiles.ts';
+
+let store: TestStore;
+beforeEach(async () => {
+  store = await openTestStore();
+});
+afterEach(() => store.close());
+
+const never = new AbortController().signal;
+const LONG_AGO = NOW - 20 * DAY_MS;
+
+/** A completed run of ten seconds of work; `waits` are questions to people, as hours from its start. */
+async function addRun(
+  n: number,
+  {
+    waits = [],
+    ...more
+  }: { waits?: readonly (readonly [number, number])[]; pipeline_name?: string; parent_run_id?: string },
+): Promise<string> {
+  const triggered_at = LONG_AGO + n * 1000;
+  const hours = Math.max(0, ...waits.map(([, to]) => to));
+  const values = {
+    pipeline_name: 'asks',
+    ...more,
+    triggered_at,
+    completed_at: triggered_at + 10_000 + hours * HOUR_MS,
+  };
+  const id = await store.addRun(n, values);
+  for (const [at, [from, to]] of waits.entries())
+    await ask(
+      `${id}-${at}`,
+      id,
+      [from, to].map((hour) => triggered_at + hour * HOUR_MS),
+    );
+  return id;
+}
+
+const ask = (id: string, run_id: string, [requested_at = 0, decided_at = 0]: number[]) =>
+  store.database.write((tx) =>
+    tx.db
+      .insertInto('approvals')
+      .values({
+        id,
+        run_id,
+        requested_at,
+        decided_at,
+        step_name: 'approve',
+        kind: 'step',
+        pipeline_name: 'asks',
+        team: null,
+        stage: 'production',
+        question: 'Restart?',
+        fields: '[]',
+        tool: null,
+        status: 'approved',
+        expires_at: NOW,
+        decided_by: 'ada',
+        comment: null,
+        answers: null,
+        required: 1,
+        not_the_starter: 0,
+        votes: null,
+      })
+      .execute(),
+  );
+
+const p95s = async (days: number) => {
+  const window = { from: NOW - days * DAY_MS, to: null };
+  const found = await runPercentiles(store.database.db, { window, stages: ['production'] }, 'pipeline');
+  return Object.fromEntries(
+    found.map(({ of, seconds, machineSeconds, waitingSeconds }) => [of, [seconds, machineSeconds, waitingSeconds]]),
+  );
+};
+const nearly = (found: Record<string, (number | null)[]>) =>
+  Object.fromEntries(
+    Object.entries(found).map(([of, all]) => [
+      of,
+      all.map((seconds) => seconds && Number((seconds / 3600).toFixed(1))),
+    ]),
+  );
+
+test('the time in which people were asked is apart from machine time, also in the sums of closed days', async () => {
+  await addRun(1, { waits: [[0, 3]] });
+  await addRun(2, {});
+  // Questions that are open at the same time count once.
+  await addRun(3, {
+    waits: [
+      [0, 1],
+      [0.5, 2],
+      [1, 1.5],
+    ],
+    pipeline_name: 'twice',
+  });
+  await addRun(4, { pipeline_name: 'quick' });
+  const exact = { asks: [10_810, 10, 10_800], twice: [7_210, 10, 7_200], quick: [10, 10, null] };
+  expect(await p95s(30)).toEqual(exact);
+  expect(await closeDays({ database: store.database, now: NOW, signal: never })).toBe(1);
+  expect(nearly(await p95s(30))).toEqual({ asks: [3, 0, 3], twice: [2, 0, 2], quick: [0, 0, null] });
+  const [machine] = Object.values(await p95s(30)).map(([, seconds]) => seconds);
+  expect(Math.abs(machine! - 10)).toBeLessThan(0.1);
+});
+
+test('a run that waits for one that it started waits for the people whom that one asks', async () => {
+  const parent = await addRun(1, { waits: [[0, 0]], pipeline_name: 'parent' });
+  const child = await addRun(2, { waits: [[0, 2]], pipeline_name: 'child', parent_run_id: parent });
+  await store.database.write((tx) =>
+    tx.db
+      .updateTable('runs')
+      .set({ completed_at: LONG_AGO + 2 * HOUR_MS + 20_000 })
+      .where('id', '=', parent)
+      .execute(),
+  );
+  await addRun(3, { pipeline_name: 'grandchild', parent_run_id: child, waits: [[0.5, 1]] });
+  expect(await p95s(30)).toEqual({
+    parent: [7_219, 19, 7_200],
+    child: [7_210, 10, 7_200],
+    grandchild: [3_610, 1_810, 1_800],
+  });
+});
