@@ -8,7 +8,7 @@ export interface RunResult {
   threshold: number | null;
 }
 
-/** An output of that step that proposes something to do, as text. */
+/** An output of that step, as text. */
 export interface ProposedAction {
   name: string;
   value: string;
@@ -20,17 +20,54 @@ const MAX_LENGTH = 200;
 /** Outputs that propose what to do, by the names that schemas give them. */
 const PROPOSES =
   /^(?:(?:proposed|recommended|suggested|next)_(?:actions?|steps?|fix)|actions?|remediations?|recommendations?|fix)$/i;
+/** The same in the title that a schema gives a property: "Recommended action", "Next step". */
+const TITLED = /\b(?:actions?|remediations?|recommendations?|next steps?|fix)\b/i;
 
-/** The outputs that propose an action, at most three; values that are no text, number or list of those are left out. */
-export function actionsIn(output: unknown): ProposedAction[] {
-  if (typeof output !== 'object' || output === null || Array.isArray(output)) return [];
-  return Object.entries(output)
-    .filter(([name]) => PROPOSES.test(name))
-    .flatMap(([name, value]) => {
+/** What the `output_schema` of a step says of its outputs. */
+export interface DeclaredOutputs {
+  required: readonly string[];
+  /** Properties whose title says that they propose an action. */
+  actions: readonly string[];
+}
+
+export const NOTHING_DECLARED: DeclaredOutputs = { required: [], actions: [] };
+
+export function declaredOutputs(schema: unknown): DeclaredOutputs {
+  const { required, properties } = (schema ?? {}) as { required?: unknown; properties?: unknown };
+  return {
+    required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
+    actions: Object.entries((properties ?? {}) as Record<string, { title?: unknown } | boolean | null>)
+      .filter(([, property]) => typeof property === 'object' && TITLED.test(String(property?.title ?? '')))
+      .map(([name]) => name),
+  };
+}
+
+export interface ShownOutputs {
+  actions: ProposedAction[];
+  /** Whether one of them proposes an action, by its title or its name. */
+  proposes: boolean;
+}
+
+/**
+ * The outputs that stand beside a conclusion, at most three: first those that propose an action, by the title in the schema or by
+ * their name, then what the schema requires; both in the order in which the schema requires them. Values that are no text, number or
+ * list of those are left out.
+ */
+export function actionsIn(output: unknown, { required, actions }: DeclaredOutputs = NOTHING_DECLARED): ShownOutputs {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return { actions: [], proposes: false };
+  const given = new Map(
+    Object.entries(output).flatMap(([name, value]) => {
       const text = textOf(value);
-      return text === '' ? [] : [{ name, value: shortened(text) }];
-    })
-    .slice(0, MAX_ACTIONS);
+      return text === '' ? [] : [[name, shortened(text)] as const];
+    }),
+  );
+  const ordered = [...new Set([...required, ...given.keys()])].filter((name) => given.has(name));
+  const proposing = ordered.filter((name) => actions.includes(name) || PROPOSES.test(name));
+  const others = ordered.filter((name) => required.includes(name) && !proposing.includes(name));
+  return {
+    actions: [...proposing, ...others].slice(0, MAX_ACTIONS).map((name) => ({ name, value: given.get(name) ?? '' })),
+    proposes: proposing.length > 0,
+  };
 }
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);

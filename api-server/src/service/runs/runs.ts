@@ -4,6 +4,7 @@ import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/st
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
 import { type FoundRun, listRuns, runsById, runsByPrefix } from '../../store/tables/list-runs.ts';
+import { createDeclared } from '../../store/tables/results/declared.ts';
 import { resultsOf } from '../../store/tables/results/results.ts';
 import type { RunFilter } from '../../store/tables/search/run-filter.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
@@ -85,13 +86,11 @@ function readsMany(filter: RunFilter, offset: number): boolean {
 
 export function createRuns(deps: RunsDeps): Runs {
   const { db } = deps.database;
+  const readDeclared = createDeclared();
   const stored = async (id: string, include = { raw: false }) => {
     const found = await runDetail(db, id, include);
     if (!found) throw unknownId('run');
-    const results = await resultsOf(
-      db,
-      [found.run, ...found.children, ...found.reruns].map((run) => run.id),
-    );
+    const results = await resultsOf(db, [found.run, ...found.children, ...found.reruns], readDeclared);
     return { run: found.run, results, view: runDetailView(found, results) };
   };
   const compared = async (id: string): Promise<Compared> => {
@@ -103,15 +102,13 @@ export function createRuns(deps: RunsDeps): Runs {
       const asked = { ...filter, labels: label };
       const from = readsMany(asked, offset) || sort !== 'age' ? deps.database.reader(AbortSignal.timeout(LIST_MS)) : db;
       const found = await listRuns(from, asked, { limit, offset, before: cursor, order: sort });
-      const results = await resultsOf(
-        from,
-        found.runs.map(({ id }) => id),
-      );
+      const results = await resultsOf(from, found.runs, readDeclared);
       return runsPageView(found, { limit, offset, results });
     },
     named: async (ids) => {
       if (ids.length === 0) return [];
-      const [runs, results] = await Promise.all([runsById(db, ids), resultsOf(db, ids)]);
+      const runs = await runsById(db, ids);
+      const results = await resultsOf(db, runs, readDeclared);
       return runs.map((run) => runLine(run, results));
     },
     byPrefix: async (prefix, limit) => (ID_BEGINNING.test(prefix) ? runsByPrefix(db, prefix, limit) : []),

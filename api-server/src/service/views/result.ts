@@ -17,7 +17,10 @@ export const RunResult = component(
     step_name: z.string(),
     /** The summary of the answer, at most 300 characters. */
     conclusion: z.string(),
-    /** Outputs called `action`, `recommendation`, `next_step` and the like, at most three. */
+    /**
+     * Outputs of the step, at most three: first those that propose an action, because `output_schema` titles them so or they are called
+     * `action`, `recommendation`, `next_step` and the like, then what `output_schema` requires.
+     */
     actions: z.array(z.strictObject({ name: z.string(), value: z.string() })),
     /** Of the gate of that step. */
     trust: NullableNumber,

@@ -258,6 +258,32 @@ test('a list says why a run did not complete, what its last agent concluded and 
   expect((await get(`/runs/${run}`)).result).toEqual(runs[0].result);
 });
 
+test('outputs that the schema of the deciding step titles or requires stand beside the conclusion', async () => {
+  const { store } = server;
+  const look = {
+    name: 'look',
+    output_schema: { required: ['culprit'], properties: { verdict: { title: 'Action to take' } } },
+  };
+  const steps = [
+    { name: 'both', parallel: { steps: [look] } },
+    { name: 'report', output_schema: { required: ['pages'] } },
+  ];
+  const body = JSON.stringify({ name: 'declares', steps });
+  const row = { hash: 'declares', kind: 'Pipeline', name: 'declares', body, stored_at: 1 };
+  await store.database.write((tx) => tx.db.insertInto('definitions').values(row).execute());
+  const run = await store.addRun(72, { pipeline_name: 'declares', definition_hash: 'declares' });
+  const output = '{"note":"x","verdict":"roll back","culprit":"java"}';
+  await store.addStep(run, 'look', { kind: 'branch', step_index: 0, summary: 'The deploy broke it.', output });
+  await store.addStep(run, 'report', { step_index: 1, summary: 'Written.', output: '{"pages":2}' });
+  const { runs } = await get('/runs?pipeline=declares');
+  const actions = [
+    { name: 'verdict', value: 'roll back' },
+    { name: 'culprit', value: 'java' },
+  ];
+  expect(runs[0].result).toMatchObject({ step_name: 'look', actions });
+  expect((await get(`/runs/${run}`)).result).toMatchObject({ step_name: 'look', actions });
+});
+
 test('batches of replays are runs of the list, and are left out or listed alone when asked; a source proves nothing', async () => {
   await server.store.addReplay(961, { stage: 'testing' });
   await server.store.addRun(962, { source: 'replay' });

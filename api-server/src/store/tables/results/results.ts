@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { TrustReport } from '../../../runs/state/model.ts';
-import { actionsIn, type RunResult } from '../../../runs/state/result.ts';
+import type { Run, TrustReport } from '../../../runs/state/model.ts';
+import { actionsIn, NOTHING_DECLARED, type RunResult } from '../../../runs/state/result.ts';
 import type { Tables } from '../../db/schema.ts';
+import type { ReadDeclared } from './declared.ts';
 
 /** Characters of a conclusion. */
 const MAX_CONCLUSION = 300;
@@ -17,8 +18,14 @@ const gateOf = (report: string | null): Pick<TrustReport, 'trust' | 'threshold'>
   report === null ? { trust: null, threshold: null } : (JSON.parse(report) as TrustReport);
 
 /** The results of these runs; a run without an answer of an agent has none. */
-export async function resultsOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<Map<string, RunResult>> {
-  if (runIds.length === 0) return new Map();
+export async function resultsOf(
+  db: Kysely<Tables>,
+  runs: readonly Pick<Run, 'id' | 'definitionHash'>[],
+  readDeclared: ReadDeclared,
+): Promise<Map<string, RunResult>> {
+  if (runs.length === 0) return new Map();
+  const hashes = new Map(runs.map(({ id, definitionHash }) => [id, definitionHash]));
+  const declared = await readDeclared(db, [...hashes.values()]);
   const rows = await db
     .selectFrom('step_executions')
     .select(['run_id', 'step_name'])
@@ -28,7 +35,7 @@ export async function resultsOf(db: Kysely<Tables>, runIds: readonly string[]): 
       bounded('output'),
       bounded('trust_report'),
     ])
-    .where('run_id', 'in', runIds)
+    .where('run_id', 'in', [...hashes.keys()])
     .where('executor', 'in', ['gateway', 'external'])
     // A fan-out may have hundreds of branches; what it found stands in the steps after it.
     .where('kind', 'in', ['step', 'branch'])
@@ -37,13 +44,15 @@ export async function resultsOf(db: Kysely<Tables>, runIds: readonly string[]): 
     .orderBy('completed_at')
     .execute();
   const results = new Map<string, RunResult>();
+  const proposing = new Set<string>();
   for (const { run_id: id, step_name: stepName, conclusion, output, trust_report: report } of rows) {
-    const actions = actionsIn(JSON.parse(output ?? 'null'));
+    const outputs = declared.get(hashes.get(id) ?? '')?.get(stepName) ?? NOTHING_DECLARED;
+    const { actions, proposes } = actionsIn(JSON.parse(output ?? 'null'), outputs);
     // A step that only reports what an earlier one found does not replace its proposal.
-    if (actions.length > 0 || (results.get(id)?.actions.length ?? 0) === 0) {
-      const { trust, threshold } = gateOf(report);
-      results.set(id, { stepName, conclusion, actions, trust, threshold });
-    }
+    if (!proposes && proposing.has(id)) continue;
+    if (proposes) proposing.add(id);
+    const { trust, threshold } = gateOf(report);
+    results.set(id, { stepName, conclusion, actions, trust, threshold });
   }
   return results;
 }
