@@ -6,6 +6,7 @@ import { createChats } from '../chat/chats.ts';
 import { outcomeOfApproval, outcomeOfRun } from '../chat/outcomes.ts';
 import { EVERYWHERE, httpExecutor } from '../executors/http.ts';
 import { messagesOf } from '../store/tables/approvals.ts';
+import { findRun } from '../store/tables/run-detail.ts';
 import { messagesAbout } from '../store/tables/reminders/messages-about.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
@@ -25,7 +26,11 @@ export const wireChats = (
     settings: config.notifications,
     http: httpExecutor(EVERYWHERE),
     decide: approvals.decide,
-    attend: attendBy(escalations),
+    attend: attendBy({
+      escalations,
+      rules: config.approvals,
+      teamOf: async (runId) => (await findRun(database.db, runId))?.team ?? null,
+    }),
     onOutcome: (listener) => {
       approvals.onClosed((approval) => listener(outcomeOfApproval(approval, () => messagesOf(database.db, approval))));
       escalations.onChanged((changed) =>

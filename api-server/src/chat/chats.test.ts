@@ -84,7 +84,7 @@ const sent = (channel: string, receipt: Record<string, string>): SentMessage => 
   receipt,
 });
 
-function begin(messages: SentMessage[] = []) {
+function begin(messages: SentMessage[] = [], rules = ANYBODY) {
   const warnings: string[] = [];
   const settings = NotificationsBlock.parse({
     telegram: { bot_token: BOT_TOKEN, chat_id: CHAT, api_url: telegram.url },
@@ -94,7 +94,7 @@ function begin(messages: SentMessage[] = []) {
     settings,
     http: httpExecutor(['0.0.0.0/0']),
     decide: approvals.decide,
-    attend: attendBy(escalations),
+    attend: attendBy({ escalations, rules, teamOf: async () => 'payments' }),
     onOutcome: (listener) => {
       approvals.onClosed((approval) => listener(outcomeOfApproval(approval, async () => messages)));
       escalations.onChanged((changed) => listener(outcomeOfRun(changed, async () => messages)));
@@ -313,6 +313,26 @@ test('a button acknowledges a run, is answered, and is audited by platform and u
   expect(await attention()).toEqual(['resolved', 'slack:U0ADA', 'false_alarm']);
   slack.press(`resolve:${RUN}`);
   await soon(() => saidBySlack().at(-1)).toBe('Not changed: the run is resolved already, by telegram:77.');
+});
+
+test('where approvers are named, only those of the team act on its runs from a chat, and another member is told so', async () => {
+  await escalate();
+  const approvers = new Map([
+    ['default', [['slack:U0EVE'], ['telegram:77']]],
+    ['payments', [['ada', 'slack:U0ADA']]],
+  ]);
+  begin([], { ...ANYBODY, approvers });
+  await connected();
+  const refused = (name: string) =>
+    `Not changed: ${name} is not an approver of team payments. An operator can act on the page of the run.`;
+  slack.press(`acknowledge:${RUN}`, { user: 'U0EVE' });
+  await soon(saidBySlack).toEqual([refused('slack:U0EVE')]);
+  telegram.press(`resolve:${RUN}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe(refused('telegram:77'));
+  expect([await attention(), await auditRows()]).toEqual([['open', null, null], []]);
+  slack.press(`acknowledge:${RUN}`);
+  await soon(() => saidBySlack().at(-1)).toBe('Acknowledged, assigned to slack:U0ADA.');
+  expect(await auditRows()).toMatchObject([{ actor: 'slack:U0ADA', actor_kind: 'chat', action: 'acknowledge' }]);
 });
 
 test('whoever acts on a run, its messages say so and keep the buttons for what can be done next', async () => {

@@ -34,11 +34,17 @@ interface Case {
   starter: string | null;
 }
 
+/** Why this name may not act for the team; null where it is one of its approvers, or everybody may. */
+export function strangerTo(rules: ApproverRules, team: string | null, name: string): string | null {
+  const persons = personsOf(rules, team);
+  if (persons === null || persons.some((names) => names.includes(name))) return null;
+  return `${name} is not an approver of team ${team ?? 'default'}`;
+}
+
 /** Why this person may not decide so; null where it may. Rejecting is open to every approver, the starter included. */
 export function refusalOf(rules: ApproverRules, { approval, decision, by, starter }: Case): string | null {
-  const persons = personsOf(rules, approval.team);
-  if (persons !== null && !persons.some((names) => names.includes(by.name)))
-    return `${by.name} is not an approver of team ${approval.team ?? 'default'}`;
+  const stranger = strangerTo(rules, approval.team, by.name);
+  if (stranger !== null) return stranger;
   if (decision === 'reject') return null;
   const person = personOf(rules, by.name);
   if (approval.notTheStarter && starter !== null && personOf(rules, starter) === person)

@@ -2,6 +2,7 @@ import { AppError } from '@signalbox/crds';
 import type { AttentionPress } from '../../notify/attention-buttons.ts';
 import type { RunAttention } from '../views/attention.ts';
 import type { Actor } from '../actor.ts';
+import { type ApproverRules, strangerTo } from '../approvals/approvers.ts';
 import type { Escalations } from './attention.ts';
 
 interface Asked {
@@ -9,11 +10,23 @@ interface Asked {
   by: Pick<Actor, 'name'>;
 }
 
-/** What a button in a chat does to a run that needs people, answered in a sentence for the person who pressed it. */
+export interface AttendDeps {
+  escalations: Pick<Escalations, 'acknowledge' | 'resolve'>;
+  rules: ApproverRules;
+  /** The team of a run; null also for a run that is not known. */
+  teamOf(runId: string): Promise<string | null>;
+}
+
+/**
+ * What a button in a chat does to a run that needs people, answered in a sentence for the person who pressed it. A member of a chat has
+ * no role: where the operator names approvers, only those of the run's team may act.
+ */
 export const attendBy =
-  (escalations: Pick<Escalations, 'acknowledge' | 'resolve'>) =>
+  ({ escalations, rules, teamOf }: AttendDeps) =>
   async (runId: string, { press, by: { name } }: Asked): Promise<string> => {
     const by: Actor = { name, kind: 'chat', role: null, requestId: null };
+    const refusal = rules.approvers === null ? null : strangerTo(rules, await teamOf(runId), name);
+    if (refusal !== null) return `Not changed: ${refusal}. An operator can act on the page of the run.`;
     try {
       return SENTENCES[press](await CHANGES[press](escalations, runId, by));
     } catch (error) {
