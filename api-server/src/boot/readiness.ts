@@ -6,17 +6,17 @@ import { createVerdicts } from '../service/readiness/verdicts.ts';
 import type { ServiceParts } from '../service/services.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
-import { readinessRows } from '../store/aggregates/readiness-rows.ts';
+import type { EvidenceOf } from '../analytics/readiness/evidence.ts';
+import { readEvidence } from '../store/aggregates/evidence/read-evidence.ts';
 
-/** How long one slice of the evidence may take. */
-const SLICE_MS = 30_000;
+/** How long one query for evidence may take. */
+const QUERY_MS = 30_000;
 
 /** Connects readiness to its evidence, the versions of the agents and the clock. */
 export function wireReadiness({ config, logs }: ServiceOptions, { database, registry, backends }: Foundation) {
   const { managedDir } = config;
   const deps = {
-    readRows: (slice: Parameters<typeof readinessRows>[1]) =>
-      readinessRows(database.reader(AbortSignal.timeout(SLICE_MS)), slice),
+    readEvidence: (of: EvidenceOf) => readEvidence(() => database.reader(AbortSignal.timeout(QUERY_MS)), of),
     agentVersions: () => agentVersions(backends),
     bins: config.calibration,
     isManaged: (file: string) => managedDir !== null && file.startsWith(join(managedDir, sep)),

@@ -1,11 +1,24 @@
+import type { Stage } from '../../runs/state/model.ts';
 import { outcomeOf } from '../accuracy.ts';
 import type { ReadinessStep } from './steps.ts';
 
 export type Outcome = 'correct' | 'partial' | 'incorrect';
 
-/** One ended execution as the store gives it, all rows of one run together. Times are milliseconds. */
+/** Whose executions are evidence. */
+export interface EvidenceOf {
+  pipeline: string;
+  stage: Stage;
+}
+
+/** The executions of some runs, all of one run together. */
+export interface EvidenceBatch {
+  runs: number;
+  rows: EvidenceRow[];
+}
+
+/** One execution as the store gives it; `run` is the sequence of its run. Times are milliseconds. */
 export interface EvidenceRow {
-  runId: string;
+  run: number;
   stepName: string;
   agent: string | null;
   provider: string | null;
@@ -40,7 +53,7 @@ export interface Point {
 
 /** One execution; `at` in milliseconds. */
 export interface Seen {
-  runId: string;
+  run: number;
   at: number;
   status: string;
   failed: boolean;
@@ -48,7 +61,7 @@ export interface Seen {
 
 /** What is counted of executions; the sum of two is that of their parts. */
 export interface Tally {
-  runs: Set<string>;
+  runs: Set<number>;
   rows: number;
   failed: number;
   /** The executions one by one, for what depends on their age and status. */
@@ -67,10 +80,16 @@ export interface Tally {
   lastSeenAt: number | null;
 }
 
+export interface ByCombo {
+  combo: Combo;
+  tally: Tally;
+}
+
 /** All evidence of one step, by who answered. */
 export interface StepEvidence {
-  /** `starts`: of each execution, in no order. */
-  combos: Map<string, { combo: Combo; tally: Tally; starts: number[] }>;
+  combos: Map<string, ByCombo>;
+  /** That of the row which was added last. */
+  last: ByCombo | null;
   /** Executions that failed before anybody said which version of the agent it was. */
   unversioned: EvidenceRow[];
   /** Of the newest execution that has them. */
@@ -115,27 +134,47 @@ export function createEvidence(steps: readonly ReadinessStep[]): {
   };
 }
 
-const emptyEvidence = (): StepEvidence => ({ combos: new Map(), unversioned: [], newest: null, newestVersion: null });
+const emptyEvidence = (): StepEvidence => ({
+  combos: new Map(),
+  last: null,
+  unversioned: [],
+  newest: null,
+  newestVersion: null,
+});
 
 /** What ended without a word on whether the step does its work: nothing is learned from it. */
 const NO_EVIDENCE = new Set(['running', 'skipped', 'cancelled']);
 
 function addTo(evidence: StepEvidence, step: ReadinessStep, row: EvidenceRow): void {
   if (NO_EVIDENCE.has(row.status)) return;
-  const { startedAt: at, agent, provider, model, promptHash, agentVersion } = row;
+  const { startedAt: at, promptHash, agentVersion } = row;
   if (promptHash !== null && isNewer(at, evidence.newest)) evidence.newest = { at, promptHash };
   if (step.agent !== null && agentVersion === null && isFailure(row)) {
     evidence.unversioned.push(row);
     return;
   }
   if (isNewer(at, evidence.newestVersion)) evidence.newestVersion = { at, agentVersion };
+  addRow(tallyOf(evidence, row), step, row);
+}
+
+function tallyOf(evidence: StepEvidence, row: Combo): Tally {
+  const { agent, provider, model, promptHash, agentVersion } = row;
+  // Most executions have the combination of the one before.
+  if (evidence.last !== null && isSame(evidence.last.combo, row)) return evidence.last.tally;
   const combo = { agent, provider, model, promptHash, agentVersion };
   const key = JSON.stringify(Object.values(combo));
-  const known = evidence.combos.get(key) ?? { combo, tally: emptyTally(), starts: [] };
+  const known = evidence.combos.get(key) ?? { combo, tally: emptyTally() };
   evidence.combos.set(key, known);
-  known.starts.push(at);
-  addRow(known.tally, step, row);
+  evidence.last = known;
+  return known.tally;
 }
+
+const isSame = (a: Combo, b: Combo): boolean =>
+  a.model === b.model &&
+  a.agentVersion === b.agentVersion &&
+  a.promptHash === b.promptHash &&
+  a.provider === b.provider &&
+  a.agent === b.agent;
 
 const isNewer = (at: number, than: { at: number } | null): boolean => than === null || at >= than.at;
 
@@ -145,11 +184,11 @@ const isFailure = ({ status, errorType }: EvidenceRow): boolean =>
   status === 'failed' || ((status === 'aborted' || status === 'escalated') && !HELD_BACK.has(errorType ?? 'gate'));
 
 export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): void {
-  tally.runs.add(row.runId);
+  tally.runs.add(row.run);
   tally.rows += 1;
   const failed = isFailure(row);
   if (failed) tally.failed += 1;
-  tally.seen.push({ runId: row.runId, at: row.startedAt, status: row.status, failed });
+  tally.seen.push({ run: row.run, at: row.startedAt, status: row.status, failed });
   tally.firstSeenAt = Math.min(tally.firstSeenAt ?? row.startedAt, row.startedAt);
   tally.lastSeenAt = Math.max(tally.lastSeenAt ?? row.startedAt, row.startedAt);
   const label = outcomeOf(row);
@@ -157,14 +196,13 @@ export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): voi
     tally.marks[label] += 1;
     if (row.stepOutcome === null) tally[row.checksPassed === false ? 'fromChecks' : 'fromRuns'] += 1;
   }
-  if (row.confidence !== null) addAnswer(tally, step, { ...row, confidence: row.confidence, label });
+  if (row.confidence === null) return;
+  if (passes(step, row.confidence, row)) tally.passed += 1;
+  addAnswer(tally, row.confidence, label);
 }
 
-type Answered = EvidenceRow & { confidence: number; label: Outcome | null };
-
-function addAnswer(tally: Tally, step: ReadinessStep, { confidence, label, ...row }: Answered): void {
+function addAnswer(tally: Tally, confidence: number, label: Outcome | null): void {
   tally.answers += 1;
-  if (passes(step, confidence, row)) tally.passed += 1;
   const key = Math.round(confidence * POINTS);
   tally.confidenceSum += key;
   const point = tally.points.get(key) ?? { answers: 0, labels: noMarks() };

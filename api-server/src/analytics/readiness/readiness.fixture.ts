@@ -17,7 +17,7 @@ export const AGENT_STEP = { name: 'look', executor: 'gateway', agent: 'investiga
 let runs = 0;
 /** An execution of `look` in a run of its own that went well and that nobody marked. */
 export const row = (values: Partial<EvidenceRow> = {}): EvidenceRow => ({
-  runId: `run-${++runs}`,
+  run: ++runs,
   stepName: 'look',
   agent: 'investigator',
   provider: 'demo',

@@ -197,7 +197,7 @@ describe('properties', () => {
   test('the order of executions and the marks of other editions change nothing', () => {
     fc.assert(
       fc.property(executions, (given) => {
-        const older = given.map((one) => ({ ...one, promptHash: 'older', runId: `old-${one.runId}` }));
+        const older = given.map((one) => ({ ...one, promptHash: 'older', run: -one.run }));
         expect(tiersOf([...older, ...given.toReversed()])).toEqual(tiersOf(given));
       }),
     );

@@ -133,7 +133,7 @@ describe('steps', () => {
   });
 
   test('a fan-out has the evidence of its branches, a group its own', () => {
-    const run = { runId: 'one', agent: 'sre', promptHash: null };
+    const run = { run: 1, agent: 'sre', promptHash: null };
     const given = [
       row({ ...run, stepName: 'each', agent: null }),
       row({ ...run, stepName: 'each/0', agentVersion: null }),

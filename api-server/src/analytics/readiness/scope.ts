@@ -1,4 +1,4 @@
-import { addRow, type Combo, emptyTally, mergeTally, type StepEvidence, type Tally } from './evidence.ts';
+import { addRow, type ByCombo, type Combo, emptyTally, mergeTally, type StepEvidence, type Tally } from './evidence.ts';
 import type { ReadinessStep } from './steps.ts';
 
 /** Which edition of a step counts now, and how that is known (Orchestration 9). */
@@ -56,7 +56,7 @@ export function inScope(step: ReadinessStep, evidence: StepEvidence, config: Cur
   );
   const current = emptyTally();
   for (const { tally } of own) mergeTally(current, tally);
-  const isOwn = attribution(own, others);
+  const isOwn = evidence.unversioned.length === 0 ? () => false : attribution(own, others);
   const failures = evidence.unversioned.filter(
     ({ promptHash, startedAt }) => (promptHash === null || promptHash === step.promptHash) && isOwn(startedAt),
   );
@@ -65,16 +65,14 @@ export function inScope(step: ReadinessStep, evidence: StepEvidence, config: Cur
   return { current, models: new Set(own.map(({ combo }) => `${combo.provider}/${combo.model}`)).size, older };
 }
 
-interface Seen {
-  starts: readonly number[];
-}
-
 /**
  * Whether a call that failed before its agent said its version is one of the present version: the next execution that has a
  * version decides, and where there is none, what is in force now.
  */
-function attribution(own: readonly Seen[], others: readonly Seen[]): (at: number) => boolean {
-  const [mine, theirs] = [own, others].map((seen) => seen.flatMap(({ starts }) => starts).toSorted((a, b) => a - b));
+function attribution(own: readonly ByCombo[], others: readonly ByCombo[]): (at: number) => boolean {
+  const [mine, theirs] = [own, others].map((seen) =>
+    seen.flatMap(({ tally }) => tally.seen.map(({ at }) => at)).toSorted((a, b) => a - b),
+  );
   return (at) => firstFrom(mine, at) <= firstFrom(theirs, at);
 }
 

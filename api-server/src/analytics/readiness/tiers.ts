@@ -106,7 +106,7 @@ function operational(tally: Tally, asked: Criteria['operational'], at: number): 
   const isBad = ({ status, failed }: Seen) =>
     acceptableStatuses === null ? failed : !acceptableStatuses.some((one) => one === status);
   const [rows, failed] = [seen.length, seen.filter(isBad).length];
-  const runs = new Set(seen.map(({ runId }) => runId)).size;
+  const runs = new Set(seen.map(({ run }) => run)).size;
   const successRate = share(rows - failed, rows);
   const verdict = judgeShare(rows, { has: runs, share: successRate }, { needs: minRuns, share: minSuccessRate });
   return {

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import type { Logs } from '../../observability/logger.ts';
 import { closeDays } from '../../store/aggregates/daily/close-days.ts';
+import { packEvidence } from '../../store/aggregates/evidence/pack-evidence.ts';
 import type { Database } from '../../store/db/database.ts';
 
 /** After the start, which has better things to do. */
@@ -12,7 +13,7 @@ export interface DailySums {
   stop(): Promise<void>;
 }
 
-/** Sums the days that are over, every hour; where several processes share a database, in the one that leads. */
+/** Sums the days that are over and packs their evidence, every hour; where several processes share a database, in the one that leads. */
 export function startDailySums(
   database: Database,
   { leads, log }: { leads: () => boolean; log: Logs['log'] },
@@ -27,6 +28,7 @@ export function startDailySums(
     };
     try {
       await closeDays({ database, now: Date.now(), signal: closing.signal, progress });
+      await packEvidence({ database, signal: closing.signal });
     } catch (err) {
       if (!closing.signal.aborted) log.warn({ err }, 'days could not be summed; next try in an hour');
     }

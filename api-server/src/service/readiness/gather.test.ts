@@ -2,33 +2,30 @@ import { expect, test } from 'vitest';
 import { pipelineOf, row } from '../../analytics/readiness/readiness.fixture.ts';
 import { gatherEvidence, type GatherDeps } from './gather.ts';
 
-/** A store with one execution a run; `runs` of them. */
+/** A store with one execution a run, read 100 runs at a time. */
 function storeOf(runs: number) {
-  const slices: { before: number | null; runs: number }[] = [];
+  const read: number[] = [];
   const deps: GatherDeps = {
-    readRows: ({ before, runs: wanted }) => {
-      slices.push({ before, runs: wanted });
-      const newest = before ?? runs;
-      const rows = Array.from({ length: Math.min(wanted, newest) }, () => row());
-      return Promise.resolve({ rows, next: newest > wanted ? newest - wanted : null });
+    async *readEvidence() {
+      for (let left = runs; left > 0; left -= 100) {
+        const some = Math.min(left, 100);
+        read.push(some);
+        yield await Promise.resolve({ runs: some, rows: Array.from({ length: some }, () => row()) });
+      }
     },
     agentVersions: () => Promise.resolve(() => null),
     now: () => 7,
   };
-  return { deps, slices };
+  return { deps, read };
 }
 
 const executions = ({ evidence }: Awaited<ReturnType<typeof gatherEvidence>>) =>
   [...evidence.of('look').combos.values()].reduce((sum, { tally }) => sum + tally.rows, 0);
 
 test('evidence is read in slices until there is no more', async () => {
-  const { deps, slices } = storeOf(250);
+  const { deps, read } = storeOf(250);
   const gathered = await gatherEvidence(deps, pipelineOf());
-  expect(slices).toEqual([
-    { before: null, runs: 100 },
-    { before: 150, runs: 100 },
-    { before: 50, runs: 100 },
-  ]);
+  expect(read).toEqual([100, 100, 50]);
   expect(executions(gathered)).toBe(250);
   expect(gathered).toMatchObject({ at: 7, cut: false });
 });

@@ -42,6 +42,16 @@ export interface Tables {
   daily_use: Omit<HourlyStep, 'hour' | 'step_name' | 'agent' | 'provider' | 'model' | 'status'> & { day: number };
   daily_steps: Omit<HourlyStep, 'hour'> & { day: number };
   daily_durations: { step_name: string; day: number; pipeline_name: string; stage: string; counts: string };
+  /** Runs of which, or of a step of which, there was ever a mark. */
+  marked_runs: { run_id: string; seq: number; pipeline_name: string; stage: string; triggered_at: number };
+  /** Executions of closed days for readiness, as `aggregates/evidence/packed-part.ts` packs them. */
+  packed_evidence: {
+    pipeline_name: string;
+    stage: string;
+    day: number;
+    part: number;
+    body: Uint8Array;
+  };
   audit: {
     id: Generated<number>;
     ts: number;

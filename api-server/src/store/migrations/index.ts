@@ -23,6 +23,7 @@ import { runLabels } from './0021-run-labels.ts';
 import { search } from './0022-search.ts';
 import { runBodies } from './0023-run-bodies.ts';
 import { dailySums } from './0024-daily-sums.ts';
+import { packedEvidence } from './0025-packed-evidence.ts';
 import { completeUsage } from './backfill/usage-backfill.ts';
 
 export interface Migration {
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   { id: '0022-search', up: search },
   { id: '0023-run-bodies', up: runBodies },
   { id: '0024-daily-sums', up: dailySums },
+  { id: '0025-packed-evidence', up: packedEvidence },
 ];

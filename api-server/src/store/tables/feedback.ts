@@ -52,10 +52,26 @@ export async function markRun(tx: Tx, mark: RunFeedback): Promise<MarkResult<Run
     .values(row)
     .onConflict((conflict) => conflict.column('run_id').doUpdateSet(row))
     .execute();
+  await noteMarked(tx, mark.runId);
   await relabel(tx, mark.runId);
   const moved = moves('pipeline_feedback_total', [run.pipeline_name], { from: before?.outcome, to: mark.outcome });
   if (run.stage === 'production') addCounters(tx, moved);
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
+}
+
+/** The run has, or had, a mark of its own or of a step. */
+async function noteMarked({ db }: Tx, runId: string): Promise<void> {
+  await db
+    .insertInto('marked_runs')
+    .columns(['run_id', 'seq', 'pipeline_name', 'stage', 'triggered_at'])
+    .expression(
+      db
+        .selectFrom('runs')
+        .select(['id as run_id', 'seq', 'pipeline_name', 'stage', 'triggered_at'])
+        .where('id', '=', runId),
+    )
+    .onConflict((conflict) => conflict.column('run_id').doNothing())
+    .execute();
 }
 
 /** The same for one step execution; a fan-out branch counts under the name before the slash. */
@@ -85,6 +101,7 @@ export async function markStep(
     .values(row)
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
+  await noteMarked(tx, mark.runId);
   await relabel(tx, mark.runId);
   const outcomes = { from: before?.outcome, to: mark.outcome };
   if (step.stage === 'production')

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockPins } from './replay/golden-members.ts';
 import { inBatches } from './retention/in-batches.ts';
@@ -56,12 +56,28 @@ const removeRuns = (database: Database, ids: readonly string[]): Promise<number>
       .deleteFrom('runs')
       .where('id', 'in', some)
       .where((run) => run.not(isPinned(run)))
-      .returning('seq')
+      .returning(['seq', 'pipeline_name', 'stage', 'triggered_at'])
       .execute();
     const seqs = gone.map(({ seq }) => seq);
     if (seqs.length > 0) await forget(tx, seqs);
+    await unpackDays(tx, gone);
     return { removed: seqs.length, seen: some.length, more: from + some.length < ids.length };
   });
+
+type Gone = Pick<Tables['runs'], 'pipeline_name' | 'stage' | 'triggered_at'>;
+
+/** What is packed up to the days of these runs goes: what is left of such days is read from rows. */
+async function unpackDays({ db }: Tx, gone: readonly Gone[]): Promise<void> {
+  for (const runs of Map.groupBy(gone, (run) => `${run.stage} ${run.pipeline_name}`).values()) {
+    const [{ pipeline_name, stage }] = runs as [Gone];
+    await db
+      .deleteFrom('packed_evidence')
+      .where('pipeline_name', '=', pipeline_name)
+      .where('stage', '=', stage)
+      .where('day', '<=', Math.max(...runs.map((run) => run.triggered_at)))
+      .execute();
+  }
+}
 
 export function pruneAudit(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;

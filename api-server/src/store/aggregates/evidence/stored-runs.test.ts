@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
-import { markRun, markStep } from '../tables/feedback.ts';
-import { readinessRows } from './readiness-rows.ts';
+import { NOW, openTestStore, type TestStore } from '../../../web/fixtures/store.ts';
+import { markRun, markStep } from '../../tables/feedback.ts';
+import { batchesOf } from '../fixtures/evidence.ts';
 
 let store: TestStore;
 beforeAll(async () => {
@@ -30,32 +30,24 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const read = (before: number | null, runs = 10) =>
-  readinessRows(store.database.db, { pipeline: 'checkout', stage: 'testing', before, runs });
+const read = () => batchesOf(store.database.db, { pipeline: 'checkout', stage: 'testing' });
+const rowsRead = async () => (await read()).flatMap(({ rows }) => rows);
 
 test('the evidence of a stage: no other stage, no other pipeline, no replays', async () => {
-  const { rows, next } = await read(null);
+  const rows = await rowsRead();
   expect(rows.map(({ stepName, promptHash }) => `${stepName} ${promptHash}`).toSorted()).toEqual([
     'each/0 p1',
     'look p1',
     'look p2',
   ]);
-  expect(next).toBeNull();
+  expect((await read()).map(({ runs }) => runs)).toEqual([2]);
 });
 
 test('marks of the step and of its run stand beside each other', async () => {
-  const { rows } = await read(null);
+  const rows = await rowsRead();
   const of = (promptHash: string, stepName: string) =>
     rows.find((row) => row.promptHash === promptHash && row.stepName === stepName);
   expect(of('p1', 'look')).toMatchObject({ stepOutcome: null, runOutcome: 'partial', checksPassed: true });
   expect(of('p1', 'each/0')).toMatchObject({ checksPassed: false, grounding: 0.5 });
   expect(of('p2', 'look')).toMatchObject({ stepOutcome: 'correct', runOutcome: null, agentVersion: 'v1' });
-});
-
-test('slices go from the newest run to the oldest and none is read twice', async () => {
-  const newest = await read(null, 1);
-  expect(newest.rows.map(({ promptHash }) => promptHash)).toEqual(['p2']);
-  const older = await read(newest.next, 1);
-  expect(new Set(older.rows.map(({ promptHash }) => promptHash))).toEqual(new Set(['p1']));
-  expect(await read(older.next, 1)).toEqual({ rows: [], next: null });
 });
