@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MEDIA_TYPES } from '../service/exports/csv.ts';
+import { MEDIA_TYPES } from '../service/exports/formats.ts';
 import type { ExportKind, ExportQuery, Exports } from '../service/exports/exports.ts';
 
 /** Answers an export as a file while it is read. The first page is read before, so that a refusal is still an answer. */
@@ -20,7 +20,7 @@ export async function exportStream(
 }
 
 /** Ends the reading where the client goes away before the end. */
-async function* all(first: IteratorResult<string>, rest: AsyncGenerator<string>) {
+async function* all(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>) {
   try {
     if (!first.done) yield first.value;
     yield* rest;

@@ -1,4 +1,5 @@
-import { csvOf, type ExportFormat } from '../exports/csv.ts';
+import { csvOf } from '../../store/db/texts/csv.ts';
+import type { ExportFormat } from '../exports/formats.ts';
 import type { ReplayRow } from '../views/replay-row.ts';
 import type { AnyReplayReport } from '../views/replay-report.ts';
 
@@ -8,7 +9,8 @@ type Line = { run_id: string; step_name: string; source_run_id: string | null } 
 export function exportRows(report: AnyReplayReport, format: ExportFormat): string {
   const lines = linesOf(report);
   if (format === 'jsonl') return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  return csvOf(lines.map(cellsOf), COLUMNS);
+  const cells = lines.map(cellsOf);
+  return csvOf([COLUMNS, ...cells.map((line) => COLUMNS.map((name) => line[name]))]);
 }
 
 function linesOf(report: AnyReplayReport): Line[] {

@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely';
+import type { CompiledQuery, Kysely } from 'kysely';
 import type { HourlySum } from './rows/hourly-rows.ts';
 import type { Counter } from '../../runs/state/records.ts';
 import type { Eventually, Job } from './group-commit.ts';
 import type { Tables } from './schema.ts';
 import type { Statement } from './statement.ts';
+import type { TextPage, TextShape } from './texts/text-page.ts';
 
 export type { Eventually };
 
@@ -39,6 +40,8 @@ export interface Database {
    * `unavailable` when `signal` says so, after half a minute, and when too many wait.
    */
   reader(signal: AbortSignal): Kysely<Tables>;
+  /** The same for rows with a `page_key`, as one page of text: where the thread reads, it also makes the text. */
+  readText(query: CompiledQuery, as: TextShape, signal: AbortSignal): Promise<TextPage>;
   /**
    * Group commit: resolves after the fsync. A job may run several times and must not wait for anything
    * but the database. Rejects with `unavailable` where the database refuses or cannot be reached, `conflict` where a

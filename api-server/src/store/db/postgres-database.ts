@@ -18,6 +18,7 @@ import {
   type Session,
 } from './postgres-connection.ts';
 import { createWriter } from './postgres-writer.ts';
+import { type KeyedRow, textPage } from './texts/text-page.ts';
 
 const READERS = 8;
 /** For statistics, searches and counts: however many are asked for, the others have connections of their own. */
@@ -46,13 +47,15 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     outcome: (transactionId) => outcomeOf(pool, transactionId, closing.signal),
   });
   const commits = new GroupCommit<Tx>(writer);
+  const reader = (caller: AbortSignal) => {
+    const signal = AbortSignal.any([caller, closing.signal]);
+    const asked = (query: Query) => untilAborted(read(long, query, { signal, cancelBy: pool }), signal);
+    return kyselyOver(asked, { transactions: false });
+  };
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
-    reader: (caller) => {
-      const signal = AbortSignal.any([caller, closing.signal]);
-      const asked = (query: Query) => untilAborted(read(long, query, { signal, cancelBy: pool }), signal);
-      return kyselyOver(asked, { transactions: false });
-    },
+    reader,
+    readText: async (query, as, signal) => textPage((await reader(signal).executeQuery<KeyedRow>(query)).rows, as),
     write: (job) => commits.write(job),
     fileInPlace: () => true,
     writeAs: writer.writeAs,

@@ -11,6 +11,7 @@ import {
 } from 'kysely';
 import type { ThreadAnswer, ThreadQuery } from './reader-worker.ts';
 import type { Tables } from './schema.ts';
+import type { TextPage, TextShape } from './texts/text-page.ts';
 
 /** Queries that may wait for the thread; the page of insights asks for about fifteen. */
 const MAX_WAITING = 256;
@@ -23,8 +24,13 @@ const THREADS = 2;
 export interface ReaderThreads {
   /** Reads what is committed, off the event loop; gives up when `signal` says so. */
   reader(signal: AbortSignal): Kysely<Tables>;
+  /** The same as a page of text, which is made there too. */
+  readText(query: CompiledQuery, as: TextShape, signal: AbortSignal): Promise<TextPage>;
   close(): Promise<void>;
 }
+
+/** What V8 may fill with short-lived objects before it looks for garbage; by default that is as much as an export makes. */
+const YOUNG_MIB = 12;
 
 interface Options {
   file: string;
@@ -33,8 +39,11 @@ interface Options {
   maxWaiting?: number;
 }
 
+/** What a thread answers that did not fail. */
+type Read = Exclude<ThreadAnswer, { error: string }>;
+
 interface Waiting extends ThreadQuery {
-  resolve(rows: unknown[]): void;
+  resolve(read: Read): void;
   reject(error: unknown): void;
 }
 
@@ -61,11 +70,11 @@ export function createReaderThreads(options: Options): ReaderThreads {
     }
   };
   const pool = Array.from({ length: threads }, () => createThread(file, next));
-  const query = async (sql: string, parameters: readonly SQLInputValue[], caller: AbortSignal) => {
+  const query = async <T extends Read>(asked: ThreadQuery, caller: AbortSignal): Promise<T> => {
     if (closed || queue.size() >= maxWaiting) throw busy();
     if (caller.aborted) throw gaveUp(caller.reason);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
-    const entry: Waiting = { sql, parameters, resolve, reject };
+    const { promise, resolve, reject } = Promise.withResolvers<Read>();
+    const entry: Waiting = { ...asked, resolve, reject };
     const giveUp = () => {
       queue.leave(caller, entry);
       reject(gaveUp(caller.reason));
@@ -76,7 +85,7 @@ export function createReaderThreads(options: Options): ReaderThreads {
     queue.add(caller, entry);
     next();
     try {
-      return await promise;
+      return (await promise) as T;
     } finally {
       clearTimeout(timer);
       caller.removeEventListener('abort', giveUp);
@@ -84,7 +93,10 @@ export function createReaderThreads(options: Options): ReaderThreads {
   };
 
   return {
-    reader: (signal) => kyselyOver((sql, parameters) => query(sql, parameters as SQLInputValue[], signal)),
+    reader: (signal) =>
+      kyselyOver(async (compiled) => (await query<{ rows: unknown[] }>(questionOf(compiled), signal)).rows),
+    readText: async (compiled, as, signal) =>
+      (await query<{ page: TextPage }>({ ...questionOf(compiled), as }, signal)).page,
     close: async () => {
       closed = true;
       for (let entry = queue.take(); entry; entry = queue.take()) entry.reject(busy());
@@ -134,10 +146,13 @@ function createThread(file: string, free: () => void): Thread {
     settle(({ reject }) => reject(new AppError('unavailable', 'a reading thread ended; try again', { cause })));
   };
   const start = () => {
-    const started = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
+    const started = new Worker(new URL('./reader-worker.ts', import.meta.url), {
+      workerData: file,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+    });
     started.unref();
     started.on('message', (answer: ThreadAnswer) =>
-      settle(({ resolve, reject }) => ('rows' in answer ? resolve(answer.rows) : reject(new Error(answer.error)))),
+      settle(({ resolve, reject }) => ('error' in answer ? reject(new Error(answer.error)) : resolve(answer))),
     );
     started.once('error', (error) => {
       started.removeAllListeners('exit');
@@ -153,7 +168,8 @@ function createThread(file: string, free: () => void): Thread {
     run: (query) => {
       current = query;
       worker ??= start();
-      worker.postMessage({ sql: query.sql, parameters: query.parameters } satisfies ThreadQuery, []);
+      const { resolve: _, reject: __, ...question } = query;
+      worker.postMessage(question satisfies ThreadQuery, []);
     },
     close: async () => {
       worker?.removeAllListeners('exit');
@@ -167,12 +183,17 @@ function createThread(file: string, free: () => void): Thread {
 const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
 const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
 
+const questionOf = ({ sql, parameters }: CompiledQuery): ThreadQuery => ({
+  sql,
+  parameters: parameters as SQLInputValue[],
+});
+
 /** Kysely that compiles here and runs there. */
-function kyselyOver(run: (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>): Kysely<Tables> {
+function kyselyOver(run: (query: CompiledQuery) => Promise<unknown[]>): Kysely<Tables> {
   const refuse = () => Promise.reject(new Error('a reading thread has no transactions'));
   const connection = {
-    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: (await run(sql, parameters)) as R[],
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await run(query)) as R[],
     }),
     streamQuery: () => {
       throw new Error('the store streams nothing');

@@ -1,6 +1,7 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { all, type Condition, equals, within } from '../aggregates/scope.ts';
 import type { Tables } from '../db/schema.ts';
+import { type KeyedRow, type TextFormat, type TextPage, textPage, type TextShape } from '../db/texts/text-page.ts';
 
 export const EXPORT_KINDS = ['runs', 'steps', 'marks', 'deliveries'] as const;
 export type ExportKind = (typeof EXPORT_KINDS)[number];
@@ -12,10 +13,23 @@ export interface ExportFilter {
   until?: number | undefined;
 }
 
-/** Rows with the names of `EXPORT_COLUMNS`; `next` is where the following page begins, null after the last one. */
+/** `next` is where the following page begins, null after the last one. */
 export interface ExportPage {
-  rows: Record<string, unknown>[];
+  text: Uint8Array<ArrayBuffer>;
   next: number | null;
+}
+
+/** Where a page begins, and whether its header comes with it. */
+export interface ExportPlace {
+  /** The key where the page before ended, 0 for the first. */
+  after: number;
+  format: TextFormat;
+  header: boolean;
+}
+
+export interface ExportReader {
+  db: Kysely<Tables>;
+  readText(query: CompiledQuery, as: TextShape): Promise<TextPage>;
 }
 
 /** The keys of one page. */
@@ -27,7 +41,7 @@ interface Keys {
 interface Source {
   /** What pages are cut by: it grows, and an index has it. */
   key: { table: 'runs' | 'deliveries'; column: 'seq' | 'id' };
-  /** How many keys one page looks at: what a page holds in memory, and how long it takes, depends on nothing else. */
+  /** How many keys one page looks at: it takes no longer, however few rows the filter lets through. Full pages end sooner. */
   keys: number;
   from(keys: Keys): RawBuilder<unknown>;
   /** Columns of the table; those that are computed stand in `computed`. */
@@ -71,7 +85,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
   },
   steps: {
     key: RUNS,
-    keys: 25,
+    keys: 50,
     from: () => sql`runs cross join step_executions as step left join step_feedback
       on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name`,
     columns: of(
@@ -130,14 +144,14 @@ export const exportColumns = (kind: ExportKind): string[] => {
   return [...columns.map(nameOf), ...Object.keys(computed)];
 };
 
-/** One page, the oldest rows first; `after` is where the one before ended, 0 for the first. */
+/** One page, the oldest rows first. */
 export async function exportPage(
-  db: Kysely<Tables>,
+  { db, readText }: ExportReader,
   kind: ExportKind,
   filter: ExportFilter,
-  after: number,
+  { after, format, header }: ExportPlace,
 ): Promise<ExportPage> {
-  const { key, keys, from, columns, computed = {}, pipeline, time, order } = SOURCES[kind];
+  const { key, keys } = SOURCES[kind];
   const column = sql.ref(`${key.table}.${key.column}`);
   const { rows: ends } = await sql<{ last: number | null; n: number }>`
     select max(place) as last, count(*) as n from (
@@ -145,19 +159,26 @@ export async function exportPage(
     db,
   );
   const { last = null, n = 0 } = ends[0] ?? {};
-  if (last === null) return { rows: [], next: null };
+  const shape = { format, columns: exportColumns(kind), header };
+  if (last === null) return { text: textPage([], shape).text, next: null };
+  const { text, last: cut } = await readText(rowsOf(kind, filter, { after, last }).compile(db), shape);
+  return { text, next: cut ?? (n < keys ? null : last) };
+}
+
+function rowsOf(kind: ExportKind, filter: ExportFilter, page: Keys): RawBuilder<KeyedRow> {
+  const { key, from, columns, computed = {}, pipeline, time, order } = SOURCES[kind];
+  const column = sql.ref(`${key.table}.${key.column}`);
   const link = LINKS[kind];
   const where = all([
-    sql<boolean>`${column} > ${after} and ${column} <= ${last}`,
+    sql<boolean>`${column} > ${page.after} and ${column} <= ${page.last}`,
     ...(link ? [link] : []),
     ...equals(pipeline, filter.pipeline),
     ...within(time, { from: filter.since ?? null, to: filter.until ?? null }),
   ]);
   const selected = sql.join([
+    sql`${column} as page_key`,
     ...columns.map((one) => sql`${sql.ref(one)} as ${sql.ref(nameOf(one))}`),
     ...Object.entries(computed).map(([name, value]) => sql`${value} as ${sql.ref(name)}`),
   ]);
-  const { rows } = await sql<Record<string, unknown>>`
-    select ${selected} from ${from({ after, last })} where ${where} order by ${order}`.execute(db);
-  return { rows, next: n < keys ? null : last };
+  return sql`select ${selected} from ${from(page)} where ${where} order by ${order}`;
 }

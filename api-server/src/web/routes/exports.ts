@@ -1,4 +1,4 @@
-import { MEDIA_TYPES } from '../../service/exports/csv.ts';
+import { MEDIA_TYPES } from '../../service/exports/formats.ts';
 import { EXPORT_KINDS, type ExportKind, ExportQuery } from '../../service/exports/exports.ts';
 import type { Services } from '../../service/services.ts';
 import { exportStream } from '../export-stream.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DefinitionName, idOf, line } from '../../service/fields.ts';
 import { ChainLaunch, ReplayLaunch } from '../../service/replay/bodies.ts';
 import { GoldenReplay, ReplaysQuery } from '../../service/replay/batches.ts';
-import { EXPORT_FORMATS, MEDIA_TYPES } from '../../service/exports/csv.ts';
+import { EXPORT_FORMATS, MEDIA_TYPES } from '../../service/exports/formats.ts';
 import { exportRows } from '../../service/replay/export.ts';
 import type { Services } from '../../service/services.ts';
 import { ReplayLaunched } from '../../service/views/replay.ts';

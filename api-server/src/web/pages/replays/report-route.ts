@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { count } from '../../../service/fields.ts';
-import { EXPORT_FORMATS, MEDIA_TYPES } from '../../../service/exports/csv.ts';
+import { EXPORT_FORMATS, MEDIA_TYPES } from '../../../service/exports/formats.ts';
 import { exportRows } from '../../../service/replay/export.ts';
 import type { ReplayReport } from '../../../service/views/replay.ts';
 import type { ReplayChainReport } from '../../../service/views/replay-chain.ts';
