@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { WebSocketServer } from 'ws';
-import type { Authenticate } from '../identity/authenticate.ts';
+import { type Authenticate, grants } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
@@ -75,6 +75,10 @@ export class RpcServer {
       this.deps.onAuthFailure(who.reason);
       const message = who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid';
       return refuse(socket, 'unauthorized', message);
+    }
+    if (!grants(who.token, 'invoke')) {
+      this.deps.onAuthFailure('scope');
+      return refuse(socket, 'forbidden', `the ${who.token} token lacks the scope invoke`);
     }
     const refused = this.refusal(request);
     if (refused) return refuse(socket, refused.type, refused.message);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+import { RELOAD_TOKEN, startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { until } from '../testing/until.ts';
 
 const SLOW = 'Slow.\n```demo\ndelay_ms: 60000\nanswer: {confidence: 1, summary: late}\n```\n';
@@ -39,7 +39,8 @@ describe('upgrade', () => {
   async function refusal(path: string, headers: Record<string, string>): Promise<[number | undefined, string]> {
     const socket = new WebSocket(gateway.url.replace('http', 'ws') + path, { headers });
     socket.on('error', () => {});
-    const [request, response] = await once(socket, 'unexpected-response');
+    const answered = once(socket, 'unexpected-response');
+    const [request, response] = await Promise.race([answered, once(socket, 'open').then(() => expect.fail('it opened'))]);
     const chunks = await response.toArray();
     request.destroy();
     return [response.statusCode, JSON.parse(String(Buffer.concat(chunks))).detail.type];
@@ -51,6 +52,7 @@ describe('upgrade', () => {
     ['a wrong token', '/rpc', { authorization: 'Bearer nope' }, [401, 'unauthorized']],
     ['a token in the query', '/rpc?token=test-invoke-token-00', {}, [401, 'unauthorized']],
     ['a browser of another origin', '/rpc', { ...bearer, origin: 'https://evil.example' }, [403, 'forbidden']],
+    ['the reload token', '/rpc', { authorization: `Bearer ${RELOAD_TOKEN}` }, [403, 'forbidden']],
     ['another path', '/other', bearer, [404, 'not_found']],
   ])('%s is refused before it', async (_, path, headers, expected) => {
     expect(await refusal(path, headers as unknown as Record<string, string>)).toEqual(expected);
