@@ -5,6 +5,7 @@ import { FACT } from '../../db/search/terms.ts';
 const MAX_WORD = 64;
 const MAX_WORDS = 400;
 const MAX_ASKED = 16;
+/** Characters of all texts of a run together, because all of them are read in one turn of the event loop. */
 const MAX_TEXT = 16_000;
 const MAX_PARTS = 8;
 
@@ -13,9 +14,11 @@ const PARTS = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 
 /** Runs of letters and digits, without accents. */
 function wordsIn(text: string): string[] {
+  // A character may become eighteen.
   const plain = text
     .slice(0, MAX_TEXT)
     .normalize('NFKD')
+    .slice(0, MAX_TEXT)
     .replace(/\p{M}+/gu, '');
   return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
@@ -30,7 +33,7 @@ function beginnings(word: string): string[] {
 
 /** The words under which texts are found, each once. */
 export const wordsOf = (texts: readonly string[]): string[] =>
-  [...new Set(texts.flatMap((text) => wordsIn(text).flatMap(beginnings)))].slice(0, MAX_WORDS);
+  [...new Set(wordsIn(texts.join(' ')).flatMap(beginnings))].slice(0, MAX_WORDS);
 
 /** The beginning of a run's id, as it is copied from a page. */
 const ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
