@@ -50,7 +50,6 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   const gateway = randomUUID();
   const guarded = new Set<number>();
   let watcher: ChildProcess | null = null;
-  let count = 0;
   let closed = false;
 
   function send(line: string): void {
@@ -77,7 +76,8 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   }
 
   return {
-    mark: () => ({ name: VARIABLE, value: `${gateway}.${count++}.` }),
+    // Not to be guessed: what carries the mark of another server is counted and ended with that one.
+    mark: () => ({ name: VARIABLE, value: `${gateway}.${randomUUID()}.` }),
     guard(pid, { name, value }) {
       guarded.add(pid);
       if (watcher) send(`+ ${pid}`);

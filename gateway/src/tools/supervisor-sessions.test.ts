@@ -79,3 +79,10 @@ test('a stop takes back a start that is under way', async () => {
   await supervisor.stop();
   expect([given?.aborted, supervisor.status().state]).toEqual([true, 'stopped']);
 });
+
+test('no server can guess the mark of another, whose processes its own would be taken for', () => {
+  const [one, other] = [orphanWatch.mark().value.split('.'), orphanWatch.mark().value.split('.')];
+  expect(one[0]).toBe(other[0]);
+  expect(one[1]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(one[1]).not.toBe(other[1]);
+});
