@@ -14,7 +14,7 @@ export function openRpc({ config, version, agents, runs, metrics, access }: Omit
       if (!submitted.ok) metrics.runRefused(submitted.type);
       return submitted;
     },
-    find: (reference) => runs.find(reference),
+    find: (reference, watcher) => runs.find(reference, watcher),
     cancel: (run, message) => runs.cancel(run, message),
   });
   return new RpcServer({

@@ -75,16 +75,35 @@ describe('with an approve token', () => {
     expect(wasAsked(starter)).toBe(false);
   });
 
-  test('an invoke connection that attaches is passed over, and a new approve connection answers', async () => {
+  test('an invoke connection neither follows nor cancels a run of the api-server, and a new approve connection answers', async () => {
     await open(APPROVE_TOKEN);
     const { starter } = await started(APPROVE_TOKEN);
+    const { run_id } = await starter.event('started');
     const attacker = await client(INVOKE_TOKEN, true);
-    const seen = attach(attacker);
+    for (const method of ['agent.attach', 'agent.cancel'])
+      for (const reference of [{ run_id }, { idempotency_key: RUN.idempotency_key }])
+        expect((await attacker.call(method, reference)).error?.data['type']).toBe('not_found');
     starter.close();
     const restarted = await client(APPROVE_TOKEN, true);
     expect((await attach(restarted)).result?.['text']).toContain('got');
-    await seen;
-    expect(wasAsked(attacker)).toBe(false);
+    expect(attacker.events()).toEqual([]);
+  });
+
+  test('a key that an invoke connection took first is free for the api-server', async () => {
+    await open(APPROVE_TOKEN);
+    const attacker = await client(INVOKE_TOKEN, true);
+    const taken = await attacker.call('agent.run', { ...RUN, input: 'another input' });
+    const server = await client(APPROVE_TOKEN, true);
+    expect((await server.call('agent.run', RUN)).result?.['text']).toContain('got');
+    expect((await attacker.call('agent.attach', { idempotency_key: RUN.idempotency_key })).result).toEqual(taken.result);
+  });
+
+  test('an approve connection follows a run that another token started', async () => {
+    await open(APPROVE_TOKEN);
+    const slow = await client(INVOKE_TOKEN, false);
+    const { result } = await slow.call('agent.run', RUN);
+    const server = await client(APPROVE_TOKEN, true);
+    expect((await server.call('agent.attach', { run_id: result?.['run_id'] })).result).toEqual(result);
   });
 
   test('it opens what the invoke token opens, and nothing of an admin', async () => {

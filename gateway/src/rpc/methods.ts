@@ -18,7 +18,7 @@ export interface MethodDeps {
   version: string;
   listAgents: () => AgentsList['agents'];
   submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted | Promise<Submitted>;
-  find: (reference: { run_id?: string | undefined; idempotency_key?: string | undefined }) => Run | undefined;
+  find: (reference: AgentAttachParams, watcher: RunWatcher) => Run | undefined;
   cancel: (run: Run, message: string) => boolean;
 }
 
@@ -59,7 +59,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
   methods.set(
     'agent.attach',
     checked(AgentAttachParams, (reference, watcher) => {
-      const run = deps.find(reference);
+      const run = deps.find(reference, watcher);
       if (!run) return notFound();
       run.watch(watcher);
       return run.finished;
@@ -67,8 +67,8 @@ export function createMethods(deps: MethodDeps): CallMethod {
   );
   methods.set(
     'agent.cancel',
-    checked(AgentCancelParams, (reference) => {
-      const run = deps.find(reference);
+    checked(AgentCancelParams, (reference, watcher) => {
+      const run = deps.find(reference, watcher);
       return run ? ok({ cancelled: deps.cancel(run, 'cancelled by the caller') }) : notFound();
     }),
   );

@@ -92,7 +92,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
       current = byConnection.get(watcher) ?? null;
       return runs.submit(params, watcher);
     },
-    find: (reference) => runs.find(reference),
+    find: (reference, watcher) => runs.find(reference, watcher),
     cancel: (run, message) => runs.cancel(run, message),
   });
   const configure = ({ params }: RpcRequest, watcher: RunWatcher): RpcReply => {

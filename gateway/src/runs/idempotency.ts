@@ -27,16 +27,16 @@ export class IdempotencyKeys<Run> {
     return known.parameters === parameters ? { kind: 'same', run: known.run } : { kind: 'other' };
   }
 
-  get(key: string): Run | undefined {
-    return this.keys.get(key)?.run;
+  get(key: string | undefined): Run | undefined {
+    return key === undefined ? undefined : this.keys.get(key)?.run;
   }
 
   remember(key: string, parameters: string, run: Run): void {
     this.keys.set(key, { parameters, run, since: this.now() });
   }
 
-  forget(key: string, run: Run): void {
-    if (this.keys.get(key)?.run === run) this.keys.delete(key);
+  forget(key: string | undefined, run: Run): void {
+    if (key !== undefined && this.keys.get(key)?.run === run) this.keys.delete(key);
   }
 }
 

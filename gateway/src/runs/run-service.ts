@@ -1,4 +1,4 @@
-import { type AgentRunParams, serverOf } from '@signalbox/crds';
+import { type AgentAttachParams, type AgentRunParams, serverOf } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { unknownAgent } from '../agents/unknown-name.ts';
@@ -6,7 +6,7 @@ import type { ServedTool } from '../tools/tool-servers.ts';
 import { AnswerContracts, type ContractResult, mergeSchemas, type AnswerContract } from './answer-contract.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
-import { finishedRun, Run, type RunWatcher } from './run.ts';
+import { finishedRun, keyOf, Run, type RunWatcher } from './run.ts';
 import type { RunJob } from './run-agent.ts';
 import { attributed, failure, RunAborted, type RunFailure, type RunOutcome, spanAttributes } from './run-outcome.ts';
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
@@ -67,9 +67,7 @@ export class RunService {
     this.keys = new IdempotencyKeys(deps.now);
     this.finished = new FinishedRuns({
       now: deps.now,
-      onForget: (run) => {
-        if (run.params.idempotency_key !== undefined) this.keys.forget(run.params.idempotency_key, run);
-      },
+      onForget: (run) => this.keys.forget(run.key, run),
     });
   }
 
@@ -96,9 +94,10 @@ export class RunService {
 
   /** Waits for nothing, so that two calls with one key start one run and a cancellation right behind a call finds it. */
   private start({ params, watcher, agent, contract }: Starting): Submitted {
-    const hash = params.idempotency_key === undefined ? null : parametersHash(params);
-    if (params.idempotency_key !== undefined && hash !== null) {
-      const known = this.keys.find(params.idempotency_key, hash);
+    const key = keyOf(watcher, params.idempotency_key);
+    const hash = key === undefined ? null : parametersHash(params);
+    if (key !== undefined && hash !== null) {
+      const known = this.keys.find(key, hash);
       if (known.kind === 'other')
         return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
       if (known.kind === 'same') {
@@ -111,16 +110,16 @@ export class RunService {
     const run = new Run(this.deps.newId(params), params, watcher);
     const ticket = this.enter(run, prepared.agent);
     if (!ticket) return atCapacity('all run slots are in use and the queue is full');
-    if (params.idempotency_key !== undefined && hash !== null) this.keys.remember(params.idempotency_key, hash, run);
+    if (key !== undefined && hash !== null) this.keys.remember(key, hash, run);
     this.live.set(run.id, run);
     void this.execute(run, prepared, ticket);
     return { ok: true, run };
   }
 
-  find(reference: { run_id?: string | undefined; idempotency_key?: string | undefined }): Run | undefined {
-    const { run_id, idempotency_key } = reference;
-    if (run_id !== undefined) return this.live.get(run_id) ?? this.finished.get(run_id);
-    return idempotency_key === undefined ? undefined : this.keys.get(idempotency_key);
+  /** A run that this connection may follow and cancel. */
+  find({ run_id: id, idempotency_key: key }: AgentAttachParams, watcher: RunWatcher): Run | undefined {
+    const run = id === undefined ? this.keys.get(keyOf(watcher, key)) : (this.live.get(id) ?? this.finished.get(id));
+    return run?.isOpenTo(watcher) ? run : undefined;
   }
 
   /** A run whose agent has no ready pod waits outside the queue and takes no slot. */

@@ -20,6 +20,12 @@ export interface RunWatcher {
   ask?(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse>;
 }
 
+const hasAllRights = ({ approves }: RunWatcher): boolean => approves === 'all';
+
+/** The keys of the api-server can be foreseen: with its right they are apart, so that nobody else takes one before it. */
+export const keyOf = (watcher: RunWatcher, key: string | undefined): string | undefined =>
+  key && `${hasAllRights(watcher) ? 'all' : 'own'} ${key}`;
+
 interface AskOptions<Answer> {
   may?: (watcher: RunWatcher, isStarter: boolean) => boolean;
   otherwise?: Answer | null;
@@ -50,6 +56,10 @@ export class Run {
   private abort: AbortController | null = new AbortController();
   readonly finished: Promise<FinishedRun>;
   readonly watchers = new Set<RunWatcher>();
+  /** Its idempotency key, among those of connections with the same right. */
+  readonly key: string | undefined;
+  /** Whether it was started with the right to every approval: others may not follow or cancel it. */
+  private readonly isReserved: boolean;
   slot: RunSlot | null = null;
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
@@ -62,10 +72,17 @@ export class Run {
     this.id = id;
     this.params = params;
     this.starter = starter;
+    this.key = keyOf(starter, params.idempotency_key);
+    this.isReserved = hasAllRights(starter);
     this.watchers.add(starter);
     this.finished = new Promise((resolve) => {
       this.resolveFinished = resolve;
     });
+  }
+
+  /** Whether a connection may follow the run and cancel it. */
+  isOpenTo(watcher: RunWatcher): boolean {
+    return !this.isReserved || hasAllRights(watcher);
   }
 
   /** Only while the run has not ended. */
