@@ -24,3 +24,14 @@ test('many variables that are too large together fail the check', async () => {
   const env = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`V${at}`, 'x'.repeat(100_000)]));
   expect(await run(env)).toMatchObject({ ok: false, message: expect.stringMatching(/^env has \d+ bytes/) });
 });
+
+test.each(['sleep 60 & echo done', 'setsid sleep 5 & echo done'])(
+  'what %s leaves behind holds up neither the result nor the end of the run',
+  async (command) => {
+    const result = await shellExecutor({ run: command, env: {}, signal: AbortSignal.timeout(60_000) });
+    expect(result).toMatchObject({ ok: true, exitCode: 0, stdout: 'done\n' });
+    const stopped = await shellExecutor({ run: `${command}; sleep 60`, env: {}, signal: AbortSignal.timeout(100) });
+    expect(stopped).toMatchObject({ ok: false, type: 'timeout' });
+  },
+  3_000,
+);

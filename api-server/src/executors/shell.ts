@@ -9,6 +9,9 @@ const MAX_VARIABLE_BYTES = 128 * 1024;
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/** How long the end of a command waits for the rest of its output. */
+const REST_MS = 500;
+
 /** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires. */
 export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
   new Promise((resolve) => {
@@ -30,10 +33,13 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
       signal.removeEventListener('abort', kill);
       resolve(failed(error.message));
     });
+    child.on('exit', () => {
+      // What the command left in the background is not part of the check. It may have left the group, and hold the output open.
+      killGroup(child.pid);
+      setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), REST_MS).unref();
+    });
     child.on('close', (exitCode) => {
       signal.removeEventListener('abort', kill);
-      // What the command left in the background is not part of the check.
-      killGroup(child.pid);
       if (signal.aborted)
         return resolve({ ok: false, type: 'timeout', message: 'the check was stopped', retryable: false });
       resolve({ ok: true, exitCode, stdout: stdout(), stderr: stderr() });
