@@ -22,15 +22,22 @@ export const APPROVALS = [
       "return approves === 'all' ? null :",
       'return approves !== undefined ? null :',
     ],
-    ['every connection follows and cancels every run', 'return !this.isReserved || hasAllRights(watcher);', 'return watcher !== null;'],
-    ['the keys of the api-server can be taken first', "hasAllRights(watcher) ? 'all' : 'own'", "hasAllRights(watcher) ? 'all' : 'all'"],
+    [
+      'every connection follows and cancels every run',
+      'return !this.isReserved || hasAllRights(watcher);',
+      'return watcher !== null;',
+    ],
+    [
+      'the keys of the api-server can be taken first',
+      "hasAllRights(watcher) ? 'all' : 'own'",
+      "hasAllRights(watcher) ? 'all' : 'all'",
+    ],
   ),
-  ...mutantsOf(
-    'approvals',
-    'gateway/src/rpc/rpc-server.ts',
-    'gateway/src/rpc/rpc.test.ts',
-    ['the reload token opens /rpc', "if (!grants(who.token, 'invoke')) {", "if (!grants(who.token, 'invoke') && who.token === 'approve') {"],
-  ),
+  ...mutantsOf('approvals', 'gateway/src/rpc/rpc-server.ts', 'gateway/src/rpc/rpc.test.ts', [
+    'the reload token opens /rpc',
+    "if (!grants(who.token, 'invoke')) {",
+    "if (!grants(who.token, 'invoke') && who.token === 'approve') {",
+  ]),
   ...mutantsOf(
     'approvals',
     'gateway/src/identity/authenticate.ts',

@@ -95,7 +95,9 @@ describe('with an approve token', () => {
     const taken = await attacker.call('agent.run', { ...RUN, input: 'another input' });
     const server = await client(APPROVE_TOKEN, true);
     expect((await server.call('agent.run', RUN)).result?.['text']).toContain('got');
-    expect((await attacker.call('agent.attach', { idempotency_key: RUN.idempotency_key })).result).toEqual(taken.result);
+    expect((await attacker.call('agent.attach', { idempotency_key: RUN.idempotency_key })).result).toEqual(
+      taken.result,
+    );
   });
 
   test('an approve connection follows a run that another token started', async () => {

@@ -40,7 +40,10 @@ describe('upgrade', () => {
     const socket = new WebSocket(gateway.url.replace('http', 'ws') + path, { headers });
     socket.on('error', () => {});
     const answered = once(socket, 'unexpected-response');
-    const [request, response] = await Promise.race([answered, once(socket, 'open').then(() => expect.fail('it opened'))]);
+    const [request, response] = await Promise.race([
+      answered,
+      once(socket, 'open').then(() => expect.fail('it opened')),
+    ]);
     const chunks = await response.toArray();
     request.destroy();
     return [response.statusCode, JSON.parse(String(Buffer.concat(chunks))).detail.type];
