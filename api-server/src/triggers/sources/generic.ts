@@ -1,9 +1,17 @@
 import { DefinitionName } from '@signalbox/crds';
 import { z } from 'zod';
+import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
 import type { Source } from './source.ts';
 import { refused } from './problems.ts';
 
-/** The generic payload (Orchestration 2.5); keys beyond it are ignored. */
+const Labels = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+  .refine((labels) => Object.keys(labels).length < MAX_ENTRIES);
+
+/**
+ * The generic payload (Orchestration 2.5) and two keys that are not in the requirement, `severity` and `labels`; keys beyond it are
+ * ignored, and so are these two where they are no text and no map of texts.
+ */
 export const GenericPayload = z.object({
   pipeline: DefinitionName,
   event: z.string().max(1024).nullish(),
@@ -11,6 +19,8 @@ export const GenericPayload = z.object({
   summary: z.string().max(65_536).nullish(),
   idempotency_key: z.string().max(1024).nullish(),
   data: z.looseObject({}).nullish(),
+  severity: z.string().min(1).max(256).nullish().catch(null),
+  labels: Labels.nullish().catch(null),
 });
 export type GenericPayload = z.infer<typeof GenericPayload>;
 
@@ -21,12 +31,12 @@ export const generic: Source = {
   parse: (body, { receivedAt }) => {
     const parsed = GenericPayload.safeParse(body);
     if (!parsed.success) return refused('generic', parsed.error);
-    const { pipeline, event, source, summary, idempotency_key, data } = parsed.data;
+    const { pipeline, event, source, summary, idempotency_key, data, severity, labels: given } = parsed.data;
     const context = {
       source: source ?? 'generic',
       pipeline,
-      severity: null,
-      labels: (event ? { event } : {}) as Record<string, string>,
+      severity: severity ?? null,
+      labels: { ...given, ...(event ? { event } : {}) },
       annotations: {},
       summary: summary ?? null,
       // An empty key would make every such delivery the same one.

@@ -40,6 +40,16 @@ test('a generic payload becomes a context whose key is the idempotency key', () 
   });
 });
 
+test.each([
+  [{ severity: 'critical', labels: { service: 'db', shard: 3 } }, 'critical', { service: 'db', shard: '3' }],
+  [{ event: 'deploy', labels: { event: 'other', service: 'db' } }, null, { event: 'deploy', service: 'db' }],
+  [{ severity: 3, labels: ['db'] }, null, {}],
+  [{ severity: '', labels: { service: { name: 'db' } } }, null, {}],
+  [{ severity: null, labels: null }, null, {}],
+])('a generic payload with %j has severity %j and labels %j', (more, severity, labels) => {
+  expect(contexts(parse('generic', { pipeline: 'p', ...more }))[0]).toMatchObject({ severity, labels });
+});
+
 test('without an idempotency key, or with an empty one, a generic payload has no fingerprint', () => {
   expect(contexts(parse('generic', { pipeline: 'p' }))[0]?.fingerprint).toBeNull();
   expect(contexts(parse('generic', { pipeline: 'p', idempotency_key: '' }))[0]?.fingerprint).toBeNull();

@@ -42,6 +42,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     href: paths.run(approval.run_id, { step: approval.step_name }),
     question: approval.question.trim(),
     short: shortOf(approval),
+    about: aboutOf(approval, input.run),
     who: whoOf(approval),
     ...evidenceOf(input.run),
     tool: approval.tool && toolView(approval.tool),
@@ -110,6 +111,12 @@ function shortOf({ tool, question }: ApprovalLine): string {
   const text = tool === null ? line.trim() : `${tool.agent} wants to call ${tool.server}/${tool.tool}`;
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
+
+/** What the run is about, where the question does not say it. */
+const aboutOf = (approval: ApprovalLine, run: RunLine | undefined): string => {
+  const summary = run?.summary ?? '';
+  return shortOf(approval).includes(summary) ? '' : shorten(summary, 80);
+};
 
 const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNullable<ApprovalLine['tool']>) => ({
   agent,

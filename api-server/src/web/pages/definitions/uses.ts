@@ -34,7 +34,9 @@ function alertUse({ name, config }: Snapshot['pipelines'][number], pipelines: Sn
   const before = matching.findIndex((one) => one.name === name);
   const many = Object.keys(rules).length;
   const text =
-    many === 0 ? 'Every alert.' : `Alerts for which ${many === 1 ? 'its rule holds' : `all ${many} rules hold`}.`;
+    many === 0
+      ? 'Every alert.'
+      : `Alerts that match ${many === 1 ? 'its rule' : many === 2 ? 'both rules' : `all ${many} rules`}.`;
   const note =
     before > 0
       ? `${plural(before, 'pipeline')} with rules ${before === 1 ? 'comes' : 'come'} before it in the load order.`

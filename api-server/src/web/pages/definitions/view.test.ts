@@ -201,7 +201,7 @@ test('what starts a pipeline is said: alerts in their order, its schedule, steps
   const second = { ...entry, name: 'second', config: { trigger: { match: { severity: 'critical' } } } };
   const all = snapshotOf({ pipelines: [entry, caller, swept, second] });
   const said = (name: string) => pipelineView(all.byName.get(name)!, all, AROUND).uses;
-  expect(said('host-load')[0]).toMatchObject({ text: 'Alerts for which all 3 rules hold.', note: null });
+  expect(said('host-load')[0]).toMatchObject({ text: 'Alerts that match all 3 rules.', note: null });
   expect(said('second')[0]).toMatchObject({ note: '1 pipeline with rules comes before it in the load order.' });
   expect(said('swept')).toMatchObject([
     { text: 'No alert: it has no trigger.match.' },

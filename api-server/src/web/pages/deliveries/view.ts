@@ -44,7 +44,7 @@ const row = (line: DeliveryLine, now: number) => ({
   href: paths.delivery(line.id),
   look: LOOKS[line.outcome],
   title: titleOf(line),
-  note: [line.pipeline, line.source, line.token_name].filter((text) => text !== null && text !== '').join(' · '),
+  note: [line.pipeline, line.source, line.token_name && `token ${line.token_name}`].filter(Boolean).join(' · '),
   run: runOf(line.run_id),
   since: line.received_at,
   exact: exactTime(line.received_at),
@@ -122,7 +122,8 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
       chips: chipsOf(alert.labels),
       status: alert.status,
       fingerprint: alert.fingerprint,
-      reason: alert.reason,
+      // Said once where it is that of the whole delivery.
+      reason: alert.reason === delivery.detail ? null : alert.reason,
       run: runOf(alert.run_id),
     })),
     closest: delivery.closest.map((one) => ({

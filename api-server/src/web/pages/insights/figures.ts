@@ -19,7 +19,7 @@ interface Spent {
 export const unpricedNote = ({ cost: { total, unpriced_steps: unpriced } }: Spent): string | null => {
   if (unpriced === 0) return null;
   const steps = `${count(unpriced)} ${unpriced === 1 ? 'step has' : 'steps have'} no price`;
-  return total === null ? steps : `${steps} and no part in it`;
+  return total === null ? steps : `${steps} and ${unpriced === 1 ? 'is' : 'are'} left out`;
 };
 
 type Labelled = Pick<Figures, 'accuracy'>;

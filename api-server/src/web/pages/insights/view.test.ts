@@ -42,7 +42,7 @@ test('figures say what changed against the window before', async () => {
   expect(texts.slice(0, 3)).toEqual([
     ['Runs', '8', '100 % more than in the 7 days before', 'quiet', null],
     ['Success', '87.5 %', '13 points lower than in the 7 days before', 'bad', null],
-    ['Cost', '$1.50', 'the same as in the 7 days before', 'quiet', '2 steps have no price and no part in it'],
+    ['Cost', '$1.50', 'the same as in the 7 days before', 'quiet', '2 steps have no price and are left out'],
   ]);
   expect(texts.at(-1)).toEqual([
     'Accuracy',

@@ -40,7 +40,7 @@ test('failed and aborted runs stand together, and so does their link', () => {
   const newer = runLine({ status: 'aborted', triggered_at: '2026-11-21T09:00:00Z', id: 'newer' });
   const model = view({ failed: page(newer, older) });
   expect(model.panels[2]!.rows.map(({ id }) => id)).toEqual(['newer', 'older']);
-  expect(model.lead).toBe('2 failures today.');
+  expect(model.lead).toBe('2 failures in the last 24 hours.');
   expect(model.panels[2]).toMatchObject({ id: 'failed', more: '/ui/runs?status=failed%2Caborted&replay=false' });
 });
 
@@ -48,7 +48,7 @@ test('nothing at all shows how to begin, a quiet day says so', () => {
   expect(view().empty).toBe(true);
   expect(view({ completed: page(runLine()) })).toMatchObject({
     empty: false,
-    lead: 'No run waits for a person and none failed today.',
+    lead: 'No run waits for a person and none failed in the last 24 hours.',
   });
 });
 

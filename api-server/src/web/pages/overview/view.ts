@@ -106,10 +106,10 @@ const refusedLine = ({ outcome, count: found, isMore }: OverviewInput['refused']
 });
 
 function lead(waiting: number, failed: number): string {
-  if (waiting === 0 && failed === 0) return 'No run waits for a person and none failed today.';
+  if (waiting === 0 && failed === 0) return 'No run waits for a person and none failed in the last 24 hours.';
   const parts = [
     waiting > 0 ? `${plural(waiting, 'run')} waiting for you` : null,
-    failed > 0 ? `${plural(failed, 'failure')} today` : null,
+    failed > 0 ? `${plural(failed, 'failure')} in the last 24 hours` : null,
   ];
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }

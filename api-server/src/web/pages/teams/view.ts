@@ -28,6 +28,7 @@ export function teamsView({ month, currency, teams }: TeamsUse, now: number) {
     day: `day ${Math.floor((now - from) / DAY_MS) + 1} of ${Math.round((until - from) / DAY_MS)}`,
     count: plural(teams.filter(({ team }) => team !== null).length, 'team'),
     passed: Math.round(passed * 1000) / 10,
+    budgets: teams.some(({ budget_used_ratio: ratio }) => ratio !== null),
     rows: teams.map((team) => teamRow(team, { currency, passed, since: new Date(from).toISOString() })),
   };
 }

@@ -12,7 +12,7 @@ export interface TeamView {
 const ALWAYS: TeamView[] = [
   { team: null, name: 'All runs', filters: {} },
   { team: null, name: 'Open', filters: { attention: 'open' } },
-  { team: null, name: 'Failed today', filters: { status: 'failed,aborted', last: '24h' } },
+  { team: null, name: 'Failed in 24 hours', filters: { status: 'failed,aborted', last: '24h' } },
 ];
 
 interface Shown {
