@@ -38,7 +38,7 @@ async function expositions(): Promise<string[]> {
     servers: () => [],
     pods: () => [],
   });
-  return [await service.render(), await gateway.text(), (await createMetrics().read()).text];
+  return [String(await service.render()), await gateway.text(), (await createMetrics().read()).text];
 }
 
 const served = async (): Promise<Set<string>> => new Set((await expositions()).flatMap(namesOf));

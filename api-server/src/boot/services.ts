@@ -9,7 +9,7 @@ import { keepInvalid } from '../service/deliveries/admit.ts';
 import { createDeliveryLog } from '../service/deliveries/delivery-log.ts';
 import { receive, type ReceiveDeps } from '../service/deliveries/receive.ts';
 import { createServices, type Services } from '../service/services.ts';
-import { counterPages } from '../store/db/counters.ts';
+import { createCounterReader } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
 import { openAttention } from '../store/tables/attention.ts';
@@ -29,6 +29,9 @@ import { wireReadiness } from './readiness.ts';
 import type { Runtime } from './runtime.ts';
 import type { ServiceOptions } from './options.ts';
 
+/** A scrape that takes longer is given up by those who ask for it. */
+const SCRAPE_MS = 10_000;
+
 export type Operating = ReturnType<typeof operate>;
 
 /** Builds the use cases on the foundation and the runtime. */
@@ -43,7 +46,7 @@ export function operate(
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
   const readiness = wireReadiness(options, foundation);
   const metrics = createMetrics({
-    readCounters: () => counterPages(database.db),
+    readCounters: createCounterReader(() => database.reader(AbortSignal.timeout(SCRAPE_MS))),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
     undelivered: () => undelivered(database.db),

@@ -7,7 +7,7 @@ import { createStoredSeries, type StoredRow } from './stored-series.ts';
 import { teamBudgetRatio } from './team-budgets.ts';
 
 export interface MetricsDeps {
-  /** The roll-ups, read once per scrape, some rows at a time. */
+  /** The roll-ups that changed since the scrape before, some rows at a time. */
   readCounters(): AsyncIterable<readonly StoredRow[]>;
   /** Active production runs. */
   runsInProgress(): Promise<number>;
@@ -25,7 +25,7 @@ export interface MetricsDeps {
 }
 
 export interface Metrics {
-  render(): Promise<string>;
+  render(): Promise<Buffer>;
   countAuthFailure(reason: 'missing' | 'invalid' | 'forbidden'): void;
   countDelivery(source: string | null, outcome: string): void;
   /** A delivery that is not kept. */
@@ -43,13 +43,13 @@ export function createMetrics(deps: MetricsDeps): Metrics {
   const deliveries = bySource(deps.sources);
   const dropped = bySource(deps.sources);
   const series = createStoredSeries();
-  const storedText = async () => {
+  const storedBytes = async () => {
     for await (const rows of deps.readCounters()) series.take(rows);
-    return series.text();
+    return series.bytes();
   };
   const renderNow = async () => {
     const [stored, health, inProgress, undelivered, open] = await Promise.all([
-      storedText(),
+      storedBytes(),
       processHealth(),
       deps.runsInProgress(),
       deps.undelivered(),
@@ -66,7 +66,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     });
     const budgets = teamBudgetRatio(series.others(TEAM_SPEND), deps.teamBudgets, deps.now());
     const attention = attentionFamilies(open, deps.now());
-    return stored + renderFamilies([...own, ...attention, budgets]) + health;
+    return Buffer.concat([...stored, Buffer.from(renderFamilies([...own, ...attention, budgets]) + health)]);
   };
   /** One after the other: a scrape remembers what the one before rendered. */
   let last: Promise<unknown> = Promise.resolve();

@@ -16,8 +16,11 @@ export interface StoredRow {
 export interface StoredSeries {
   /** Some of the rows of a scrape, in their order. */
   take(rows: readonly StoredRow[]): void;
-  /** Every series with HELP and TYPE, also without a value (Orchestration 6). Others have turns of the event loop meanwhile. */
-  text(): Promise<string>;
+  /**
+   * The text of every series with HELP and TYPE, also without a value (Orchestration 6), a series a piece. Others have turns of the event
+   * loop meanwhile.
+   */
+  bytes(): Promise<Buffer[]>;
   /** The values of a metric that is no series, by the JSON of its labels. */
   others(metric: string): ReadonlyMap<string, number>;
 }
@@ -34,7 +37,7 @@ interface Cell {
 interface Group {
   series: Series;
   cells: Map<string, Cell>;
-  text: string | null;
+  bytes: Buffer | null;
 }
 
 /** Cells that are rendered in one turn of the event loop. */
@@ -43,7 +46,7 @@ const PREFIX = 'service_';
 
 export function createStoredSeries(): StoredSeries {
   const groups = new Map(
-    STORED_SERIES.map((series): [string, Group] => [series.name, { series, cells: new Map(), text: null }]),
+    STORED_SERIES.map((series): [string, Group] => [series.name, { series, cells: new Map(), bytes: null }]),
   );
   const known = new Map<string, Map<string, number>>();
   const put = ({ metric, labels, value }: StoredRow) => {
@@ -56,7 +59,7 @@ export function createStoredSeries(): StoredSeries {
     if (part === 'sum') cell.sum = value;
     else cell.values.set(le, value);
     cell.text = null;
-    group.text = null;
+    group.bytes = null;
   };
   return {
     take: (rows) => {
@@ -68,14 +71,11 @@ export function createStoredSeries(): StoredSeries {
         put(row);
       }
     },
-    text: async () => {
+    bytes: async () => {
       const turns = { left: IN_ONE_TURN };
-      for (const group of groups.values()) group.text ??= await renderGroup(group, turns);
-      return groups
-        .values()
-        .map(({ text }) => text ?? '')
-        .toArray()
-        .join('');
+      const pieces: Buffer[] = [];
+      for (const group of groups.values()) pieces.push((group.bytes ??= Buffer.from(await renderGroup(group, turns))));
+      return pieces;
     },
     others: (metric) => known.get(metric) ?? new Map(),
   };
@@ -109,7 +109,7 @@ async function renderGroup({ series, cells }: Group, turns: { left: number }): P
       cell.text = renderCell(series, cell);
       turns.left -= 1;
     }
-    // A sum whose buckets are on another page of the same scrape has none yet.
+    // A sum without buckets is no series yet.
     if (cell.values.size > 0) texts.push(cell.text);
     if (turns.left > 0) continue;
     await setImmediate();

@@ -11,7 +11,7 @@ export interface StatusDeps {
   maxRuns: number;
   /** The readiness checks; true means passed. */
   readiness(): Readiness;
-  renderMetrics(): Promise<string>;
+  renderMetrics(): Promise<Buffer>;
 }
 
 /** Health, readiness and metrics of the service (Orchestration 4.3). */
@@ -19,7 +19,7 @@ export interface Status {
   health(): Health;
   /** Throws `unavailable` and names the failed checks. */
   ready(): Ready;
-  renderMetrics(): Promise<string>;
+  renderMetrics(): Promise<Buffer>;
 }
 
 export const createStatus = ({

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Tx } from './database.ts';
+import { dialectOf } from './dialect.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
 import type { Counter } from '../../runs/state/records.ts';
@@ -36,26 +37,36 @@ export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
   return rows.map(({ metric, labels, value }) => ({ metric, labels: JSON.parse(labels) as string[], value }));
 }
 
-/** Rows that are read in one turn of the event loop. */
-const PAGE = 2_000;
+/** Rows that are handed on in one turn of the event loop. */
+const IN_ONE_TURN = 1_000;
+type Rows = Tables['counters'][];
 
-/** The same as they are stored, some at a time. */
-export async function* counterPages(db: Kysely<Tables>): AsyncGenerator<Tables['counters'][]> {
-  let last: Tables['counters'] | undefined;
-  do {
-    const { metric = '', labels = '' } = last ?? {};
-    const rows = await db
-      .selectFrom('counters')
-      .selectAll()
-      .where(sql<boolean>`(metric, labels) > (${metric}, ${labels})`)
-      .orderBy('metric')
-      .orderBy('labels')
-      .limit(PAGE)
-      .execute();
+/**
+ * Reads the roll-ups as they are stored, some at a time; after the first time only those that may have changed: the database answers one
+ * text for each metric and first label, and what is the same text as before is left out.
+ */
+export function createCounterReader(reader: () => Kysely<Tables>): () => AsyncIterable<Rows> {
+  const known = new Map<string, string>();
+  return async function* () {
+    const db = reader();
+    const { objectOf, upTo } = dialectOf(db);
+    const { rows: parts } = await sql<{ metric: string; part: string; content: string }>`
+      select metric, ${upTo('labels', ',')} as part, ${objectOf('labels', 'value')} as content from counters
+      group by metric, ${upTo('labels', ',')}`.execute(db);
+    let rows: Rows = [];
+    for (const { metric, part, content } of parts) {
+      const name = `${metric} ${part}`;
+      if (known.get(name) === content) continue;
+      known.set(name, content);
+      const values = Object.entries(JSON.parse(content) as Record<string, number>);
+      rows.push(...values.map(([labels, value]) => ({ metric, labels, value })));
+      if (rows.length < IN_ONE_TURN) continue;
+      yield rows;
+      rows = [];
+      await setImmediate();
+    }
     yield rows;
-    last = rows.length < PAGE ? undefined : rows.at(-1);
-    if (last) await setImmediate();
-  } while (last);
+  };
 }
 
 /** Where the labels of `pipeline_steps_total` have the model. */

@@ -17,6 +17,8 @@ export interface Dialect {
   listed(json: string): RawBuilder<{ value: string }>;
   /** Aggregates rows to the text of a JSON object. */
   objectOf(key: string, value: string): RawBuilder<string>;
+  /** The text in `column` up to the first `sign`, with it or without. */
+  upTo(column: string, sign: string): RawBuilder<string>;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
   readonly searched: SearchedRuns;
@@ -47,6 +49,7 @@ export const sqlite: Dialect = {
   contains: (column, words) => sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
   listed: (json) => sql`json_each(${json})`,
   objectOf: (key, value) => sql`json_group_object(cast(${sql.ref(key)} as text), ${sql.ref(value)})`,
+  upTo: (column, sign) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, ${sql.lit(sign)}))`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
   searched: fts5,
@@ -78,6 +81,7 @@ export const postgres: Dialect = {
     sql`lower(${sql.ref(column)} collate "default") like lower(${likeAnywhere(words)}::text collate "default") escape '\\'`,
   objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
+  upTo: (column, sign) => sql`split_part(${sql.ref(column)}, ${sql.lit(sign)}, 1)`,
   hasEntry: (column, field, { key, value }) => {
     const object = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json -> ${field}`;
     const entries = sql`json_each_text(case when json_typeof(${object}) = 'object' then ${object} end)`;
