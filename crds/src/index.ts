@@ -12,6 +12,7 @@ export * from './resolve/issue-words.ts';
 export * from './language/json-schema.ts';
 export * from './kinds/library-step.ts';
 export * from './resolve/manifest.ts';
+export * from './references/available.ts';
 export * from './language/match.ts';
 export * from './names.ts';
 export * from './kinds/notification.ts';

@@ -72,12 +72,14 @@ export interface Edit {
   file: string;
   /** Null removes the file. */
   text: string | null;
+  /** What the gateway has, to be warned of other agents; absent where that is not asked. */
+  agentNames?: readonly string[] | undefined;
 }
 
 /** The set of definitions with the edit applied: the problems of the edited file, and those in other definitions (Orchestration 4.5). */
 export async function tryEdit(turn: Turn, edit: Edit): Promise<Candidate> {
   const read = edited(turn.read, edit);
-  const snapshot = await turn.tryOut(read);
+  const snapshot = await turn.tryOut({ read, agentNames: edit.agentNames });
   const own = snapshot.problems.filter(({ file }) => file === edit.file);
   const errors = own.filter(isError).map(toError);
   // A shell check that is not allowed is refused, not warned of.

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sweepTemporary } from './definition-files.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
 import type { KnownTexts } from './read-folder.ts';
-import { isError, type Resolve, resolveRead, type ResolveOptions } from './resolve-read.ts';
+import { isError, type Resolve, resolveRead, type ResolveOptions, type Trial } from './resolve-read.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {
@@ -15,7 +15,7 @@ export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {
 export interface Turn {
   read: Read;
   before: Snapshot;
-  tryOut(read: Read): Promise<Snapshot>;
+  tryOut(trial: Trial): Promise<Snapshot>;
 }
 
 /** The result of a change: `adopt` is the new content of the folders, null where nothing changed. */
@@ -46,11 +46,11 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     if (folder !== null) await sweepTemporary(folder, options.now());
   }
   const judge = given.judgeSchema ?? (() => Promise.resolve(null));
-  const resolved = (read: Read, resolve: Resolve = inTurns) => resolveRead({ ...options, resolve }, read, lastGood);
+  const resolved = (trial: Trial, resolve: Resolve = inTurns) => resolveRead({ ...options, resolve }, trial, lastGood);
   const inTurns: Resolve = (input, memo) => resolveSetInTurns(input, memo, { rest: setImmediate, judge });
   const load = async (resolve?: Resolve) => {
     const read = await readAll(options, texts);
-    return { read, snapshot: await resolved(read, resolve) };
+    return { read, snapshot: await resolved({ read }, resolve) };
   };
   // Nobody waits for an answer yet.
   let known = await load((input, memo) => Promise.resolve(resolveSet(input, memo)));
@@ -63,8 +63,8 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     const read = await readAll(options, texts).catch((cause: unknown) => {
       throw new AppError('unavailable', 'the definitions cannot be read; nothing was changed', { cause });
     });
-    const before = sameRead(read, known.read) ? known.snapshot : await resolved(read);
-    return { read, before, tryOut: (candidate) => resolved(candidate) };
+    const before = sameRead(read, known.read) ? known.snapshot : await resolved({ read });
+    return { read, before, tryOut: (trial) => resolved(trial) };
   };
   const inTurn = createTurns();
   return {

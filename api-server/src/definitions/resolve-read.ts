@@ -25,6 +25,13 @@ export interface ResolveOptions {
   now(): number;
 }
 
+/** A set of definitions as it is, or as it would be. */
+export interface Trial {
+  read: Read;
+  /** What the gateway has; absent where that is not asked. */
+  agentNames?: readonly string[] | undefined;
+}
+
 /** How definitions are resolved: at once at the start, in turns while the service answers. */
 export type Resolve = (input: SetInput, memo: ResolveMemo) => Promise<ResolvedSet>;
 
@@ -33,14 +40,15 @@ export const isError = ({ severity }: Problem): boolean => severity === 'error';
 /** Resolves the definitions; where a file has errors, once more with its last valid text. */
 export async function resolveRead(
   options: ResolveOptions & { resolve: Resolve },
-  read: Read,
+  { read, agentNames }: Trial,
   lastGood: ReadonlyMap<string, string>,
 ): Promise<Snapshot> {
   const { resolve } = options;
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
+  const more = agentNames === undefined ? {} : { agentNames };
   const first = checked(
-    await resolve({ pipelines: read.pipelines, steps: read.steps, operator }, options.memo),
+    await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo),
     options,
   );
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
@@ -51,7 +59,7 @@ export async function resolveRead(
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
     );
   const second = checked(
-    await resolve({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator }, options.memo),
+    await resolve({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator, ...more }, options.memo),
     options,
   );
   return toSnapshot(second, { read, problems }, options);

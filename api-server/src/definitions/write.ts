@@ -1,5 +1,13 @@
 import { basename } from 'node:path';
-import { type FieldError, fileFor, findDefinition, type Found, nameIn, type WriteKind } from './candidate.ts';
+import {
+  type Edit,
+  type FieldError,
+  fileFor,
+  findDefinition,
+  type Found,
+  nameIn,
+  type WriteKind,
+} from './candidate.ts';
 import { carryOut, tried } from './carry-out.ts';
 import type { DefinitionFiles } from './definition-files.ts';
 import { withSuspend } from './edit-suspend.ts';
@@ -8,13 +16,16 @@ import type { Folders } from './read-all.ts';
 import type { Registry, Turn, TurnResult } from './registry.ts';
 import { type RecordChange, type Refusal, refuse, type WriteResult } from './write-result.ts';
 
+/** A text to judge; `agentNames` are those of the gateway, absent where they are not known. */
+export type Asked = { yaml: string } & Pick<Edit, 'agentNames'>;
+
 export interface Writer {
   create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, record: RecordChange): Promise<WriteResult>;
   update(kind: WriteKind, input: { name: string; yaml: string }, record: RecordChange): Promise<WriteResult>;
   remove(kind: WriteKind, name: string, record: RecordChange): Promise<WriteResult>;
   suspend(name: string, wanted: boolean, record: RecordChange): Promise<WriteResult>;
   /** The reasons why a write of this text would be refused, and what it would be warned of. Writes nothing. */
-  validate(kind: WriteKind, yaml: string): Promise<{ errors: FieldError[]; warnings: FieldError[] }>;
+  validate(kind: WriteKind, asked: Asked): Promise<{ errors: FieldError[]; warnings: FieldError[] }>;
 }
 
 export interface WriterDeps {
@@ -60,7 +71,7 @@ export function createWriter(deps: WriterDeps): Writer {
           suspend({ ...deps, turn, kind: 'Pipeline', record }, { name, wanted, found }),
         ),
       ),
-    validate: async (kind, yaml) => validate(await registry.look(), folderOf(deps, kind), { kind, yaml }),
+    validate: async (kind, asked) => validate(await registry.look(), folderOf(deps, kind), { kind, ...asked }),
   };
 }
 
@@ -144,12 +155,12 @@ async function suspend(context: WriteContext, input: { name: string; wanted: boo
 async function validate(
   turn: Turn,
   folder: string | null,
-  { kind, yaml }: { kind: WriteKind; yaml: string },
+  { kind, yaml, agentNames }: Asked & { kind: WriteKind },
 ): Promise<{ errors: FieldError[]; warnings: FieldError[] }> {
   const name = nameIn(yaml);
   const own = name === null ? NAMELESS : fileFor(folder ?? '', name);
   const file = (name === null ? null : findDefinition(turn, kind, name)?.file) ?? own;
-  const { candidate, refusal } = await tried(turn, { kind, name, file, text: yaml });
+  const { candidate, refusal } = await tried(turn, { kind, name, file, text: yaml, agentNames });
   return { errors: errorsOf(refusal), warnings: candidate.warnings };
 }
 

@@ -129,7 +129,7 @@ test.each([
   [
     'agents',
     ask('x', 'hi').replace('agent: a', 'agent: raeder'),
-    'no agent "raeder" is defined here; did you mean "reader"?',
+    'no agent "raeder" is defined here; did you mean "reader"? Available: reader.',
   ],
 ])('a name of the %s that is not there comes with the nearest one', (_, step, expected) => {
   const set = resolveSet({

@@ -2,6 +2,7 @@ import { type Agent, serverOf } from '../kinds/agent.ts';
 import { compileJsonSchema } from '../language/json-schema.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
+import { available } from '../references/available.ts';
 import { didYouMean } from '../references/closest-name.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
@@ -69,9 +70,14 @@ export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): F
     .map(({ agent, loc }) => ({
       severity: 'warning',
       loc,
-      msg: `no agent "${agent}" is defined here${didYouMean(agent, known)}`,
+      msg: unknownAgent(agent, known),
       reason: 'unknown_agent',
     }));
+}
+
+function unknownAgent(agent: string, known: ReadonlySet<string>): string {
+  const meant = didYouMean(agent, known);
+  return `no agent "${agent}" is defined here${meant === '' ? '.' : meant} ${available([...known])}`;
 }
 
 interface NamedAgent {

@@ -27,6 +27,8 @@ export interface SetInput {
   pipelines: Source[];
   steps: Source[];
   agents?: Source[];
+  /** Agents of the gateway that are defined elsewhere. Without them and without `agents` nothing is known of any agent. */
+  agentNames?: readonly string[];
   operator?: Operator;
 }
 
@@ -96,7 +98,10 @@ function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: LanguageOpti
   const definitions = yield* readSources('Pipeline', input.pipelines, to);
   const pipelines = yield* checkPipelines(definitions, finder(steps, problems), to);
   const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
-  if (input.agents) problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, agents, problems)));
+  if (input.agents || input.agentNames) {
+    const known = new Set([...(input.agentNames ?? []), ...agentsNamed(agents, problems)]);
+    problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, known)));
+  }
   return {
     pipelines: sound.map((one) => toPipeline(one, operator)).toSorted(loadOrder),
     steps: steps.map(toStep),
@@ -197,15 +202,14 @@ function* withoutBrokenCalls(
   return sound;
 }
 
-function agentWarnings(
-  { definition, config }: Checked<Pipeline>,
-  agents: readonly Checked<Agent>[],
-  problems: readonly Problem[],
-): Problem[] {
-  const broken = problems.filter(({ kind }) => kind === 'Agent').flatMap(({ name }) => name ?? []);
-  const known = new Set([...agents.map((agent) => agent.config.name), ...broken]);
-  return unknownAgents(config, known).map((finding) => toProblem(definition, finding));
-}
+/** Also those with errors: they are defined, and their errors are reported. */
+const agentsNamed = (agents: readonly Checked<Agent>[], problems: readonly Problem[]): string[] => [
+  ...agents.map(({ config }) => config.name),
+  ...problems.filter(({ kind }) => kind === 'Agent').flatMap(({ name }) => name ?? []),
+];
+
+const agentWarnings = ({ definition, config }: Checked<Pipeline>, known: ReadonlySet<string>): Problem[] =>
+  unknownAgents(config, known).map((finding) => toProblem(definition, finding));
 
 function toPipeline(
   { definition, config, body, hash, uses }: Checked<Pipeline>,

@@ -4,6 +4,7 @@ import type { Writer } from '../../definitions/write.ts';
 import type { Done, RecordChange, Refusal, WriteResult } from '../../definitions/write-result.ts';
 import type { Actor } from '../actor.ts';
 import type { Action, RecordAction } from '../audit/record.ts';
+import type { AgentList } from '../views/definition.ts';
 import type { Deleted, Suspended, Validation, Written } from '../views/definition-write.ts';
 
 export type { WriteKind };
@@ -11,6 +12,7 @@ export type { WriteKind };
 export interface DefinitionWritesDeps {
   writer: Writer;
   record: RecordAction;
+  listAgents(): Promise<AgentList>;
 }
 
 /** Changes pipelines and library steps at runtime (Orchestration 4.5). All functions throw an error with the type of the refusal. */
@@ -38,7 +40,7 @@ const PLACES: { [kind in WriteKind]: Place } = {
   LibraryStep: { noun: 'library step', targetType: 'step', key: 'step_library_dir' },
 };
 
-export function createDefinitionWrites({ writer, record }: DefinitionWritesDeps): DefinitionWrites {
+export function createDefinitionWrites({ writer, record, listAgents }: DefinitionWritesDeps): DefinitionWrites {
   const carryOut = (kind: WriteKind, by: Change, change: (record: RecordChange) => Promise<WriteResult>) =>
     carriedOut(record, PLACES[kind], by, change);
   return {
@@ -55,7 +57,7 @@ export function createDefinitionWrites({ writer, record }: DefinitionWritesDeps)
       return { deleted: name, yaml: done.priorYaml ?? '', committed: false, note: noteOf(PLACES[kind], done) };
     },
     validate: async (kind, yaml) => {
-      const judged = await writer.validate(kind, yaml);
+      const judged = await writer.validate(kind, { yaml, agentNames: await gatewayAgents(listAgents) });
       return { valid: judged.errors.length === 0, ...judged };
     },
     suspend: async (name, suspended, actor) => {
@@ -64,6 +66,13 @@ export function createDefinitionWrites({ writer, record }: DefinitionWritesDeps)
       return { config: done.config, suspended, committed: false, note: noteOf(PLACES.Pipeline, done) };
     },
   };
+}
+
+/** Undefined where the gateway does not answer: then nothing is known of its agents. */
+async function gatewayAgents(listAgents: DefinitionWritesDeps['listAgents']): Promise<string[] | undefined> {
+  const { agents, errors } = await listAgents();
+  if ('gateway' in errors) return undefined;
+  return agents.filter(({ executor }) => executor === 'gateway').map(({ name }) => name);
 }
 
 interface Change {

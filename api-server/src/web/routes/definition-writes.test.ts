@@ -346,6 +346,29 @@ test('format=cr answers the custom resource that says the same', async () => {
   expect((await server.send('GET', '/steps/inspect?format=cr')).text).toContain('kind: LibraryStep');
 });
 
+test('a pipeline that names an agent of no gateway is valid with a warning that lists the agents', async () => {
+  const gateway = (errors: Record<string, string>) => () =>
+    Promise.resolve({ agents: [{ name: 'fixer', executor: 'gateway' as const, model: null }], errors });
+  const judged = async (errors: Record<string, string>, agent: string) => {
+    const asked = await startDefinitionServer({ deps: { listAgents: gateway(errors) } });
+    try {
+      const yaml = `name: a\nsteps:\n  - {name: look, executor: gateway, agent: ${agent}, prompt_template: hi}\n`;
+      return (await asked.send('POST', '/pipelines/validate', { yaml })).body;
+    } finally {
+      await asked.close();
+    }
+  };
+  const msg = 'no agent "fixr" is defined here; did you mean "fixer"? Available: fixer.';
+  expect(await judged({}, 'fixr')).toEqual({
+    valid: true,
+    errors: [],
+    warnings: [{ loc: ['steps', 0, 'agent'], msg, line: 3, col: 37 }],
+  });
+  expect(await judged({}, 'fixer')).toEqual({ valid: true, errors: [], warnings: [] });
+  // Nothing is known while the gateway is down.
+  expect(await judged({ gateway: 'is down' }, 'fixr')).toEqual({ valid: true, errors: [], warnings: [] });
+});
+
 test('without a folder a write says which key to set', async () => {
   const bare = await startDefinitionServer();
   bare.disk.write('managed/steps/shared.yaml', stepYaml('shared'));

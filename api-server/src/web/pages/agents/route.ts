@@ -1,9 +1,8 @@
-import { NAME_PATTERN } from '@signalbox/crds';
+import { NAME_PATTERN, available } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { unlessUnknown } from '../problems.ts';
-import { available } from '../available.ts';
 import { agentView } from './view.ts';
 
 const unknownAgent = (name: string, agents: readonly string[]) => ({

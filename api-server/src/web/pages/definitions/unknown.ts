@@ -1,6 +1,6 @@
+import { available } from '@signalbox/crds';
 import type { FastifyRequest } from 'fastify';
 import type { PageDeps } from '../page-deps.ts';
-import { available } from '../available.ts';
 import { paths } from '../paths.ts';
 
 /** The problem page of a pipeline that is not loaded, with the names of those that are. */

@@ -1,4 +1,4 @@
-import { NAME_PATTERN } from '@signalbox/crds';
+import { NAME_PATTERN, available } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import type { StepStatistics } from '../../../service/views/analytics/statistics.ts';
@@ -7,7 +7,6 @@ import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { unlessUnknown } from '../problems.ts';
-import { available } from '../available.ts';
 import { pipelineSteps } from '../definitions/places.ts';
 import { type StepPast, stepPageView } from './view.ts';
 

@@ -1,5 +1,5 @@
+import { available } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { available } from './available.ts';
 import { pagesWith } from './fixtures/pages-with.ts';
 
 const STEP = { name: 'observe', executor: 'gateway', agent: 'reader' };
