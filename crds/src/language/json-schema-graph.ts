@@ -34,7 +34,7 @@ const KEYWORDS = new Map<string, ((name: string) => Selector) | null>([
 ]);
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependencies']);
 const DEFINITIONS = new Set(['$defs', 'definitions']);
-const HEAVY = new Set(['uniqueItems', 'pattern', 'patternProperties']);
+const HEAVY = new Set(['uniqueItems', 'pattern']);
 const HEAVY_WEIGHT = 64;
 
 class Refused extends Error {}
@@ -68,7 +68,7 @@ function connect(
 ): void {
   refuseId(root, schema);
   for (const [keyword, value] of Object.entries(schema)) {
-    if (HEAVY.has(keyword)) vertex.weight += HEAVY_WEIGHT;
+    vertex.weight += HEAVY_WEIGHT * heavyParts(keyword, value);
     const select = KEYWORDS.get(keyword);
     if (keyword === '$ref') vertex.inPlace.push(...[named(root, value)].filter(isObject).map(vertexOf));
     else if (keyword === '$dynamicRef' || keyword === '$recursiveRef') throw new Refused(`${keyword} is not available`);
@@ -78,6 +78,12 @@ function connect(
       for (const [name, inner] of subschemas(keyword, value))
         vertex.parts.push({ selector: select(name), to: vertexOf(inner) });
   }
+}
+
+/** Each pattern of a map is compiled, and reads every key of a value. */
+function heavyParts(keyword: string, value: unknown): number {
+  if (keyword === 'patternProperties' && isObject(value)) return Object.keys(value).length;
+  return HEAVY.has(keyword) ? 1 : 0;
 }
 
 /** A list or a map of schemas, or one schema. */
