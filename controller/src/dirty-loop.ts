@@ -3,7 +3,7 @@ export interface DirtyLoop {
   mark(): void;
   /** Runs after this time even without a change; null takes that back. */
   markIn(ms: number | null): void;
-  /** Waits for the present run; no other follows. */
+  /** Waits for the present run, whose failure no longer counts; no other follows. */
   stop(): Promise<void>;
 }
 
@@ -41,6 +41,7 @@ export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): Dirt
       .then(
         () => (failures = 0),
         (error: unknown) => {
+          if (stopped) return;
           failed(error);
           failures++;
           again = true;

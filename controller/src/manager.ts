@@ -13,6 +13,7 @@ import { createWorld, type World } from './objects/world.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createViews } from './observe/views.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
+import { createUntrusted } from './plan/untrusted.ts';
 import { nextStatus } from './status/next-status.ts';
 import { definedAgents, undefinedAgents } from './status/undefined-agents.ts';
 import { createStatusWriter, type StatusWriter, type Wanted } from './status/status-writer.ts';
@@ -26,9 +27,11 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now: Date.now });
+  const resting = createUntrusted(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: options.serviceConfigs, withGateway: options.hasGatewayConfig }, cluster.namespace),
+    resting,
   );
   const views = createViews(options);
   const workloads = createAgentWorkloads(options, { log, cluster, metrics, changed: () => loop.mark() });
@@ -39,15 +42,19 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     run: async () => {
       const objects = readyObjects();
       if (objects === null) return;
-      const planned = plan(objects);
+      const planned = await plan(objects);
+      // Another may lead by now.
+      if (!leads()) return;
       const agents = definedAgents(planned, views.of('Agent'));
       const verdicts = planned.map((one) => ({ ...one, undefinedAgents: undefinedAgents(one, agents) }));
       workloads.want(verdicts);
       const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-      const wanted = verdicts.map((verdict) => ({
-        object: verdict.object,
-        status: nextStatus(verdict, views.of(verdict.object.kind), now, workloads.stateOf(verdict.object)),
-      }));
+      const wanted: Wanted[] = [];
+      for (const verdict of verdicts) {
+        await resting.rest();
+        const { object } = verdict;
+        wanted.push({ object, status: nextStatus(verdict, views.of(object.kind), now, workloads.stateOf(object)) });
+      }
       views.hurry(wanted.some(isOutOfDate));
       const retryAt = await writer.write(wanted);
       loop.markIn(retryAt === null ? null : retryAt - Date.now());
@@ -58,10 +65,9 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     },
     random: Math.random,
   });
-  const readyObjects = (): CustomObject[] | null => {
-    const leads = leading !== null && !leading.aborted;
-    return leads && views.known() && workloads.known() ? world.objects() : null;
-  };
+  const leads = () => leading !== null && !leading.aborted;
+  const readyObjects = (): CustomObject[] | null =>
+    leads() && views.known() && workloads.known() ? world.objects() : null;
 
   const lead = (signal: AbortSignal) => {
     leading = signal;
@@ -97,10 +103,12 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   return {
     url: health.url,
     close: async () => {
+      const ended = loop.stop();
       stopping.abort();
-      await loop.stop();
+      await ended;
       await workloads.stop();
       await Promise.all(running);
+      await resting.close();
       await health.close();
     },
   };

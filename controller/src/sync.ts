@@ -1,3 +1,4 @@
+import { inTurns } from '@signalbox/crds';
 import type { SyncOptions } from './cli.ts';
 import { readOperator } from './config/operator.ts';
 import { createDirtyLoop } from './dirty-loop.ts';
@@ -7,8 +8,9 @@ import type { Cluster } from './kube/cluster.ts';
 import { createWorld } from './objects/world.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { planFiles } from './plan/file-plan.ts';
+import { planningFiles } from './plan/file-plan.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
+import { createUntrusted } from './plan/untrusted.ts';
 import { postReload } from './sync/reload.ts';
 import { watchWorld } from './watch-world.ts';
 
@@ -33,9 +35,11 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds, namespaces, now: Date.now });
+  const resting = createUntrusted(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace),
+    resting,
   );
   const directory = await openManagedDirectory(dir, kinds, fileStep);
   let ready = false;
@@ -69,9 +73,10 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
     run: async () => {
       const objects = world.objects();
       if (objects === null) return;
-      const verdicts = plan(objects);
+      const verdicts = await plan(objects);
       const { owners, textOf } = directory;
-      const files = planFiles({ verdicts, home: cluster.namespace, owners: owners(), textOf, isGone: world.isGone });
+      const input = { verdicts, home: cluster.namespace, owners: owners(), textOf, isGone: world.isGone };
+      const files = await inTurns(() => planningFiles(input), resting);
       report(await directory.apply(files), objects.length);
     },
     failed: failed('sync'),
@@ -88,10 +93,11 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   return {
     url: health.url,
     close: async () => {
+      const ended = loop.stop();
       stopping.abort();
-      await watching;
-      await loop.stop();
+      await Promise.all([watching, ended]);
       await reload.stop();
+      await resting.close();
       await health.close();
     },
   };

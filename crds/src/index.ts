@@ -27,6 +27,8 @@ export type { Source } from './resolve/source.ts';
 export * from './kinds/step.ts';
 export * from './kinds/tenancy.ts';
 export * from './resolve/standing.ts';
+export type { VerdictOf } from './references/language.ts';
+export { atOnce, inTurns, type Resting, type Turns } from './resolve/turns.ts';
 export * from './language/template-model.ts';
 export * from './language/template.ts';
 export * from './kinds/trigger.ts';

@@ -1,5 +1,5 @@
-import { type Compute, createCompute } from '@signalbox/crds/process/compute';
-import { createRegistry, type RegistryOptions } from '../definitions/registry.ts';
+import { createCompute, judgeSchemaIn } from '@signalbox/crds/process/compute';
+import { createRegistry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
 import { createTenants } from '../definitions/tenants.ts';
 import type { Tracing } from '../observability/otel.ts';
@@ -71,14 +71,6 @@ export async function layFoundation(options: ServiceOptions) {
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
     /** `leads`: this process is the leader, which does the jobs that only one replica may do. */
     state: { accepting: true, leads: !('url' in config.database) },
-  };
-}
-
-/** A thread that is late is no reason to refuse a definition: its schema, whose size is bounded, is compiled in place then. */
-function judgeSchemaIn(compute: Compute): NonNullable<RegistryOptions['judgeSchema']> {
-  return async (schema, share) => {
-    const verdict = await compute.inThread({ kind: 'schema', schema: JSON.stringify(schema) }, { run: null, share });
-    return 'reason' in verdict ? null : verdict;
   };
 }
 

@@ -1,18 +1,23 @@
-import { createResolveMemo, type Operator, shortHash } from '@signalbox/crds';
+import { createResolveMemo, inTurns, type Operator, type Resting, shortHash } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
-import { plan, type Verdict } from './plan.ts';
+import { planning, type Verdict } from './plan.ts';
 import { gateState } from './readiness-gate.ts';
 
-/** `plan`, computed again only where a spec or an accepted body changed: most changes are of conditions. */
-export function createCachedPlan(operator: Operator | undefined): (objects: readonly CustomObject[]) => Verdict[] {
+export type CachedPlan = (objects: readonly CustomObject[]) => Promise<Verdict[]>;
+
+/**
+ * `plan`, computed again only where a spec or an accepted body changed: most changes are of conditions. It lets other work in
+ * between, and must not be called again before it is done.
+ */
+export function createCachedPlan(operator: Operator | undefined, resting: Resting): CachedPlan {
   const memo = createResolveMemo();
   let key = '';
   let verdicts: Verdict[] = [];
-  return (objects) => {
+  return async (objects) => {
     const next = objects.map(fingerprint).toSorted().join('\n');
     if (next !== key) {
+      verdicts = await inTurns((verdictOf) => planning(objects, { operator, memo, verdictOf }), resting);
       key = next;
-      verdicts = plan(objects, operator, memo);
       return verdicts;
     }
     const current = new Map(objects.map((object) => [object.uid, object]));

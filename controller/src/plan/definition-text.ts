@@ -5,20 +5,30 @@ export type Body = Record<string, unknown>;
 
 /** What a service reads: the text of the definition, and the instructions of an agent. */
 export interface DefinitionText {
-  text: string;
+  /** Formatted at each access, which takes most of a millisecond. */
+  readonly text: string;
   soul?: string;
+}
+
+/** A definition with the value that its text says. */
+export interface WrittenDefinition extends DefinitionText {
+  value: Body;
 }
 
 /** Twice the size that a definition may have: such a text is refused in any form, so it need not be formatted. */
 const SURELY_TOO_LARGE = 512 * 1024;
 
 /** The definition file of a body: `name` comes first, and the `soul` of an agent is a file of its own. */
-export function bodyText(kind: DefinitionKind, body: Body): DefinitionText {
+export function definitionOf(kind: DefinitionKind, body: Body): WrittenDefinition {
   const { name, soul, ...rest } = body;
   const isAgent = kind === 'Agent';
-  const written = { name, ...rest, ...(isAgent || soul === undefined ? {} : { soul }) };
-  const json = JSON.stringify(written);
-  const text =
-    json.length > SURELY_TOO_LARGE ? json : stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
-  return isAgent ? { text, soul: typeof soul === 'string' ? soul : '' } : { text };
+  const value = { name, ...rest, ...(isAgent || soul === undefined ? {} : { soul }) };
+  return {
+    value,
+    ...(isAgent ? { soul: typeof soul === 'string' ? soul : '' } : {}),
+    get text() {
+      const json = JSON.stringify(value);
+      return json.length > SURELY_TOO_LARGE ? json : stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+    },
+  };
 }

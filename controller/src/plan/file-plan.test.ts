@@ -72,3 +72,38 @@ test('a definition that was renamed leaves no file under its old name, even wher
   const renamed = objectOf({ spec: { ...objectOf().spec, name: 'till' }, generation: 2 });
   expect(paths(next(before, [renamed], false))).toEqual(['pipelines/till.yaml']);
 });
+
+test('a file that is as it was written for its edition is not formatted again', () => {
+  const before = next(nothing, [objectOf()]);
+  const formatted = (object: CustomObject, present: string | null) => {
+    let times = 0;
+    const verdicts = plan([object], undefined).map(({ served, ...verdict }) => ({
+      ...verdict,
+      served: served && {
+        ...served,
+        get text() {
+          times += 1;
+          return served.text;
+        },
+      },
+    }));
+    planFiles({ verdicts, home: 'ops', owners: before.manifest.files, textOf: () => present, isGone: () => true });
+    return times;
+  };
+  const written = before.files.get('pipelines/checkout.yaml') ?? '';
+  expect(formatted(objectOf(), written)).toBe(0);
+  expect(formatted(objectOf(), `${written}# by hand\n`)).toBe(1);
+  expect(formatted(objectOf(), null)).toBe(1);
+  expect(formatted(objectOf({ generation: 2 }), written)).toBe(1);
+});
+
+test('a file follows the object from its spec to the body that was accepted last, though both have one hash', () => {
+  const step = objectOf({ kind: 'LibraryStep', name: 'look' });
+  const accepted = plan([objectOf({ spec: using }), step], undefined).find(({ object }) => object.kind === 'Pipeline');
+  const object = objectOf({ spec: using, status: { lastAccepted: accepted?.body ?? {} } });
+  const before = next(nothing, [object, step]);
+  expect(before.files.get('pipelines/checkout.yaml')).toContain('use: look');
+  const after = next(before, [object]).files.get('pipelines/checkout.yaml');
+  expect(after).toContain('prompt_template:');
+  expect(after).not.toContain('use: look');
+});

@@ -1,4 +1,4 @@
-import { parseYaml, type SyncManifest } from '@signalbox/crds';
+import { atOnce, parseYaml, shortHash, type SyncManifest, type Turns } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { agentAddresses } from './placement.ts';
 import type { Served, Verdict } from './plan.ts';
@@ -27,13 +27,22 @@ export interface FilePlanInput {
  * The files of a set of verdicts. An object that has nothing to serve keeps its present files, a step
  * stays while a kept file names it, and so do the files of an object whose deletion is not certain. Pure.
  */
-export function planFiles({ verdicts, home, owners, textOf, isGone }: FilePlanInput): FilePlan {
+export const planFiles = (input: FilePlanInput): FilePlan => atOnce(planningFiles(input));
+
+/** `planFiles` in parts, so that the event loop is not held up. */
+export function* planningFiles({ verdicts, home, owners, textOf, isGone }: FilePlanInput): Turns<FilePlan> {
   const files = new Map<string, string>();
   const owned: Owners = {};
   for (const { object, served } of verdicts)
-    for (const [path, text] of served ? filesOf(object, served) : []) {
+    for (const [path, make] of served ? filesOf(object, served) : []) {
+      const owner = ownerOf(object, served?.hash ?? '');
+      const digestOf = (text: string) => shortHash([served?.from ?? '', text]);
+      const present = textOf(path);
+      const isCurrent = present !== null && isSameEdition(owners[path], { ...owner, digest: digestOf(present) });
+      if (!isCurrent) yield null;
+      const text = isCurrent ? present : make();
       files.set(path, text);
-      owned[path] = ownerOf(object, served?.hash ?? '');
+      owned[path] = { ...owner, digest: digestOf(text) };
     }
   const stuck = new Set(
     verdicts.filter(({ served, lostName }) => !served && !lostName).map(({ object }) => object.uid),
@@ -57,7 +66,21 @@ export function planFiles({ verdicts, home, owners, textOf, isGone }: FilePlanIn
   return { files, manifest: { namespace: home, files: sorted(owned), objects, agents: agentAddresses(verdicts) } };
 }
 
-function filesOf({ kind }: CustomObject, { name, text, soul }: Served): [string, string][] {
+/**
+ * Whether a file still has the text that was written for the same edition of the object: to format it again takes longer than
+ * everything else.
+ */
+const isSameEdition = (before: Owners[string] | undefined, now: Owners[string]): boolean =>
+  before !== undefined &&
+  before.uid === now.uid &&
+  before.generation === now.generation &&
+  before.hash === now.hash &&
+  before.digest === now.digest;
+
+/** The files of an object, and what makes their texts. */
+function filesOf({ kind }: CustomObject, served: Served): [string, () => string][] {
+  const { name } = served;
+  const text = () => served.text;
   switch (kind) {
     case 'Pipeline':
       return [[`pipelines/${name}.yaml`, text]];
@@ -66,7 +89,7 @@ function filesOf({ kind }: CustomObject, { name, text, soul }: Served): [string,
     case 'Agent':
       // The instructions first: an agent is there once its agent.yaml is.
       return [
-        [`agents/${name}/soul.md`, soul ?? ''],
+        [`agents/${name}/soul.md`, () => served.soul ?? ''],
         [`agents/${name}/agent.yaml`, text],
       ];
     default:

@@ -1,17 +1,22 @@
 import {
+  atOnce,
   contentHash,
+  createResolveMemo,
   isName,
   type Operator,
   type Problem,
   type ResolveMemo,
-  resolveSet,
+  resolving,
+  shortHash,
   type Source,
+  type Turns,
+  type VerdictOf,
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { claimNames } from './claim-names.ts';
-import { type Body, bodyText, type DefinitionText } from './definition-text.ts';
+import { type Body, definitionOf, type DefinitionText, type WrittenDefinition } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
-import { isGated, isHeld, throughGate } from './readiness-gate.ts';
+import { gateState, isGated, isHeld, throughGate } from './readiness-gate.ts';
 
 /** What the services should serve for an object. */
 export interface Served extends DefinitionText {
@@ -39,13 +44,26 @@ export interface Verdict extends Judgement {
 
 /**
  * Judges a whole set of objects with the rules of the services. The older of two objects keeps a name, and an invalid
- * object is served with its last accepted body. Pure, and independent of the order.
+ * object is served with its last accepted body. Pure, and independent of the order. Pass the same memo to later calls to
+ * check only what changed.
  */
 export function plan(objects: readonly CustomObject[], operator: Operator | undefined, memo?: ResolveMemo): Verdict[] {
+  return atOnce(planning(objects, { operator, memo: memo ?? createResolveMemo() }));
+}
+
+export interface Planning {
+  operator: Operator | undefined;
+  memo: ResolveMemo;
+  /** What is known of the schemas of the object that is checked next. */
+  verdictOf?: VerdictOf;
+}
+
+/** `plan` in parts, so that the event loop is not held up. */
+export function* planning(objects: readonly CustomObject[], rules: Planning): Turns<Verdict[]> {
   const { owners, losers } = claimNames(objects);
-  const resolved = resolveOwners(owners, operator, memo);
-  const taken = new Set(owners.map(({ kind, ...object }) => `${kind} ${definitionName(object)}`));
-  const verdicts = owners.map((object) => verdictOf(object, resolved, taken));
+  const resolved = yield* resolveOwners(owners, rules);
+  const taken = new Set(owners.map((object) => `${object.kind} ${definitionName(object)}`));
+  const verdicts = owners.map((object) => judged(object, resolved, { taken, memo: rules.memo }));
   const lost = losers.map(({ object, owner }): Verdict => ({
     ...conflict(definitionName(object), object, owner),
     object,
@@ -60,92 +78,113 @@ interface Sound {
   name: string;
   body: Body;
   hash: string;
-  written: DefinitionText;
-  held: boolean;
 }
 
 interface Resolved {
   sound: Map<string, Sound>;
+  held: ReadonlySet<string>;
   problems: Map<string, Problem[]>;
 }
 
 const fileOf = (object: CustomObject): string => describe(object);
 
 /** Steps are resolved first, so that pipelines get the last accepted body of a broken step. */
-function resolveOwners(
-  owners: readonly CustomObject[],
-  operator: Operator | undefined,
-  memo: ResolveMemo | undefined,
-): Resolved {
+function* resolveOwners(owners: readonly CustomObject[], rules: Planning): Turns<Resolved> {
+  const { operator, memo, verdictOf } = rules;
   const of = (kind: CustomObject['kind']) => owners.filter((object) => object.kind === kind);
-  const texts = new Map(owners.map((object) => [fileOf(object), specText(object)]));
   const held = new Set(owners.filter((object) => isGated(object) && isHeld(object, object.spec)).map(fileOf));
-  const sources = (kind: CustomObject['kind']) =>
-    of(kind).map((object): Source => ({
-      file: fileOf(object),
-      namespace: object.namespace,
-      text: '',
-      ...texts.get(fileOf(object)),
-    }));
-  const first = resolveSet({ pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator }, memo);
+  const sources = (kind: CustomObject['kind']) => of(kind).map((object) => sourceOf(object, writtenOf(object, memo)));
+  const agentsAndSteps = { pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator };
+  const first = yield* resolving(agentsAndSteps, memo, verdictOf);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
-  const steps = of('LibraryStep').flatMap((object): Source[] => {
-    const file = fileOf(object);
-    const text = soundSteps.has(file) ? texts.get(file) : acceptedText(object);
-    return text ? [{ file, ...text }] : [{ file, text: texts.get(file)?.text ?? '' }];
+  const steps = of('LibraryStep').map((object) => {
+    const accepted = soundSteps.has(fileOf(object)) ? null : acceptedOf(object, memo);
+    return sourceOf(object, accepted ?? writtenOf(object, memo));
   });
-  const second = resolveSet({ pipelines: sources('Pipeline'), steps, operator }, memo);
+  const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo, verdictOf);
   const sound = new Map<string, Sound>();
-  const add = (file: string, { body, ...rest }: Omit<Sound, 'written' | 'held'>) =>
-    sound.set(file, {
-      ...rest,
-      written: texts.get(file) ?? { text: '' },
-      held: held.has(file),
-      // The accepted body is the written one; the gate changes only what is served.
-      body: held.has(file) ? { ...body, stage: 'production' } : body,
-    });
-  for (const { file, name, body, hash } of [...first.steps, ...second.pipelines]) add(file, { name, body, hash });
+  // The accepted body is the written one; the gate changes only what is served.
+  for (const { file, name, body, hash } of [...first.steps, ...second.pipelines])
+    sound.set(file, { name, body: held.has(file) ? { ...body, stage: 'production' } : body, hash });
   for (const { file, name, body, version, soul } of first.agents)
-    add(file, { name, body: { ...body, soul }, hash: version });
+    sound.set(file, { name, body: { ...body, soul }, hash: version });
   const problems = [...first.problems, ...second.problems.filter(({ kind }) => kind === 'Pipeline')];
-  return { sound, problems: Map.groupBy(problems, ({ file }) => file) };
+  return { sound, held, problems: Map.groupBy(problems, ({ file }) => file) };
 }
 
-const specTexts = new WeakMap<CustomObject, DefinitionText>();
-
-/** Formatted once for an object, which never changes. */
-function specText(object: CustomObject): DefinitionText {
-  const known = specTexts.get(object);
-  if (known) return known;
-  const text = bodyText(object.kind, throughGate(object, { ...object.spec, name: definitionName(object) }));
-  specTexts.set(object, text);
-  return text;
+function sourceOf(object: CustomObject, definition: WrittenDefinition): Source {
+  const { value, soul } = definition;
+  return {
+    file: fileOf(object),
+    namespace: object.namespace,
+    value,
+    ...(soul === undefined ? {} : { soul }),
+    get text() {
+      return definition.text;
+    },
+  };
 }
 
-function acceptedText(object: CustomObject): DefinitionText | null {
+interface Remembered extends WrittenDefinition {
+  edition: string;
+}
+
+/** The same for every edition of a spec: what the memo knows of it stays known while only the status changes. */
+function remember(key: string, edition: string, memo: ResolveMemo, make: () => WrittenDefinition): WrittenDefinition {
+  const isCurrent = (known: Remembered) => known.edition === edition;
+  return memo.recall(key, isCurrent, (): Remembered => Object.assign(make(), { edition }));
+}
+
+function writtenOf(object: CustomObject, memo: ResolveMemo): WrittenDefinition {
+  const { uid, generation, kind } = object;
+  return remember(`spec ${fileOf(object)}`, `${uid} ${generation} ${gateState(object)}`, memo, () =>
+    definitionOf(kind, throughGate(object, { ...object.spec, name: definitionName(object) })),
+  );
+}
+
+function acceptedOf(object: CustomObject, memo: ResolveMemo): WrittenDefinition | null {
   const { lastAccepted } = object.status;
-  return lastAccepted && isName(lastAccepted['name']) ? bodyText(object.kind, throughGate(object, lastAccepted)) : null;
+  if (!lastAccepted || !isName(lastAccepted['name'])) return null;
+  return remember(`accepted ${fileOf(object)}`, `${shortHash(lastAccepted)} ${gateState(object)}`, memo, () =>
+    definitionOf(object.kind, throughGate(object, lastAccepted)),
+  );
 }
 
-function verdictOf(object: CustomObject, { sound, problems }: Resolved, taken: ReadonlySet<string>): Verdict {
+interface Judging {
+  taken: ReadonlySet<string>;
+  memo: ResolveMemo;
+}
+
+function judged(object: CustomObject, { sound, held, problems }: Resolved, { taken, memo }: Judging): Verdict {
   const file = fileOf(object);
   const passed = sound.get(file);
-  const served: Served | null = passed
-    ? { ...passed.written, name: passed.name, hash: passed.hash, from: 'spec', held: passed.held }
+  const served = passed
+    ? servedOf(writtenOf(object, memo), { name: passed.name, hash: passed.hash, from: 'spec', held: held.has(file) })
     : lastAccepted(object, taken);
   const judgement = judge(problems.get(file) ?? [], passed !== undefined, served !== null);
   return { ...judgement, object, body: passed?.body ?? null, served, lostName: false };
 }
 
+function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof DefinitionText>): Served {
+  const { soul } = definition;
+  return {
+    ...about,
+    ...(soul === undefined ? {} : { soul }),
+    get text() {
+      return definition.text;
+    },
+  };
+}
+
 /** The last accepted body, unless its name now belongs to another object. */
 function lastAccepted(object: CustomObject, taken: ReadonlySet<string>): Served | null {
   const accepted = object.status.lastAccepted;
-  const text = acceptedText(object);
   const name = accepted?.['name'];
-  if (!text || !accepted || !isName(name)) return null;
+  if (!accepted || !isName(name)) return null;
   if (name !== definitionName(object) && taken.has(`${object.kind} ${name}`)) return null;
   const body = throughGate(object, accepted);
-  return { ...text, name, hash: hashOf(object, body), from: 'lastAccepted', held: isHeld(object, accepted) };
+  const about = { name, hash: hashOf(object, body), from: 'lastAccepted', held: isHeld(object, accepted) } as const;
+  return servedOf(definitionOf(object.kind, body), about);
 }
 
 function hashOf({ kind, status }: CustomObject, body: Body): string {

@@ -62,7 +62,8 @@ const UNICODE_WEIGHT = 8;
 /** Instructions of the patterns that stand in a subschema itself. */
 function patternsIn(schema: { pattern?: unknown; patternProperties?: unknown }): number {
   const { pattern, patternProperties } = schema;
-  const keys = typeof patternProperties === 'object' && patternProperties !== null ? Object.keys(patternProperties) : [];
+  const keys =
+    typeof patternProperties === 'object' && patternProperties !== null ? Object.keys(patternProperties) : [];
   return [...keys, ...(typeof pattern === 'string' ? [pattern] : [])]
     .map((source) => patternSize(source) * (UNICODE_CLASS.test(source) ? UNICODE_WEIGHT : 1))
     .reduce((sum, size) => sum + size, 0);

@@ -7,14 +7,16 @@ import type { Finding } from '../problem.ts';
 import { repetitionsIn } from '../language/pattern-size.ts';
 import { compileTemplate } from '../language/template.ts';
 
+/** What is known of a schema, so that it is not compiled here. */
+export type VerdictOf = (schema: unknown) => SchemaVerdict | undefined;
+
 export interface LanguageOptions {
   sandbox: boolean;
   /** Names a pipeline may take from the service's environment; null when that is not known here. */
   pipelineEnv: ReadonlySet<string> | null;
   /** Null when that is not known here. */
   allowShell: boolean | null;
-  /** What is known of a schema, so that it is not compiled here. */
-  verdictOf?: ((schema: unknown) => SchemaVerdict | undefined) | undefined;
+  verdictOf?: VerdictOf | undefined;
 }
 
 /** Compiles every expression, template and schema of a definition at load, so that a mistake is found before an alert needs it. */

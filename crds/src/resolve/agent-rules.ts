@@ -4,6 +4,7 @@ import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
 import { available } from '../references/available.ts';
 import { didYouMean } from '../references/closest-name.ts';
+import type { VerdictOf } from '../references/language.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface GatewayRules {
@@ -12,8 +13,14 @@ interface GatewayRules {
 }
 
 /** Checks an agent against the gateway's configuration, where that is known (Gateway 4). */
-export function checkAgent(agent: Agent, soul: string | undefined, gateway: GatewayRules = {}): Finding[] {
-  const schema = agent.output_schema === undefined ? null : compileJsonSchema(agent.output_schema);
+export function checkAgent(
+  agent: Agent,
+  soul: string | undefined,
+  gateway: GatewayRules = {},
+  verdictOf?: VerdictOf,
+): Finding[] {
+  const { output_schema: written } = agent;
+  const schema = written === undefined ? null : (verdictOf?.(written) ?? compileJsonSchema(written));
   return [
     ...(schema && !schema.ok ? [{ loc: ['output_schema'], msg: schema.msg }] : []),
     ...(soul === undefined || soul.trim() === '' ? [emptySoul] : []),

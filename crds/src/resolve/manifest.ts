@@ -25,7 +25,15 @@ const ReportedObject = ObjectReference.extend({
 export const SyncManifest = z.looseObject({
   namespace: z.string().optional().describe('of the account that wrote it: the namespace of the release'),
   files: z
-    .record(z.string(), ObjectReference.extend({ uid: z.string(), generation: z.number().int(), hash: z.string() }))
+    .record(
+      z.string(),
+      ObjectReference.extend({
+        uid: z.string(),
+        generation: z.number().int(),
+        hash: z.string(),
+        digest: z.string().optional().describe('of the text that was written, and of which body it was made'),
+      }),
+    )
     .describe('path below the directory -> the object it was written from'),
   objects: z.array(ReportedObject),
   agents: z.record(z.string(), z.string()).describe('definition name -> address of its Service'),

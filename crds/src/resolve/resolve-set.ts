@@ -4,7 +4,7 @@ import { accept, checkAll, type Checked, type Resolving } from './check-all.ts';
 import { expandUses, type FindStep } from './expand.ts';
 import { agentVersion, contentHash } from '../hash.ts';
 import { findingsOf } from './issues.ts';
-import type { LanguageOptions } from '../references/language.ts';
+import type { LanguageOptions, VerdictOf } from '../references/language.ts';
 import { LibraryStep } from '../kinds/library-step.ts';
 import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
 import { Pipeline } from '../kinds/pipeline.ts';
@@ -17,7 +17,6 @@ import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
 import { callFindings, type Standing, UNRESTRICTED, standingFindings, standingOf } from './standing.ts';
-import type { SchemaVerdict } from '../language/json-schema.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
@@ -77,17 +76,12 @@ export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMem
 }
 
 /** The same without holding up the event loop. */
-export async function resolveSetInTurns(
-  input: SetInput,
-  memo: ResolveMemo,
-  resting: Omit<Resting, 'verdicts'>,
-): Promise<ResolvedSet> {
-  const verdicts = new Map<string, SchemaVerdict>();
-  const verdictOf = (schema: unknown) => verdicts.get(JSON.stringify(schema));
-  return inTurns(resolving(input, memo, verdictOf), { ...resting, verdicts });
+export async function resolveSetInTurns(input: SetInput, memo: ResolveMemo, resting: Resting): Promise<ResolvedSet> {
+  return inTurns((verdictOf) => resolving(input, memo, verdictOf), resting);
 }
 
-function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: LanguageOptions['verdictOf']): Turns<ResolvedSet> {
+/** The same as a part of other work in turns. */
+export function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: VerdictOf): Turns<ResolvedSet> {
   const { operator, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
   const options = { ...languageOptions(operator), verdictOf };
@@ -139,7 +133,7 @@ function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<C
   const look = ({ body, source }: Definition) => {
     const parsed = Agent.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body, Agent), sound: null };
-    const findings = checkAgent(parsed.data, source.soul, to.operator);
+    const findings = checkAgent(parsed.data, source.soul, to.operator, to.options.verdictOf);
     return { findings, sound: { config: parsed.data, body, hash: agentVersion(body, source.soul ?? ''), uses: [] } };
   };
   return checkAll(definitions, { find: findNone, look }, to);
@@ -215,17 +209,26 @@ function toPipeline(
   { definition, config, body, hash, uses }: Checked<Pipeline>,
   operator: Operator | undefined,
 ): ResolvedPipeline {
-  const { file, text, namespace } = definition.source;
-  const standing = standingOf(operator?.tenancy, namespace);
-  return { name: config.name, file, text, config, body, hash, uses, standing };
+  const { source } = definition;
+  const standing = standingOf(operator?.tenancy, source.namespace);
+  return Object.assign(textOf(source), { name: config.name, config, body, hash, uses, standing });
 }
 
 function toStep({ definition, config, body, hash }: Checked<LibraryStep>): ResolvedStep {
-  const { file, text } = definition.source;
-  return { name: config.name, file, text, config, body, hash };
+  const { source } = definition;
+  return Object.assign(textOf(source), { name: config.name, config, body, hash });
 }
 
 function toAgent({ definition, config, body, hash }: Checked<Agent>): ResolvedAgent {
-  const { file, text, soul = '' } = definition.source;
-  return { name: config.name, file, text, soul, config, body, version: hash };
+  const { source } = definition;
+  const { soul = '' } = source;
+  return Object.assign(textOf(source), { name: config.name, soul, config, body, version: hash });
 }
+
+/** The text is made at each access where the source has only a value. */
+const textOf = (source: Source) => ({
+  file: source.file,
+  get text() {
+    return source.text;
+  },
+});

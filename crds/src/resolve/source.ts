@@ -1,13 +1,17 @@
 import type { DefinitionKind, Finding, Problem } from '../problem.ts';
 import { isName } from '../names.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
+import { isSure } from './sure-value.ts';
 import type { Turns } from './turns.ts';
 import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
 
 /** One definition file; `soul` is the text beside an agent's configuration. */
 export interface Source {
   file: string;
+  /** Where `value` is given it may be a getter: it is read only where the value is in doubt. */
   text: string;
+  /** The JSON value of which the text was made, with its name as the first key: the text is not parsed then. */
+  value?: Record<string, unknown>;
   soul?: string;
   /** Decides which of two definitions keeps a name: the lower number, then the first file in byte order. Default 0. */
   precedence?: number;
@@ -34,28 +38,34 @@ export function* readSources(
   const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
   const definitions: Definition[] = [];
   for (const source of sorted) {
-    const { text, file } = source;
-    const key = `read ${kind} ${file}`;
-    const isCurrent = (read: Read) => read.text === text;
+    const key = `read ${kind} ${source.file}`;
+    const written = source.value ?? source.text;
+    const isCurrent = (read: Read) => read.written === written;
     if (!memo.knows(key, isCurrent)) yield null;
     const known = memo.recall(key, isCurrent, () => readSource(kind, source));
     problems.push(...known.problems);
-    if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(text) });
+    if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(source) });
   }
   return yield* withoutRepeats(definitions, problems);
 }
 
 interface Read {
-  text: string;
+  /** The text or the value that was read. */
+  written: unknown;
   name: string | null;
   body: Record<string, unknown> | null;
   problems: Problem[];
 }
 
-function readSource(kind: DefinitionKind, { file, text }: Source): Read {
+function readSource(kind: DefinitionKind, source: Source): Read {
+  const { file } = source;
+  const written = source.value ?? source.text;
   const about = { kind, name: null, file, severity: 'error' as const };
-  const refused = (problems: Problem[]): Read => ({ text, name: null, body: null, problems });
-  const parsed = parseYaml(text);
+  const refused = (problems: Problem[]): Read => ({ written, name: null, body: null, problems });
+  const parsed: ParsedYaml =
+    source.value && isSure(source.value)
+      ? { ok: true, value: source.value, locate: () => null }
+      : parseYaml(source.text);
   if (!parsed.ok) return refused(parsed.problems.map((problem) => ({ ...about, ...problem })));
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -63,14 +73,18 @@ function readSource(kind: DefinitionKind, { file, text }: Source): Read {
     return refused([{ ...about, loc: [], msg, reason: 'invalid', line: 1, col: 1 }]);
   }
   const body = value as Record<string, unknown>;
-  return { text, name: isName(body['name']) ? body['name'] : null, body, problems: [] };
+  return { written, name: isName(body['name']) ? body['name'] : null, body, problems: [] };
 }
 
-/** Parsed again when a place is asked for, once however many are: a syntax tree is ten times its text, so none is kept. */
-function locateAgain(text: string): Locate {
+/**
+ * Parsed again when a place is asked for, once however many are: a syntax tree is ten times its text, so none is kept. A value
+ * has no places: nobody wrote its text.
+ */
+function locateAgain(source: Source): Locate {
   let parsed: ParsedYaml | undefined;
   return (loc) => {
-    parsed ??= parseYaml(text);
+    if (source.value) return null;
+    parsed ??= parseYaml(source.text);
     return parsed.ok ? parsed.locate(loc) : null;
   };
 }

@@ -1,3 +1,4 @@
+import type { VerdictOf } from '../references/language.ts';
 import { compileJsonSchema, type SchemaVerdict } from '../language/json-schema.ts';
 
 /** Schemas of the definition that is checked next, and whose they are. */
@@ -22,22 +23,26 @@ export interface Resting {
   rest(): Promise<void>;
   /** Whether a schema can be compiled, judged elsewhere; null leaves it to be compiled here, in a turn of its own. */
   judge(schema: object, name: string): Promise<SchemaVerdict | null>;
-  /** Where the verdicts are kept for the part that asks for them. */
-  verdicts: Map<string, SchemaVerdict>;
 }
 
-/** Verdicts of one definition at a time are kept. */
-export async function inTurns<T>(turns: Turns<T>, { rest, judge, verdicts }: Resting): Promise<T> {
+/** The result of the work, which gets the verdicts of one definition at a time. */
+export async function inTurns<T>(begin: (verdictOf: VerdictOf) => Turns<T>, { rest, judge }: Resting): Promise<T> {
+  const verdicts = new Map<string, SchemaVerdict>();
+  const turns = begin((schema) => verdicts.get(JSON.stringify(schema)));
   for (;;) {
     const turn = turns.next();
     if (turn.done) return turn.value;
     verdicts.clear();
     await rest();
-    if (turn.value) await judgeAll(turn.value, { rest, judge, verdicts });
+    if (turn.value) await judgeAll(turn.value, { rest, judge }, verdicts);
   }
 }
 
-async function judgeAll({ name, schemas }: Ahead, { rest, judge, verdicts }: Resting): Promise<void> {
+async function judgeAll(
+  { name, schemas }: Ahead,
+  { rest, judge }: Resting,
+  verdicts: Map<string, SchemaVerdict>,
+): Promise<void> {
   for (const schema of schemas) {
     const text = JSON.stringify(schema);
     const verdict = verdicts.get(text) ?? (await judge(schema, name));

@@ -5,6 +5,7 @@ import {
   type SchemaResult,
   type SchemaVerdict,
 } from '../../language/json-schema.ts';
+import type { Resting } from '../../resolve/turns.ts';
 import type { Owner } from './fair-queue.ts';
 import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
 import type { ResultOf, Task } from './task.ts';
@@ -85,6 +86,14 @@ export function createCompute(limits: PoolLimits): Compute {
         .run({ kind: 'pattern', pattern, text }, { run: null, share })
         .then((result) => ('found' in result ? result.found : null));
     },
+  };
+}
+
+/** Judges schemas in a thread. A late thread is no reason to refuse a definition: null, and its schema, which is bounded, is compiled in place. */
+export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>): Resting['judge'] {
+  return async (schema, share) => {
+    const verdict = await compute.inThread({ kind: 'schema', schema: JSON.stringify(schema) }, { run: null, share });
+    return 'reason' in verdict ? null : verdict;
   };
 }
 

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { objectOf } from '../testing/objects.ts';
+import { createCachedPlan } from './cached-plan.ts';
+
+/** Over the size that is compiled where it is checked. */
+const schema = (key: string) => ({
+  properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${key}${at}`, { type: 'string' }])),
+});
+const agentOf = (name: string) =>
+  objectOf({ kind: 'Agent', name, spec: { model: 'demo/any', soul: 'Be brief.\n', output_schema: schema(name) } });
+
+function resting(verdict: { ok: true } | { ok: false; msg: string }) {
+  const seen = { rests: 0, judged: [] as string[] };
+  const rest = async () => void seen.rests++;
+  const judge = async (_: object, name: string) => {
+    seen.judged.push(name);
+    return verdict;
+  };
+  return { seen, rest, judge };
+}
+
+test('other work comes between two objects, and a large schema is judged elsewhere', async () => {
+  const { seen, ...own } = resting({ ok: false, msg: 'JSON Schema is not liked there' });
+  const plan = createCachedPlan(undefined, own);
+  const objects = ['a', 'b', 'c'].map(agentOf);
+  const verdicts = await plan(objects);
+  expect(seen.judged).toEqual(['a', 'b', 'c']);
+  expect(seen.rests).toBeGreaterThanOrEqual(3);
+  expect(verdicts.map(({ accepted, message }) => [accepted, message.includes('is not liked there')])).toEqual([
+    [false, true],
+    [false, true],
+    [false, true],
+  ]);
+});
+
+test('only what changed is checked again, and a new status is no change', async () => {
+  const { seen, ...own } = resting({ ok: true });
+  const plan = createCachedPlan(undefined, own);
+  const before = ['a', 'b', 'c'].map(agentOf);
+  await plan(before);
+  const changed = before.map((object) =>
+    objectOf({ ...object, resourceVersion: '2', generation: object.name === 'b' ? 2 : 1, status: { stage: 'any' } }),
+  );
+  expect((await plan(changed)).every(({ accepted }) => accepted)).toBe(true);
+  expect(seen.judged).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('a plan that failed is made again', async () => {
+  const { rest, judge } = resting({ ok: true });
+  let fails = true;
+  const plan = createCachedPlan(undefined, {
+    rest: () => (fails ? Promise.reject(new Error('stopped')) : rest()),
+    judge,
+  });
+  await expect(plan([agentOf('a')])).rejects.toThrow('stopped');
+  fails = false;
+  expect(await plan([agentOf('a')])).toMatchObject([{ accepted: true }]);
+});
