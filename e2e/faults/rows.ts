@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../api-server/src/store/db/database.ts';
-import { contextOf } from '../../api-server/src/store/tables/bodies/run-bodies.ts';
+import { isPacked } from '../../api-server/src/store/db/bodies/packed-body.ts';
+import { contextOf, withTexts } from '../../api-server/src/store/tables/bodies/run-bodies.ts';
 import { checkRollUps } from '../../api-server/src/store/aggregates/roll-up-check.ts';
 
 /** The rows that a round is judged by. */
@@ -14,7 +15,7 @@ export interface Rows {
     waits: boolean;
     scheduledFor: string | null;
   }[];
-  steps: { runId: string; name: string; status: string; ended: boolean }[];
+  steps: { runId: string; name: string; status: string; ended: boolean; lost: boolean }[];
   pendingApprovals: string[];
   shortfalls: string[];
 }
@@ -26,6 +27,7 @@ export async function readRows({ db }: Pick<Database, 'db'>): Promise<Rows> {
   const runs = await db.selectFrom('runs').selectAll().execute();
   const contexts = await Promise.all(runs.map((run) => contextOf(db, run)));
   const steps = await db.selectFrom('step_executions').selectAll().execute();
+  const whole = await withTexts(db, steps);
   const pending = await db.selectFrom('approvals').select('id').where('status', '=', 'pending').execute();
   return {
     runs: runs.map((run, at) => ({
@@ -37,11 +39,12 @@ export async function readRows({ db }: Pick<Database, 'db'>): Promise<Rows> {
       waits: run.waiting_on !== null,
       scheduledFor: Context.parse(contexts[at]).metadata.scheduled_for ?? null,
     })),
-    steps: steps.map((step) => ({
+    steps: steps.map((step, at) => ({
       runId: step.run_id,
       name: step.step_name,
       status: step.status,
       ended: step.completed_at !== null,
+      lost: isPacked(step.raw_response) && !whole[at]?.raw_response,
     })),
     pendingApprovals: pending.map(({ id }) => id),
     shortfalls: ((await checkRollUps(db)) ?? []).map(
@@ -64,6 +67,7 @@ export function inconsistencies({ runs, steps, pendingApprovals, shortfalls }: R
     ...steps
       .filter(({ status, ended }) => status === 'running' || !ended)
       .map((step) => `step ${step.name} of ${byId.get(step.runId)?.pipeline ?? 'no run'} is ${step.status}`),
+    ...steps.filter(({ lost }) => lost).map((step) => `step ${step.name} of run ${step.runId} lost its answer`),
     ...pendingApprovals.map((id) => `approval ${id} is pending`),
     ...fires.filter((fire, at) => fires.indexOf(fire) < at).map((fire) => `two runs of ${fire}`),
     ...shortfalls,

@@ -1,6 +1,7 @@
 /** The domain types of a run, shared by the engine, the store, routes and pages. */
 
 import type { AttentionState } from './attention.ts';
+import type { RunResult } from './result.ts';
 import type { StepPart, TriedRequest } from './step-parts.ts';
 
 export const ACTIVE_RUN_STATUSES = ['queued', 'running', 'interrupted'] as const;
@@ -78,6 +79,8 @@ export interface Run {
   /** Trust of the last gated step and the threshold it met, for the one-line view of a run. */
   trust: number | null;
   threshold: number | null;
+  /** Null where no agent answered; undefined until it is kept, some time after the end. */
+  result?: RunResult | null | undefined;
   inputTokens: number;
   outputTokens: number;
   cost: number | null;

@@ -2,18 +2,19 @@ import { type Kysely, sql } from 'kysely';
 import type { Execution } from '../../analytics/replay/graded.ts';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
+import { withTexts } from '../tables/bodies/run-bodies.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels/outcome.ts';
 import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** The candidates of a batch, with the marks of people. */
 export async function candidateRows(db: Kysely<Tables>, runId: string): Promise<Execution[]> {
-  return (await rows(db).where('step_executions.run_id', '=', runId).execute()).map(toExecution);
+  return executionsOf(db, rows(db).where('step_executions.run_id', '=', runId));
 }
 
 /** Recorded executions, with their labels of now; those that are gone are left out. */
 export async function recordedRows(db: Kysely<Tables>, stepIds: readonly string[]): Promise<Execution[]> {
   if (stepIds.length === 0) return [];
-  return (await rows(db).where('step_executions.id', 'in', stepIds).execute()).map(toExecution);
+  return executionsOf(db, rows(db).where('step_executions.id', 'in', stepIds));
 }
 
 /** Executions of some steps of recorded runs, with their labels of now. */
@@ -25,7 +26,7 @@ export async function recordedChainRows(
   const found = rows(db)
     .where('step_executions.run_id', 'in', runIds)
     .where('step_executions.step_name', 'in', stepNames);
-  return (await found.execute()).map(toExecution);
+  return executionsOf(db, found);
 }
 
 /** A long summary is cut where it is read, so that no report grows with what senders wrote. */
@@ -59,6 +60,10 @@ const rows = (db: Kysely<Tables>) =>
     ])
     .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
     .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary')]);
+
+async function executionsOf(db: Kysely<Tables>, query: ReturnType<typeof rows>): Promise<Execution[]> {
+  return (await withTexts(db, await query.execute())).map(toExecution);
+}
 
 interface Row extends OwnUseRow {
   id: string;

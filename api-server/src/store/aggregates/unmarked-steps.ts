@@ -3,6 +3,7 @@ import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
 import { isNoReplay } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
+import { withTexts } from '../tables/bodies/run-bodies.ts';
 
 export interface UnmarkedFilter {
   pipeline?: string;
@@ -92,7 +93,7 @@ export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, 
     .orderBy('step.step_name')
     .limit(limit + 1)
     .execute();
-  return { steps: rows.slice(0, limit).map(toUnmarked), more: rows.length > limit };
+  return { steps: (await withTexts(db, rows.slice(0, limit))).map(toUnmarked), more: rows.length > limit };
 }
 
 interface Row {

@@ -22,6 +22,15 @@ export interface Dialect {
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
   readonly searched: SearchedRuns;
+  /**
+   * What a row that became short also changes, so that its page is filled again: SQLite joins half-empty pages only where a row leaves one. A run
+   * goes `away` and `back`, a step to a place below those of new ones, beside the others of its run. A server needs none of it.
+   */
+  readonly narrowed: {
+    away: { seq: RawBuilder<never> };
+    back: RawBuilder<unknown>;
+    step(of: { seq: number; at: number }): object;
+  } | null;
 }
 
 /** `words` as a pattern for LIKE with the escape sign `\`. */
@@ -53,6 +62,14 @@ export const sqlite: Dialect = {
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
   searched: fts5,
+  narrowed: {
+    away: { seq: sql`-seq` },
+    back: sql`update runs set seq = -seq where seq < 0`,
+    // 2^31 runs of 2^32 rows each, from the lowest number on.
+    step: ({ seq, at }) => ({
+      rowid: sql`-9223372036854775807 + cast(${seq} as integer) * 4294967296 + cast(${at} as integer)`,
+    }),
+  },
 };
 
 /** Escapes that Postgres cannot turn into text: NUL and halves of a surrogate pair. */
@@ -88,6 +105,7 @@ export const postgres: Dialect = {
     return sql`exists (select 1 from ${entries} as entry where entry.key = ${key} and entry.value = ${value})`;
   },
   searched: tsvector,
+  narrowed: null,
 };
 
 /** The dialect that `db` speaks. */

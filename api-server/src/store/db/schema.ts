@@ -120,7 +120,7 @@ export interface Tables {
   replay_samples: ReplaySampleRow;
   /** What came in and what became of it; `labels`, `alerts` and `closest` are JSON. */
   deliveries: DeliveryRow;
-  /** Context, delivery and events of an ended run, compressed, under its `seq`; in their own columns until then. */
+  /** Context, delivery, events and texts of the steps of an ended run, compressed, under its `seq`; in their own columns until then. */
   run_bodies: { seq: number; body: Uint8Array };
   /** Terms of ended runs under their `seq`, written and asked through the dialect alone. */
   run_search: { rowid: number; words: string };
@@ -269,4 +269,6 @@ export interface RunRow extends Omit<NewRunRecord, 'status' | 'raw'>, Omit<RunEn
   waiting_on: string | null;
   /** The epoch of the replica that has the run; null without one, and in the embedded database. */
   owner: number | null;
+  /** JSON of what lists show of its conclusion; null until it is packed. */
+  result: string | null;
 }

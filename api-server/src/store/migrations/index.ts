@@ -24,6 +24,7 @@ import { search } from './0022-search.ts';
 import { runBodies } from './0023-run-bodies.ts';
 import { dailySums } from './0024-daily-sums.ts';
 import { packedEvidence } from './0025-packed-evidence.ts';
+import { packedSteps } from './0026-packed-steps.ts';
 import { completeUsage } from './backfill/usage-backfill.ts';
 
 export interface Migration {
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   { id: '0023-run-bodies', up: runBodies },
   { id: '0024-daily-sums', up: dailySums },
   { id: '0025-packed-evidence', up: packedEvidence },
+  { id: '0026-packed-steps', up: packedSteps },
 ];

@@ -8,7 +8,7 @@ import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.t
 import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
-import { contextOf, deliveryOf } from './bodies/run-bodies.ts';
+import { contextOf, deliveryOf, withTexts } from './bodies/run-bodies.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/rows/step-row.ts';
@@ -69,7 +69,7 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     currentSteps(db, [row]),
     listNotifications(db, { run: id }, MAX_NOTIFICATIONS),
   ]);
-  const executed = steps.map(toStep);
+  const executed = (await withTexts(db, steps)).map(toStep);
   const waiting = await waitingChildren(db, [row, ...children]);
   return {
     run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { AttentionState } from '../../runs/state/attention.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Outcome, Run, RunStatus, Stage } from '../../runs/state/model.ts';
+import type { RunResult } from '../../runs/state/result.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
 import type { RunRow } from '../db/schema.ts';
 
@@ -61,7 +62,7 @@ const ATTENTION = [
   sql<string | null>`(select assignee from attention where attention.run_id = runs.id)`.as('assignee'),
 ] as const;
 
-const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'waiting_on' as const]);
+const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'waiting_on' as const, 'result' as const]);
 
 /** Everything but the two large columns, which no list shows. */
 export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK, ...ATTENTION] as const;
@@ -97,6 +98,7 @@ export const toRun = (
   currentStep: string | null,
 ): Run => ({
   ...camelCase(row),
+  result: row.result === null ? undefined : (JSON.parse(row.result) as RunResult | null),
   status: row.status as RunStatus,
   stage: row.stage as Stage,
   attention: row.attention as AttentionState | null,

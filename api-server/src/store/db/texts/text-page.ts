@@ -1,4 +1,5 @@
 import { tidy } from '../../../analytics/tidy.ts';
+import { filled, unpack } from '../bodies/packed-body.ts';
 import { csvOf } from './csv.ts';
 
 export type TextFormat = 'jsonl' | 'csv';
@@ -20,6 +21,12 @@ export interface TextPage {
 /** A row with the key by which pages are cut. */
 export type KeyedRow = { page_key: unknown } & Record<string, unknown>;
 
+/** With the texts that were packed, where the row comes with their body. */
+function whole(row: KeyedRow): KeyedRow {
+  const { packed_body: body, step_name: step } = row;
+  return body instanceof Uint8Array ? filled(row, String(step), unpack(body)) : row;
+}
+
 /** What one page may hold: a page is made, sent and forgotten before the next one is read. */
 const PAGE_BYTES = 64 * 1024;
 
@@ -32,7 +39,7 @@ export function textPage(rows: Iterable<KeyedRow>, { format, columns, header }: 
     const key = Number(row.page_key);
     if (text.length >= PAGE_BYTES && key !== last) return { text: encoder.encode(text), last };
     last = key;
-    text += lineOf(row, columns);
+    text += lineOf(whole(row), columns);
   }
   return { text: encoder.encode(text), last: null };
 }

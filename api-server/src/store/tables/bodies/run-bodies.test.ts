@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../../web/fixtures/store.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
+import { unmarkedSteps } from '../../aggregates/unmarked-steps.ts';
+import { recordedRows } from '../../aggregates/replay-rows.ts';
+import { createExports } from '../../../service/exports/exports.ts';
 import { appendEvents } from '../event-writes.ts';
+import { listRuns } from '../list-runs.ts';
+import { readRecorded } from '../replay/recorded-runs.ts';
+import { readStep } from '../replay/replays.ts';
+import { createDeclared } from '../results/declared.ts';
+import { resultsOf } from '../results/results.ts';
 import { runDetail } from '../run-detail.ts';
 import { searchAll } from '../search/search-job.ts';
+import { readOutcome } from '../sub-runs/outcome.ts';
 import { readEvents } from './run-bodies.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
@@ -11,6 +20,42 @@ const LONG = { labels: { alertname: 'DiskFull' }, annotations: { text: 'é "quot
 const RAW = { alerts: [{ status: 'firing', text: 'x'.repeat(900) }] };
 const event = (seq: number) =>
   ({ seq, ts: seq, type: 'log', step: null, message: `line ${seq}` }) as unknown as RunEvent;
+
+const part = {
+  agent: 'judge',
+  model: 'm',
+  provider: 'p',
+  inputTokens: 7,
+  outputTokens: 3,
+  cost: 0.5,
+  source: 'manual',
+};
+/** What only JSON says as it is: signs of control, halves of pairs, keys like those of objects. */
+const PROMPT = 'Look at "é"\n\u001e\u0000\ud800 {{labels}} '.repeat(40);
+const LOOK = {
+  agent: 'triage',
+  executor: 'gateway',
+  primary_confidence: 0.8,
+  summary: 'The disk is full',
+  output: '{"action":["grow","the disk"],"__proto__":{"n":1e21}}',
+  trust_report: JSON.stringify({
+    signals: [],
+    trust: 0.8,
+    threshold: 0.7,
+    passed: true,
+    action: 'pass',
+    sentence: 's',
+  }),
+  checks: '[{"name":"still","type":"webhook","passed":true,"detail":"","durationSeconds":1}]',
+  artifacts: '["report.md"]',
+  next_step_context: '"grow it"',
+  raw_response: JSON.stringify({
+    prompt: PROMPT,
+    text: 'yes',
+    trace: [{ tool: 'df' }],
+    costs: [{ ...part, part: 'verifier' }],
+  }),
+} as const;
 
 let store: TestStore;
 beforeAll(async () => {
@@ -20,6 +65,16 @@ beforeAll(async () => {
   await store.addRun(2, { ...texts, status: 'running', completed_at: null });
   await store.addRun(3, { context: '{"labels":{}}', raw: null });
   await store.addRun(4, { context: JSON.stringify(LONG), raw: null });
+  await store.database.write(({ db }) =>
+    db
+      .insertInto('definitions')
+      .values({ hash: 'abc', kind: 'Pipeline', name: 'p', body: '{}', stored_at: 1 })
+      .execute(),
+  );
+  for (const run of [1, 2, 4]) {
+    await store.addStep(runIdOf(run), 'look', LOOK);
+    await store.addStep(runIdOf(run), 'report', { step_index: 1, output: null, raw_response: '{"prompt":"x"}' });
+  }
   await events(1, [[1, 2], [3], [4, 5, 6]]);
   await events(2, [[1, 2], [3]]);
   await events(4, [[1]]);
@@ -34,33 +89,63 @@ const events = (run: number, rows: number[][]) =>
     }
   });
 
+async function exported(): Promise<string> {
+  const pages = createExports(store.database).rows('steps', { format: 'jsonl' }, AbortSignal.timeout(10_000));
+  let text = '';
+  for await (const page of pages) text += Buffer.from(page).toString();
+  return text;
+}
+
 /** What a reader sees of every run. */
-const seen = () =>
-  Promise.all(
-    [1, 2, 3, 4].map(async (n) => {
-      const detail = await runDetail(store.database.db, runIdOf(n), { raw: true });
-      return {
-        context: detail?.context,
-        raw: detail?.raw,
-        events: await readEvents(store.database.db, runIdOf(n), 0),
-        later: await readEvents(store.database.db, runIdOf(n), 3),
-      };
-    }),
-  );
+async function seen() {
+  const { db } = store.database;
+  const ids = [1, 2, 3, 4].map(runIdOf);
+  const { runs } = await listRuns(db, {}, { limit: 10, offset: 0 });
+  const ofRun = async (id: string) => {
+    const detail = await runDetail(db, id, { raw: true });
+    return {
+      context: detail?.context,
+      raw: detail?.raw,
+      steps: detail?.steps,
+      events: await readEvents(db, id, 0),
+      later: await readEvents(db, id, 3),
+      recorded: await readRecorded(db, { runId: id }),
+      step: await readStep(db, id, 'look'),
+      outcome: await readOutcome(db, id),
+    };
+  };
+  return {
+    runs: await Promise.all(ids.map(ofRun)),
+    listed: await resultsOf(db, runs, createDeclared()),
+    replayed: await recordedRows(
+      db,
+      ids.map((id) => `${id}/look`),
+    ),
+    unmarked: await unmarkedSteps(db, {}, 10),
+    exported: await exported(),
+  };
+}
 
 test('a run reads the same before and after its texts were packed, and a live one keeps them', async () => {
   const { database } = store;
   const before = await seen();
-  expect(before[0]).toMatchObject({ context: LONG, raw: RAW, events: [1, 2, 3, 4, 5, 6].map(event) });
-  expect(before[0]?.later).toEqual([4, 5, 6].map(event));
+  expect(before.runs[0]).toMatchObject({ context: LONG, raw: RAW, events: [1, 2, 3, 4, 5, 6].map(event) });
+  expect(before.runs[0]?.later).toEqual([4, 5, 6].map(event));
+  expect(before.runs[0]?.step?.rawResponse?.prompt).toBe(PROMPT);
+  expect(before.exported).toContain('grow');
+  expect(before.replayed[0]?.inputTokens).toBeNull();
   await searchAll({ database, upTo: 4, log: QUIET });
   expect(await seen()).toEqual(before);
   const rows = await database.db.selectFrom('runs').select(['seq', 'context', 'raw']).orderBy('seq').execute();
-  expect(rows.map(({ context }) => context === '{}')).toEqual([true, false, false, true]);
+  expect(rows.map(({ context }) => context === '{}')).toEqual([true, false, true, true]);
   expect(rows[0]?.raw).toBeNull();
+  const steps = await database.db.selectFrom('step_executions').selectAll().orderBy('id').execute();
+  const long = steps.filter((row) => Object.values(row).some((value) => String(value).length > 250));
+  expect(long.map(({ run_id }) => run_id)).toEqual([runIdOf(2)]);
+  expect(steps[0]?.raw_response).toBe(`{"packed":true,"costs":[${JSON.stringify({ ...part, part: 'verifier' })}]}`);
   const bodies = await database.db.selectFrom('run_bodies').selectAll().orderBy('seq').execute();
-  expect(bodies.map(({ seq }) => seq)).toEqual([1, 4]);
-  expect(bodies[0]?.body.length).toBeLessThan(600);
+  expect(bodies.map(({ seq }) => seq)).toEqual([1, 3, 4]);
+  expect(bodies[0]?.body.length).toBeLessThan(900);
 });
 
 test('a message that is sent after the end of a packed run adds its line, and removing the run removes its body', async () => {
@@ -70,5 +155,8 @@ test('a message that is sent after the end of a packed run adds its line, and re
   const left = await database.db.selectFrom('run_events').select('events').where('run_id', '=', runIdOf(1)).execute();
   expect(left.map((row) => (JSON.parse(row.events) as RunEvent[]).map(({ seq }) => seq))).toEqual([[6], [7]]);
   await database.write((tx) => tx.db.deleteFrom('runs').where('id', '=', runIdOf(1)).execute());
-  expect(await database.db.selectFrom('run_bodies').select('seq').execute()).toEqual([{ seq: 4 }]);
+  expect(await database.db.selectFrom('run_bodies').select('seq').orderBy('seq').execute()).toEqual([
+    { seq: 3 },
+    { seq: 4 },
+  ]);
 });

@@ -1,100 +1,52 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Kysely } from 'kysely';
 import type { RunEvent } from '../../../runs/state/model.ts';
-import type { Tx } from '../../db/database.ts';
+import { filled, hasPacked, type PackedBody, type TextColumn, unpack } from '../../db/bodies/packed-body.ts';
+import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
-import { statement } from '../../db/statement.ts';
-import { appendEvents } from '../event-writes.ts';
 import { readRaw } from '../raw-bodies.ts';
 
-/** What only the page of a run shows, in one piece once the run has ended: the same words come in all of it. */
-interface PackedBody {
-  context: Record<string, unknown>;
-  raw: unknown;
-  events: RunEvent[];
-}
-
 /** In place of a context that was packed; it is JSON, too, for a query that looks into it at that moment. */
-const PACKED = '{}';
-/** A shorter body stays where it is. */
-const WORTH_IT = 512;
+export const PACKED = '{}';
 
-type Texts = Pick<RunRow, 'context' | 'raw'>;
-type Ended = Texts & { id: string; seq: number };
-
-/** The stored events of some runs: `json` of all but the last, which stays, because a message that is sent later adds its line after it. */
-async function eventsOf(
-  db: Kysely<Tables>,
-  runs: readonly Ended[],
-): Promise<Map<string, { json: string; last: RunEvent }>> {
-  const ids = runs.map(({ id }) => id);
+/** The bodies of those of the runs that have one. */
+async function bodiesOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<Map<string, PackedBody>> {
+  const found = new Map<string, PackedBody>();
+  if (runIds.length === 0) return found;
   const rows = await db
-    .selectFrom('run_events')
-    .select(['run_id', 'events'])
-    .where('run_id', 'in', ids)
-    .orderBy('run_id')
-    .orderBy('first_seq')
+    .selectFrom('run_bodies')
+    .innerJoin('runs', 'runs.seq', 'run_bodies.seq')
+    .select(['runs.id', 'run_bodies.body'])
+    .where('runs.id', 'in', runIds)
     .execute();
-  const found = new Map<string, { json: string; last: RunEvent }>();
-  for (const [id, of] of Map.groupBy(rows, (row) => row.run_id)) {
-    const end = JSON.parse(of.at(-1)?.events ?? '[]') as RunEvent[];
-    const last = end.pop();
-    // An array loses its brackets to join the others.
-    const texts = [...of.slice(0, -1).map(({ events }) => events), JSON.stringify(end)].map((text) =>
-      text.slice(1, -1),
-    );
-    if (last) found.set(id, { json: texts.filter((text) => text !== '').join(','), last });
-  }
+  for (const { id, body } of rows) found.set(id, unpack(body));
   return found;
 }
 
-const removeEvents = statement<{ run_id: string }>((db, slot) =>
-  db.deleteFrom('run_events').where('run_id', '=', slot.run_id),
-);
-const clearTexts = statement<{ seq: number }>((db, slot) =>
-  db.updateTable('runs').set({ context: PACKED, raw: null }).where('seq', '=', slot.seq),
-);
-const addBody = statement<{ seq: number; body: Uint8Array }>((db, slot) =>
-  db.insertInto('run_bodies').values({ seq: slot.seq, body: slot.body }),
-);
+type Texts = Pick<StepRow, 'run_id' | 'step_name'> & Partial<Pick<StepRow, TextColumn>>;
 
-/** Packs the large texts of runs that have ended, which nobody changes any more. */
-export async function packBodies(tx: Tx, ended: readonly Ended[]): Promise<void> {
-  const runs = ended.filter(({ context }) => context !== PACKED);
-  if (runs.length === 0) return;
-  const events = await eventsOf(tx.db, runs);
-  for (const { id, seq, context, raw } of runs) {
-    const known = events.get(id);
-    const text = `{"context":${context},"raw":${raw ?? 'null'},"events":[${known?.json ?? ''}]}`;
-    if (text.length < WORTH_IT) continue;
-    await tx.run(addBody, { seq, body: zstdCompressSync(text) });
-    await tx.run(clearTexts, { seq });
-    if (!known) continue;
-    await tx.run(removeEvents, { run_id: id });
-    await appendEvents(tx, id, { firstSeq: known.last.seq, json: JSON.stringify([known.last]) });
-  }
+/** Rows of steps with the texts that were packed in their place again: whoever reads one of `TEXTS` reads it through this. */
+export async function withTexts<Row extends Texts>(db: Kysely<Tables>, rows: readonly Row[]): Promise<Row[]> {
+  const packed = rows.filter(hasPacked);
+  const bodies = await bodiesOf(db, [...new Set(packed.map((row) => row.run_id))]);
+  return rows.map((row) => filled(row, row.step_name, bodies.get(row.run_id)));
 }
 
-const unpacked = (body: Uint8Array): PackedBody => JSON.parse(zstdDecompressSync(body).toString()) as PackedBody;
+type Stored = Pick<RunRow, 'context'> & { seq: number };
 
-async function bodyOf(db: Kysely<Tables>, seq: number): Promise<PackedBody | null> {
+async function bodyOf(db: Kysely<Tables>, { seq, context }: Stored): Promise<PackedBody | null> {
+  if (context !== PACKED) return null;
   const row = await db.selectFrom('run_bodies').select('body').where('seq', '=', seq).executeTakeFirst();
-  return row ? unpacked(row.body) : null;
+  return row ? unpack(row.body) : null;
 }
 
 /** The context of a run without `raw`, from its row or packed. */
-export async function contextOf(
-  db: Kysely<Tables>,
-  { seq, context }: Pick<Ended, 'seq' | 'context'>,
-): Promise<Record<string, unknown>> {
-  if (context !== PACKED) return JSON.parse(context) as Record<string, unknown>;
-  return (await bodyOf(db, seq))?.context ?? {};
+export async function contextOf(db: Kysely<Tables>, run: Stored): Promise<Record<string, unknown>> {
+  return (await bodyOf(db, run))?.context ?? (JSON.parse(run.context) as Record<string, unknown>);
 }
 
 /** The delivery of a run as it came; null where none was kept. */
-export async function deliveryOf(db: Kysely<Tables>, run: Ended & Pick<RunRow, 'raw_hash'>): Promise<unknown> {
-  const packed = run.context === PACKED ? await bodyOf(db, run.seq) : null;
-  return packed?.raw ?? readRaw(db, run);
+export async function deliveryOf(db: Kysely<Tables>, run: Stored & Pick<RunRow, 'raw' | 'raw_hash'>): Promise<unknown> {
+  return (await bodyOf(db, run))?.raw ?? readRaw(db, run);
 }
 
 /** The stored events of a run after `afterSeq`, in order. */
@@ -105,16 +57,8 @@ export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: nu
     .where('run_id', '=', runId)
     .orderBy('first_seq')
     .execute();
-  const packed = await db
-    .selectFrom('run_bodies')
-    .innerJoin('runs', 'runs.seq', 'run_bodies.seq')
-    .select('run_bodies.body')
-    .where('runs.id', '=', runId)
-    .executeTakeFirst();
-  const events = [
-    ...(packed ? unpacked(packed.body).events : []),
-    ...rows.flatMap((row) => JSON.parse(row.events) as RunEvent[]),
-  ];
+  const packed = (await bodiesOf(db, [runId])).get(runId)?.events ?? [];
+  const events = [...packed, ...rows.flatMap((row) => JSON.parse(row.events) as RunEvent[])];
   // They may have been packed between the two reads.
   const bySeq = new Map(events.map((event) => [event.seq, event]));
   return [...bySeq.values()].filter(({ seq }) => seq > afterSeq);

@@ -7,7 +7,8 @@ import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database
 import { readEvents } from '../bodies/run-bodies.ts';
 import { listRuns } from '../list-runs.ts';
 import { lastRuns, runDetail } from '../run-detail.ts';
-import { awaitsSearch, newestRun, searchSome } from '../search/index-runs.ts';
+import { createDeclared } from '../results/declared.ts';
+import { awaitsSearch, enterPortion, newestRun, nextPortion } from '../search/index-runs.ts';
 
 const RUNS = 10_000;
 const ID = 'run-5000';
@@ -21,7 +22,10 @@ beforeAll(async () => {
   database = await site.open();
   await database.write(async ({ db }) => fill(db));
   const upTo = await newestRun(database.db);
-  for (let more = true; more;) ({ more } = await database.write((tx) => searchSome(tx, { upTo, most: 20 })));
+  for (let more = true; more;) {
+    const portion = await nextPortion(database.db, { upTo, most: 20 }, createDeclared());
+    ({ more } = await database.write((tx) => enterPortion(tx, portion)));
+  }
   if (site.kind === 'postgres') await database.write(({ db }) => sql`analyze`.execute(db));
 });
 afterAll(async () => {

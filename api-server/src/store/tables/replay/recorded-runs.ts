@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Stage, TriggerContext } from '../../../runs/state/model.ts';
 import type { RecordedRun } from '../../../runs/state/replay.ts';
 import type { Tables } from '../../db/schema.ts';
-import { contextOf } from '../bodies/run-bodies.ts';
+import { contextOf, withTexts } from '../bodies/run-bodies.ts';
 import { toStep } from '../../db/rows/step-row.ts';
 
 /** A run with its definition and all of its executions, by its id or the id of one of them; null where it is gone. */
@@ -32,7 +32,7 @@ export async function readRecorded(
     run: { id: row.id, team: row.team, stage: row.stage as Stage, triggeredAt: row.triggered_at },
     pipeline: JSON.parse(row.body) as Pipeline,
     context: { ...context, raw: null },
-    steps: steps.map(toStep),
+    steps: (await withTexts(db, steps)).map(toStep),
   };
 }
 

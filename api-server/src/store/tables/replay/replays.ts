@@ -4,6 +4,7 @@ import type { Write } from '../../../runs/state/records.ts';
 import type { Judgement, RecordedLabelSource, Replay, ReplayBatch, ReplaySample } from '../../../runs/state/replay.ts';
 import type { Tx } from '../../db/database.ts';
 import type { ReplaySampleRow, Tables } from '../../db/schema.ts';
+import { withTexts } from '../bodies/run-bodies.ts';
 import { toStep } from '../../db/rows/step-row.ts';
 import { toWrite } from '../../db/write.ts';
 
@@ -102,12 +103,13 @@ async function update(
 
 /** One execution of a run, by its name. */
 export async function readStep(db: Kysely<Tables>, runId: string, stepName: string): Promise<StepExecution | null> {
-  const row = await db
+  const rows = await db
     .selectFrom('step_executions')
     .selectAll()
     .where('run_id', '=', runId)
     .where('step_name', '=', stepName)
-    .executeTakeFirst();
+    .execute();
+  const [row] = await withTexts(db, rows);
   return row ? toStep(row) : null;
 }
 

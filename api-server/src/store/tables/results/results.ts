@@ -17,8 +17,23 @@ const bounded = (column: 'output' | 'trust_report') =>
 const gateOf = (report: string | null): Pick<TrustReport, 'trust' | 'threshold'> =>
   report === null ? { trust: null, threshold: null } : (JSON.parse(report) as TrustReport);
 
-/** The results of these runs; a run without an answer of an agent has none. */
+/** The results of these runs, kept or read from their steps; a run without an answer of an agent has none. */
 export async function resultsOf(
+  db: Kysely<Tables>,
+  runs: readonly Pick<Run, 'id' | 'definitionHash' | 'result'>[],
+  readDeclared: ReadDeclared,
+): Promise<Map<string, RunResult>> {
+  const results = await readResults(
+    db,
+    runs.filter(({ result }) => result === undefined),
+    readDeclared,
+  );
+  for (const { id, result } of runs) if (result) results.set(id, result);
+  return results;
+}
+
+/** The results of runs whose texts are not packed, out of their steps. */
+export async function readResults(
   db: Kysely<Tables>,
   runs: readonly Pick<Run, 'id' | 'definitionHash'>[],
   readDeclared: ReadDeclared,

@@ -3,8 +3,9 @@ import { ACTIVE_RUN_STATUSES, isTerminal, type RunStatus } from '../../../runs/s
 import type { Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
-import { packBodies } from '../bodies/run-bodies.ts';
+import { keepPacked, packRuns, type PackedRun } from '../bodies/pack-runs.ts';
 import { lastMark, setMark } from '../marks.ts';
+import type { ReadDeclared } from '../results/declared.ts';
 import { isBatch } from './conditions.ts';
 import { type Asked, factsOfRun } from './facts.ts';
 import { wordsOfRun } from './words.ts';
@@ -32,12 +33,13 @@ const COLUMNS = [
   'runs.warning_count',
   'runs.context',
   'runs.raw',
+  'runs.definition_hash',
   isBatch.as('batches'),
 ] as const;
 
 type Row = Awaited<ReturnType<typeof newRows>>[number];
 
-const newRows = (db: Kysely<Tables>, after: number, { upTo, most }: Portion) =>
+const newRows = (db: Kysely<Tables>, after: number, { upTo, most }: Most) =>
   db
     .selectFrom('runs')
     .select(COLUMNS)
@@ -67,37 +69,67 @@ export async function newestRun(db: Kysely<Tables>): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** Whether `searchSome` has something to do. */
+/** Whether there is a portion. */
 export async function awaitsSearch(db: Kysely<Tables>, upTo: number): Promise<boolean> {
   if ((await searchedUpTo(db)) < upTo) return true;
   return (await endedRows(db, 1)).length > 0;
 }
 
-/** New runs up to a `seq`, at most so many in a transaction, and as many that ended meanwhile. */
-interface Portion {
+interface Most {
   upTo: number;
   most: number;
 }
 
-/**
- * Makes the next runs up to `upTo` findable, and those that ended meanwhile; answers how many and where it got to. It is
- * one transaction with its own mark: a killed process loses nothing and does nothing twice.
- */
-export async function searchSome(tx: Tx, portion: Portion): Promise<{ runs: number; at: number; more: boolean }> {
-  await tx.lock(MARK);
-  const { upTo, most } = portion;
-  const { db } = tx;
+/** New runs after a `seq`, at most so many in a transaction, and as many that ended meanwhile. */
+export interface Portion extends Most {
+  after: number;
+  rows: Row[];
+  late: Row[];
+  packed: PackedRun[];
+}
+
+const hasEnded = ({ status }: Pick<Row, 'status'>) => isTerminal(status as RunStatus);
+
+/** What comes next, read and compressed before the transaction that keeps it. */
+export async function nextPortion(
+  db: Kysely<Tables>,
+  { upTo, most }: Most,
+  readDeclared: ReadDeclared,
+): Promise<Portion> {
   const after = await searchedUpTo(db);
-  const rows = await newRows(db, after, portion);
+  const rows = await newRows(db, after, { upTo, most });
   const late = await endedRows(db, most);
-  const hasEnded = ({ status }: Row) => isTerminal(status as RunStatus);
-  const ended = [...rows.filter(hasEnded), ...late];
-  await enter(db, ended);
-  await packBodies(tx, ended);
-  const live = rows.filter((row) => !hasEnded(row)).map(({ seq }) => ({ seq }));
-  if (live.length > 0) await db.insertInto('unsearched').values(live).execute();
+  return {
+    upTo,
+    most,
+    after,
+    rows,
+    late,
+    packed: await packRuns(db, [...rows.filter(hasEnded), ...late], readDeclared),
+  };
+}
+
+/**
+ * Makes runs findable and packs their texts; answers how many and where it got to. It is one transaction with its own mark: a
+ * killed process loses nothing and does nothing twice.
+ */
+export async function enterPortion(
+  tx: Tx,
+  { upTo, most, after, rows, late, packed }: Portion,
+): Promise<{ runs: number; at: number; more: boolean }> {
+  await tx.lock(MARK);
+  const { db } = tx;
+  // Another process was quicker.
+  if ((await searchedUpTo(db)) !== after) return { runs: 0, at: after, more: true };
   const done = late.map(({ seq }) => seq);
   if (done.length > 0) await db.deleteFrom('unsearched').where('seq', 'in', done).execute();
+  const there = await keepPacked(tx, packed);
+  await enter(
+    db,
+    [...rows, ...late].filter(({ seq }) => there.has(seq)),
+  );
+  const live = rows.filter((row) => !hasEnded(row)).map(({ seq }) => ({ seq }));
+  if (live.length > 0) await db.insertInto('unsearched').values(live).execute();
   await noteDays(db, rows);
   const at = rows.length < most ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after);
   if (at > after) await setMark(tx, MARK, at);

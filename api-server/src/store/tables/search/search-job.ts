@@ -4,7 +4,9 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
-import { awaitsSearch, newestRun, searchSome } from './index-runs.ts';
+import { createDeclared, type ReadDeclared } from '../results/declared.ts';
+import { repackSome } from '../bodies/repack.ts';
+import { awaitsSearch, enterPortion, newestRun, nextPortion, searchedUpTo } from './index-runs.ts';
 
 export interface SearchJobDeps {
   database: Pick<Database, 'db' | 'write'>;
@@ -29,16 +31,21 @@ export function createSearchJob({ database, leads, log }: SearchJobDeps): Search
   const closing = new AbortController();
   const { signal } = closing;
   const stored = storedUpTo(database.db);
+  const readDeclared = createDeclared();
   let going: Promise<void> = Promise.resolve();
 
   const rounds = async () => {
     while (!signal.aborted) {
+      let more = false;
       try {
-        if (leads()) await searchAll({ database, upTo: await stored(), log, signal });
+        if (leads()) {
+          await searchAll({ database, upTo: await stored(), log, signal, readDeclared });
+          more = await repackRound({ database, log, signal, readDeclared });
+        }
       } catch (error) {
         log.warn({ err: error }, 'new runs could not be made findable; lists read their rows meanwhile');
       }
-      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(more ? 0 : EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
   return {
@@ -53,34 +60,64 @@ export function createSearchJob({ database, leads, log }: SearchJobDeps): Search
 interface Round extends Pick<SearchJobDeps, 'database' | 'log'> {
   upTo: number;
   signal?: AbortSignal;
+  readDeclared?: ReadDeclared;
 }
 
 /** Runs of one transaction, a few milliseconds of it; fewer where others wait for the event loop. */
 const BATCH = 20;
 const BUSY_BATCH = 5;
 const BUSY = 0.5;
-/** How many times as long as a transaction took it rests where the event loop has no other work, and where it has nothing else. */
-const [SHORT_REST, LONG_REST] = [1, 10];
+/** How many times as long as a portion took it rests where the event loop has no other work, and where it has nothing else. */
+const [SHORT_REST, LONG_REST] = [0.25, 10];
 
-/** All runs up to `upTo`. Between two transactions it rests: the longer, the more else there was to do in the last rest. */
-export async function searchAll({ database, upTo, log, signal }: Round): Promise<void> {
-  if (!(await awaitsSearch(database.db, upTo))) return;
-  let [done, said, load] = [0, Date.now(), 1];
-  for (;;) {
+/**
+ * Calls `work` with how many runs it may take, while it says that there are more. Between two calls it rests: the longer, the more
+ * else there was to do in the last rest.
+ */
+async function paced(work: (most: number) => Promise<boolean>, signal?: AbortSignal): Promise<void> {
+  for (let load = 1; ;) {
     const began = performance.now();
-    const most = load > BUSY ? BUSY_BATCH : BATCH;
-    const { runs, at, more } = await database.write((tx) => searchSome(tx, { upTo, most }));
-    done += runs;
-    if (!more || signal?.aborted) break;
-    if (Date.now() - said > SAY_EVERY_MS) {
-      said = Date.now();
-      log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
-    }
+    if (!(await work(load > BUSY ? BUSY_BATCH : BATCH)) || signal?.aborted) return;
     const rest = performance.eventLoopUtilization();
     await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load));
     load = performance.eventLoopUtilization(rest).utilization;
   }
+}
+
+/** All runs up to `upTo`. */
+export async function searchAll({
+  database,
+  upTo,
+  log,
+  signal,
+  readDeclared = createDeclared(),
+}: Round): Promise<void> {
+  if (!(await awaitsSearch(database.db, upTo))) return;
+  let [done, said] = [0, Date.now()];
+  await paced(async (most) => {
+    const portion = await nextPortion(database.db, { upTo, most }, readDeclared);
+    const { runs, at, more } = await database.write((tx) => enterPortion(tx, portion));
+    done += runs;
+    if (more && Date.now() - said > SAY_EVERY_MS) {
+      said = Date.now();
+      log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
+    }
+    return more;
+  }, signal);
   if (done > MANY) log.info({ runs: done }, 'made the runs of an older version findable');
+}
+
+/** Packs runs of an older version with their steps for some seconds; answers whether some are left. */
+async function repackRound({ database, log, signal, readDeclared }: Required<Omit<Round, 'upTo'>>): Promise<boolean> {
+  const upTo = await searchedUpTo(database.db);
+  const until = Date.now() + SAY_EVERY_MS;
+  let at: number | null = null;
+  await paced(async (most) => {
+    at = await repackSome(database, { upTo, most, readDeclared });
+    return at !== null && Date.now() < until;
+  }, signal);
+  if (at !== null) log.info({ runs_left: upTo - at }, 'packing the steps of the runs of an older version');
+  return at !== null;
 }
 
 /**

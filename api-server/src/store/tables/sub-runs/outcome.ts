@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../../runs/state/model.ts';
 import type { ChildOutcome } from '../../../runs/run/sub-run.ts';
+import { withTexts } from '../bodies/run-bodies.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** The stored end of a run with the outputs of its steps; null for an unknown or a live run. */
@@ -13,10 +14,13 @@ export async function readOutcome(db: Kysely<Tables>, runId: string): Promise<Ch
   if (!run || !isTerminal(run.status as RunStatus)) return null;
   const steps = await db
     .selectFrom('step_executions')
-    .select(['step_name', 'output'])
+    .select(['run_id', 'step_name', 'output'])
     .where('run_id', '=', runId)
     .execute();
-  const outputs = steps.map(({ step_name, output }) => [step_name, output === null ? {} : JSON.parse(output)]);
+  const outputs = (await withTexts(db, steps)).map(({ step_name, output }) => [
+    step_name,
+    output === null ? {} : JSON.parse(output),
+  ]);
   return {
     runId,
     status: run.status,

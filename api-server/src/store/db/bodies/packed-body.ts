@@ -1,0 +1,94 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { RunEvent } from '../../../runs/state/model.ts';
+import type { StepRow } from '../rows/step-row.ts';
+
+/** Columns of a step that only its page, replays and exports read. */
+export const TEXTS = [
+  'trust_report',
+  'checks',
+  'artifacts',
+  'next_step_context',
+  'output',
+  'raw_response',
+] as const satisfies readonly (keyof StepRow)[];
+export type TextColumn = (typeof TEXTS)[number];
+
+/** What begins a body: a line of JSON. `steps` names the texts that follow, in their order; it is absent where there are none. */
+interface Head {
+  context: Record<string, unknown>;
+  raw: unknown;
+  events: RunEvent[];
+  steps?: [stepName: string, column: TextColumn][];
+}
+
+/** What only the page of a run shows, in one piece once the run has ended: the same words come in all of it. */
+export interface PackedBody extends Omit<Head, 'steps'> {
+  /** JSON as it was stored, by the names of steps. */
+  texts: ReadonlyMap<string, Partial<Record<TextColumn, string>>>;
+}
+
+/** Between texts: no JSON holds this sign. */
+const BETWEEN = '\u001e';
+
+const compressed = promisify(zstdCompress);
+/** Longer texts are compressed beside the event loop; for the others the way there costs more than the work. */
+const LONG = 256 * 1024;
+
+/** A text of a step, as JSON. */
+export interface StepText {
+  step: string;
+  column: TextColumn;
+  json: string;
+}
+
+/** `head` is the JSON of a `Head` without `steps`. */
+export async function pack(head: string, texts: readonly StepText[]): Promise<Uint8Array> {
+  const steps = JSON.stringify(texts.map(({ step, column }) => [step, column]));
+  const whole = [`${head.slice(0, -1)},"steps":${steps}}`, ...texts.map(({ json }) => json)].join(BETWEEN);
+  return whole.length > LONG ? compressed(whole) : zstdCompressSync(whole);
+}
+
+/** The first part of a body, as JSON. */
+export function headOf(body: Uint8Array): string {
+  const [head = ''] = zstdDecompressSync(body).toString().split(BETWEEN, 1);
+  return head;
+}
+
+/** The whole of it; the texts of steps stay JSON. */
+export function unpack(body: Uint8Array): PackedBody {
+  const [first = '', ...jsons] = zstdDecompressSync(body).toString().split(BETWEEN);
+  const { steps = [], ...head } = JSON.parse(first) as Head;
+  const texts = new Map<string, Partial<Record<TextColumn, string>>>();
+  for (const [at, [step, column]] of steps.entries())
+    texts.set(step, { ...texts.get(step), [column]: jsons[at] ?? 'null' });
+  return { ...head, texts };
+}
+
+/** In place of a text of a step that was packed; what statistics read of an answer stays after it. */
+const PACKED_TEXT = '';
+const PACKED_ANSWER = '{"packed":true,';
+
+const SECOND_OPINION = /"part":"(?:verifier|grounding)"/;
+
+/** What stays of the text of a step in its row: who was asked beside its own agent, which statistics read there. */
+export function leftOf(column: TextColumn, json: string): string {
+  if (column !== 'raw_response' || !SECOND_OPINION.test(json)) return PACKED_TEXT;
+  const { costs } = JSON.parse(json) as { costs?: unknown };
+  return `${PACKED_ANSWER}"costs":${JSON.stringify(costs ?? [])}}`;
+}
+
+export const isPacked = (text: unknown): boolean =>
+  text === PACKED_TEXT || (typeof text === 'string' && text.startsWith(PACKED_ANSWER));
+
+/** Whether a text of this row of a step was packed. */
+export const hasPacked = (row: object): boolean =>
+  TEXTS.some((column) => isPacked((row as Partial<Record<TextColumn, unknown>>)[column]));
+
+/** A row of a step with the texts that were packed in their place again. */
+export function filled<Row extends object>(row: Row, step: string, body: PackedBody | undefined): Row {
+  if (!hasPacked(row)) return row;
+  const packed = TEXTS.filter((column) => isPacked((row as Partial<Record<TextColumn, unknown>>)[column]));
+  const texts = body?.texts.get(step);
+  return { ...row, ...Object.fromEntries(packed.map((column) => [column, texts?.[column] ?? null])) };
+}

@@ -1,0 +1,219 @@
+import { type Kysely, sql } from 'kysely';
+import { camelCase } from '../../../runs/state/key-case.ts';
+import type { RunEvent } from '../../../runs/state/model.ts';
+import { headOf, leftOf, pack, type StepText, TEXTS } from '../../db/bodies/packed-body.ts';
+import type { Tx } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
+import type { StepRow } from '../../db/rows/step-row.ts';
+import type { RunRow, Tables } from '../../db/schema.ts';
+import { columns, statement } from '../../db/statement.ts';
+import { appendEvents } from '../event-writes.ts';
+import type { ReadDeclared } from '../results/declared.ts';
+import { readResults } from '../results/results.ts';
+import { PACKED } from './run-bodies.ts';
+
+/** Characters of the texts of a run's steps; more of them would hold the event loop and stay where they are. */
+const MAX_TEXTS = 4 * 1024 * 1024;
+
+export interface EndedRun extends Pick<RunRow, 'id' | 'context' | 'raw' | 'definition_hash'> {
+  seq: number;
+}
+
+/** What is written of a run in one transaction. */
+export interface PackedRun {
+  id: string;
+  seq: number;
+  body: Uint8Array;
+  result: string;
+  steps: NarrowStep[];
+  /** The last of the packed events; null where there were none, or all were packed before. */
+  last: RunEvent | null;
+}
+
+type NarrowStep = Pick<StepRow, 'run_id' | 'step_name' | (typeof TEXTS)[number]> & { seq: number; at: number };
+
+/** Compresses what is large of runs that have ended, which nobody changes any more; only reads. */
+export async function packRuns(
+  db: Kysely<Tables>,
+  ended: readonly EndedRun[],
+  readDeclared: ReadDeclared,
+): Promise<PackedRun[]> {
+  if (ended.length === 0) return [];
+  const ids = ended.map(({ id }) => id);
+  const results = await readResults(db, ended.map(camelCase), readDeclared);
+  const heads = await headsOf(db, ended);
+  const packed: PackedRun[] = [];
+  for (const some of portionsOf(ended, await sizesOf(db, ids))) {
+    const steps = await stepsOf(db, some);
+    for (const { id, seq } of some) {
+      const { json, last } = heads.get(seq) ?? { json: '{}', last: null };
+      const rows = steps.get(id) ?? [];
+      packed.push({
+        id,
+        seq,
+        body: await pack(json, rows.flatMap(textsOf)),
+        result: JSON.stringify(results.get(id) ?? null),
+        steps: rows.map((row, at) => ({ ...row, ...leftIn(row), seq, at })),
+        last,
+      });
+    }
+  }
+  return packed;
+}
+
+interface Sized {
+  id: string;
+  seq: number;
+  size: number;
+}
+
+/** Runs whose texts are read together: no more of them than one run may have. */
+function portionsOf(ended: readonly EndedRun[], sizes: ReadonlyMap<string, number>): Sized[][] {
+  const portions: Sized[][] = [];
+  let room = 0;
+  for (const { id, seq } of ended) {
+    const size = sizes.get(id) ?? 0;
+    if (portions.length === 0 || size > room) {
+      portions.push([]);
+      room = MAX_TEXTS;
+    }
+    portions.at(-1)?.push({ id, seq, size });
+    room -= size;
+  }
+  return portions;
+}
+
+async function stepsOf(db: Kysely<Tables>, runs: readonly Sized[]) {
+  const ids = runs.filter(({ size }) => size <= MAX_TEXTS).map(({ id }) => id);
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['run_id', 'step_name', ...TEXTS])
+    .where('run_id', 'in', ids)
+    .where('completed_at', 'is not', null)
+    .orderBy('step_index')
+    .orderBy('step_name')
+    .execute();
+  return Map.groupBy(rows, (row) => row.run_id);
+}
+
+type Texts = Pick<StepRow, 'run_id' | 'step_name' | (typeof TEXTS)[number]>;
+
+const textsOf = (row: Texts): StepText[] =>
+  TEXTS.flatMap((column) => {
+    const json = row[column];
+    return json === null ? [] : [{ step: row.step_name, column, json }];
+  });
+
+const leftIn = (row: Texts) =>
+  Object.fromEntries(
+    TEXTS.map((column) => [column, row[column] === null ? null : leftOf(column, row[column])]),
+  ) as Pick<Texts, (typeof TEXTS)[number]>;
+
+async function sizesOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, number>> {
+  const size = sql.join(
+    TEXTS.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`),
+    sql` + `,
+  );
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['run_id', sql<number | string>`sum(${size})`.as('size')])
+    .where('run_id', 'in', ids)
+    .groupBy('run_id')
+    .execute();
+  return new Map(rows.map(({ run_id: id, size: bytes }) => [id, Number(bytes)]));
+}
+
+interface Head {
+  json: string;
+  last: RunEvent | null;
+}
+
+/** All but the texts of steps, by `seq`: a run whose other texts were packed before keeps them as they are. */
+async function headsOf(db: Kysely<Tables>, ended: readonly EndedRun[]): Promise<Map<number, Head>> {
+  const seqs = ended.map(({ seq }) => seq);
+  const known = await db.selectFrom('run_bodies').selectAll().where('seq', 'in', seqs).execute();
+  const heads = new Map<number, Head>(known.map(({ seq, body }) => [seq, { json: headOf(body), last: null }]));
+  const others = ended.filter(({ seq }) => !heads.has(seq));
+  const events = await eventsOf(
+    db,
+    others.map(({ id }) => id),
+  );
+  for (const { id, seq, context, raw } of others) {
+    const { json, last } = events.get(id) ?? { json: '', last: null };
+    heads.set(seq, { json: `{"context":${context},"raw":${raw ?? 'null'},"events":[${json}]}`, last });
+  }
+  return heads;
+}
+
+/** The stored events of some runs: `json` of all but the last, which stays, because a message that is sent later adds its line after it. */
+async function eventsOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Head>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('run_events')
+    .select(['run_id', 'events'])
+    .where('run_id', 'in', ids)
+    .orderBy('run_id')
+    .orderBy('first_seq')
+    .execute();
+  const found = new Map<string, Head>();
+  for (const [id, of] of Map.groupBy(rows, (row) => row.run_id)) {
+    const end = JSON.parse(of.at(-1)?.events ?? '[]') as RunEvent[];
+    const last = end.pop() ?? null;
+    // An array loses its brackets to join the others.
+    const texts = [...of.slice(0, -1).map(({ events }) => events), JSON.stringify(end)].map((text) =>
+      text.slice(1, -1),
+    );
+    found.set(id, { json: texts.filter((text) => text !== '').join(','), last });
+  }
+  return found;
+}
+
+const narrowRun = statement<{ seq: number; result: string }>((db, slot) =>
+  db
+    .updateTable('runs')
+    .set({ context: PACKED, raw: null, result: slot.result, ...dialectOf(db).narrowed?.away })
+    .where('seq', '=', slot.seq)
+    .where('result', 'is', null),
+);
+const narrowStep = statement<NarrowStep>((db, slot) =>
+  db
+    .updateTable('step_executions')
+    .set({ ...columns(slot, TEXTS), ...dialectOf(db).narrowed?.step(slot) })
+    .where('run_id', '=', slot.run_id)
+    .where('step_name', '=', slot.step_name),
+);
+/** A body that holds no texts of steps yet. */
+const removeBody = statement<{ seq: number }>((db, slot) =>
+  db
+    .deleteFrom('run_bodies')
+    .where('seq', '=', slot.seq)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('runs').select('runs.id').whereRef('runs.seq', '=', 'run_bodies.seq').where('result', 'is', null),
+      ),
+    ),
+);
+const addBody = statement<{ seq: number; body: Uint8Array }>((db, slot) =>
+  db.insertInto('run_bodies').values({ seq: slot.seq, body: slot.body }),
+);
+const removeEvents = statement<{ run_id: string; seq: number }>((db, slot) =>
+  db.deleteFrom('run_events').where('run_id', '=', slot.run_id).where('first_seq', '<=', slot.seq),
+);
+
+/** Writes them; answers the `seq` of those that are still there. */
+export async function keepPacked(tx: Tx, packed: readonly PackedRun[]): Promise<Set<number>> {
+  const there: PackedRun[] = [];
+  for (const run of packed) {
+    await tx.run(removeBody, run);
+    if ((await tx.run(narrowRun, run)) === 1) there.push(run);
+  }
+  await dialectOf(tx.db).narrowed?.back.execute(tx.db);
+  for (const { id, steps, last, ...run } of there) {
+    await tx.run(addBody, run);
+    for (const step of steps) await tx.run(narrowStep, step);
+    if (last === null) continue;
+    await tx.run(removeEvents, { run_id: id, seq: last.seq });
+    await appendEvents(tx, id, { firstSeq: last.seq, json: JSON.stringify([last]) });
+  }
+  return new Set(there.map(({ seq }) => seq));
+}
