@@ -26,6 +26,7 @@ const PLACES = [
     'audit',
     'sync',
     'docs',
+    'docs/runs',
     'nothing-here',
   ],
   ['pipelines/held', 'pipelines/held/run', 'pipelines/held/run?from=sample', 'pipelines/managed'],

@@ -335,6 +335,9 @@ const PAGES = () => [
   '/ui/sync',
   '/ui/audit',
   '/ui/docs',
+  '/ui/docs/runs',
+  '/ui/docs/definitions',
+  '/ui/docs/replay',
   `/ui/runs/${runId}?view=log`,
   `/ui/runs/${runId}/compare/${runId}`,
   '/ui/golden-sets',
@@ -344,6 +347,8 @@ const PAGES = () => [
   `/ui/audit?open=${auditId}`,
   '/ui/nothing-here',
 ];
+/** Without compression. */
+const MAX_PAGE_BYTES = 200 * 1024;
 const LOOKS: Look[] = [
   { theme: 'light', width: 1440 },
   { theme: 'dark', width: 1440 },
@@ -354,7 +359,9 @@ const LOOKS: Look[] = [
 test.each(LOOKS)('every page is readable: $theme at $width px', async (look) => {
   const { page, complaints } = await visit(look);
   for (const path of PAGES()) {
-    await page.goto(path);
+    const answer = await page.goto(path);
+    const bytes = (await answer?.body())?.length ?? 0;
+    expect([path, bytes > 0 && bytes < MAX_PAGE_BYTES]).toEqual([path, true]);
     expect([path, await scrollsSideways(page)]).toEqual([path, false]);
     expect([path, await page.evaluate(contrastMisses)]).toEqual([path, []]);
     const folder = process.env['SCREENSHOTS'];

@@ -269,6 +269,7 @@ const EVERY_PAGE = [
   '/ui/tools',
   `${RUN}?view=log`,
   '/ui/docs',
+  `/ui/docs/${encodeURIComponent(HOSTILE)}`,
   '/ui/audit',
   '/ui/audit?open=7',
   '/ui/marking',

@@ -70,7 +70,7 @@ export const paths = {
   insights: (query: Query = {}) => withQuery('/ui/insights', query),
   teams: () => '/ui/teams',
   goto: () => '/ui/goto',
-  docs: () => '/ui/docs',
+  docs: (group?: string) => (group === undefined ? '/ui/docs' : `/ui/docs/${segment(group)}`),
   sync: (query: Query = {}) => withQuery('/ui/sync', query),
   audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };

@@ -373,6 +373,7 @@ const PAGES = [
   '/ui/sync',
   '/ui/sync?state=trouble&q=x',
   '/ui/docs',
+  '/ui/docs/runs',
 ];
 const PIPELINES = ['checkout', 'second'].map((name) => `/ui/pipelines/${name}`);
 const STATES: [string, World, readonly string[]][] = [

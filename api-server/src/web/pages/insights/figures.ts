@@ -36,9 +36,9 @@ export function labelsText({ accuracy: { counts, total, correct, partial, incorr
 
 /** What a run that waited for people adds to its machine time; null where none waited. */
 export const waitingNote = ({
-  duration_seconds: { waiting_p95: waiting, p95 },
+  duration_seconds: { waiting_p95: waiting },
 }: Pick<Figures, 'duration_seconds'>): string | null =>
-  waiting === null ? null : `waiting for people: p95 ${duration(waiting)}; with it: p95 ${duration(p95)}`;
+  waiting === null ? null : `waiting for people: p95 ${duration(waiting)} of the runs that waited`;
 
 interface Change {
   text: string;
