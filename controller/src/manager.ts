@@ -13,7 +13,7 @@ import { createWorld, type World } from './objects/world.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createViews } from './observe/views.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
-import { createUntrusted } from './plan/untrusted.ts';
+import { inPlace } from './plan/in-place.ts';
 import { nextStatus } from './status/next-status.ts';
 import { definedAgents, undefinedAgents } from './status/undefined-agents.ts';
 import { createStatusWriter, type StatusWriter, type Wanted } from './status/status-writer.ts';
@@ -27,7 +27,7 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now: Date.now });
-  const resting = createUntrusted(stopping.signal);
+  const resting = inPlace(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: options.serviceConfigs, withGateway: options.hasGatewayConfig }, cluster.namespace),
@@ -108,7 +108,6 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
       await ended;
       await workloads.stop();
       await Promise.all(running);
-      await resting.close();
       await health.close();
     },
   };

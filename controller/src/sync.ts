@@ -10,7 +10,7 @@ import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { planningFiles } from './plan/file-plan.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
-import { createUntrusted } from './plan/untrusted.ts';
+import { inPlace } from './plan/in-place.ts';
 import { postReload } from './sync/reload.ts';
 import { watchWorld } from './watch-world.ts';
 
@@ -35,7 +35,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds, namespaces, now: Date.now });
-  const resting = createUntrusted(stopping.signal);
+  const resting = inPlace(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace),
@@ -97,7 +97,6 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
       stopping.abort();
       await Promise.all([watching, ended]);
       await reload.stop();
-      await resting.close();
       await health.close();
     },
   };

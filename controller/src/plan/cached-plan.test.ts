@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { objectOf } from '../testing/objects.ts';
 import { createCachedPlan } from './cached-plan.ts';
+import { inPlace } from './in-place.ts';
 
 /** Over the size that is compiled where it is checked. */
 const schema = (key: string) => ({
-  properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${key}${at}`, { type: 'string' }])),
+  properties: Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${key}${at}`, { type: 'string' }])),
 });
 const agentOf = (name: string) =>
   objectOf({ kind: 'Agent', name, spec: { model: 'demo/any', soul: 'Be brief.\n', output_schema: schema(name) } });
@@ -55,4 +56,20 @@ test('a plan that failed is made again', async () => {
   await expect(plan([agentOf('a')])).rejects.toThrow('stopped');
   fails = false;
   expect(await plan([agentOf('a')])).toMatchObject([{ accepted: true }]);
+});
+
+test('between any two objects that take long, what waits for the event loop comes in', async () => {
+  const objects = Array.from({ length: 12 }, (_, at) => agentOf(`agent${at}`));
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  await createCachedPlan(undefined, inPlace(new AbortController().signal))(objects);
+  clearInterval(counting);
+  expect(turns).toBeGreaterThanOrEqual(objects.length - 1);
+});
+
+test('a plan ends with the role', async () => {
+  const stopping = new AbortController();
+  const planned = createCachedPlan(undefined, inPlace(stopping.signal))([agentOf('a'), agentOf('b'), agentOf('c')]);
+  stopping.abort();
+  await expect(planned).rejects.toThrow('aborted');
 });

@@ -2,12 +2,15 @@ import { join } from 'node:path';
 import { type AgentPair, deletePair, listAgents, finishSwaps, readPair, writePair } from './agent-files.ts';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { readOwners } from './managed.ts';
-import { validateAgent, warningsOf } from './validate.ts';
+import { type JudgeSchema, type Validated, validateAgent, warningsOf } from './validate.ts';
 
 export interface RegistryOptions {
   agentsDir: string;
   managedDir: string | undefined;
   known: KnownNames;
+  judge: JudgeSchema;
+  /** Lets other work in between two agents. */
+  rest: () => Promise<void>;
 }
 
 /**
@@ -24,12 +27,21 @@ export type WriteResult =
   | { ok: false; reason: 'invalid'; errors: ValidationItem[] }
   | { ok: false; reason: 'exists' | 'missing' }
   | { ok: false; reason: 'managed'; managedBy: NonNullable<AgentRecord['managedBy']> };
+export type RemoveResult = { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }>;
 
-/** The live agents. Every method is synchronous, so no caller sees a half-done change. */
+/** Where the files of an agent are, and whose they are. */
+interface Place {
+  directory: string;
+  name: string;
+  managedBy: AgentRecord['managedBy'];
+}
+
+/** The live agents. Loads and writes come one after the other, and readers see the agents of before until one is complete. */
 export class AgentRegistry {
   private readonly options: RegistryOptions;
   private agents = new Map<string, AgentRecord>();
   private lastErrors: ValidationItem[] = [];
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(options: RegistryOptions) {
     this.options = options;
@@ -52,60 +64,75 @@ export class AgentRegistry {
   }
 
   /** Reads both directories again. A broken agent keeps its last good version, if it had one. */
-  load(): LoadReport {
-    const { agentsDir, managedDir } = this.options;
+  load(): Promise<LoadReport> {
+    return this.inTurn(() => this.loadNow());
+  }
+
+  /** Creates an agent, or replaces it with `overwrite`; it is live when this settles (Gateway 4). */
+  create(name: string, pair: AgentPair, overwrite: boolean): Promise<WriteResult> {
+    return this.inTurn(async () => {
+      const validated = await this.validate(name, pair);
+      if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
+      const managedBy = this.ownerOf(name);
+      if (managedBy) return { ok: false, reason: 'managed', managedBy };
+      if (!overwrite && this.isTaken(name)) return { ok: false, reason: 'exists' };
+      return this.write(name, pair);
+    });
+  }
+
+  /** Changes one file or both of an agent; an absent file keeps its content. */
+  update(name: string, change: Partial<AgentPair>): Promise<WriteResult> {
+    return this.inTurn(async () => {
+      const managedBy = this.ownerOf(name);
+      if (managedBy) return { ok: false, reason: 'managed', managedBy };
+      const current = this.isTaken(name) ? this.currentPair(name) : null;
+      if (!current) return { ok: false, reason: 'missing' };
+      const pair = { agentYaml: change.agentYaml ?? current.agentYaml, soul: change.soul ?? current.soul };
+      const validated = await this.validate(name, pair);
+      if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
+      return this.write(name, pair);
+    });
+  }
+
+  /** Deletes an agent, a broken one too, and returns the content of its files. */
+  remove(name: string): Promise<RemoveResult> {
+    return this.inTurn(async () => {
+      const managedBy = this.ownerOf(name);
+      if (managedBy) return { ok: false, reason: 'managed', managedBy };
+      if (!this.isTaken(name)) return { ok: false, reason: 'missing' };
+      const pair = this.currentPair(name) ?? { agentYaml: '', soul: '' };
+      deletePair(this.options.agentsDir, name);
+      this.agents.delete(name);
+      await this.loadNow();
+      return { ok: true, pair };
+    });
+  }
+
+  private inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const mine = this.last.then(job);
+    this.last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async loadNow(): Promise<LoadReport> {
+    const { agentsDir, managedDir, known, rest } = this.options;
     finishSwaps(agentsDir);
     const loaded = new Map<string, AgentRecord>();
     const errors: ValidationItem[] = [];
-    const managed = new Set<string>();
-    if (managedDir !== undefined) {
-      const ownerOf = readOwners(managedDir);
-      const directory = join(managedDir, 'agents');
-      for (const name of listAgents(directory)) managed.add(name);
-      for (const name of managed) this.loadOne({ directory, name, managedBy: ownerOf(name) }, loaded, errors);
+    for (const { place, isTaken } of placesIn(agentsDir, managedDir)) {
+      await rest();
+      if (isTaken) errors.push(conflict(place.name));
+      else await this.loadOne(place, loaded, errors);
     }
-    for (const name of listAgents(agentsDir)) {
-      if (managed.has(name)) errors.push(conflict(name));
-      else this.loadOne({ directory: agentsDir, name, managedBy: null }, loaded, errors);
-    }
-    for (const { config } of loaded.values()) errors.push(...warningsOf(config, this.options.known));
+    for (const { config } of loaded.values()) errors.push(...warningsOf(config, known));
     this.agents = loaded;
     this.lastErrors = errors;
     return { agents: this.list(), errors };
   }
 
-  /** Creates an agent, or replaces it with `overwrite`; it is live when this returns (Gateway 4). */
-  create(name: string, pair: AgentPair, overwrite: boolean): WriteResult {
-    const validated = validateAgent({ ...pair, expectedName: name, managedBy: null }, this.options.known);
-    if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
-    const managedBy = this.ownerOf(name);
-    if (managedBy) return { ok: false, reason: 'managed', managedBy };
-    if (!overwrite && this.isTaken(name)) return { ok: false, reason: 'exists' };
-    return this.write(name, pair);
-  }
-
-  /** Changes one file or both of an agent; an absent file keeps its content. */
-  update(name: string, change: Partial<AgentPair>): WriteResult {
-    const managedBy = this.ownerOf(name);
-    if (managedBy) return { ok: false, reason: 'managed', managedBy };
-    const current = this.isTaken(name) ? this.currentPair(name) : null;
-    if (!current) return { ok: false, reason: 'missing' };
-    const pair = { agentYaml: change.agentYaml ?? current.agentYaml, soul: change.soul ?? current.soul };
-    const validated = validateAgent({ ...pair, expectedName: name, managedBy: null }, this.options.known);
-    if (!validated.ok) return { ok: false, reason: 'invalid', errors: validated.errors };
-    return this.write(name, pair);
-  }
-
-  /** Deletes an agent, a broken one too, and returns the content of its files. */
-  remove(name: string): { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }> {
-    const managedBy = this.ownerOf(name);
-    if (managedBy) return { ok: false, reason: 'managed', managedBy };
-    if (!this.isTaken(name)) return { ok: false, reason: 'missing' };
-    const pair = this.currentPair(name) ?? { agentYaml: '', soul: '' };
-    deletePair(this.options.agentsDir, name);
-    this.agents.delete(name);
-    this.load();
-    return { ok: true, pair };
+  private validate(name: string, pair: AgentPair, managedBy: AgentRecord['managedBy'] = null): Promise<Validated> {
+    const { known, judge } = this.options;
+    return validateAgent({ ...pair, expectedName: name, managedBy }, known, judge);
   }
 
   /** The custom resource that manages an agent, which makes it read-only even while its files are broken. */
@@ -116,10 +143,10 @@ export class AgentRegistry {
     return listAgents(join(managedDir, 'agents')).includes(name) ? readOwners(managedDir)(name) : null;
   }
 
-  private write(name: string, pair: AgentPair): WriteResult {
+  private async write(name: string, pair: AgentPair): Promise<WriteResult> {
     const changed = !this.isWritten(name, pair);
     if (changed) writePair(this.options.agentsDir, name, pair);
-    this.load();
+    await this.loadNow();
     const record = this.agents.get(name);
     if (!record) throw new Error('an agent that was just validated and written did not load');
     return { ok: true, record, changed, warnings: warningsOf(record.config, this.options.known) };
@@ -141,12 +168,11 @@ export class AgentRegistry {
     return live ? { agentYaml: live.agentYaml, soul: live.soul } : null;
   }
 
-  private loadOne(
-    source: { directory: string; name: string; managedBy: AgentRecord['managedBy'] },
+  private async loadOne(
+    { directory, name, managedBy }: Place,
     into: Map<string, AgentRecord>,
     errors: ValidationItem[],
-  ): void {
-    const { directory, name, managedBy } = source;
+  ): Promise<void> {
     const previous = this.agents.get(name);
     const lastGood = previous && (previous.managedBy === null) === (managedBy === null) ? previous : undefined;
     const read = readPair(directory, name);
@@ -160,13 +186,30 @@ export class AgentRegistry {
       into.set(name, { ...lastGood, managedBy });
       return;
     }
-    const validated = validateAgent({ ...pair, expectedName: name, managedBy }, this.options.known);
+    const validated = await this.validate(name, pair, managedBy);
     if (validated.ok) into.set(name, validated.record);
     else {
       errors.push(...validated.errors);
       if (lastGood) into.set(name, lastGood);
     }
   }
+}
+
+/** All agents on disk: the managed ones, then the editable ones, which may have a name that is taken. */
+function placesIn(agentsDir: string, managedDir: string | undefined): { place: Place; isTaken: boolean }[] {
+  const managed = managedDir === undefined ? [] : managedPlaces(managedDir);
+  const taken = new Set(managed.map(({ name }) => name));
+  const editable = listAgents(agentsDir).map((name) => ({ directory: agentsDir, name, managedBy: null }));
+  return [
+    ...managed.map((place) => ({ place, isTaken: false })),
+    ...editable.map((place) => ({ place, isTaken: taken.has(place.name) })),
+  ];
+}
+
+function managedPlaces(managedDir: string): Place[] {
+  const directory = join(managedDir, 'agents');
+  const ownerOf = readOwners(managedDir);
+  return listAgents(directory).map((name) => ({ directory, name, managedBy: ownerOf(name) }));
 }
 
 function conflict(name: string): ValidationItem {

@@ -1,4 +1,5 @@
 import { Agent, agentVersion, compileJsonSchema, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
+import { INLINE, type SchemaVerdict } from '@signalbox/crds/process/compute';
 import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { unknownServer } from './unknown-name.ts';
@@ -18,8 +19,11 @@ export type Validated =
 
 export const MAX_SOUL_CHARS = 512 * 1024;
 
+/** Whether a schema can be compiled; null leaves it to be compiled here. */
+export type JudgeSchema = (schema: object, agent: string) => Promise<SchemaVerdict | null>;
+
 /** All checks of a write, without writing (Gateway 4): syntax, schema, name, models, tool servers, output schema. */
-export function validateAgent(candidate: Candidate, known: KnownNames): Validated {
+export async function validateAgent(candidate: Candidate, known: KnownNames, judge: JudgeSchema): Promise<Validated> {
   const { agentYaml, soul, expectedName } = candidate;
   const fallbackName = expectedName ?? '';
   if (soul.length > MAX_SOUL_CHARS)
@@ -43,7 +47,7 @@ export function validateAgent(candidate: Candidate, known: KnownNames): Validate
   const errors = [
     ...nameItems(config, expectedName),
     ...referenceItems(config, candidate, known),
-    ...schemaOfAnswer(config),
+    ...(await schemaOfAnswer(config, judge)),
   ];
   if (errors.length > 0) return { ok: false, errors };
   const version = agentVersion(written, soul);
@@ -106,10 +110,11 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
   return [...badModels, ...badTools];
 }
 
-function schemaOfAnswer(config: Agent): ValidationItem[] {
-  if (!config.output_schema) return [];
-  const compiled = compileJsonSchema(config.output_schema);
-  return compiled.ok ? [] : [item(config.name, 'output_schema', null, compiled.msg)];
+async function schemaOfAnswer({ name, output_schema: schema }: Agent, judge: JudgeSchema): Promise<ValidationItem[]> {
+  if (!schema) return [];
+  const isSmall = JSON.stringify(schema).length <= INLINE.schemaBytes;
+  const verdict = (isSmall ? null : await judge(schema, name)) ?? compileJsonSchema(schema);
+  return verdict.ok ? [] : [item(name, 'output_schema', null, verdict.msg)];
 }
 
 const schemaItems = (agent: string, { issues }: z.ZodError, written: Record<string, unknown>): ValidationItem[] =>

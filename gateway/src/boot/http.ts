@@ -41,7 +41,7 @@ function serviceRoutesOf(stages: Stages) {
   });
 }
 
-function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reload }: Stages) {
+function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods, reload }: Stages) {
   return agentRoutes({
     list: () => registry.list(),
     errors: () => registry.errors(),
@@ -49,7 +49,7 @@ function agentRoutesOf({ config, tools, agents: { registry, known }, pods, reloa
     create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
     update: (name, change) => registry.update(name, change),
     remove: (name) => registry.remove(name),
-    validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known),
+    validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known, judge),
     reload,
     managed: () => readManagedAgents(config.managed_dir),
     toolsOf: ({ name, config: agent }) =>

@@ -74,7 +74,7 @@ async function run(configPath: string, { env, environmentShown }: Invocation): P
   });
   if (!started.ok) return refuse(started.message);
   const { gateway } = started;
-  process.on('SIGHUP', () => gateway.reload());
+  process.on('SIGHUP', () => void gateway.reload());
   logRejections(log);
   stopOnSignals(gateway, log);
   log.info({ url: gateway.url }, 'listening');

@@ -1,6 +1,7 @@
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { Tracing } from '@signalbox/crds/process/tracing';
 import type { LoadReport, AgentRegistry } from '../agents/registry.ts';
+import type { JudgeSchema } from '../agents/validate.ts';
 import type { AppDeps } from '../http/app.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PolicyResult, DecidePolicy } from '../policy/policy.ts';
@@ -37,6 +38,7 @@ export interface OpenedAgents {
   registry: AgentRegistry;
   /** The names in the configuration that an agent may refer to. */
   known: KnownNames;
+  judge: JudgeSchema;
   /** Whether this agent runs in its own pod. */
   hasPod: (agent: AgentRecord) => boolean;
 }
@@ -94,6 +96,6 @@ export interface Stages extends GatewayOptions {
   /** Null where no agent has its own pod. */
   pods: Pods | null;
   runs: RunService;
-  reload: () => LoadReport;
+  reload: () => Promise<LoadReport>;
   access: Pick<AppDeps, 'authenticate' | 'onAuthFailure'> & { onBug: (error: unknown, about?: unknown) => void };
 }

@@ -18,7 +18,7 @@ import type { GatewayOptions } from './stages.ts';
 /** A gateway that accepts requests. */
 export interface RunningGateway {
   url: string;
-  reload: () => void;
+  reload: () => Promise<unknown>;
   close: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   };
   const base = { ...options, compute, metrics, policy, access };
   const models = openModels(base);
-  const agents = openAgents({ config, models });
+  const agents = openAgents({ config, models, compute });
   if (!agents.ok) return agents;
   const tracing = await openTracing(base);
   const isolation = await openIsolation(base);
@@ -64,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     pods: () => pods?.connected() ?? [],
   });
 
-  reload();
+  await reload();
   rpc.attach(app.server);
   const listening = await listen(app, config);
   if (!listening.ok) return listening;

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Values that are read at each scrape. */
 export interface MetricsSources {
@@ -15,7 +15,7 @@ export interface MetricsSources {
 const MAX_LABEL_VALUES = 500;
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
-/** All series of the service; every name begins with `gateway_`. */
+/** All series of the service; the names of its own begin with `gateway_`. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly modelLabel = boundedLabel(MAX_LABEL_VALUES);
@@ -58,6 +58,7 @@ export class Metrics {
 
   /** Adds the series that are read at each scrape. */
   readFrom(sources: MetricsSources): void {
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 100 });
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
     this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
     this.gauge('waiting_approvals', 'Tool approvals that wait for a decision', () => sources.waitingApprovals());

@@ -2,7 +2,7 @@ import { AppError, type SyncedObject } from '@signalbox/crds';
 import type { z } from 'zod';
 import type { AgentPair } from '../../agents/agent-files.ts';
 import type { AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
-import type { LoadReport, WriteResult } from '../../agents/registry.ts';
+import type { LoadReport, RemoveResult, WriteResult } from '../../agents/registry.ts';
 import { unknownAgent } from '../../agents/unknown-name.ts';
 import type { Validated } from '../../agents/validate.ts';
 import type { DiscoveredTool } from '../../runs/tool-offer.ts';
@@ -30,11 +30,11 @@ export interface AgentRoutesDeps {
   /** Of agents that were left out, or kept in their last good edition, and warnings about the others. */
   errors: () => readonly ValidationItem[];
   get: (name: string) => AgentRecord | undefined;
-  create: (name: string, pair: AgentPair, overwrite: boolean) => WriteResult;
-  update: (name: string, change: Partial<AgentPair>) => WriteResult;
-  remove: (name: string) => { ok: true; pair: AgentPair } | Exclude<WriteResult, { ok: true }>;
-  validate: (pair: AgentPair) => Validated;
-  reload: () => LoadReport;
+  create: (name: string, pair: AgentPair, overwrite: boolean) => Promise<WriteResult>;
+  update: (name: string, change: Partial<AgentPair>) => Promise<WriteResult>;
+  remove: (name: string) => Promise<RemoveResult>;
+  validate: (pair: AgentPair) => Promise<Validated>;
+  reload: () => Promise<LoadReport>;
   toolsOf: (agent: AgentRecord) => DiscoveredTool[];
   /** Null where no controller manages agents. */
   managed: () => SyncedObject[] | null;
@@ -135,11 +135,11 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       body: NewAgent,
       response: { 200: AgentWritten, 409: ErrorAnswer },
     },
-    handler: ({ body }) =>
+    handler: async ({ body }) =>
       written(
         deps,
         body.name,
-        deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite),
+        await deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite),
       ),
   });
 
@@ -155,8 +155,8 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       body: AgentChange,
       response: { 200: AgentWritten, 404: ErrorAnswer, 409: ErrorAnswer },
     },
-    handler: ({ params: { name }, body }) =>
-      written(deps, name, deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
+    handler: async ({ params: { name }, body }) =>
+      written(deps, name, await deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
   });
 
   app.route({
@@ -170,8 +170,8 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       params: AgentName,
       response: { 200: AgentDeleted, 404: ErrorAnswer, 409: ErrorAnswer },
     },
-    handler: ({ params: { name } }) => {
-      const removed = deps.remove(name);
+    handler: async ({ params: { name } }) => {
+      const removed = await deps.remove(name);
       if (!removed.ok) throw writeError(name, removed, deps);
       const { agentYaml, soul } = removed.pair;
       return { deleted: name, agent_yaml: agentYaml, soul_md: soul, committed: false as const, note: DELETED_NOTE };
@@ -189,8 +189,8 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       body: AgentCandidate,
       response: { 200: ValidationResult },
     },
-    handler: ({ body }) => {
-      const validated = deps.validate({ agentYaml: body.agent_yaml, soul: body.soul_md ?? '' });
+    handler: async ({ body }) => {
+      const validated = await deps.validate({ agentYaml: body.agent_yaml, soul: body.soul_md ?? '' });
       return { valid: validated.ok, errors: validated.ok ? validated.warnings : validated.errors };
     },
   });
@@ -205,8 +205,8 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       summary: 'Read all agents from disk again',
       response: { 200: Reloaded },
     },
-    handler: () => {
-      const { agents, errors } = deps.reload();
+    handler: async () => {
+      const { agents, errors } = await deps.reload();
       const summaries = agents.map((agent) => summaryOf(agent, deps));
       return { status: 'reloaded' as const, agents_loaded: agents.length, agents: summaries, errors };
     },

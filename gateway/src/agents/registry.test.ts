@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AgentRegistry, type RegistryOptions } from './registry.ts';
+
+let agentsDir = '';
+beforeEach(() => (agentsDir = mkdtempSync(join(tmpdir(), 'agents-'))));
+afterEach(() => rmSync(agentsDir, { recursive: true, force: true }));
+
+const known: RegistryOptions['known'] = {
+  modelProblem: () => null,
+  maxIterations: 20,
+  keylessProvider: () => null,
+  servers: new Map(),
+  modeOf: () => 'process',
+};
+
+/** Over the size that is compiled where the agent is read. */
+const LARGE = {
+  properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`key${at}`, { type: 'string' }])),
+};
+const agentOf = (name: string, rest: object = {}) => JSON.stringify({ name, model: 'demo/any', ...rest });
+
+function writeAgent(name: string, rest?: object): void {
+  mkdirSync(join(agentsDir, name), { recursive: true });
+  writeFileSync(join(agentsDir, name, 'agent.yaml'), agentOf(name, rest));
+  writeFileSync(join(agentsDir, name, 'soul.md'), 'Be brief.\n');
+}
+
+function registryOf(change: Partial<RegistryOptions> = {}) {
+  const seen = { rests: 0, judged: [] as string[] };
+  const registry = new AgentRegistry({
+    agentsDir,
+    managedDir: undefined,
+    known,
+    judge: async (_, agent) => {
+      seen.judged.push(agent);
+      return { ok: true };
+    },
+    rest: async () => void seen.rests++,
+    ...change,
+  });
+  return { registry, seen };
+}
+const names = (registry: AgentRegistry) => registry.list().map(({ name }) => name);
+
+test('other work comes between two agents, and large schemas are judged elsewhere, once for each edition', async () => {
+  for (const name of ['a', 'b', 'c']) writeAgent(name, { output_schema: LARGE });
+  writeAgent('small', { output_schema: { type: 'object' } });
+  const { registry, seen } = registryOf();
+  await registry.load();
+  expect(seen).toEqual({ rests: 4, judged: ['a', 'b', 'c'] });
+  writeAgent('b', { output_schema: LARGE, description: 'new' });
+  await registry.load();
+  expect(seen.judged).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('a schema that is refused there keeps its agent out, and one without an answer is compiled here', async () => {
+  writeAgent('a', { output_schema: LARGE });
+  const { registry } = registryOf({ judge: async () => ({ ok: false, msg: 'is not liked there' }) });
+  expect((await registry.load()).errors).toMatchObject([{ agent: 'a', message: 'is not liked there' }]);
+  const { registry: other } = registryOf({ judge: async () => null });
+  expect((await other.load()).errors).toEqual([]);
+  expect(names(other)).toEqual(['a']);
+});
+
+test('until a load is complete readers see what was there before, and a write waits for it', async () => {
+  for (const name of ['a', 'b']) writeAgent(name);
+  const gate = Promise.withResolvers<void>();
+  let isOpen = true;
+  const { registry } = registryOf({ rest: () => (isOpen ? Promise.resolve() : gate.promise) });
+  await registry.load();
+  for (const name of ['a', 'b']) writeAgent(name, { description: 'new' });
+  isOpen = false;
+  const loading = registry.load();
+  const writing = registry.create('c', { agentYaml: agentOf('c'), soul: '' }, false);
+  const removing = registry.remove('b');
+  await new Promise(setImmediate);
+  expect(registry.list().map(({ name, config }) => [name, config.description])).toEqual([
+    ['a', ''],
+    ['b', ''],
+  ]);
+  isOpen = true;
+  gate.resolve();
+  expect((await loading).agents.map(({ config }) => config.description)).toEqual(['new', 'new']);
+  expect(await writing).toMatchObject({ ok: true, changed: true });
+  expect(await removing).toMatchObject({ ok: true });
+  expect(names(registry)).toEqual(['a', 'c']);
+});
+
+test('a load that failed does not keep the next one from being made', async () => {
+  writeAgent('a');
+  let fails = true;
+  const { registry } = registryOf({ rest: () => (fails ? Promise.reject(new Error('stopped')) : Promise.resolve()) });
+  await expect(registry.load()).rejects.toThrow('stopped');
+  fails = false;
+  await registry.load();
+  expect(names(registry)).toEqual(['a']);
+});
