@@ -44,6 +44,13 @@ test('failed and aborted runs stand together, and so does their link', () => {
   expect(model.panels[2]).toMatchObject({ id: 'failed', more: '/ui/runs?status=failed%2Caborted&replay=false' });
 });
 
+test('a figure that is only a lower bound says so', () => {
+  const many = { ...page(runLine({ status: 'failed' })), total: 10_000, total_is_lower_bound: true as const };
+  const model = view({ failed: many, completed: many });
+  expect(figures(model)).toMatchObject({ Failed: `${count(10_000)}+`, Completed: `${count(10_000)}+` });
+  expect(model.lead).toBe(`${count(10_000)}+ failures in the last 24 hours.`);
+});
+
 test('nothing at all shows how to begin, a quiet day says so', () => {
   expect(view().empty).toBe(true);
   expect(view({ completed: page(runLine()) })).toMatchObject({

@@ -46,22 +46,26 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
 export function overviewView(input: OverviewInput) {
   const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.open.runs];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
-  const runningTotal = input.running.total - (input.running.runs.length - running.length);
-  const waitingTotal = input.open.total + (input.running.runs.length - running.length);
+  const onPeople = input.running.runs.length - running.length;
+  const counts = {
+    running: counted(input.running, -onPeople),
+    waiting: counted(input.open, onPeople),
+    failed: counted(input.failed),
+    completed: counted(input.completed),
+  };
   const failed = input.failed.runs;
-  const failedTotal = input.failed.total;
   const testing = input.pipelines.filter((pipeline) => pipeline.config.stage !== 'production');
   const plain = line(input, () => null);
   const seen = running.length + waiting.length + failed.length + input.completed.total + input.testing.total;
   return {
     empty: seen === 0,
     first: input.first,
-    lead: seen === 0 ? 'Nothing has run yet.' : lead(waitingTotal, failedTotal),
+    lead: seen === 0 ? 'Nothing has run yet.' : lead(counts),
     tiles: [
-      tile({ status: 'running', label: 'Running now', figure: runningTotal, note: 'in progress' }),
-      tile({ ...OPEN, label: 'Waiting for you', figure: waitingTotal, note: 'to decide or acknowledge' }),
-      tile({ status: FAILED, label: 'Failed', figure: failedTotal, note: 'or aborted, last 24 hours' }),
-      tile({ status: 'completed', label: 'Completed', figure: input.completed.total, note: 'last 24 hours' }),
+      tile({ status: 'running', label: 'Running now', counted: counts.running, note: 'in progress' }),
+      tile({ ...OPEN, label: 'Waiting for you', counted: counts.waiting, note: 'to decide or acknowledge' }),
+      tile({ status: FAILED, label: 'Failed', counted: counts.failed, note: 'or aborted, last 24 hours' }),
+      tile({ status: 'completed', label: 'Completed', counted: counts.completed, note: 'last 24 hours' }),
     ],
     refused: input.refused.map(refusedLine),
     trend: trendView(input.trend ?? [], input.currency),
@@ -105,11 +109,24 @@ const refusedLine = ({ outcome, count: found, isMore }: OverviewInput['refused']
   href: paths.deliveries({ outcome }),
 });
 
-function lead(waiting: number, failed: number): string {
-  if (waiting === 0 && failed === 0) return 'No run waits for a person and none failed in the last 24 hours.';
+/** How many runs a list has, and its figure: with a plus where there are more than are counted. */
+interface Counted {
+  n: number;
+  figure: string;
+}
+
+function counted({ total, total_is_lower_bound: more }: RunsPage, others = 0): Counted {
+  const n = total + others;
+  return { n, figure: `${count(n)}${more === true ? '+' : ''}` };
+}
+
+const several = ({ n, figure }: Counted, word: string): string => `${figure} ${word}${n === 1 ? '' : 's'}`;
+
+function lead({ waiting, failed }: Record<'waiting' | 'failed', Counted>): string {
+  if (waiting.n === 0 && failed.n === 0) return 'No run waits for a person and none failed in the last 24 hours.';
   const parts = [
-    waiting > 0 ? `${plural(waiting, 'run')} waiting for you` : null,
-    failed > 0 ? `${plural(failed, 'failure')} in the last 24 hours` : null,
+    waiting.n > 0 ? `${several(waiting, 'run')} waiting for you` : null,
+    failed.n > 0 ? `${several(failed, 'failure')} in the last 24 hours` : null,
   ];
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }
@@ -122,14 +139,20 @@ interface Behind {
   query?: Record<string, string>;
 }
 
-function tile({ status, query, label, figure, note }: Behind & { label: string; figure: number; note: string }) {
+function tile({
+  status,
+  query,
+  label,
+  counted: { n, figure },
+  note,
+}: Behind & { label: string; counted: Counted; note: string }) {
   const { icon, tone } = statusLook(status.split(',')[0] ?? status);
   return {
     label,
-    figure: count(figure),
+    figure,
     note,
     icon,
-    tone: figure === 0 ? 'quiet' : tone,
+    tone: n === 0 ? 'quiet' : tone,
     href: paths.runs(query ?? { status, replay: 'false' }),
   };
 }
