@@ -11,6 +11,8 @@ export interface LoadJob {
   round: string;
   /** seconds: keep going that long · requests: that many unique keys · keys: every connection sends each of that many keys. */
   amount: { seconds: number } | { requests: number } | { keys: number };
+  /** Requests are due at this rate, and their latency counts from then; absent for as many as go. */
+  perSecond?: number;
 }
 
 export interface LoadResult {
@@ -34,11 +36,12 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
   const latency = createHistogram();
   const start = performance.now();
   const keys = keySequence(job, start);
+  const due = dueTimes(job, start);
 
   await Promise.all(
     connections.map(async (connection) => {
       for (const key of keys()) {
-        const sent = performance.now();
+        const sent = await due();
         const answer = await connection.post(requestBody(key));
         const kind = answer.status === 202 ? String(JSON.parse(answer.body).status) : String(answer.status);
         answers[kind] = (answers[kind] ?? 0) + 1;
@@ -55,6 +58,17 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     seconds,
     p50: latency.percentile(50) / 1000,
     p99: latency.percentile(99) / 1000,
+  };
+}
+
+/** Waits until the next request is due; answers that moment. */
+function dueTimes({ perSecond }: LoadJob, start: number): () => Promise<number> {
+  let count = 0;
+  return async () => {
+    if (perSecond === undefined) return performance.now();
+    const due = start + (count++ * 1000) / perSecond;
+    await wait(Math.max(0, due - performance.now()));
+    return due;
   };
 }
 

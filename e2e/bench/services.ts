@@ -107,7 +107,10 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
 }
 
 export interface LoadGenerator {
-  run: (target: Target, load: Pick<LoadJob, 'connections' | 'amount'>) => Promise<LoadResult>;
+  run: (
+    target: { process: Pick<Measured, 'url'> },
+    load: Pick<LoadJob, 'connections' | 'amount' | 'perSecond'>,
+  ) => Promise<LoadResult>;
   stop: () => Promise<void>;
 }
 

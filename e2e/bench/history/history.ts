@@ -6,7 +6,8 @@ import { scratchDirectory } from '../../support/scratch.ts';
 import { ROOT } from '../../support/start-service.ts';
 import { describeMachine } from '../machine.ts';
 import { launch } from '../process.ts';
-import { VIEWER_TOKEN } from '../services.ts';
+import { GATEWAY_TOKEN, VIEWER_TOKEN, WEBHOOK_TOKEN } from '../services.ts';
+import { besideReading } from './beside.ts';
 import { bytesOf, type History, KEPT, openHistory, type Wanted } from './kept.ts';
 import { type Cost, costOf, type Measured } from './measure.ts';
 import { type Question, QUESTIONS } from './questions.ts';
@@ -22,6 +23,7 @@ What reading costs after ${DAYS} days of runs: makes histories from a seed, star
   --seed N        (1)
   --postgres      in Postgres instead of the embedded database
   --only TEXT     questions whose name holds TEXT, may be repeated
+  --webhooks      also what webhooks and /health notice of reading, on a copy (embedded database)
   --make          only make the histories and say where they are
   --json FILE     also write the figures to FILE
   --strict        exit 1 when a goal is missed
@@ -36,6 +38,7 @@ const Options = z.object({
   seed: z.coerce.number().int(),
   postgres: z.boolean(),
   only: z.array(z.string()),
+  webhooks: z.boolean(),
   make: z.boolean(),
   json: z.string().optional(),
   strict: z.boolean(),
@@ -51,6 +54,7 @@ export async function historyBench(args: string[]): Promise<number> {
       seed: { type: 'string', default: '1' },
       postgres: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      webhooks: { type: 'boolean', default: false },
       make: { type: 'boolean', default: false },
       json: { type: 'string' },
       strict: { type: 'boolean', default: false },
@@ -69,21 +73,37 @@ export async function historyBench(args: string[]): Promise<number> {
   const columns: Column[] = [];
   for (const steps of options.steps.toSorted((a, b) => a - b)) {
     console.log(`${steps.toLocaleString('en')} steps in ${kind}`);
-    const column = await measure({ kind, steps, seed: options.seed }, options.make ? [] : questions);
+    const column = await measure(
+      { kind, steps, seed: options.seed },
+      { questions: options.make ? [] : questions, webhooks: options.webhooks },
+    );
     if (!options.make) columns.push(column);
   }
-  if (options.make) return 0;
+  return options.make ? 0 : report(options, questions, columns);
+}
+
+/** Prints the table; answers the exit code. */
+function report(
+  { postgres, json, strict }: z.infer<typeof Options>,
+  questions: readonly Question[],
+  columns: readonly Column[],
+): number {
   const machine = describeMachine(KEPT);
   const rows = questions.map((question) => rowOf(question, columns));
   print(columns, rows);
-  if (options.json !== undefined) {
+  if (json !== undefined) {
     const figures = rows.map(({ question: { what }, costs, ratio, missed }) => ({ what, costs, ratio, missed }));
-    writeFileSync(options.json, `${JSON.stringify({ machine, kind, figures }, null, 2)}\n`);
+    writeFileSync(json, `${JSON.stringify({ machine, kind: postgres ? 'postgres' : 'sqlite', figures }, null, 2)}\n`);
   }
-  return options.strict && rows.some(({ missed }) => (missed?.length ?? 0) > 0) ? 1 : 0;
+  return strict && rows.some(({ missed }) => (missed?.length ?? 0) > 0) ? 1 : 0;
 }
 
-async function measure(wanted: Wanted, questions: readonly Question[]): Promise<Column> {
+interface Asked {
+  questions: readonly Question[];
+  webhooks: boolean;
+}
+
+async function measure(wanted: Wanted, { questions, webhooks }: Asked): Promise<Column> {
   await using history = await openHistory(wanted);
   console.log(`  ${history.directory}`);
   const runs = Math.ceil(wanted.steps / STEPS_A_RUN);
@@ -94,10 +114,14 @@ async function measure(wanted: Wanted, questions: readonly Question[]): Promise<
     await costOf(service, { what: 'warm-up', path: () => '/runs' }, runs);
     for (const question of questions) costs.set(question.what, await costOf(service, question, runs));
   }
+  if (webhooks) await besideReading(history, startService);
   return { steps: wanted.steps, bytesARun: (await bytesOf(history)) / runs, costs };
 }
 
-async function startService({ directory, location, server }: History): Promise<Measured & AsyncDisposable> {
+async function startService(
+  { directory, location, server }: History,
+  gatewayUrl?: string,
+): Promise<Measured & AsyncDisposable> {
   const scratch = scratchDirectory('signalbox-bench-history-service-');
   mkdirSync(scratch.path, { recursive: true });
   const config = {
@@ -106,7 +130,13 @@ async function startService({ directory, location, server }: History): Promise<M
     database: { url: 'file' in location ? `sqlite:///${location.file}` : location.url },
     // The history is older than what is kept by default.
     retention: { runs_days: 3_650, deliveries_days: 3_650 },
-    auth: { tokens: [{ name: 'reader', token: VIEWER_TOKEN, role: 'viewer' }] },
+    ...(gatewayUrl && { executors: { gateway: { url: gatewayUrl, token: GATEWAY_TOKEN } } }),
+    auth: {
+      tokens: [
+        { name: 'reader', token: VIEWER_TOKEN, role: 'viewer' },
+        { name: 'bench', token: WEBHOOK_TOKEN, role: 'webhook' },
+      ],
+    },
   };
   const path = join(scratch.path, 'config.yaml');
   writeFileSync(path, JSON.stringify(config, null, 2));
