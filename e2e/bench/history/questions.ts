@@ -42,6 +42,12 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'runs, by pipeline', path: at(`/runs?pipeline=${TYPICAL}`), goal: 3 },
   { what: 'runs, cursor in the middle', path: (runs) => `/runs?cursor=r${runs >> 1}`, goal: 3 },
   { what: 'runs, offset 90 %', path: (runs) => `/runs?offset=${Math.floor(runs * 0.9)}`, goal: 10 },
+  {
+    what: 'runs, since= alone',
+    path: () => `/runs?since=${new Date(Date.now() - 30 * 86_400_000).toISOString()}`,
+    goal: 20,
+  },
+  { what: 'runs, sort=-cost', path: at('/runs?sort=-cost'), goal: 20 },
   { what: 'runs, q= without a match', path: at(`/runs?q=${NOTHING}`), wallGoal: 20 },
   { what: 'runs, model= without a match', path: at('/runs?model=none'), wallGoal: 20 },
   { what: 'runs, label= without a match', path: at('/runs?label=service:none'), wallGoal: 20 },

@@ -47,7 +47,8 @@ async function inOrder(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns):
 async function rowsOf(db: Kysely<Tables>, seqs: readonly number[]): Promise<RunColumns[]> {
   if (seqs.length === 0) return [];
   const rows = await db.selectFrom('runs').select(LIST_COLUMNS).where('seq', 'in', seqs).execute();
-  return rows.toSorted((a, b) => seqs.indexOf(a.seq) - seqs.indexOf(b.seq));
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
 }
 
 /** Of these runs, those that there are, newest first. */
