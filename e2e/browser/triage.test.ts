@@ -65,6 +65,16 @@ test('from the overview to the right one, resolved as a false alarm, in five act
   expect(complaints).toEqual([]);
 });
 
+test('rows are chosen and acted on by keyboard alone', async () => {
+  const { page, complaints } = await visit();
+  await page.goto('/ui/runs?attention=open');
+  for (const key of ['a', 'j', 'x', 'j', 'x', 'a']) await page.keyboard.press(key);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Acknowledge…');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Acknowledge 2 runs' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test('thirty runs are chosen with one click and Shift, and marked together', async () => {
   const { page, complaints } = await visit();
   await page.goto('/ui/runs?status=failed');

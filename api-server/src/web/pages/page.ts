@@ -95,6 +95,7 @@ const KEYS = [
   { keys: ['j', 'k'], does: 'Next and previous row' },
   { keys: ['Enter'], does: 'Open the row' },
   { keys: ['x'], does: 'Choose the row; with Shift and the mouse, all rows between' },
+  { keys: ['a'], does: 'Go to the actions for the chosen rows' },
   { keys: ['y', 'n', 'p'], does: 'Mark as correct, incorrect or partial' },
   { keys: ['Esc'], does: 'Leave a field, close a dialog' },
   { keys: ['?'], does: 'Show these keys' },

@@ -1,4 +1,4 @@
-import { pickFocused } from './picks.js';
+import { focusActions, pickFocused } from './picks.js';
 import { load, toast } from './page.js';
 
 const OUTCOMES = { y: 'correct', n: 'incorrect', p: 'partial' };
@@ -43,7 +43,7 @@ function focusSearch() {
   field.select();
 }
 
-/** `/` searches, `j k` walk rows, `x` ticks one, `y n p` mark; nothing while somebody types. */
+/** `/` searches, `j k` walk rows, `x` ticks one, `a` goes to what can be done with them, `y n p` mark; nothing while somebody types. */
 export function watchKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
@@ -55,6 +55,7 @@ export function watchKeys() {
       focusSearch();
     } else if (event.key === 'j' || event.key === 'k') walk(event.key === 'j' ? 1 : -1);
     else if (event.key === 'x') pickFocused();
+    else if (event.key === 'a') focusActions();
     else if (event.key in OUTCOMES) void mark(OUTCOMES[event.key]);
   });
 }

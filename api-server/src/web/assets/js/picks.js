@@ -19,6 +19,11 @@ export function pickFocused() {
   box.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
+/** The first action for the ticked rows, which stand after the whole list. */
+export function focusActions() {
+  if (boxes().some((box) => box.checked)) document.querySelector('.pick-bar button')?.focus();
+}
+
 /** With Shift, every row between the last ticked one and this one; the box in the head ticks all. */
 export function watchPicks() {
   let last = null;

@@ -29,6 +29,10 @@ const CURL = `curl -H "Authorization: Bearer $WEBHOOK_TOKEN" -H 'content-type: a
   -d '{"pipeline":"deploy-check","summary":"checkout 1.42 is out"}' \\
   'http://127.0.0.1:8000/webhook?source=generic'`;
 
+/** In place of the answer's advice to the sender, which is to ask for what this page shows. */
+const CLOSEST =
+  'No pipeline matches this delivery. Change trigger.match of one of those below, then choose Handle again.';
+
 const MAX_CHIPS = 6;
 const chipsOf = (labels: Record<string, string>) =>
   Object.entries(labels)
@@ -114,7 +118,7 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
     listPath: paths.deliveries(),
     title: titleOf(delivery),
     look: LOOKS[delivery.outcome],
-    detail: delivery.detail,
+    detail: delivery.closest.length === 0 ? delivery.detail : CLOSEST,
     facts,
     redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
     alerts: delivery.alerts.map((alert) => ({

@@ -29,7 +29,7 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text'>> = {
     next:
       stepOf(run)?.trust_report?.passed === false
         ? 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.'
-        : 'Act on the alert; no later step of this run runs.',
+        : 'Act on the alert: this run has ended and no later step runs.',
   }),
   stopped: (run) => ({
     tone: 'quiet',
