@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { stepCost } from '../../../runs/cost/cost.ts';
 import { family, hourOf, keyName } from '../../../runs/state/hourly.ts';
 import type { CostPart, RawResponse } from '../../../runs/state/model.ts';
@@ -45,23 +45,38 @@ export async function completeSome<T>(tx: Kysely<T>): Promise<{ steps: number; c
     return { steps: 0, changed: 0, left: 0 };
   }
   const { rows } = await sql<OldRow>`
-    SELECT step.* FROM runs JOIN step_executions AS step ON step.run_id = runs.id
+    SELECT ${names(READ)} FROM runs JOIN step_executions AS step ON step.run_id = runs.id
     WHERE runs.seq BETWEEN ${oldest} AND ${newest} AND step.completed_at IS NOT NULL AND step.status <> 'skipped'
       AND step.kind NOT IN ('parallel', 'fan_out')
       AND (step.raw_response LIKE '%"verifier":{%' OR step.raw_response LIKE '%"grounding":{%' OR step.raw_response LIKE '%"costs":[%')`.execute(
     tx,
   );
   const changed = rows.flatMap((row) => completed(row) ?? []);
-  for (const { row, sums } of changed)
-    await sql`UPDATE step_executions SET input_tokens = ${sums.input_tokens}, output_tokens = ${sums.output_tokens}, cost = ${sums.cost},
-      cost_source = ${sums.cost_source}, unpriced_calls = ${sums.unpriced_calls}, raw_response = ${sums.raw_response} WHERE id = ${row.id}`.execute(
-      tx,
-    );
-  for (const delta of merged(changed.flatMap(hourlyDeltas))) await addHourly(tx, delta);
-  for (const counter of merged(changed.flatMap(tokenCounters))) await addCounter(tx, counter);
+  await storeSums(tx, changed);
+  await addHourly(tx, merged(changed.flatMap(hourlyDeltas)));
+  await addCounters(tx, merged(changed.flatMap(tokenCounters)));
   await sql`UPDATE marks SET value = ${oldest - 1} WHERE name = ${BACKFILL}`.execute(tx);
   return { steps: rows.length, changed: changed.length, left: oldest - 1 };
 }
+
+/** Statements whose text is made once: to make it takes longer than to change a row. */
+async function storeSums<T>(tx: Kysely<T>, changed: readonly Changed[]): Promise<void> {
+  const set = sql.join(STORED.map((name) => sql`${sql.ref(name)} = ${null}`));
+  const update = prepared(tx, sql`UPDATE step_executions SET ${set} WHERE id = ${null}`);
+  for (const { row, sums } of changed) await update([...STORED.map((name) => sums[name]), row.id]);
+}
+
+/** `null` stands where the values will be. */
+function prepared<T>(tx: Kysely<T>, statement: RawBuilder<unknown>): (values: readonly unknown[]) => Promise<unknown> {
+  const { sql: text } = statement.compile(tx);
+  return (values) => tx.executeQuery(CompiledQuery.raw(text, [...values]));
+}
+
+const STORED = ['input_tokens', 'output_tokens', 'cost', 'cost_source', 'unpriced_calls', 'raw_response'] as const;
+const READ = [
+  ...'id step_name pipeline_name stage team executor agent model provider status started_at completed_at'.split(' '),
+  ...STORED,
+].map((name) => `step.${name}`);
 
 interface Sums {
   input_tokens: number | null;
@@ -132,40 +147,43 @@ interface Delta {
   add: readonly number[];
 }
 
-const HOURLY = sql.raw(
-  'hour, step_name, pipeline_name, stage, team, agent, provider, model, cost_source, status, executions, reporting, input_tokens, output_tokens, cost, unpriced, duration_ms',
-);
+const HOURLY_KEY = 'hour step_name pipeline_name stage team agent provider model cost_source status'.split(' ');
 const ADDED = ['executions', 'reporting', 'input_tokens', 'output_tokens', 'cost', 'unpriced', 'duration_ms'];
+const HOURLY = [...HOURLY_KEY, ...ADDED];
 
 /** Out of the sums as the row was, into them as it is now: the source of its price is part of their key. */
-const hourlyDeltas = ({ row, sums }: Changed): Delta[] => [hourly(row, -1), hourly({ ...row, ...sums }, 1)];
+const hourlyDeltas = ({ row, sums }: Changed): Delta[] => [hourly(row, row, -1), hourly(row, sums, 1)];
 
-function hourly(row: OldRow, sign: 1 | -1): Delta {
+function hourly(row: OldRow, sums: Sums, sign: 1 | -1): Delta {
   const names = (['team', 'agent', 'provider', 'model'] as const).map((name) => keyName(name, row[name]));
-  const reports = row.input_tokens !== null || row.output_tokens !== null;
-  const unpriced = (row.unpriced_calls ?? 0) > 0 || (reports && row.cost === null);
+  const reports = sums.input_tokens !== null || sums.output_tokens !== null;
+  const unpriced = (sums.unpriced_calls ?? 0) > 0 || (reports && sums.cost === null);
   const lasted = row.completed_at - row.started_at;
   const add = [
     1,
     Number(reports),
-    row.input_tokens ?? 0,
-    row.output_tokens ?? 0,
-    row.cost ?? 0,
+    sums.input_tokens ?? 0,
+    sums.output_tokens ?? 0,
+    sums.cost ?? 0,
     Number(unpriced),
     lasted,
   ];
   const place = [hourOf(row.started_at), family(row.step_name), row.pipeline_name, row.stage];
-  return { key: [...place, ...names, row.cost_source ?? '', row.status], add: add.map((value) => sign * value) };
+  return { key: [...place, ...names, sums.cost_source ?? '', row.status], add: add.map((value) => sign * value) };
 }
 
-async function addHourly<T>(tx: Kysely<T>, { key, add }: Delta): Promise<void> {
+const names = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
+
+async function addHourly<T>(tx: Kysely<T>, deltas: readonly Delta[]): Promise<void> {
   const plus = sql.join(
     ADDED.map((name) => sql`${sql.ref(name)} = hourly_steps.${sql.ref(name)} + excluded.${sql.ref(name)}`),
   );
-  await sql`INSERT INTO hourly_steps (${HOURLY}) VALUES (${sql.join([...key, ...add])})
-    ON CONFLICT (hour, step_name, pipeline_name, stage, team, agent, provider, model, cost_source, status) DO UPDATE SET ${plus}`.execute(
+  const add = prepared(
     tx,
+    sql`INSERT INTO hourly_steps (${names(HOURLY)}) VALUES (${sql.join(HOURLY.map(() => null))})
+    ON CONFLICT (${names(HOURLY_KEY)}) DO UPDATE SET ${plus}`,
   );
+  for (const delta of deltas) await add([...delta.key, ...delta.add]);
 }
 
 const TOKENS = 'pipeline_tokens_total';
@@ -184,19 +202,24 @@ const tokenCounters = ({ row, added }: Changed): Delta[] =>
         ];
       });
 
-async function addCounter<T>(tx: Kysely<T>, { key, add }: Delta): Promise<void> {
-  await sql`INSERT INTO counters (metric, labels, value) VALUES (${sql.join([...key, ...add])})
-    ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`.execute(tx);
+async function addCounters<T>(tx: Kysely<T>, deltas: readonly Delta[]): Promise<void> {
+  const add = prepared(
+    tx,
+    sql`INSERT INTO counters (metric, labels, value) VALUES (${null}, ${null}, ${null})
+    ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`,
+  );
+  for (const delta of deltas) await add([...delta.key, ...delta.add]);
 }
 
 /** One write a key. */
 function merged(deltas: readonly Delta[]): Delta[] {
-  const byKey = new Map<string, Delta>();
-  for (const delta of deltas) {
-    const name = JSON.stringify(delta.key);
+  const byKey = new Map<string, { key: Delta['key']; add: number[] }>();
+  for (const { key, add } of deltas) {
+    // No part of a key holds this sign.
+    const name = key.join('\u0000');
     const known = byKey.get(name);
-    const add = known ? known.add.map((value, at) => value + (delta.add[at] ?? 0)) : delta.add;
-    byKey.set(name, { key: delta.key, add });
+    if (known) for (const [at, value] of add.entries()) known.add[at] = (known.add[at] ?? 0) + value;
+    else byKey.set(name, { key, add: [...add] });
   }
   return [...byKey.values()].filter(({ add }) => add.some((value) => value !== 0));
 }
