@@ -30,7 +30,7 @@ const MESSAGES = { missing: 'a bearer token is required', invalid: 'the token is
 
 export const unauthorized = (reason: 'missing' | 'invalid') => new AppError('unauthorized', MESSAGES[reason]);
 export const forbidden = (needed: RouteRole) =>
-  new AppError('forbidden', `this requires a token with the role ${needed}`);
+  new AppError('forbidden', `this requires a token with the role ${needed === 'reload' ? 'admin or reload' : needed}`);
 
 /** Identifies the caller and checks the role; throws the typed refusal (Orchestration 5 and 7). */
 export function admit(deps: GuardDeps, request: FastifyRequest, needed: RouteRole): Caller {

@@ -77,7 +77,9 @@ describe.each(table.map((route) => ({ name: `${route.method} ${route.url}`, rout
     const allowed = MAY[needed ?? 'admin']?.includes(role) ?? false;
     if (allowed) return expect([401, 403]).not.toContain(answer.statusCode);
     expect(answer.statusCode).toBe(403);
-    expect(answer.json()).toMatchObject({ detail: { type: 'forbidden' } });
+    const named = needed === 'reload' ? 'admin or reload' : needed;
+    const message = `this requires a token with the role ${named}`;
+    expect(answer.json()).toEqual({ detail: { type: 'forbidden', message } });
   });
 });
 
