@@ -39,9 +39,15 @@ test('every requirement of the table has a test of that name', () => {
 test('every section that is asked for stands in the table', () => {
   const sections = new Set(rows.map(({ section }) => section.split(' ')[0]));
   expect([...sections].toSorted()).toEqual([
+    '2.1',
     '2.10',
     '2.11',
+    '2.12',
     '2.13',
+    '2.2',
+    '2.4',
+    '2.5',
+    '2.7',
     '2.9',
     '3',
     '4.1',
@@ -54,6 +60,7 @@ test('every section that is asked for stands in the table', () => {
     '6',
     '7',
     '8',
+    '9',
   ]);
   expect(rows.length).toBeGreaterThan(90);
 });

@@ -13,7 +13,8 @@ const CONTEXT: TriggerContext = {
   annotations: {},
   summary: 'slow',
   fingerprint: null,
-  metadata: { release: '1.42' },
+  // A name of the context wins over that of an entry.
+  metadata: { release: '1.42', summary: 'not this one' },
   raw: {},
   receivedAt: 0,
 };
@@ -33,10 +34,11 @@ const ask = (name: string, prompt: string) =>
   `{name: ${name}, executor: gateway, agent: a, prompt_template: "${prompt}"}`;
 
 test('the first prompt has the values of the delivery, and names what is missing', async () => {
-  const prompt = '{{summary}} {{labels.service}} {{release}} {{vars.board}} {{team}} {{stage}} {{steps.one.summary}}';
+  const prompt =
+    '{{summary}} {{labels.service}} {{release}} {{metadata.release}} {{vars.board}} {{team}} {{stage}} {{steps.one.summary}}';
   expect(await promptOf(`[${ask('one', prompt)}]`)).toEqual({
     step: 'one',
-    text: 'slow checkout 1.42 red shop testing ',
+    text: 'slow checkout 1.42 1.42 red shop testing ',
     missing: ['steps.one.summary'],
     error: null,
   });
