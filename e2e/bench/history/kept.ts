@@ -8,6 +8,7 @@ import { checkRollUps } from '../../../api-server/src/store/aggregates/roll-up-c
 import { startPostgres } from '../../../api-server/src/store/fixtures/postgres-server.ts';
 import { migrations } from '../../../api-server/src/store/migrations/index.ts';
 import { closeDays } from '../../../api-server/src/store/aggregates/daily/close-days.ts';
+import { countPrompts } from '../../../api-server/src/store/aggregates/daily/prompt-days.ts';
 import { packEvidence } from '../../../api-server/src/store/aggregates/evidence/pack-evidence.ts';
 import { giveBackPages } from '../../../api-server/src/store/tables/retention/free-pages.ts';
 import { newestRun } from '../../../api-server/src/store/tables/search/index-runs.ts';
@@ -119,6 +120,7 @@ async function settle(database: Database): Promise<void> {
   await searchAll({ database, upTo: await newestRun(database.db), log: { ...log, warn: log.info } });
   const signal = AbortSignal.timeout(3_600_000);
   const days = await closeDays({ database, now: Date.now(), signal });
+  await countPrompts({ database, signal });
   await packEvidence({ database, signal });
   const pages = database.giveBack ? await giveBackPages(database.giveBack) : 0;
   console.log(`  summed ${days} days, gave back ${pages} pages`);

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import type { Logs } from '../../observability/logger.ts';
 import { closeDays } from '../../store/aggregates/daily/close-days.ts';
+import { countPrompts } from '../../store/aggregates/daily/prompt-days.ts';
 import { packEvidence } from '../../store/aggregates/evidence/pack-evidence.ts';
 import type { Database } from '../../store/db/database.ts';
 
@@ -28,6 +29,7 @@ export function startDailySums(
     };
     try {
       await closeDays({ database, now: Date.now(), signal: closing.signal, progress });
+      await countPrompts({ database, signal: closing.signal });
       await packEvidence({ database, signal: closing.signal });
     } catch (err) {
       if (!closing.signal.aborted) log.warn({ err }, 'days could not be summed; next try in an hour');

@@ -87,7 +87,7 @@ test('a run leaves which prompts and agents its steps used, with the templates o
     ['one', promptHash('Look at {{labels.service}}'), 'gateway', 'one', 'v1'],
     ['two', promptHash('hi'), 'gateway', 'two', 'v1'],
   ]);
-  expect(await promptUses(db, 'two')).toMatchObject([{ template: 'hi', runsTotal: 2 }]);
+  expect(await promptUses(db, { stepName: 'two' }, [])).toMatchObject([{ template: 'hi', runsTotal: 2 }]);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts'
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/versions/agent-versions.ts';
-import { labelledExecutions } from '../../store/aggregates/calibration.ts';
+import { labelledAnswers, labelledCounts, labelledExecutions } from '../../store/aggregates/calibration.ts';
 import type { Database } from '../../store/db/database.ts';
 import { promptUses } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
@@ -55,9 +55,13 @@ export function createHistory({ database, calibration, uses, rule }: HistoryDeps
       calibrate(await labelled(stepName, signal, pipeline), { nMin, binWidth }).map(bucketView),
     promptVersions: async (stepName, signal, pipeline) => {
       await upToDate();
-      const found = await promptUses(database.reader(signal), stepName, pipeline);
+      const db = database.reader(signal);
+      const scope = { stepName, pipelineName: pipeline };
+      const counts = await labelledCounts(db, scope);
+      const found = await promptUses(db, scope, counts);
       if (!found) throw new AppError('not_found', 'no step of this name has ever run');
-      return promptVersions(found, calibrate(await labelled(stepName, signal, pipeline), rule)).map(promptVersionView);
+      const buckets = calibrate(labelledAnswers(counts, 'production'), rule);
+      return promptVersions(found, buckets).map(promptVersionView);
     },
     agentVersions: async (agent, signal) => {
       await upToDate();

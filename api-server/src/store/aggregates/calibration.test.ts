@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../web/fixtures/store.ts';
 import type { Outcome } from '../../runs/state/model.ts';
-import { type CalibrationScope, labelledExecutions } from './calibration.ts';
+import type { Stage } from '../../runs/state/model.ts';
+import { type LabelledScope, labelledExecutions } from './calibration.ts';
 import { markRun, markStep } from '../tables/feedback.ts';
 
 let store: TestStore;
@@ -14,9 +15,9 @@ const by = { notes: null, submittedAt: 1, submittedBy: 'ann' };
 const mark = (runId: string, outcome: Outcome) => store.database.write((tx) => markRun(tx, { runId, outcome, ...by }));
 const markOf = (runId: string, stepName: string, outcome: Outcome) =>
   store.database.write((tx) => markStep(tx, { runId, stepName, outcome, ...by }));
-const read = (over: Partial<CalibrationScope> = {}) =>
+const read = (over: Partial<LabelledScope & { stage: Stage }> = {}) =>
   labelledExecutions(store.database.db, { stepName: 'look', stage: 'production', ...over });
-const labels = async (over: Partial<CalibrationScope> = {}) =>
+const labels = async (over: Partial<LabelledScope & { stage: Stage }> = {}) =>
   (await read(over)).map(({ label, n }) => `${label} x ${n}`).toSorted();
 
 test('executions are counted by bucket, confidence and label', async () => {

@@ -1,54 +1,69 @@
 import { sql, type Kysely } from 'kysely';
 import type { Labelled } from '../../analytics/calibration.ts';
-import type { Stage } from '../../runs/state/model.ts';
+import { camelCase } from '../../runs/state/key-case.ts';
+import type { Outcome, Stage } from '../../runs/state/model.ts';
 import { LABEL_OF } from '../../analytics/accuracy.ts';
 import { labelledRows, OUTCOME } from '../tables/labels/outcome.ts';
 import { notReplayed } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 
-export interface CalibrationScope {
+export interface LabelledScope {
   /** Branches of a fan-out count under the name before the slash. */
   stepName: string;
-  stage: Stage;
   /** All pipelines where it is left out. */
-  pipelineName?: string;
+  pipelineName?: string | undefined;
 }
 
-/**
- * Answers of agents in a step that have a confidence and an outcome, counted by bucket, pipeline, confidence and label. People who
- * approve, sub-runs and groups make no bucket: their confidence is not their own, and what it is made of counts itself.
- */
-export async function labelledExecutions(db: Kysely<Tables>, scope: CalibrationScope): Promise<Labelled[]> {
-  const rows = await labelledRows(db, scope.stepName)
-    .where('step_executions.stage', '=', scope.stage)
-    .$if(scope.pipelineName !== undefined, (query) =>
-      query.where('step_executions.pipeline_name', '=', scope.pipelineName as string),
-    )
-    .where('step_executions.executor', 'in', ['gateway', 'external'])
-    .where('step_executions.kind', 'not in', ['parallel', 'fan_out'])
-    .where('step_executions.effective_confidence', 'is not', null)
-    .where(notReplayed())
-    .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence'])
-    .select('step_executions.pipeline_name')
-    .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
-    .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])
-    .groupBy('step_executions.pipeline_name')
-    .execute();
-  return rows.flatMap(({ effective_confidence: confidence, label, n, ...bucket }) =>
-    confidence === null || label === null
-      ? []
-      : [
-          {
-            agent: bucket.agent,
-            provider: bucket.provider,
-            model: bucket.model,
-            promptHash: bucket.prompt_hash,
-            agentVersion: bucket.agent_version,
-            confidence,
-            label: LABEL_OF[label],
-            n,
-            pipeline: bucket.pipeline_name,
-          },
-        ],
-  );
+/** Executions with an outcome that are alike in all of this; `n` of them. */
+export interface LabelledCount {
+  stage: string;
+  executor: string;
+  kind: string;
+  pipeline: string;
+  agent: string | null;
+  provider: string | null;
+  model: string | null;
+  promptHash: string | null;
+  agentVersion: string | null;
+  confidence: number | null;
+  label: Outcome | null;
+  n: number;
 }
+
+/** Every execution of a step that has an outcome, replays left out. */
+export async function labelledCounts(
+  db: Kysely<Tables>,
+  { stepName, pipelineName }: LabelledScope,
+): Promise<LabelledCount[]> {
+  const rows = await labelledRows(db, stepName)
+    .$if(pipelineName !== undefined, (query) =>
+      query.where('step_executions.pipeline_name', '=', pipelineName as string),
+    )
+    .where(notReplayed())
+    .select(['step_executions.stage', 'executor', 'kind', 'step_executions.pipeline_name as pipeline'])
+    .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence as confidence'])
+    .select([OUTCOME.as('label'), sql<number>`count(*)`.as('n')])
+    .groupBy(['step_executions.stage', 'executor', 'kind', 'step_executions.pipeline_name'])
+    .groupBy(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence', 'label'])
+    .execute();
+  return rows.map((row) => camelCase(row));
+}
+
+const GROUPS = new Set(['parallel', 'fan_out']);
+const ASKED = new Set(['gateway', 'external']);
+
+/**
+ * Of them the answers of agents that have a confidence. People who approve, sub-runs and groups make no bucket: their confidence is not
+ * their own, and what it is made of counts itself.
+ */
+export const labelledAnswers = (counts: readonly LabelledCount[], of: Stage): Labelled[] =>
+  counts.flatMap(({ stage, executor, kind, confidence, label, ...bucket }) =>
+    stage !== of || !ASKED.has(executor) || GROUPS.has(kind) || confidence === null || label === null
+      ? []
+      : [{ ...bucket, confidence, label: LABEL_OF[label] }],
+  );
+
+export const labelledExecutions = async (
+  db: Kysely<Tables>,
+  { stage, ...scope }: LabelledScope & { stage: Stage },
+): Promise<Labelled[]> => labelledAnswers(await labelledCounts(db, scope), stage);

@@ -4,6 +4,7 @@ import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts'
 import type { VersionUse } from '../../versions/uses.ts';
 import { markRun } from '../tables/feedback.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
+import { labelledCounts } from './calibration.ts';
 import { promptUses } from './prompt-versions.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { keepDefinition } from '../tables/run-writes.ts';
@@ -38,7 +39,10 @@ const used = (over: Partial<VersionUse>): VersionUse => ({
   last_seen_at: NOW,
   ...over,
 });
-const read = (stepName = 'look') => promptUses(store.database.db, stepName);
+const read = async (stepName = 'look') => {
+  const { db } = store.database;
+  return promptUses(db, { stepName }, await labelledCounts(db, { stepName }));
+};
 
 test('a prompt is kept with the definition that a run began with, to the letter', async () => {
   await keep();

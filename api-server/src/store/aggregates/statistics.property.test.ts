@@ -8,13 +8,16 @@ import { newTestDatabase } from '../fixtures/test-database.ts';
 import { lastMark } from '../tables/marks.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { Change, endRun, judge, type KnownRun, NOW, randomHistory, storeRun } from './fixtures/random-history.ts';
-import { p95, recountPipeline, recountStep } from './fixtures/recount.ts';
+import { p95, recountPipeline, recountPrompt, recountStep } from './fixtures/recount.ts';
 import { closeDays } from './daily/close-days.ts';
 import { packEvidence } from './evidence/pack-evidence.ts';
 import { evidenceRead, recountEvidence } from './fixtures/evidence.ts';
 import { CLOSED } from './daily/closed-days.ts';
 import { checkRollUps } from './roll-up-check.ts';
 import { pipelineFacts } from './pipeline-facts.ts';
+import { labelledCounts } from './calibration.ts';
+import { countPrompts } from './daily/prompt-days.ts';
+import { promptUses } from './prompt-versions.ts';
 import { stepFacts } from './step-facts.ts';
 
 const PRUNED_DAYS = 38;
@@ -67,6 +70,10 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
       compare(stepStats(step, 'USD', facts), recountStep(history, step, { window }), isLong);
     }
   }
+  for (const stepName of ['look', 'each'])
+    expect(await promptUses(db, { stepName }, await labelledCounts(db, { stepName }))).toEqual([
+      recountPrompt(history, stepName),
+    ]);
   for (const of of SCOPES) expect(await evidenceRead(db, of)).toEqual(recountEvidence(history, of));
   expect(await checkRollUps(db)).toEqual([]);
 }
@@ -98,6 +105,8 @@ test.each([1, 2, 3])(
       const days = await closeDays({ database, now: NOW, signal: never });
       expect(days).toBeGreaterThan(20);
       expect(await closeDays({ database, now: NOW, signal: never })).toBe(0);
+      expect(await countPrompts({ database, signal: never })).toBeGreaterThan(20);
+      expect(await countPrompts({ database, signal: never })).toBe(0);
       expect(await packEvidence({ database, signal: never })).toBeGreaterThan(20);
       expect(await packEvidence({ database, signal: never })).toBe(0);
       await compareAll(database, history, windows);
@@ -125,12 +134,14 @@ test('a day stays open while one of its runs goes on, and is closed once after t
   try {
     for (const run of [...history, waiting]) await storeRun(database, run);
     await closeDays({ database, now: NOW, signal: never });
+    await countPrompts({ database, signal: never });
     await packEvidence({ database, signal: never });
     expect(await lastMark(database.db, CLOSED)).toBeLessThanOrEqual(day);
     await compareAll(database, [...history, waiting], windows);
     const ends = { ...waiting, status: 'completed' as const };
     await endRun(database, ends);
     await closeDays({ database, now: NOW, signal: never });
+    await countPrompts({ database, signal: never });
     await packEvidence({ database, signal: never });
     expect(await lastMark(database.db, CLOSED)).toBeGreaterThan(day);
     await compareAll(database, [...history, ends], windows);

@@ -44,6 +44,16 @@ export interface Tables {
   daily_durations: { step_name: string; day: number; pipeline_name: string; stage: string; counts: string };
   /** Runs of which, or of a step of which, there was ever a mark. */
   marked_runs: { run_id: string; seq: number; pipeline_name: string; stage: string; triggered_at: number };
+  /** How often the executions of closed days used a prompt. */
+  daily_prompts: {
+    step_name: string;
+    day: number;
+    pipeline_name: string;
+    prompt_hash: string;
+    executions: number;
+    first_at: number;
+    last_at: number;
+  };
   /** Executions of closed days for readiness, as `aggregates/evidence/packed-part.ts` packs them. */
   packed_evidence: {
     pipeline_name: string;

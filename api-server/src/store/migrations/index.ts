@@ -25,6 +25,7 @@ import { runBodies } from './0023-run-bodies.ts';
 import { dailySums } from './0024-daily-sums.ts';
 import { packedEvidence } from './0025-packed-evidence.ts';
 import { packedSteps } from './0026-packed-steps.ts';
+import { dailyPrompts } from './0027-daily-prompts.ts';
 import { completeUsage } from './backfill/usage-backfill.ts';
 
 export interface Migration {
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   { id: '0024-daily-sums', up: dailySums },
   { id: '0025-packed-evidence', up: packedEvidence },
   { id: '0026-packed-steps', up: packedSteps },
+  { id: '0027-daily-prompts', up: dailyPrompts },
 ];

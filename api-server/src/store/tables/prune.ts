@@ -1,8 +1,9 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockPins } from './replay/golden-members.ts';
+import { keptFrom, noteRemoval } from './retention/kept-days.ts';
 import { inBatches } from './retention/in-batches.ts';
 import { forget } from './search/index-runs.ts';
 
@@ -40,12 +41,15 @@ async function oldRuns(db: Kysely<Tables>, after: number, before: number) {
 export async function pruneRuns(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;
   let [removed, after] = [0, 0];
+  await noteRemoval(database, before);
   for (;;) {
     const { ids, last, more } = await oldRuns(database.db, after, before);
     removed += ids.length > 0 ? await removeRuns(database, ids) : 0;
-    if (!more) return removed;
+    if (!more) break;
     after = last;
   }
+  await removePacked(database, await keptFrom(database.db));
+  return removed;
 }
 
 const removeRuns = (database: Database, ids: readonly string[]): Promise<number> =>
@@ -56,28 +60,33 @@ const removeRuns = (database: Database, ids: readonly string[]): Promise<number>
       .deleteFrom('runs')
       .where('id', 'in', some)
       .where((run) => run.not(isPinned(run)))
-      .returning(['seq', 'pipeline_name', 'stage', 'triggered_at'])
+      .returning('seq')
       .execute();
     const seqs = gone.map(({ seq }) => seq);
     if (seqs.length > 0) await forget(tx, seqs);
-    await unpackDays(tx, gone);
     return { removed: seqs.length, seen: some.length, more: from + some.length < ids.length };
   });
 
-type Gone = Pick<Tables['runs'], 'pipeline_name' | 'stage' | 'triggered_at'>;
-
-/** What is packed up to the days of these runs goes: what is left of such days is read from rows. */
-async function unpackDays({ db }: Tx, gone: readonly Gone[]): Promise<void> {
-  for (const runs of Map.groupBy(gone, (run) => `${run.stage} ${run.pipeline_name}`).values()) {
-    const [{ pipeline_name, stage }] = runs as [Gone];
-    await db
+/** Nothing reads what is packed of these days any more: what is left of them is read from rows. */
+const removePacked = (database: Database, before: number): Promise<number> =>
+  inBatches(database, async ({ db }, most) => {
+    const { numDeletedRows } = await db
       .deleteFrom('packed_evidence')
-      .where('pipeline_name', '=', pipeline_name)
-      .where('stage', '=', stage)
-      .where('day', '<=', Math.max(...runs.map((run) => run.triggered_at)))
-      .execute();
-  }
-}
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('pipeline_name', 'stage', 'day', 'part'),
+          'in',
+          selectFrom('packed_evidence')
+            .select(['pipeline_name', 'stage', 'day', 'part'])
+            .where('day', '<', before)
+            .limit(most)
+            .$asTuple('pipeline_name', 'stage', 'day', 'part'),
+        ),
+      )
+      .executeTakeFirst();
+    const removed = Number(numDeletedRows);
+    return { removed, seen: removed, more: removed === most };
+  });
 
 export function pruneAudit(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;

@@ -1,12 +1,9 @@
-import { type Kysely, sql } from 'kysely';
 import type { EvidenceOf, EvidenceRow } from '../../../analytics/readiness/evidence.ts';
 import { DAY_MS } from '../../../analytics/window.ts';
 import type { Stage } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
-import { lastMark, setMark } from '../../tables/marks.ts';
-import { lockPins } from '../../tables/replay/golden-members.ts';
-import { CLOSED } from '../daily/closed-days.ts';
+import { setMark } from '../../tables/marks.ts';
+import { nextClosedDay } from '../daily/closed-days.ts';
 import { pack } from './packed-part.ts';
 import { endedRuns, executionsOf } from './stored-runs.ts';
 
@@ -26,24 +23,13 @@ interface PackDeps {
  */
 export async function packEvidence({ database, signal }: PackDeps): Promise<number> {
   for (let packed = 0; ; packed += 1) {
-    const day = signal.aborted ? null : await nextDay(database.reader(signal));
-    if (day === null || !(await packDay(database, day, signal))) return packed;
+    const day = signal.aborted ? null : await nextClosedDay(database.reader(signal), PACKED, 'hourly_runs');
+    if (day === null) return packed;
+    await packDay(database, day, signal);
   }
 }
 
-/** The oldest closed day with runs that are not packed; null where there is none. */
-async function nextDay(db: Kysely<Tables>): Promise<number | null> {
-  const [closed, packed] = [await lastMark(db, CLOSED), await lastMark(db, PACKED)];
-  const { rows } = await sql<{ hour: number }>`
-    select hour from hourly_runs where hour >= ${packed ?? 0} and hour < ${closed ?? 0} order by hour limit 1`.execute(
-    db,
-  );
-  const hour = rows[0]?.hour;
-  return hour === undefined ? null : hour - (hour % DAY_MS);
-}
-
-/** False where runs were removed meanwhile: the day has to be read again. */
-async function packDay(database: PackDeps['database'], day: number, signal: AbortSignal): Promise<boolean> {
+async function packDay(database: PackDeps['database'], day: number, signal: AbortSignal): Promise<void> {
   const pairs = await database
     .reader(signal)
     .selectFrom('hourly_runs')
@@ -53,14 +39,12 @@ async function packDay(database: PackDeps['database'], day: number, signal: Abor
     .where('hour', '<', day + DAY_MS)
     .execute();
   for (const { pipeline, stage } of pairs)
-    if (!(await packRuns({ database, signal }, { pipeline, stage: stage as Stage }, day))) return false;
+    await packRuns({ database, signal }, { pipeline, stage: stage as Stage }, day);
   await database.write((tx) => setMark(tx, PACKED, day + DAY_MS));
-  return true;
 }
 
-async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: number): Promise<boolean> {
-  const window = { from: day, to: day + DAY_MS };
-  const runs = await endedRuns(database.reader(signal), of, window);
+async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: number): Promise<void> {
+  const runs = await endedRuns(database.reader(signal), of, { from: day, to: day + DAY_MS });
   const parts: Uint8Array[] = [];
   for (let at = 0; at < runs.length; at += RUNS_A_PART) {
     const some = runs.slice(at, at + RUNS_A_PART);
@@ -68,22 +52,13 @@ async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: num
     const seqs = some.map(({ seq }) => seq).toReversed();
     parts.push(pack(day, seqs, rows));
   }
-  return database.write(async (tx) => {
-    // Those that remove runs hold it too, and remove what is packed of them.
-    await lockPins(tx);
-    if ((await endedRuns(tx.db, of, window)).length !== runs.length) return false;
+  await database.write(async ({ db }) => {
     const name = { pipeline_name: of.pipeline, stage: of.stage, day };
-    await tx.db
-      .deleteFrom('packed_evidence')
-      .where('pipeline_name', '=', of.pipeline)
-      .where('stage', '=', of.stage)
-      .where('day', '=', day)
-      .execute();
     for (const [part, body] of parts.entries())
-      await tx.db
+      await db
         .insertInto('packed_evidence')
         .values({ ...name, part, body })
+        .onConflict((conflict) => conflict.doNothing())
         .execute();
-    return true;
   });
 }

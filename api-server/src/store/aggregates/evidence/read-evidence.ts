@@ -3,6 +3,7 @@ import type { EvidenceBatch, EvidenceOf, EvidenceRow, Outcome } from '../../../a
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark } from '../../tables/marks.ts';
+import { keptFrom } from '../../tables/retention/kept-days.ts';
 import { PACKED } from './pack-evidence.ts';
 import { type PackedRow, unpack } from './packed-part.ts';
 import { storedRuns, storedRunsIn } from './stored-runs.ts';
@@ -17,13 +18,14 @@ type Reader = () => Kysely<Tables>;
  */
 export async function* readEvidence(reader: Reader, of: EvidenceOf): AsyncGenerator<EvidenceBatch> {
   const packedTo = await lastMark(reader(), PACKED);
-  let page = packedTo === null ? [] : await partsOf(reader(), of, null);
+  const from = await keptFrom(reader());
+  let page = packedTo === null ? [] : await partsOf(reader(), of, { from, before: null });
   if (page.length === 0) return yield* storedRuns(reader, of);
   yield* storedRunsIn(reader, of, { from: packedTo, to: null });
   let oldest = page.at(-1);
   while (oldest && page.length > 0) {
     yield* unpacked(reader(), of, page);
-    page = page.length < PARTS ? [] : await partsOf(reader(), of, oldest);
+    page = page.length < PARTS ? [] : await partsOf(reader(), of, { from, before: oldest });
     oldest = page.at(-1) ?? oldest;
   }
   yield* storedRunsIn(reader, of, { from: null, to: oldest?.day ?? null });
@@ -31,14 +33,19 @@ export async function* readEvidence(reader: Reader, of: EvidenceOf): AsyncGenera
 
 type StoredPart = Pick<Tables['packed_evidence'], 'day' | 'part' | 'body'>;
 
-/** The next parts before `than`, the newest first. */
-const partsOf = (db: Kysely<Tables>, { pipeline, stage }: EvidenceOf, than: StoredPart | null): Promise<StoredPart[]> =>
+/** The next parts before `before` of days from `from` on, the newest first. */
+const partsOf = (
+  db: Kysely<Tables>,
+  { pipeline, stage }: EvidenceOf,
+  { from, before }: { from: number; before: StoredPart | null },
+): Promise<StoredPart[]> =>
   db
     .selectFrom('packed_evidence')
     .select(['day', 'part', 'body'])
     .where('pipeline_name', '=', pipeline)
     .where('stage', '=', stage)
-    .$if(than !== null, (query) => query.where(sql<boolean>`(day, part) < (${than?.day}, ${than?.part})`))
+    .where('day', '>=', from)
+    .$if(before !== null, (query) => query.where(sql<boolean>`(day, part) < (${before?.day}, ${before?.part})`))
     .orderBy('day', 'desc')
     .orderBy('part', 'desc')
     .limit(PARTS)
