@@ -29,7 +29,7 @@ export interface Dialect {
   readonly narrowed: {
     away: { seq: RawBuilder<never> };
     back: RawBuilder<unknown>;
-    step(of: { seq: number; at: number }): object;
+    step: { rowid: RawBuilder<number> };
   } | null;
 }
 
@@ -65,10 +65,10 @@ export const sqlite: Dialect = {
   narrowed: {
     away: { seq: sql`-seq` },
     back: sql`update runs set seq = -seq where seq < 0`,
-    // 2^31 runs of 2^32 rows each, from the lowest number on.
-    step: ({ seq, at }) => ({
-      rowid: sql`-9223372036854775807 + cast(${seq} as integer) * 4294967296 + cast(${at} as integer)`,
-    }),
+    // 2^31 runs of 2^32 rows each, from the lowest number on; what a row had before tells it from the others of its run.
+    step: {
+      rowid: sql`(select seq from runs where runs.id = step_executions.run_id) * 4294967296 - 9223372036854775807 + (rowid & 4294967295)`,
+    },
   },
 };
 

@@ -65,16 +65,16 @@ export function unpack(body: Uint8Array): PackedBody {
   return { ...head, texts };
 }
 
-/** In place of a text of a step that was packed; what statistics read of an answer stays after it. */
-const PACKED_TEXT = '';
+/** In place of a text of a step that was packed, and before what stays of an answer. */
+export const PACKED_TEXT = '';
 const PACKED_ANSWER = '{"packed":true,';
 
 const SECOND_OPINION = /"part":"(?:verifier|grounding)"/;
 
-/** What stays of the text of a step in its row: who was asked beside its own agent, which statistics read there. */
-export function leftOf(column: TextColumn, json: string): string {
-  if (column !== 'raw_response' || !SECOND_OPINION.test(json)) return PACKED_TEXT;
-  const { costs } = JSON.parse(json) as { costs?: unknown };
+/** What stays of an answer in its row: who was asked beside the step's own agent, which statistics read there; null where nobody was. */
+export function leftOf(answer: string | null): string | null {
+  if (answer === null || !SECOND_OPINION.test(answer)) return null;
+  const { costs } = JSON.parse(answer) as { costs?: unknown };
   return `${PACKED_ANSWER}"costs":${JSON.stringify(costs ?? [])}}`;
 }
 

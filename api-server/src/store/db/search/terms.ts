@@ -5,7 +5,7 @@ export const FACT = '====';
 
 /** The table `run_search`: terms (words, facts) under the `seq` of a run. */
 export interface SearchedRuns {
-  add(seq: number, terms: readonly string[]): RawBuilder<unknown>;
+  add(entries: readonly { seq: number; terms: readonly string[] }[]): RawBuilder<unknown>;
   /** Work that keeps it small, in portions of a few milliseconds; the server does it by itself. */
   readonly tidy: RawBuilder<unknown> | null;
   /** One of each list of facts, and for each word one that begins so; everything where nothing is asked. */
@@ -19,7 +19,8 @@ export interface SearchedRuns {
 const ROW = sql`run_search.rowid`;
 
 export const fts5: SearchedRuns = {
-  add: (seq, terms) => sql`insert into run_search (rowid, words) values (${seq}, ${terms.join(' ')})`,
+  add: (entries) =>
+    sql`insert into run_search (rowid, words) values ${sql.join(entries.map(({ seq, terms }) => sql`(${seq}, ${terms.join(' ')})`))}`,
   tidy: sql`insert into run_search (run_search, rank) values ('merge', 20)`,
   matches: (facts, words) => {
     const any = facts.map((list) => `(${list.map((fact) => `"${fact}"`).join(' OR ')})`);
@@ -31,8 +32,10 @@ export const fts5: SearchedRuns = {
 };
 
 export const tsvector: SearchedRuns = {
-  add: (seq, terms) =>
-    sql`insert into run_search (rowid, words) values (${seq}, array_to_tsvector(string_to_array(${terms.join(' ')}, ' ')))`,
+  add: (entries) =>
+    sql`insert into run_search (rowid, words) values ${sql.join(
+      entries.map(({ seq, terms }) => sql`(${seq}, array_to_tsvector(string_to_array(${terms.join(' ')}, ' ')))`),
+    )}`,
   tidy: null,
   matches: (facts, words) => {
     const any = facts.map((list) => `(${list.map((fact) => `'${fact}'`).join(' | ')})`);

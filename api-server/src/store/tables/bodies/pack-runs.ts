@@ -2,15 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import { camelCase } from '../../../runs/state/key-case.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
 import { headOf, leftOf, pack, type StepText, TEXTS } from '../../db/bodies/packed-body.ts';
-import type { Tx } from '../../db/database.ts';
-import { dialectOf } from '../../db/dialect.ts';
 import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
-import { columns, statement } from '../../db/statement.ts';
-import { appendEvents } from '../event-writes.ts';
 import type { ReadDeclared } from '../results/declared.ts';
 import { readResults } from '../results/results.ts';
-import { PACKED } from './run-bodies.ts';
 
 /** Characters of the texts of a run's steps; more of them would hold the event loop and stay where they are. */
 const MAX_TEXTS = 4 * 1024 * 1024;
@@ -25,12 +20,11 @@ export interface PackedRun {
   seq: number;
   body: Uint8Array;
   result: string;
-  steps: NarrowStep[];
+  /** Ids of its steps, with what stays of an answer where that is not nothing. */
+  steps: { id: string; left: string | null }[];
   /** The last of the packed events; null where there were none, or all were packed before. */
   last: RunEvent | null;
 }
-
-type NarrowStep = Pick<StepRow, 'run_id' | 'step_name' | (typeof TEXTS)[number]> & { seq: number; at: number };
 
 /** Compresses what is large of runs that have ended, which nobody changes any more; only reads. */
 export async function packRuns(
@@ -53,7 +47,7 @@ export async function packRuns(
         seq,
         body: await pack(json, rows.flatMap(textsOf)),
         result: JSON.stringify(results.get(id) ?? null),
-        steps: rows.map((row, at) => ({ ...row, ...leftIn(row), seq, at })),
+        steps: rows.map((row) => ({ id: row.id, left: leftOf(row.raw_response) })),
         last,
       });
     }
@@ -87,7 +81,7 @@ async function stepsOf(db: Kysely<Tables>, runs: readonly Sized[]) {
   const ids = runs.filter(({ size }) => size <= MAX_TEXTS).map(({ id }) => id);
   const rows = await db
     .selectFrom('step_executions')
-    .select(['run_id', 'step_name', ...TEXTS])
+    .select(['id', 'run_id', 'step_name', ...TEXTS])
     .where('run_id', 'in', ids)
     .where('completed_at', 'is not', null)
     .orderBy('step_index')
@@ -96,18 +90,13 @@ async function stepsOf(db: Kysely<Tables>, runs: readonly Sized[]) {
   return Map.groupBy(rows, (row) => row.run_id);
 }
 
-type Texts = Pick<StepRow, 'run_id' | 'step_name' | (typeof TEXTS)[number]>;
+type Texts = Pick<StepRow, 'step_name' | (typeof TEXTS)[number]>;
 
 const textsOf = (row: Texts): StepText[] =>
   TEXTS.flatMap((column) => {
     const json = row[column];
     return json === null ? [] : [{ step: row.step_name, column, json }];
   });
-
-const leftIn = (row: Texts) =>
-  Object.fromEntries(
-    TEXTS.map((column) => [column, row[column] === null ? null : leftOf(column, row[column])]),
-  ) as Pick<Texts, (typeof TEXTS)[number]>;
 
 async function sizesOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, number>> {
   const size = sql.join(
@@ -166,54 +155,4 @@ async function eventsOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Map
     found.set(id, { json: texts.filter((text) => text !== '').join(','), last });
   }
   return found;
-}
-
-const narrowRun = statement<{ seq: number; result: string }>((db, slot) =>
-  db
-    .updateTable('runs')
-    .set({ context: PACKED, raw: null, result: slot.result, ...dialectOf(db).narrowed?.away })
-    .where('seq', '=', slot.seq)
-    .where('result', 'is', null),
-);
-const narrowStep = statement<NarrowStep>((db, slot) =>
-  db
-    .updateTable('step_executions')
-    .set({ ...columns(slot, TEXTS), ...dialectOf(db).narrowed?.step(slot) })
-    .where('run_id', '=', slot.run_id)
-    .where('step_name', '=', slot.step_name),
-);
-/** A body that holds no texts of steps yet. */
-const removeBody = statement<{ seq: number }>((db, slot) =>
-  db
-    .deleteFrom('run_bodies')
-    .where('seq', '=', slot.seq)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('runs').select('runs.id').whereRef('runs.seq', '=', 'run_bodies.seq').where('result', 'is', null),
-      ),
-    ),
-);
-const addBody = statement<{ seq: number; body: Uint8Array }>((db, slot) =>
-  db.insertInto('run_bodies').values({ seq: slot.seq, body: slot.body }),
-);
-const removeEvents = statement<{ run_id: string; seq: number }>((db, slot) =>
-  db.deleteFrom('run_events').where('run_id', '=', slot.run_id).where('first_seq', '<=', slot.seq),
-);
-
-/** Writes them; answers the `seq` of those that are still there. */
-export async function keepPacked(tx: Tx, packed: readonly PackedRun[]): Promise<Set<number>> {
-  const there: PackedRun[] = [];
-  for (const run of packed) {
-    await tx.run(removeBody, run);
-    if ((await tx.run(narrowRun, run)) === 1) there.push(run);
-  }
-  await dialectOf(tx.db).narrowed?.back.execute(tx.db);
-  for (const { id, steps, last, ...run } of there) {
-    await tx.run(addBody, run);
-    for (const step of steps) await tx.run(narrowStep, step);
-    if (last === null) continue;
-    await tx.run(removeEvents, { run_id: id, seq: last.seq });
-    await appendEvents(tx, id, { firstSeq: last.seq, json: JSON.stringify([last]) });
-  }
-  return new Set(there.map(({ seq }) => seq));
 }

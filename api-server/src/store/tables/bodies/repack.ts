@@ -4,7 +4,8 @@ import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark, setMark } from '../marks.ts';
 import type { ReadDeclared } from '../results/declared.ts';
-import { keepPacked, packRuns } from './pack-runs.ts';
+import { keepPacked } from './keep-packed.ts';
+import { packRuns } from './pack-runs.ts';
 
 /** Names the mark whose value is the `seq` up to which the runs of an older version are packed with their steps; none where all are. */
 export const REPACK = 'repack:runs';

@@ -3,7 +3,8 @@ import { ACTIVE_RUN_STATUSES, isTerminal, type RunStatus } from '../../../runs/s
 import type { Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
-import { keepPacked, packRuns, type PackedRun } from '../bodies/pack-runs.ts';
+import { keepPacked } from '../bodies/keep-packed.ts';
+import { packRuns, type PackedRun } from '../bodies/pack-runs.ts';
 import { lastMark, setMark } from '../marks.ts';
 import type { ReadDeclared } from '../results/declared.ts';
 import { isBatch } from './conditions.ts';
@@ -140,11 +141,12 @@ async function enter(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   const asked = await whoWasAsked(db, rows);
   const { searched } = dialectOf(db);
-  for (const row of rows) {
+  const entries = rows.map((row) => {
     const labels = labelsOf(row.context);
     const facts = factsOfRun(row, labels, asked.get(row.id) ?? []);
-    await searched.add(row.seq, [...facts, ...wordsOfRun({ ...row, labels })]).execute(db);
-  }
+    return { seq: row.seq, terms: [...facts, ...wordsOfRun({ ...row, labels })] };
+  });
+  await searched.add(entries).execute(db);
   await searched.tidy?.execute(db);
 }
 
