@@ -36,7 +36,7 @@ test.each([
 
 test.each([
   [false, 'Read the Evidence below'],
-  [null, 'Act on the alert; no later step'],
+  [null, 'Act on the alert: this run has ended'],
 ])('an escalated run whose gate says passed: %s names what to do', (passed, next) => {
   const step = stepDetail({ step_name: 'approve', trust_report: trustReport({ passed }) });
   expect(ended('escalated', 'gate', { steps: [step] })?.next).toContain(next);
