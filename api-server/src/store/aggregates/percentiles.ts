@@ -4,7 +4,7 @@ import type { Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
 import { sketchesOf } from './daily/durations.ts';
-import { all, bucketOf, equals, executionFilter, oneOf, runFilter, type Scope, within } from './scope.ts';
+import { all, bucketOf, endedRuns, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 import { joinWaits, MS_OF, type Timed } from './waits.ts';
 
 interface Row {
@@ -51,13 +51,13 @@ async function p95s(db: Kysely<Tables>, scope: Scope, { by, timed }: Asked): Pro
   if (sketches !== null)
     return new Map([...sketches].flatMap(([of, sketch]) => [[of, p95Of(sketch)] as const]).filter(isKnown));
   const of = by === 'pipeline' ? sql`runs.pipeline_name` : bucketOf('triggered_at', scope.bucketMs);
-  const where = [...runFilter(scope), ...within('triggered_at', scope.window)];
+  const { from, where } = endedRuns(scope);
   const { rows } = await sql<Row>`
     select of_what, duration_ms from (
       select ${of} as of_what, ${MS_OF[timed]} as duration_ms,
         row_number() over (partition by ${of} order by ${MS_OF[timed]}) as place,
         count(*) over (partition by ${of}) as n
-      from runs ${joinWaits(timed, scope.window)} where completed_at is not null and ${all(where)}) as placed
+      from ${from} ${joinWaits(timed, scope.window)} where ${all(where)}) as placed
     where place = ${RANK}`.execute(db);
   return new Map(rows.map(({ of_what: name, duration_ms: ms }) => [String(name), ms]));
 }

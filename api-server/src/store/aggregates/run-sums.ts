@@ -9,6 +9,7 @@ import {
   all,
   asksForExecutions,
   bucketOf,
+  endedRuns,
   type Condition,
   equals,
   oneOf,
@@ -69,11 +70,12 @@ async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; 
 }
 
 async function countRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+  const { from, where } = endedRuns(scope);
   const { rows } = await sql<RunSum>`
-    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, pipeline_name as pipeline, team, status,
+    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, runs.pipeline_name as pipeline, team, status,
       count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
-    from runs where completed_at is not null and ${all([...runFilter(scope), ...within('triggered_at', scope.window)])}
-    group by bucket, pipeline_name, team, status`.execute(db);
+    from ${from} where ${all(where)}
+    group by bucket, runs.pipeline_name, team, status`.execute(db);
   return rows;
 }
 

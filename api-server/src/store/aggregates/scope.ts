@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Window } from '../../analytics/window.ts';
+import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Stage } from '../../runs/state/model.ts';
-import { isWork } from '../db/rows/executions.ts';
+import { isExecution, isWork } from '../db/rows/executions.ts';
 
 /** Which runs or executions are summed; without a name those of all. */
 export interface Scope {
@@ -39,11 +40,57 @@ export const asksForExecutions = ({ agent, model }: Scope): boolean => agent !==
 
 /** The rows of `runs` in a scope, but for the window. */
 export const runFilter = (scope: Scope): Condition[] => [
-  oneOf('runs.stage', scope.stages),
-  ...equals('runs.pipeline_name', scope.pipeline),
-  ...equals('runs.team', scope.team),
+  ...runNames(scope),
   ...(asksForExecutions(scope) ? [hadOne(scope, 'runs.id')] : []),
 ];
+
+const runNames = ({ stages, pipeline, team }: Scope): Condition[] => [
+  oneOf('runs.stage', stages),
+  ...equals('runs.pipeline_name', pipeline),
+  ...equals('runs.team', team),
+];
+
+/**
+ * The ended runs of a scope, for a `from`. They are found by the names that the sums of the window's hours have: an index holds them in
+ * order of these names, and without them all of it is read.
+ */
+export const endedRuns = (scope: Scope): { from: RawBuilder<unknown>; where: Condition[] } => ({
+  from: asksForExecutions(scope) ? byExecutions(scope) : byPipelines(scope),
+  where: [sql<boolean>`runs.completed_at is not null`, ...runNames(scope), ...within('triggered_at', scope.window)],
+});
+
+const hoursOf = ({ from, to }: Window): Window => ({ from: from === null ? null : hourOf(from), to });
+
+function byPipelines({ window, stages, pipeline, team }: Scope): RawBuilder<unknown> {
+  const names = [...equals('pipeline_name', pipeline), ...equals('team', keyed('team', team))];
+  const seen = all([oneOf('stage', stages), ...names, ...within('hour', hoursOf(window))]);
+  return sql`(select distinct pipeline_name as name, stage as at_stage from hourly_runs where ${seen}) as seen
+    join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage`;
+}
+
+/** A step may start after the window in which its run was triggered. */
+function byExecutions({ window, stages, pipeline, team, agent, model }: Scope): RawBuilder<unknown> {
+  const since = { from: window.from, to: null };
+  const names = [
+    ...equals('pipeline_name', pipeline),
+    ...equals('team', keyed('team', team)),
+    ...equals('agent', keyed('agent', agent)),
+    ...equals('model', keyed('model', model)),
+  ];
+  const seen = all([oneOf('stage', stages), ...names, ...within('hour', hoursOf(since))]);
+  const had = all([
+    isExecution(),
+    ...equals('agent', agent),
+    ...equals('model', model),
+    ...within('started_at', since),
+  ]);
+  return sql`(select distinct run_id from (select distinct step_name as name, stage as at_stage from hourly_steps where ${seen}) as seen
+    join step_executions on family = seen.name and step_executions.stage = seen.at_stage where ${had}) as had
+    join runs on runs.id = had.run_id`;
+}
+
+const keyed = (kind: 'team' | 'agent' | 'model', name: string | undefined): string | undefined =>
+  name === undefined ? undefined : keyName(kind, name);
 
 /** The run whose id is in `column` had an execution of the agent and the model. */
 export const hadOne = ({ agent, model }: Scope, column: string): Condition => sql`exists (select 1 from step_executions

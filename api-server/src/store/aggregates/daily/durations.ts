@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addTo, type Sketch } from '../../../analytics/sketch.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
-import { hourOf } from '../../../runs/state/hourly.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { all, asksForExecutions, bucketOf, equals, oneOf, type Scope, within } from '../scope.ts';
+import { all, asksForExecutions, bucketOf, endedRuns, equals, oneOf, type Scope, within } from '../scope.ts';
 import { joinWaits, MS_OF, SKETCH_OF, type Timed } from '../waits.ts';
 import { bucketOfDuration } from './close-days.ts';
 import { closedUntil, daysIn } from './closed-days.ts';
@@ -89,15 +88,11 @@ async function restOf(
   return rows;
 }
 
-/** Found by the names that the sums of these hours have. */
-function runsIn({ window, stages, pipeline, timed }: TimedScope, of: RawBuilder<unknown>): RawBuilder<Counted> {
-  const hours = { from: window.from === null ? null : hourOf(window.from), to: window.to };
-  const seen = all([oneOf('stage', stages), ...equals('pipeline_name', pipeline), ...within('hour', hours)]);
+function runsIn(scope: TimedScope, of: RawBuilder<unknown>): RawBuilder<Counted> {
+  const { from, where } = endedRuns(scope);
   return sql<Counted>`select of_what, bucket, count(*) as n from (
-    select ${of} as of_what, ${bucketOfDuration(MS_OF[timed])} as bucket
-    from (select distinct pipeline_name as name, stage as at_stage from hourly_runs where ${seen}) as seen
-    join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage ${joinWaits(timed, window)}
-    where ${all([sql<boolean>`completed_at is not null`, ...within('triggered_at', window)])}) as timed group by of_what, bucket`;
+    select ${of} as of_what, ${bucketOfDuration(MS_OF[scope.timed])} as bucket
+    from ${from} ${joinWaits(scope.timed, scope.window)} where ${all(where)}) as timed group by of_what, bucket`;
 }
 
 function stepsIn({ step, window, stages, pipeline }: Scope, of: RawBuilder<unknown>): RawBuilder<Counted> {
