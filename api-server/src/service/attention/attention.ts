@@ -2,7 +2,7 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { type Attention, RESOLUTIONS } from '../../runs/state/attention.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
-import { attentionOf, type OpenAttention, openAttention, storeAttention } from '../../store/tables/attention.ts';
+import { attentionOf, countOpen, storeAttention } from '../../store/tables/attention.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
 import { findRun } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
@@ -44,8 +44,8 @@ export interface Escalations {
   acknowledge(runId: string, given: Acknowledgement, actor: Actor): Promise<RunAttention>;
   resolve(runId: string, given: RunResolution, actor: Actor): Promise<RunAttention>;
   reopen(runId: string, given: Reopening, actor: Actor): Promise<RunAttention>;
-  /** Open ones by team. */
-  open(): Promise<OpenAttention[]>;
+  /** How many are open. */
+  open(): Promise<number>;
   /** Calls the listener after every change that this process stored. */
   onChanged(listener: (changed: AttentionChange) => void): void;
 }
@@ -105,7 +105,7 @@ export function createEscalations({ database, now }: AttentionDeps): Escalations
         next: (attention) => reopened(attention, given),
         outcome: () => 'open',
       }),
-    open: () => openAttention(database.db),
+    open: () => countOpen(database.db),
     onChanged: (listener) => void listeners.push(listener),
   };
 }

@@ -96,3 +96,13 @@ export async function openAttention(db: Kysely<Tables>): Promise<OpenAttention[]
     .execute();
   return rows.map(({ team, runs, since }) => ({ team, runs: Number(runs), since: Number(since) }));
 }
+
+/** How many runs nobody has acknowledged. */
+export async function countOpen(db: Kysely<Tables>): Promise<number> {
+  const { n } = await db
+    .selectFrom('attention')
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .where('state', '=', 'open')
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}

@@ -116,7 +116,7 @@ async function waitingIn({ approvals, escalations }: PageDeps): Promise<Waiting>
     approvals.list({ status: 'pending', limit: 1, offset: 0 }),
     escalations.open(),
   ]);
-  return { approvals: pending.total, runs: open.reduce((sum, { runs }) => sum + runs, 0) };
+  return { approvals: pending.total, runs: open };
 }
 
 const rail = (nav: PageOptions['nav'], waiting: Waiting) =>
