@@ -65,9 +65,9 @@ export function createDeliveryLog<Tx>(deps: DeliveryLogDeps<Tx>): DeliveryLog<Tx
     open: () => {
       let taken: DeliveryRecord[] | null = null;
       return {
-        store: async (tx, record) => {
+        store: (tx, record) => {
           taken ??= take();
-          await insertAll(tx, [...taken, record]);
+          return taken.length === 0 ? deps.insert(tx, record) : insertAll(tx, [...taken, record]);
         },
         failed: () => {
           waiting = [...(taken ?? []), ...waiting];
