@@ -2,6 +2,7 @@ import type { Benchmark } from './benchmark.ts';
 import { branches } from './branches.ts';
 import { busyEngine } from './busy-engine.ts';
 import { controlPlane } from './control-plane.ts';
+import { flood } from './flood.ts';
 import { gateway, gatewayStart } from './gateway.ts';
 import { idle } from './idle.ts';
 import { intake } from './intake.ts';
@@ -20,6 +21,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   sameKeys,
   branches,
   busyEngine,
+  flood,
   replay,
   restart,
   start,
