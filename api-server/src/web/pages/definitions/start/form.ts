@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Given } from '../../../../service/deliveries/deliveries.ts';
 import type { DeliveryDetail } from '../../../../service/views/kept-delivery.ts';
+import { readJson, UnreadableBody } from '../../../read-json.ts';
 
 /** What the form holds. Without a `source` the context is written by hand: a summary, an event and data. */
 export interface StartForm {
@@ -63,10 +64,14 @@ export function givenBy({ source, summary, event, data, body }: StartForm): Read
 function parseObject(text: string): { ok: true; value: object } | { ok: false; msg: string } {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJson(Buffer.from(text));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, value };
     return { ok: false, msg: 'This must be a JSON object: {"key": "value"}.' };
   } catch (error) {
-    return { ok: false, msg: `This is not JSON: ${error instanceof Error ? error.message : String(error)}.` };
+    if (!(error instanceof UnreadableBody)) throw error;
+    return {
+      ok: false,
+      msg: `This is not JSON: ${error.cause instanceof Error ? error.cause.message : error.message}.`,
+    };
   }
 }

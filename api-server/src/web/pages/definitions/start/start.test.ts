@@ -70,6 +70,15 @@ test('a text that is no JSON is said, and nothing starts', async () => {
   expect(givenBy({ ...EMPTY, data: '[1]' })).toMatchObject({ ok: false, field: 'data' });
 });
 
+test.each([
+  ['nested beyond what a body may be', `{"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+  ['with a key that reaches a prototype', '{"__proto__": {"a": 1}}'],
+])('a text %s is refused as the route refuses it', async (_, data) => {
+  const { post, deps } = await pagesWith({ definitions });
+  const answer = await post('/ui/pipelines/host-load/run', { ...csrf, act: 'run', data });
+  expect([answer.statusCode, deps.started]).toEqual([400, []]);
+});
+
 test('viewers start nothing, nor does a form of another session', async () => {
   const { post, get, deps } = await pagesWith({ definitions, viewer: { ...VIEWER, role: 'viewer' } });
   expect((await get('/ui/pipelines/host-load/run')).statusCode).toBe(403);
