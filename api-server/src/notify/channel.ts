@@ -34,6 +34,8 @@ export interface Prepared {
   ok: true;
   /** Who counts our messages there; kept in memory only, it may hold a secret. */
   target: string;
+  /** Whether it goes to an address that a pipeline's author wrote. */
+  byAuthor?: boolean;
   /** Values that no error and no log may show. */
   secrets: string[];
   send(notification: Notification, io: Io): Promise<Delivery>;

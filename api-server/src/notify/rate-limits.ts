@@ -1,23 +1,39 @@
 /** Rows that waited for the same receiver come back over so many seconds. */
 const SPREAD_SECONDS = 16;
+/** How long the others wait for the one that finds out whether a silent receiver answers again. */
+const PROBE_MS = 15_000;
+const MAX_HELD = 1_000;
 
-/** Receivers that limited the rate: no other message is sent there until their time is over. */
+/** Receivers that limited the rate or did not answer: no other message is sent there until their time is over. */
 export interface RateLimits {
   /** Milliseconds to wait, 0 when the way is free; `id` decides a row's place among those that wait. */
   wait(target: string, id: string, now: number): number;
   hold(target: string, until: number): void;
+  /** Nothing came back in time. Until something does, one message after the other is tried. */
+  silent(target: string, until: number): void;
+  answered(target: string): void;
 }
 
 export function createRateLimits(): RateLimits {
-  const held = new Map<string, number>();
+  const held = new Map<string, { until: number; isSilent: boolean }>();
+  const keep = (target: string, until: number, isSilent: boolean) => {
+    const [oldest] = held.keys();
+    if (held.size >= MAX_HELD && oldest !== undefined) held.delete(oldest);
+    held.set(target, { until: Math.max(until, held.get(target)?.until ?? 0), isSilent });
+  };
   return {
     wait: (target, id, now) => {
-      const until = held.get(target) ?? 0;
+      const { until = 0, isSilent = false } = held.get(target) ?? {};
       if (until > now) return until - now + place(id) * 1000;
       held.delete(target);
+      if (isSilent) keep(target, now + PROBE_MS, true);
       return 0;
     },
-    hold: (target, until) => void held.set(target, Math.max(until, held.get(target) ?? 0)),
+    hold: (target, until) => keep(target, until, false),
+    silent: (target, until) => keep(target, until, true),
+    answered: (target) => {
+      if (held.get(target)?.isSilent) held.delete(target);
+    },
   };
 }
 

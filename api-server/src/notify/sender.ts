@@ -24,6 +24,8 @@ const SOON_MS = 100;
 const KEEP_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const RECOUNT_MS = 10_000;
+/** How long a receiver that did not answer is left alone. */
+export const UNANSWERED_WAIT_MS = 30_000;
 
 /** The store's side; claims and settlements are durable when they resolve. */
 export interface Outbox {
@@ -192,15 +194,20 @@ export class Sender {
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
     const at = this.#deps.now();
-    const wait = this.#limits.wait(prepared.target, claimed.id, at);
+    const { target, byAuthor = false } = prepared;
+    // The addresses of one author count together: there may be many of them.
+    const answering = byAuthor ? `pipeline ${claimed.pipeline}` : target;
+    const wait = Math.max(...[...new Set([target, answering])].map((one) => this.#limits.wait(one, claimed.id, at)));
     if (wait > 0) return waitsFor(wait);
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
     const sent: { request: TriedRequest | null } = { request: null };
     const io = this.#io(claimed, log, { signal: AbortSignal.any([timeout, this.#stop.signal]), sent });
     const delivery = await attempt(prepared, claimed, io);
     const request = this.#masked(sent.request);
+    if (delivery.ok || !timeout.aborted) this.#limits.answered(answering);
+    else this.#limits.silent(answering, at + UNANSWERED_WAIT_MS);
     if (delivery.ok) return { ...delivery, request };
-    if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
+    if (delivery.limited) this.#limits.hold(target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
     if (timeout.aborted)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true, request };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets), request };

@@ -43,6 +43,7 @@ export const msteams: Channel<ChannelSettings['msteams']> = {
     return {
       ok: true,
       target: `msteams ${url}`,
+      byAuthor,
       secrets: [url],
       send: async ({ message }, io) => {
         const http = byAuthor ? io.guardedHttp : io.http;

@@ -28,6 +28,7 @@ export const webhook: Channel<ChannelSettings['webhook']> = {
     return {
       ok: true,
       target: `webhook ${url}`,
+      byAuthor,
       secrets: [url, secret ?? '', ...Object.values(headers)],
       send: async (notification, io) => {
         const body = JSON.stringify(webhookBody(notification));
