@@ -19,6 +19,7 @@ import {
 } from '../runs/state/executor.ts';
 import type { z } from 'zod';
 import type { CallResult, RpcClient } from './rpc-client.ts';
+import { boundedEvents } from './agent-events.ts';
 import { whileFull } from './while-full.ts';
 
 /** Tool results in the kept trace are cut to this many characters. */
@@ -29,6 +30,8 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
   return {
     name,
     run: async (call) => {
+      const onEvent = boundedEvents(call.onEvent);
+      const approve = boundedApprovals(call);
       const ask = () =>
         rpc.call({
           method: 'agent.run',
@@ -36,10 +39,8 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
           signal: call.signal,
           repeatable: true,
           eventKey: call.idempotencyKey,
-          onEvent: (event, fields) => {
-            if (!QUIET.has(event)) call.onEvent(event, shown(fields));
-          },
-          onRequest: (method, params) => (method === 'tool.request_approval' ? approve(call, params) : null),
+          onEvent,
+          onRequest: (method, params) => (method === 'tool.request_approval' ? approve(params) : null),
           // The same key is asked for by the process that took the run over.
           outlives: () => call.signal.reason instanceof TakenOver,
           cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
@@ -71,8 +72,26 @@ const listed = ({ name, model, version, warnings = [] }: AgentSummary) => ({
   ...(warnings.length > 0 ? { warnings } : {}),
 });
 
-/** Events that say nothing a person would read in a run's log, or that the run says itself. */
-const QUIET = new Set(['accepted', 'text', 'approval_requested', 'approval_decided']);
+/** Questions of one call that wait for people at the same time. */
+export const MAX_QUESTIONS = 64;
+const TOO_MANY = { approved: false, comment: `${MAX_QUESTIONS} questions of this call wait for people already` };
+
+/** As `approve`; a backend that asks without end gets no more questions stored, sent and shown. */
+function boundedApprovals(call: AgentCall): (params: unknown) => Promise<unknown> | null {
+  let open = 0;
+  return (params) => {
+    if (open >= MAX_QUESTIONS) return isAbout(call, params) ? Promise.resolve(TOO_MANY) : null;
+    const asked = approve(call, params);
+    if (asked === null) return null;
+    open += 1;
+    return asked.finally(() => void (open -= 1));
+  };
+}
+
+const isAbout = ({ runId, stepName }: AgentCall, params: unknown): boolean => {
+  const { metadata } = ToolApprovalParams.safeParse(params).data ?? {};
+  return metadata?.run_id === runId && metadata.step_name === stepName;
+};
 
 /** Asks people on behalf of this call; null where the request is about another one. */
 function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): Promise<unknown> | null {
@@ -88,18 +107,6 @@ function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): P
     comment,
   }));
 }
-
-function shown({ run_id: _run, ts: _ts, ...fields }: Record<string, unknown>): Record<string, unknown> {
-  const { input, result, ...rest } = fields;
-  return {
-    ...rest,
-    ...(input === undefined ? {} : { input: cut(typeof input === 'string' ? input : JSON.stringify(input)) }),
-    ...(result === undefined ? {} : { result: cut(String(result)) }),
-  };
-}
-
-const EVENT_CHARS = 500;
-const cut = (text: string): string => (text.length > EVENT_CHARS ? `${text.slice(0, EVENT_CHARS)}…` : text);
 
 const runParams = (call: AgentCall): Record<string, unknown> => ({
   agent: call.agent,

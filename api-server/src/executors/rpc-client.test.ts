@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { agentBackend } from './agent-backend.ts';
+import { agentBackend, MAX_QUESTIONS } from './agent-backend.ts';
 import { WebSocketRpc } from './rpc-client.ts';
 
 interface Frame {
@@ -233,4 +233,40 @@ test('a certificate file that is gone for the moment ends nothing: the call goes
   const answered = late.call({ method: 'ping', params: {}, signal: open, repeatable: true });
   writeFileSync(ca, '');
   expect(await answered).toEqual({ ok: true, result: 'pong' });
+});
+
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
+
+test('a message that is nested without end is refused to whoever waits for it, and ends nothing', async () => {
+  answer = ({ id }, socket) => {
+    const event = `{"event":"tool_call","idempotency_key":"k","input":${DEEP}}`;
+    socket.send(`{"jsonrpc":"2.0","method":"agent.event","params":${event}}`);
+    socket.send(`{"jsonrpc":"2.0","id":"s1","method":"tool.request_approval","params":${DEEP}}`);
+    socket.send(`{"jsonrpc":"2.0","id":${id},"result":${DEEP}}`);
+  };
+  const heard: string[] = [];
+  const reply = await agentBackend('gateway', rpc).run({ ...agentCall, onEvent: (event) => void heard.push(event) });
+  expect(reply).toMatchObject({ ok: false, type: 'output_invalid', message: expect.stringContaining('200 levels') });
+  expect(heard).toEqual([]);
+});
+
+test('a call that asks people without end gets so many questions and no more', async () => {
+  let asked = 0;
+  const onApproval = () => {
+    asked += 1;
+    return new Promise<never>(() => undefined);
+  };
+  const question = (at: number) => ({
+    ...{ run_id: 'g', call_id: `c${at}`, agent: 'a', server: 's', tool: 't', input: {} },
+    metadata: { run_id: 'r', step_name: 's' },
+  });
+  answer = ({ method }, socket) => {
+    for (let at = 0; method === 'agent.run' && at < MAX_QUESTIONS + 36; at++)
+      say(socket, { id: `s${at}`, method: 'tool.request_approval', params: question(at) });
+  };
+  void agentBackend('gateway', rpc).run({ ...agentCall, onApproval });
+  const refused = () => received.filter(({ frame }) => 'result' in frame);
+  await expect.poll(() => refused().length).toBe(36);
+  expect(asked).toBe(MAX_QUESTIONS);
+  expect(refused()[0]?.frame).toMatchObject({ result: { approved: false } });
 });

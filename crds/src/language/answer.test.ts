@@ -113,3 +113,9 @@ test('patterns of a schema are linear', () => {
     expect(compiled.ok && compiled.validate(`${'a'.repeat(16_000)}!`)).toMatchObject({ ok: false });
   expect(cpuTimeOf(validate)).toBeLessThan(2000);
 });
+
+test('an answer that nests without end is none, so that nothing recurses into it', () => {
+  const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  expect(extractJson(nested(90))).toBeTypeOf('object');
+  expect(extractJson(nested(100_000))).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+import { nestsDeeper } from '../json-depth.ts';
 import type { ComputeLimit } from './compute-limit.ts';
 import type { SchemaError, SchemaResult } from './json-schema.ts';
 import { measureSchema } from './json-schema-size.ts';
@@ -98,6 +99,8 @@ export function extractJson(text: string): unknown {
 }
 
 const MAX_STARTS = 50;
+/** Levels of an answer. */
+const MAX_DEPTH = 100;
 
 function firstBalanced(text: string): unknown {
   let start = text.indexOf('{');
@@ -128,7 +131,7 @@ function parseObject(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isObject(value) && !nestsDeeper(value, MAX_DEPTH) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -30,7 +30,9 @@ export const AgentRunParams = z.strictObject({
 });
 export type AgentRunParams = z.infer<typeof AgentRunParams>;
 
-export const Usage = z.object({ input_tokens: Count, output_tokens: Count, cached_input_tokens: Count.default(0) });
+/** Tokens of one call: with more, sums would leave the numbers that JavaScript can count with. */
+const Tokens = Count.max(1_000_000_000);
+export const Usage = z.object({ input_tokens: Tokens, output_tokens: Tokens, cached_input_tokens: Tokens.default(0) });
 export type Usage = z.infer<typeof Usage>;
 
 /** What one model used of a run that several answered. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nestsDeeper } from '../json-depth.ts';
 
 /** Frames between clients and a gateway or any other agent backend. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
@@ -92,10 +93,15 @@ export function decodeFrame(frame: string, maxBytes: number = MAX_FRAME_BYTES): 
   return decodeMessage(value);
 }
 
+/** Of a frame; what is deeper is parsed without recursion, and nothing else is done with it. */
+const MAX_DEPTH = 200;
+const TOO_DEEP = `the message nests deeper than ${MAX_DEPTH} levels`;
+
 const NO_BATCH = 'batches are not taken: send one message a frame';
 
 function decodeMessage(value: unknown): DecodedFrame {
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  if (nestsDeeper(value, MAX_DEPTH)) return tooDeep(fields);
   if ('method' in fields) {
     const request = requestOf(fields);
     if (request) return { ok: true, kind: 'request', message: request };
@@ -103,15 +109,27 @@ function decodeMessage(value: unknown): DecodedFrame {
     const response = RpcResponse.safeParse(value);
     if (response.success) return { ok: true, kind: 'response', message: response.data };
   }
-  const id = RpcId.safeParse(fields['id']);
   return {
     ok: false,
-    id: id.success ? id.data : null,
+    id: idOf(fields),
     error: rpcError('invalid_request', Array.isArray(value) ? NO_BATCH : 'the frame is no JSON-RPC 2.0 message'),
   };
 }
 
 type Fields = Record<string, unknown>;
+
+const idOf = ({ id }: Fields): RpcId | null => RpcId.safeParse(id).data ?? null;
+
+/** Who waits for the answer hears that it is of no use. */
+function tooDeep(fields: Fields): DecodedFrame {
+  const id = idOf(fields);
+  if ('method' in fields || id === null) return { ok: false, id, error: rpcError('invalid_request', TOO_DEEP) };
+  return {
+    ok: true,
+    kind: 'response',
+    message: { jsonrpc: '2.0', id, error: rpcError('output_invalid', TOO_DEEP) },
+  };
+}
 
 /** `RpcRequest.safeParse` by hand, for every frame of a busy connection comes through here; a test holds the two together. */
 function requestOf({ jsonrpc, id, method, params }: Fields): RpcRequest | null {

@@ -1,6 +1,5 @@
-import { decodeFrame, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
+import { decodeFrame, nestsDeeper, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
 import type { RawData, WebSocket } from 'ws';
-import { nestsDeeper } from './depth.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
