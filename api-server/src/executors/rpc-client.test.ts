@@ -257,11 +257,17 @@ test('a call that asks people without end gets so many questions and no more', a
     return new Promise<never>(() => undefined);
   };
   const question = (at: number) => ({
-    ...{ run_id: 'g', call_id: `c${at}`, agent: 'a', server: 's', tool: 't', input: {} },
+    run_id: 'g',
+    call_id: `c${at}`,
+    agent: 'a',
+    server: 's',
+    tool: 't',
+    input: {},
     metadata: { run_id: 'r', step_name: 's' },
   });
   answer = ({ method }, socket) => {
-    for (let at = 0; method === 'agent.run' && at < MAX_QUESTIONS + 36; at++)
+    if (method !== 'agent.run') return;
+    for (let at = 0; at < MAX_QUESTIONS + 36; at++)
       say(socket, { id: `s${at}`, method: 'tool.request_approval', params: question(at) });
   };
   void agentBackend('gateway', rpc).run({ ...agentCall, onApproval });

@@ -189,28 +189,34 @@ export class Sender {
   }
 
   async #try(claimed: Claimed): Promise<Delivered> {
-    const { log } = this.#deps;
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
     const at = this.#deps.now();
-    const { target, byAuthor = false } = prepared;
-    // The addresses of one author count together: there may be many of them.
-    const answering = byAuthor ? `pipeline ${claimed.pipeline}` : target;
-    const wait = Math.max(...[...new Set([target, answering])].map((one) => this.#limits.wait(one, claimed.id, at)));
-    if (wait > 0) return waitsFor(wait);
+    const wait = Math.max(...targetsOf(prepared, claimed).map((one) => this.#limits.wait(one, claimed.id, at)));
+    return wait > 0 ? waitsFor(wait) : this.#send(prepared, claimed, at);
+  }
+
+  async #send(prepared: Prepared, claimed: Claimed, at: number): Promise<Delivered> {
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
     const sent: { request: TriedRequest | null } = { request: null };
-    const io = this.#io(claimed, log, { signal: AbortSignal.any([timeout, this.#stop.signal]), sent });
+    const io = this.#io(claimed, this.#deps.log, { signal: AbortSignal.any([timeout, this.#stop.signal]), sent });
     const delivery = await attempt(prepared, claimed, io);
+    const isSilent = !delivery.ok && timeout.aborted;
+    this.#note(prepared, claimed, isSilent ? at + UNANSWERED_WAIT_MS : null);
     const request = this.#masked(sent.request);
-    if (delivery.ok || !timeout.aborted) this.#limits.answered(answering);
-    else this.#limits.silent(answering, at + UNANSWERED_WAIT_MS);
     if (delivery.ok) return { ...delivery, request };
-    if (delivery.limited) this.#limits.hold(target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
-    if (timeout.aborted)
+    if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
+    if (isSilent)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true, request };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets), request };
+  }
+
+  /** Until when nothing is sent to a receiver that did not answer; null where it did. */
+  #note(prepared: Prepared, claimed: Claimed, silentUntil: number | null): void {
+    const answering = targetsOf(prepared, claimed).at(-1) ?? prepared.target;
+    if (silentUntil === null) this.#limits.answered(answering);
+    else this.#limits.silent(answering, silentUntil);
   }
 
   #masked(request: TriedRequest | null): TriedRequest | null {
@@ -239,6 +245,10 @@ export class Sender {
     return logged.send(claimed, this.#io(claimed, log, { signal: this.#stop.signal, sent: { request: null } }));
   }
 }
+
+/** Who counts our messages, and last who has to answer: the addresses of one author together, because there may be many. */
+const targetsOf = ({ target, byAuthor = false }: Prepared, { pipeline }: Claimed): string[] =>
+  byAuthor ? [target, `pipeline ${pipeline}`] : [target];
 
 const waitsFor = (retryAfterMs: number): Delivery => ({
   ok: false,

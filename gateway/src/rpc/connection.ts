@@ -1,4 +1,12 @@
-import { decodeFrame, nestsDeeper, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
+import {
+  decodeFrame,
+  nestsDeeper,
+  type RpcError,
+  rpcError,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+} from '@signalbox/crds';
 import type { RawData, WebSocket } from 'ws';
 
 /** The answer to a request of the peer: a result, or an error object. */
