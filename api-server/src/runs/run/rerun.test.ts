@@ -207,6 +207,19 @@ test.each([
   expect(plan(original, 'act')).toMatchObject({ kind: 'invalid', message: expect.stringContaining(why) });
 });
 
+test('a question that a condition left out is no approval once the condition is gone', async () => {
+  const text = (first: string) => `name: p\nstage: production\nsteps:\n${first}${ACT}`;
+  const conditional = HUMAN.replace('timeout_seconds', 'when: "false", timeout_seconds');
+  world = await createWorld({ pipelines: [text(conditional)], agents: { one: () => sure(0.9) } });
+  const original = await world.run('p');
+  expect(original.step('approve').status).toBe('skipped');
+  expect(plan(original, 'act')).toMatchObject({ kind: 'ready' });
+  const changed = await createWorld({ pipelines: [text(HUMAN)], agents: {} });
+  world.pipelines.set('p', changed.pipelines.get('p') as never);
+  await changed.close();
+  expect(plan(original, 'act')).toEqual(NOT_APPROVED);
+});
+
 test('an approval that was given in testing does not hold in production', async () => {
   world = await createWorld({
     pipelines: [

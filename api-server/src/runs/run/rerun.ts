@@ -97,8 +97,12 @@ function itemsOf(entry: Step, executed: readonly string[]): { name: string; exec
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
 function isPassed(entry: Step, { status, rawResponse }: StepExecution): boolean {
   const ended = rawResponse?.loaded?.status ?? status;
-  return ended === 'completed' || ended === 'skipped' || (ended === 'failed' && policyOf(entry) === 'continue');
+  if (ended === 'skipped') return maySkip(entry);
+  return ended === 'completed' || (ended === 'failed' && policyOf(entry) === 'continue');
 }
+
+/** Whether a condition of its own, or an empty list, still lets a run pass by. */
+const maySkip = (entry: Step): boolean => isFanOut(entry) || entry.when !== undefined;
 
 /** Whether people decide in an entry, or in a pipeline below it. */
 function asksPeople(snapshot: Snapshot, entry: Step): boolean {
