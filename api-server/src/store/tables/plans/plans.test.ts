@@ -4,6 +4,8 @@ import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
+import { batchesOf, readAll } from '../../aggregates/fixtures/evidence.ts';
+import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
 import { listRuns } from '../list-runs.ts';
 import { lastRuns, runDetail } from '../run-detail.ts';
@@ -95,6 +97,7 @@ const scansIn = (plans: Awaited<ReturnType<typeof plansOf>>) =>
   );
 
 const page = { limit: 50, offset: 0 };
+const EVIDENCE_OF = { pipeline: 'pipeline-3', stage: 'production' } as const;
 
 test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['the first page of the list', (db) => listRuns(db, {}, page)],
@@ -114,6 +117,11 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
   ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
+  ['the evidence of a pipeline', (db) => batchesOf(db, EVIDENCE_OF)],
+  [
+    'the evidence of a day of a pipeline',
+    (db) => readAll(storedRunsIn(() => db, EVIDENCE_OF, { from: 11 * 24 * HOUR_MS, to: 12 * 24 * HOUR_MS })),
+  ],
   ['what the search has to do', (db) => awaitsSearch(db, RUNS)],
 ])('%s reads what it shows and no large table', async (_, ask) => expect(scansIn(await plansOf(ask))).toEqual([]));
 
