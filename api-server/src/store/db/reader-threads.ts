@@ -30,7 +30,7 @@ export interface ReaderThreads {
 }
 
 /** What V8 may fill with short-lived objects before it looks for garbage; by default that is as much as an export makes. */
-const YOUNG_MIB = 12;
+const YOUNG_MIB = 4;
 
 interface Options {
   file: string;

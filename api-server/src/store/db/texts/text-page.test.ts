@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { pack } from '../bodies/packed-body.ts';
 import { type KeyedRow, textPage } from './text-page.ts';
 
 const shape = { format: 'jsonl', columns: ['id', 'summary'], header: true } as const;
@@ -35,4 +36,28 @@ test('cells of CSV: JSON, times, flags and amounts; the header only where it is 
   const line = '"{""a"":""b, c""}",1970-01-01T00:00:00.000Z,true,0.3\r\n';
   expect(csv(true)).toBe(`output,started_at,deterministic_passed,cost\r\n${line}`);
   expect(csv(false)).toBe(line);
+});
+
+test('texts that were packed with their run come back to each of its steps', async () => {
+  const bodyOf = (run: number) =>
+    pack(
+      '{"context":{},"raw":null,"events":[]}',
+      ['look', 'act'].map((step) => ({ step, column: 'output' as const, json: `{"of":"${step} ${run}"}` })),
+    );
+  const [first, second] = [await bodyOf(1), await bodyOf(2)];
+  const row = (key: number, step_name: string, body: Uint8Array | null) => ({
+    page_key: key,
+    packed_body: body,
+    step_name,
+    output: body === null ? '{"of":"nobody"}' : '',
+  });
+  const rows = [row(1, 'look', first), row(1, 'act', first), row(2, 'look', second), row(3, 'look', null)];
+  const columns = ['step_name', 'output'];
+  const lines = linesOf(textPage(rows, { format: 'jsonl', columns, header: false }).text);
+  expect(lines.map((line) => (JSON.parse(line) as { output: { of: string } }).output.of)).toEqual([
+    'look 1',
+    'act 1',
+    'look 2',
+    'nobody',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { tidy } from '../../../analytics/tidy.ts';
-import { filled, unpack } from '../bodies/packed-body.ts';
+import { filled, type PackedBody, unpack } from '../bodies/packed-body.ts';
 import { csvOf } from './csv.ts';
 
 export type TextFormat = 'jsonl' | 'csv';
@@ -21,10 +21,14 @@ export interface TextPage {
 /** A row with the key by which pages are cut. */
 export type KeyedRow = { page_key: unknown } & Record<string, unknown>;
 
-/** With the texts that were packed, where the row comes with their body. */
-function whole(row: KeyedRow): KeyedRow {
-  const { packed_body: body, step_name: step } = row;
-  return body instanceof Uint8Array ? filled(row, String(step), unpack(body)) : row;
+/** Rows with the texts that were packed, where they come with their body: the rows of one key share it. */
+function* whole(rows: Iterable<KeyedRow>): Generator<KeyedRow> {
+  let [last, unpacked]: [key: unknown, PackedBody | undefined] = [null, undefined];
+  for (const row of rows) {
+    const { page_key: key, packed_body: body, step_name: step } = row;
+    if (body instanceof Uint8Array && last !== key) [last, unpacked] = [key, unpack(body)];
+    yield body instanceof Uint8Array ? filled(row, String(step), unpacked) : row;
+  }
 }
 
 /** What one page may hold: a page is made, sent and forgotten before the next one is read. */
@@ -35,11 +39,11 @@ export function textPage(rows: Iterable<KeyedRow>, { format, columns, header }: 
   const lineOf = format === 'jsonl' ? jsonLine : csvLine;
   let text = format === 'csv' && header ? csvOf([columns]) : '';
   let last: number | null = null;
-  for (const row of rows) {
+  for (const row of whole(rows)) {
     const key = Number(row.page_key);
     if (text.length >= PAGE_BYTES && key !== last) return { text: encoder.encode(text), last };
     last = key;
-    text += lineOf(whole(row), columns);
+    text += lineOf(row, columns);
   }
   return { text: encoder.encode(text), last: null };
 }
