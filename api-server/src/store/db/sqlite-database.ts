@@ -52,10 +52,11 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     fileInPlace: inPlace,
     close: async () => {
       await commits.drained();
-      log.close();
       await Promise.all([threads.close(), checkpoints.close()]);
       await reader.kysely.destroy();
       await writer.kysely.destroy();
+      // Until here a late write may still be committed, and it is synced.
+      log.close();
       lock.close();
     },
   };

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { fdatasync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -32,4 +32,15 @@ test('a disk that fails ends the process, because nobody knows what it has', () 
   void log.sync();
   expect(() => fail(new Error('EIO'))).toThrow(`${path} could not be synced to the disk`);
   log.close();
+});
+
+test('a log that is closed while a sync is under way is synced, and closed after that', async () => {
+  const path = newLog();
+  const asked: ((error: Error | null) => void)[] = [];
+  const log = openLogSync(path, (fd, done) => fdatasync(fd, (error) => void asked.push(() => done(error))));
+  const synced = log.sync();
+  log.close();
+  await expect.poll(() => asked.length).toBe(1);
+  asked[0]?.(null);
+  await synced;
 });

@@ -14,14 +14,23 @@ type Sync = (fd: number, done: (error: Error | null) => void) => void;
  */
 export function openLogSync(path: string, sync: Sync = fdatasync): LogSync {
   const log = openSync(path, 'r');
+  let underWay = 0;
+  let isClosed = false;
   return {
     sync: () =>
       new Promise((resolve) => {
+        underWay += 1;
         sync(log, (cause) => {
+          underWay -= 1;
           if (cause) throw new Error(`${path} could not be synced to the disk`, { cause });
+          if (isClosed && underWay === 0) closeSync(log);
           resolve();
         });
       }),
-    close: () => closeSync(log),
+    // A sync that is under way needs its descriptor, which another file may get as soon as it is closed.
+    close: () => {
+      isClosed = true;
+      if (underWay === 0) closeSync(log);
+    },
   };
 }
