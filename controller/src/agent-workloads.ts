@@ -25,7 +25,7 @@ export function createAgentWorkloads(
     changed,
     log,
     metrics,
-    now: Date.now,
+    now: () => performance.now(),
     random: Math.random,
   });
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DefinitionKind } from '@signalbox/crds';
 import { createAgentWorkloads } from './agent-workloads.ts';
 import type { ManagerOptions } from './cli.ts';
 import { readOperator } from './config/operator.ts';
 import { createDirtyLoop } from './dirty-loop.ts';
 import { startHealthServer } from './http/health-server.ts';
+import { isUnavailable } from './kube/answer.ts';
 import { runForLeadership } from './kube/leadership.ts';
 import { writeEvent, writeStatus } from './kube/write-status.ts';
 import type { CustomObject } from './objects/custom-object.ts';
@@ -20,13 +22,16 @@ import { createStatusWriter, type StatusWriter, type Wanted } from './status/sta
 import type { Role, RoleDeps } from './sync.ts';
 import { watchWorld } from './watch-world.ts';
 
+/** The clock of all waiting: it never steps, as the time of day may. */
+const now = () => performance.now();
+
 const KINDS: readonly DefinitionKind[] = ['Pipeline', 'LibraryStep', 'Agent'];
 
 /** Starts the role that writes the status of every object and makes the pods of agents. Throws where it cannot start. */
 export async function startManager(options: ManagerOptions, { log, cluster }: RoleDeps): Promise<Role> {
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now: Date.now });
+  const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now });
   const resting = inPlace(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
@@ -35,8 +40,9 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   );
   const views = createViews(options);
   const workloads = createAgentWorkloads(options, { log, cluster, metrics, changed: () => loop.mark() });
-  const writer = createWriter(world, { log, cluster }, metrics);
   let leading: AbortSignal | null = null;
+  const leads = () => leading !== null && !leading.aborted;
+  const writer = createWriter({ world, metrics, mayWrite: leads, log, cluster });
 
   const loop = createDirtyLoop({
     run: async () => {
@@ -48,16 +54,16 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
       const agents = definedAgents(planned, views.of('Agent'));
       const verdicts = planned.map((one) => ({ ...one, undefinedAgents: undefinedAgents(one, agents) }));
       workloads.want(verdicts);
-      const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+      const time = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
       const wanted: Wanted[] = [];
       for (const verdict of verdicts) {
         await resting.rest();
         const { object } = verdict;
-        wanted.push({ object, status: nextStatus(verdict, views.of(object.kind), now, workloads.stateOf(object)) });
+        wanted.push({ object, status: nextStatus(verdict, views.of(object.kind), time, workloads.stateOf(object)) });
       }
       views.hurry(wanted.some(isOutOfDate));
       const retryAt = await writer.write(wanted);
-      loop.markIn(retryAt === null ? null : retryAt - Date.now());
+      loop.markIn(retryAt === null ? null : retryAt - now());
     },
     failed: (error) => {
       metrics.failures.inc({ loop: 'status' });
@@ -65,7 +71,6 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
     },
     random: Math.random,
   });
-  const leads = () => leading !== null && !leading.aborted;
   const readyObjects = (): CustomObject[] | null =>
     leads() && views.known() && workloads.known() ? world.objects() : null;
 
@@ -86,7 +91,7 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const elect = async () => {
     if (!options.leaderElect) return lead(stopping.signal);
     const identity = `${hostname()}_${randomBytes(6).toString('hex')}`;
-    await runForLeadership({ cluster, identity, now: Date.now, lead, lost }, stopping.signal);
+    await runForLeadership({ cluster, identity, now, date: () => new Date(), lead, lost }, stopping.signal);
   };
 
   const running = [
@@ -115,19 +120,29 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
 
 const isOutOfDate = ({ status }: Wanted): boolean => status.conditions.some(({ reason }) => reason === 'OutOfDate');
 
-function createWriter(world: World, { log, cluster }: RoleDeps, metrics: Metrics): StatusWriter {
+interface Writing extends RoleDeps {
+  world: World;
+  metrics: Metrics;
+  mayWrite(): boolean;
+}
+
+function createWriter({ world, metrics, mayWrite, log, cluster }: Writing): StatusWriter {
   return createStatusWriter({
-    now: Date.now,
+    mayWrite,
+    now,
+    wait: (ms) => delay(ms),
     random: Math.random,
     write: async (object, status) => {
       const { kind, namespace, name } = object;
       const written = await writeStatus(cluster, object, status);
       metrics.statusWrites.inc({ outcome: written.ok ? 'done' : 'failed' });
-      if (!written.ok)
-        log.warn({ kind, namespace, name, status: written.status, error: written.message }, 'a status was not written');
       // The world gets the written object at once: its watch event would come after the next run.
-      else if (written.object) world.storeOf(written.object)?.upsert(written.object);
-      return written.ok;
+      if (written.ok) {
+        if (written.object) world.storeOf(written.object)?.upsert(written.object);
+        return 'done';
+      }
+      log.warn({ kind, namespace, name, status: written.status, error: written.message }, 'a status was not written');
+      return isUnavailable(written) ? 'unavailable' : 'refused';
     },
     record: async (object, transition) => {
       const written = await writeEvent(cluster, object, { ...transition, now: new Date() });

@@ -34,7 +34,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const world = createWorld({ kinds, namespaces, now: Date.now });
+  const world = createWorld({ kinds, namespaces, now: () => performance.now() });
   const resting = inPlace(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
@@ -74,8 +74,8 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
       const objects = world.objects();
       if (objects === null) return;
       const verdicts = await plan(objects);
-      const { owners, textOf } = directory;
-      const input = { verdicts, home: cluster.namespace, owners: owners(), textOf, isGone: world.isGone };
+      const { owners, ...known } = directory;
+      const input = { ...known, verdicts, home: cluster.namespace, owners: owners(), isGone: world.isGone };
       const files = await inTurns(() => planningFiles(input), resting);
       report(await directory.apply(files), objects.length);
     },

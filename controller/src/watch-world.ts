@@ -29,7 +29,7 @@ export async function watchCollections<Item extends { uid: string }>(
       metrics.watchRestarts.inc({ kind, reason });
       if (reason === 'failed') log.warn({ kind, namespace, error: message }, 'the watch failed and restarts');
     };
-    const deps = { watch, store, changed, restarted, random: Math.random, now: Date.now };
+    const deps = { watch, store, changed, restarted, random: Math.random, now: () => performance.now() };
     return reflect(deps, collection, signal);
   });
   await Promise.all(watches);

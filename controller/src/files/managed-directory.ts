@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DefinitionKind, SyncManifest } from '@signalbox/crds';
+import { type DefinitionKind, shortHash, SyncManifest } from '@signalbox/crds';
 import type { FilePlan, Owners } from '../plan/file-plan.ts';
 
 export interface Applied {
@@ -13,6 +13,8 @@ export interface Applied {
 export interface ManagedDirectory {
   owners(): Owners;
   textOf(path: string): string | null;
+  /** Of a text for this file, computed once for each of its texts. */
+  digestOf(text: string, path: string): string;
   /** Writes and deletes files as planned. After an error the next call continues. */
   apply(plan: FilePlan): Promise<Applied>;
 }
@@ -24,7 +26,7 @@ const FOLDERS: Readonly<Record<DefinitionKind, string>> = {
   LibraryStep: 'steps',
   Agent: 'agents',
 };
-/** Files written at the same time: most of the time is waiting for the disk. */
+/** Files read or written at the same time: most of the time is waiting for the disk. */
 const AT_ONCE = 32;
 const MANIFEST = 'manifest.json';
 const TEMPORARY = /^\.[0-9a-f]{12}\.sync-tmp$/;
@@ -45,10 +47,12 @@ export async function openManagedDirectory(
   let owners = parseOwners(manifestText);
   let manifest = manifestText ?? '';
   const texts = new Map<string, string>();
-  for (const path of Object.keys(owners)) {
+  await inBatches(Object.keys(owners), async (path) => {
     const text = await readIfThere(join(root, path));
     if (text !== null) texts.set(path, text);
-  }
+  });
+
+  const digests = new Map<string, { text: string; digest: string }>();
 
   const writeManifest = async (next: SyncManifest): Promise<void> => {
     const text = `${JSON.stringify(next, null, 1)}\n`;
@@ -71,6 +75,13 @@ export async function openManagedDirectory(
   return {
     owners: () => owners,
     textOf: (path) => texts.get(path) ?? null,
+    digestOf: (text, path) => {
+      const known = digests.get(path);
+      if (known?.text === text) return known.digest;
+      const digest = shortHash(text);
+      digests.set(path, { text, digest });
+      return digest;
+    },
     apply: async ({ files, manifest: next }) => {
       const changed = [...files].filter(([path, text]) => texts.get(path) !== text);
       // Keeps one copy of an equal text in memory: the plan's, not the one that was read from the disk.
@@ -78,12 +89,12 @@ export async function openManagedDirectory(
       const extra = Object.keys(owners).filter((path) => !files.has(path));
       // The manifest names a file before it is written and until after it is deleted, so that no crash leaves a file unowned.
       if (changed.length > 0) await writeManifest({ ...next, files: { ...pick(owners, extra), ...next.files } });
-      for (let from = 0; from < changed.length; from += AT_ONCE)
-        await Promise.all(changed.slice(from, from + AT_ONCE).map(([path, text]) => write(path, text)));
+      await inBatches(changed, ([path, text]) => write(path, text));
       for (const path of extra) {
         step();
         await removeFile(root, path, step);
         texts.delete(path);
+        digests.delete(path);
       }
       const touched = new Set([...changed.map(([path]) => path), ...extra].map((path) => dirname(join(root, path))));
       for (const folder of touched) await syncFolder(folder, step);
@@ -91,6 +102,11 @@ export async function openManagedDirectory(
       return { written: changed.length, deleted: extra.length };
     },
   };
+}
+
+async function inBatches<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    await Promise.all(items.slice(from, from + AT_ONCE).map(job));
 }
 
 const pick = (owners: Owners, paths: readonly string[]): Owners =>

@@ -14,6 +14,9 @@ export interface Refusal {
   message: string;
 }
 
+/** Whether the API server may be down, restart or ask for patience, which is no judgement of the request. */
+export const isUnavailable = ({ status }: Refusal): boolean => status === 0 || status === 429 || status >= 500;
+
 /** Turns the outcome of a call of the client into a value. */
 export async function answerOf<Body>(call: Promise<Body>): Promise<KubeAnswer<Body>> {
   try {

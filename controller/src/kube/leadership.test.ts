@@ -1,12 +1,13 @@
 import { ApiException, type V1Lease, V1MicroTime } from '@kubernetes/client-node';
 import { expect, test, vi } from 'vitest';
-import { runForLeadership } from './leadership.ts';
+import { type LeadershipDeps, runForLeadership, type Timing } from './leadership.ts';
 
 /** One lease with the optimistic locking of an API server. */
 function leases() {
   let lease: V1Lease | null = null;
   let version = 0;
   let reads = 0;
+  let answers: Promise<void> = Promise.resolve();
   const refuse = (status: number): never => {
     throw new ApiException(status, '', {}, {});
   };
@@ -15,25 +16,39 @@ function leases() {
   const calls = {
     readNamespacedLease: async () => {
       reads++;
+      await answers;
       return lease ?? refuse(404);
     },
     createNamespacedLease: async ({ body }: { body: V1Lease }) => (lease ? refuse(409) : put(body)),
-    replaceNamespacedLease: async ({ body }: { body: V1Lease }) =>
-      body.metadata?.resourceVersion === lease?.metadata?.resourceVersion ? put(body) : refuse(409),
+    replaceNamespacedLease: async ({ body }: { body: V1Lease }) => {
+      const renewed = body.metadata?.resourceVersion === lease?.metadata?.resourceVersion ? put(body) : refuse(409);
+      await answers;
+      return renewed;
+    },
   };
   return {
     cluster: { leases: calls, namespace: 'signalbox' },
     holder: () => lease?.spec?.holderIdentity,
     reads: () => reads,
+    /** From now on the API server takes requests and does not answer them. */
+    silence: () => (answers = new Promise(() => undefined)),
   };
 }
 
-function candidate(identity: string, cluster: ReturnType<typeof leases>['cluster'], now = Date.now) {
+const TIMING: Timing = { durationSeconds: 15, deadlineMs: 300, renewMs: 50, retryMs: 20 };
+const steady = () => performance.now();
+
+function candidate(
+  identity: string,
+  cluster: ReturnType<typeof leases>['cluster'],
+  change: Partial<LeadershipDeps> = {},
+) {
   const ending = new AbortController();
   const seen = { leads: 0, leading: false };
-  const lead = () => Object.assign(seen, { leads: seen.leads + 1, leading: true });
+  const lead = () => void Object.assign(seen, { leads: seen.leads + 1, leading: true });
   const lost = () => (seen.leading = false);
-  const done = runForLeadership({ cluster, identity, now, lead, lost }, ending.signal);
+  const deps = { cluster, identity, now: steady, date: () => new Date(), lead, lost, timing: TIMING, ...change };
+  const done = runForLeadership(deps, ending.signal);
   const stop = async () => {
     ending.abort();
     await done;
@@ -65,7 +80,7 @@ test('a lease whose holder is gone is taken once it was seen unchanged for its w
     },
   });
   let now = 0;
-  const b = candidate('b', cluster, () => now);
+  const b = candidate('b', cluster, { now: () => now });
   await eventually(() => expect(reads()).toBeGreaterThan(1));
   now = 15_000;
   const before = reads();
@@ -74,4 +89,42 @@ test('a lease whose holder is gone is taken once it was seen unchanged for its w
   now = 16_000;
   await eventually(() => expect(b.seen.leads).toBe(1));
   await b.stop();
+});
+
+test('a leader whose API server is silent stops in time, and an answer that comes too late does not bring it back', async () => {
+  const { cluster, silence } = leases();
+  const a = candidate('a', cluster);
+  await eventually(() => expect(a.seen.leading).toBe(true));
+  silence();
+  const since = performance.now();
+  await eventually(() => expect(a.seen.leading).toBe(false));
+  // The lease lasts 15 s from the last renewal, as others see it.
+  expect(performance.now() - since).toBeLessThan(5000);
+  void a.stop();
+});
+
+test('a renewal whose answer took longer than a leader may go on without one is none', async () => {
+  const { cluster } = leases();
+  let now = 0;
+  const seen: string[] = [];
+  const slow = {
+    ...cluster,
+    leases: {
+      ...cluster.leases,
+      createNamespacedLease: async (request: { body: V1Lease }) => {
+        const made = await cluster.leases.createNamespacedLease(request);
+        now += TIMING.deadlineMs;
+        seen.push('a late answer');
+        return made;
+      },
+      replaceNamespacedLease: async (request: { body: V1Lease }) => {
+        seen.push('renewed');
+        return cluster.leases.replaceNamespacedLease(request);
+      },
+    },
+  };
+  const a = candidate('a', slow, { now: () => now, lead: () => seen.push('leads') });
+  await eventually(() => expect(seen).toContain('leads'));
+  expect(seen).toEqual(['a late answer', 'renewed', 'leads']);
+  await a.stop();
 });

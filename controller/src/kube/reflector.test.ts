@@ -1,5 +1,6 @@
 import { ApiException } from '@kubernetes/client-node';
 import { afterEach, expect, test, vi } from 'vitest';
+import { toCustomObject } from '../objects/custom-object.ts';
 import { createScopeStore } from '../objects/scope-store.ts';
 import { STEP } from '../testing/objects.ts';
 import type { KubeAnswer } from './answer.ts';
@@ -158,4 +159,36 @@ test('something that is no list is a failure', async () => {
   await eventually(() => expect(restarts).toContain('failed'));
   expect(store.synced()).toBe(false);
   await stop();
+});
+
+test('what the store has in this version already is not read again', async () => {
+  const store = createScopeStore(() => 0);
+  const read: unknown[] = [];
+  const ending = new AbortController();
+  const known = toCustomObject('Pipeline', item('a', '5'));
+  if (known) store.replace([known]);
+  const lists = { kind: 'PipelineList', metadata: { resourceVersion: '6' }, items: [item('a', '5'), item('b', '6')] };
+  const done = reflect(
+    {
+      watch: stream([event('MODIFIED', 'a', '5'), event('MODIFIED', 'b', '7')]),
+      store,
+      changed: () => undefined,
+      restarted: () => undefined,
+      random: () => 0,
+      now: () => 0,
+    },
+    {
+      path: '/',
+      list: () => Promise.resolve(lists),
+      read: (value) => {
+        const object = toCustomObject('Pipeline', value);
+        read.push(`${object?.name} ${object?.resourceVersion}`);
+        return object;
+      },
+    },
+    ending.signal,
+  );
+  await vi.waitFor(() => expect(read).toEqual(['b 6', 'b 7']));
+  ending.abort();
+  await done;
 });

@@ -9,6 +9,8 @@ import type { WatchCall, WatchEvent } from './watch.ts';
 /** Where the objects of a collection are kept. */
 export interface ReflectedStore<Item> {
   replace(items: readonly Item[]): void;
+  /** The object that it has in exactly this version, which need not be read again. */
+  find(uid: string, resourceVersion: string): Item | undefined;
   /** True where it changed something. */
   upsert(item: Item): boolean;
   remove(uid: string): boolean;
@@ -130,7 +132,7 @@ async function listOnce<Item extends { uid: string }>(
 ): Promise<{ ok: true; resourceVersion: string } | Refusal> {
   const listed = await listAll(collection, signal);
   if (!listed.ok) return listed;
-  store.replace(listed.items.flatMap((item) => collection.read(item) ?? []));
+  store.replace(listed.items.flatMap((item) => known(store, item) ?? collection.read(item) ?? []));
   changed();
   return { ok: true, resourceVersion: listed.resourceVersion };
 }
@@ -186,6 +188,8 @@ async function watchOnce<Item extends { uid: string }>(
     state.from = event.object?.metadata?.resourceVersion ?? state.from;
     if (event.type === 'BOOKMARK') return;
     deadline.saw();
+    // The store got what this process wrote before its event came.
+    if (event.type !== 'DELETED' && known(deps.store, event.object)) return;
     if (apply(deps.store, event.type, read(event.object))) deps.changed();
   };
   const ended = await deps.watch({
@@ -215,7 +219,7 @@ interface Deadline {
   clear(): void;
 }
 
-function createDeadline({ now, random, store }: Pick<ReflectorDeps<never>, 'now' | 'random' | 'store'>): Deadline {
+function createDeadline({ now, random, store }: Pick<ReflectorDeps<unknown>, 'now' | 'random' | 'store'>): Deadline {
   const controller = new AbortController();
   const listedAt = now();
   const end = () => controller.abort();
@@ -239,6 +243,11 @@ const fault = (code = 0, message = 'the watch failed') => ({
   reason: code === 410 ? ('gone' as const) : ('failed' as const),
   message,
 });
+
+function known<Item>(store: ReflectedStore<Item>, item: unknown): Item | undefined {
+  const { metadata } = (item ?? {}) as { metadata?: { uid?: string; resourceVersion?: string } };
+  return metadata?.uid && metadata.resourceVersion ? store.find(metadata.uid, metadata.resourceVersion) : undefined;
+}
 
 /** True where the store changed: duplicates and late events change nothing. */
 function apply<Item extends { uid: string }>(store: ReflectedStore<Item>, type: string, item: Item | null): boolean {

@@ -79,3 +79,22 @@ test('an object that was replaced under its name takes the place of the one befo
   expect(store.upsert({ ...at('a', '11') })).toBe(false);
   expect(store.objects().map(({ uid }) => uid)).toEqual(['new']);
 });
+
+test('an object that is known in this version is found, and no other', () => {
+  const store = createScopeStore(() => 0);
+  store.replace([at('a', '10')]);
+  const [known] = store.objects();
+  expect(store.find(at('a', '10').uid, '10')).toBe(known);
+  expect(store.find(at('a', '10').uid, '9')).toBeUndefined();
+  store.replace([at('a', '10')]);
+  expect(store.objects()[0]).toBe(known);
+});
+
+test('a name that is given again belongs to the new object, whichever deletion comes late', () => {
+  const store = createScopeStore(() => 0);
+  store.replace([at('a', '10')]);
+  store.upsert({ ...at('a', '12'), uid: 'new' });
+  store.remove(at('a', '10').uid);
+  expect(store.upsert({ ...at('a', '11'), uid: 'between' })).toBe(false);
+  expect(store.objects().map(({ uid }) => uid)).toEqual(['new']);
+});

@@ -11,6 +11,8 @@ const EMPTY_MS = 60_000;
 export interface ScopeStore {
   /** A complete list. */
   replace(objects: readonly CustomObject[]): void;
+  /** The object that is known in exactly this version. */
+  find(uid: string, resourceVersion: string): CustomObject | undefined;
   /** True where it changed something: an event that is older than the known object does not. */
   upsert(object: CustomObject): boolean;
   remove(uid: string): boolean;
@@ -25,6 +27,7 @@ export interface ScopeStore {
 
 export function createScopeStore(now: () => number): ScopeStore {
   let known = new Map<string, CustomObject>();
+  let named = new Map<string, CustomObject>();
   let synced = false;
   let trusted = false;
   let empties: number[] = [];
@@ -39,7 +42,13 @@ export function createScopeStore(now: () => number): ScopeStore {
     return empties.length >= EMPTY_LISTS && now() - first >= EMPTY_MS;
   };
 
+  const find: ScopeStore['find'] = (uid, resourceVersion) => {
+    const object = known.get(uid);
+    return object?.resourceVersion === resourceVersion ? object : undefined;
+  };
+
   return {
+    find,
     replace: (objects) => {
       synced = true;
       if (objects.length === 0 && !emptyConfirmed()) return;
@@ -47,19 +56,22 @@ export function createScopeStore(now: () => number): ScopeStore {
       gone = new Set();
       trusted = true;
       // An unchanged object keeps its identity, so that caches keyed by it stay valid.
-      const before = known;
-      known = new Map(objects.map((object) => [object.uid, unchanged(before.get(object.uid), object) ?? object]));
+      known = new Map(objects.map((object) => [object.uid, find(object.uid, object.resourceVersion) ?? object]));
+      named = new Map([...known.values()].map((object) => [nameOf(object), object]));
     },
     upsert: (object) => {
       if (gone.has(object.uid)) return false;
-      const before = known.get(object.uid) ?? sameName(known, object);
+      const before = known.get(object.uid) ?? named.get(nameOf(object));
       if (before && !isNewer(object.resourceVersion, before.resourceVersion)) return false;
       if (before) known.delete(before.uid);
       known.set(object.uid, object);
+      named.set(nameOf(object), object);
       return true;
     },
     remove: (uid) => {
       gone.add(uid);
+      const before = known.get(uid);
+      if (before && named.get(nameOf(before)) === before) named.delete(nameOf(before));
       return known.delete(uid);
     },
     objects: () => [...known.values()],
@@ -69,16 +81,8 @@ export function createScopeStore(now: () => number): ScopeStore {
   };
 }
 
-const unchanged = (before: CustomObject | undefined, { resourceVersion }: CustomObject): CustomObject | undefined =>
-  before?.resourceVersion === resourceVersion ? before : undefined;
-
-/** An object that was replaced by another of its name, where its deletion was not seen. */
-function sameName(
-  known: ReadonlyMap<string, CustomObject>,
-  { namespace, name }: CustomObject,
-): CustomObject | undefined {
-  return [...known.values()].find((other) => other.namespace === namespace && other.name === name);
-}
+/** Finds an object that was replaced by another of its name, where its deletion was not seen. */
+const nameOf = ({ namespace, name }: CustomObject): string => `${namespace}/${name}`;
 
 /** Resource versions of an API server are decimal numbers; others count as newer wherever they differ. */
 export function isNewer(candidate: string, known: string): boolean {

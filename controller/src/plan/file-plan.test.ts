@@ -1,3 +1,4 @@
+import { shortHash } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
@@ -14,6 +15,7 @@ function next(before: FilePlan, objects: readonly CustomObject[], isGone = true)
     home: 'ops',
     owners: before.manifest.files,
     textOf: (path) => before.files.get(path) ?? null,
+    digestOf: shortHash,
     isGone: () => isGone,
   });
 }
@@ -87,7 +89,14 @@ test('a file that is as it was written for its edition is not formatted again', 
         },
       },
     }));
-    planFiles({ verdicts, home: 'ops', owners: before.manifest.files, textOf: () => present, isGone: () => true });
+    planFiles({
+      verdicts,
+      home: 'ops',
+      owners: before.manifest.files,
+      textOf: () => present,
+      digestOf: shortHash,
+      isGone: () => true,
+    });
     return times;
   };
   const written = before.files.get('pipelines/checkout.yaml') ?? '';

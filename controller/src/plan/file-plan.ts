@@ -1,4 +1,4 @@
-import { atOnce, parseYaml, shortHash, type SyncManifest, type Turns } from '@signalbox/crds';
+import { atOnce, parseYaml, type SyncManifest, type Turns } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { agentAddresses } from './placement.ts';
 import type { Served, Verdict } from './plan.ts';
@@ -19,6 +19,8 @@ export interface FilePlanInput {
   owners: Owners;
   /** Present text of an owned file; null where it is gone. */
   textOf(path: string): string | null;
+  /** Of a text; of one that is present it is known already. */
+  digestOf(text: string, path: string): string;
   /** Whether an object that is absent was really deleted. */
   isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
 }
@@ -30,19 +32,22 @@ export interface FilePlanInput {
 export const planFiles = (input: FilePlanInput): FilePlan => atOnce(planningFiles(input));
 
 /** `planFiles` in parts, so that the event loop is not held up. */
-export function* planningFiles({ verdicts, home, owners, textOf, isGone }: FilePlanInput): Turns<FilePlan> {
+export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
+  const { verdicts, home, owners, textOf, isGone } = input;
   const files = new Map<string, string>();
   const owned: Owners = {};
   for (const { object, served } of verdicts)
     for (const [path, make] of served ? filesOf(object, served) : []) {
-      const owner = ownerOf(object, served?.hash ?? '');
-      const digestOf = (text: string) => shortHash([served?.from ?? '', text]);
+      const ownedAs = (text: string) => ({
+        ...ownerOf(object, served?.hash ?? ''),
+        digest: `${served?.from} ${input.digestOf(text, path)}`,
+      });
       const present = textOf(path);
-      const isCurrent = present !== null && isSameEdition(owners[path], { ...owner, digest: digestOf(present) });
+      const isCurrent = present !== null && isSameEdition(owners[path], ownedAs(present));
       if (!isCurrent) yield null;
       const text = isCurrent ? present : make();
       files.set(path, text);
-      owned[path] = { ...owner, digest: digestOf(text) };
+      owned[path] = ownedAs(text);
     }
   const stuck = new Set(
     verdicts.filter(({ served, lostName }) => !served && !lostName).map(({ object }) => object.uid),

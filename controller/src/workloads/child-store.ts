@@ -18,6 +18,7 @@ function createChildStore(): ChildStore {
   let known = new Map<string, Child>();
   let synced = false;
   return {
+    find: () => undefined,
     replace: (items) => {
       synced = true;
       known = new Map(items.map((item) => [keyOf(item.namespace, item.name), item]));
