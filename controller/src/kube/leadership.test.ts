@@ -31,7 +31,7 @@ function leases() {
     holder: () => lease?.spec?.holderIdentity,
     reads: () => reads,
     /** From now on the API server takes requests and does not answer them. */
-    silence: () => (answers = new Promise(() => undefined)),
+    silence: () => void (answers = new Promise(() => undefined)),
   };
 }
 

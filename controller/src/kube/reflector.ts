@@ -188,9 +188,7 @@ async function watchOnce<Item extends { uid: string }>(
     state.from = event.object?.metadata?.resourceVersion ?? state.from;
     if (event.type === 'BOOKMARK') return;
     deadline.saw();
-    // The store got what this process wrote before its event came.
-    if (event.type !== 'DELETED' && known(deps.store, event.object)) return;
-    if (apply(deps.store, event.type, read(event.object))) deps.changed();
+    if (apply(deps.store, event, read)) deps.changed();
   };
   const ended = await deps.watch({
     path,
@@ -249,8 +247,14 @@ function known<Item>(store: ReflectedStore<Item>, item: unknown): Item | undefin
   return metadata?.uid && metadata.resourceVersion ? store.find(metadata.uid, metadata.resourceVersion) : undefined;
 }
 
-/** True where the store changed: duplicates and late events change nothing. */
-function apply<Item extends { uid: string }>(store: ReflectedStore<Item>, type: string, item: Item | null): boolean {
+/** True where the store changed: duplicates, late events and those of what this process wrote itself change nothing. */
+function apply<Item extends { uid: string }>(
+  store: ReflectedStore<Item>,
+  { type, object }: WatchEvent,
+  read: Collection<Item>['read'],
+): boolean {
+  if (type !== 'DELETED' && known(store, object)) return false;
+  const item = read(object);
   if (item === null) return false;
   return type === 'DELETED' ? store.remove(item.uid) : store.upsert(item);
 }
