@@ -19,8 +19,8 @@ export const GenericPayload = z.object({
   summary: z.string().max(65_536).nullish(),
   idempotency_key: z.string().max(1024).nullish(),
   data: z.looseObject({}).nullish(),
-  severity: z.string().min(1).max(256).nullish().catch(null),
-  labels: Labels.nullish().catch(null),
+  severity: z.string().min(1).max(256).nullish().catch(undefined),
+  labels: Labels.nullish().catch(undefined),
 });
 export type GenericPayload = z.infer<typeof GenericPayload>;
 
