@@ -49,6 +49,10 @@ export async function pack(head: string, texts: readonly StepText[]): Promise<Ui
   return whole.length > LONG ? compressed(whole) : zstdCompressSync(whole);
 }
 
+/** Whether a stored text or body is not as it was written: the disk or another program changed it. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof SyntaxError || (error instanceof Error && 'code' in error && String(error.code).startsWith('ZSTD_'));
+
 /** The first part of a body, as JSON. */
 export function headOf(body: Uint8Array): string {
   const [head = ''] = zstdDecompressSync(body).toString().split(BETWEEN, 1);

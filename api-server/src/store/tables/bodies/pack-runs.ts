@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { camelCase } from '../../../runs/state/key-case.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
-import { headOf, leftOf, pack, type StepText, TEXTS } from '../../db/bodies/packed-body.ts';
+import { headOf, isUnreadable, leftOf, pack, type StepText, TEXTS } from '../../db/bodies/packed-body.ts';
 import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
 import type { ReadDeclared } from '../results/declared.ts';
@@ -26,13 +26,43 @@ export interface PackedRun {
   last: RunEvent | null;
 }
 
-/** Compresses what is large of runs that have ended, which nobody changes any more; only reads. */
+export interface PackContext {
+  readDeclared: ReadDeclared;
+  log: { warn(fields: object, msg: string): void };
+}
+
+/**
+ * Compresses what is large of runs that have ended, which nobody changes any more; only reads. One that cannot be read stays as it
+ * is and is named in the log: it holds up no other.
+ */
 export async function packRuns(
   db: Kysely<Tables>,
   ended: readonly EndedRun[],
-  readDeclared: ReadDeclared,
+  context: PackContext,
 ): Promise<PackedRun[]> {
   if (ended.length === 0) return [];
+  try {
+    return await packAll(db, ended, context);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    if (ended.length > 1) {
+      const packed: PackedRun[] = [];
+      for (const run of ended) packed.push(...(await packRuns(db, [run], context)));
+      return packed;
+    }
+    context.log.warn(
+      { err: error, run_id: ended[0]?.id },
+      'a stored text of a run cannot be read; the run is not packed',
+    );
+    return [];
+  }
+}
+
+async function packAll(
+  db: Kysely<Tables>,
+  ended: readonly EndedRun[],
+  { readDeclared }: PackContext,
+): Promise<PackedRun[]> {
   const ids = ended.map(({ id }) => id);
   const results = await readResults(db, ended.map(camelCase), readDeclared);
   const heads = await headsOf(db, ended);

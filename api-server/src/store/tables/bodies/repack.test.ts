@@ -10,7 +10,7 @@ import { readEvents } from './run-bodies.ts';
 
 const RUNS = 7;
 const CONTEXT = { labels: { alertname: 'DiskFull' }, annotations: {}, metadata: {} };
-const SOME = { upTo: RUNS, most: 2, readDeclared: createDeclared() };
+const SOME = { upTo: RUNS, most: 2, readDeclared: createDeclared(), log: { warn: () => undefined } };
 const OUTPUT = { action: 'grow the disk', detail: 'x'.repeat(300) };
 
 let store: TestStore;

@@ -3,9 +3,8 @@ import { isTerminal, type RunStatus } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark, setMark } from '../marks.ts';
-import type { ReadDeclared } from '../results/declared.ts';
 import { keepPacked } from './keep-packed.ts';
-import { packRuns } from './pack-runs.ts';
+import { type PackContext, packRuns } from './pack-runs.ts';
 
 /** Names the mark whose value is the `seq` up to which the runs of an older version are packed with their steps; none where all are. */
 export const REPACK = 'repack:runs';
@@ -27,7 +26,7 @@ const nextRuns = (db: Kysely<Tables>, after: number, most: number) =>
  */
 export async function repackSome(
   { db, write }: Pick<Database, 'db' | 'write'>,
-  { upTo, most, readDeclared }: { upTo: number; most: number; readDeclared: ReadDeclared },
+  { upTo, most, ...context }: PackContext & { upTo: number; most: number },
 ): Promise<number | null> {
   const after = await lastMark(db, REPACK);
   if (after === null) return null;
@@ -35,7 +34,7 @@ export async function repackSome(
   const old = rows.filter(
     ({ status, result, waits }) => result === null && waits === null && isTerminal(status as RunStatus),
   );
-  const packed = await packRuns(db, old, readDeclared);
+  const packed = await packRuns(db, old, context);
   const at = rows.at(-1)?.seq ?? null;
   await write(async (tx) => {
     await tx.lock(REPACK);

@@ -160,3 +160,20 @@ test('a message that is sent after the end of a packed run adds its line, and re
     { seq: 4 },
   ]);
 });
+
+test('a run whose stored texts cannot be read is named in the log and holds up no other', async () => {
+  const { database } = store;
+  await store.addRun(5, { context: '{"labels":' });
+  await database.write(({ db }) =>
+    db
+      .insertInto('run_events')
+      .values({ run_id: runIdOf(5), first_seq: 1, events: '[{"seq":1' })
+      .execute(),
+  );
+  await store.addRun(6, { context: JSON.stringify(LONG) });
+  const said: object[] = [];
+  await searchAll({ database, upTo: 6, log: { ...QUIET, warn: (fields) => said.push(fields) } });
+  expect(said).toEqual([expect.objectContaining({ run_id: runIdOf(5) })]);
+  const bodies = await database.db.selectFrom('run_bodies').select('seq').where('seq', '>', 4).execute();
+  expect(bodies).toEqual([{ seq: 6 }]);
+});

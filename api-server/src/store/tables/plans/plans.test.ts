@@ -25,7 +25,11 @@ beforeAll(async () => {
   await database.write(async ({ db }) => fill(db));
   const upTo = await newestRun(database.db);
   for (let more = true; more;) {
-    const portion = await nextPortion(database.db, { upTo, most: 20 }, createDeclared());
+    const portion = await nextPortion(
+      database.db,
+      { upTo, most: 20 },
+      { readDeclared: createDeclared(), log: { warn: () => undefined } },
+    );
     ({ more } = await database.write((tx) => enterPortion(tx, portion)));
   }
   if (site.kind === 'postgres') await database.write(({ db }) => sql`analyze`.execute(db));

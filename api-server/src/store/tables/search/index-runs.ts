@@ -4,9 +4,8 @@ import type { Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { keepPacked } from '../bodies/keep-packed.ts';
-import { packRuns, type PackedRun } from '../bodies/pack-runs.ts';
+import { type PackContext, packRuns, type PackedRun } from '../bodies/pack-runs.ts';
 import { lastMark, setMark } from '../marks.ts';
-import type { ReadDeclared } from '../results/declared.ts';
 import { isBatch } from './conditions.ts';
 import { type Asked, factsOfRun } from './facts.ts';
 import { wordsOfRun } from './words.ts';
@@ -92,11 +91,7 @@ export interface Portion extends Most {
 const hasEnded = ({ status }: Pick<Row, 'status'>) => isTerminal(status as RunStatus);
 
 /** What comes next, read and compressed before the transaction that keeps it. */
-export async function nextPortion(
-  db: Kysely<Tables>,
-  { upTo, most }: Most,
-  readDeclared: ReadDeclared,
-): Promise<Portion> {
+export async function nextPortion(db: Kysely<Tables>, { upTo, most }: Most, context: PackContext): Promise<Portion> {
   const after = await searchedUpTo(db);
   const rows = await newRows(db, after, { upTo, most });
   const late = await endedRows(db, most);
@@ -106,7 +101,7 @@ export async function nextPortion(
     after,
     rows,
     late,
-    packed: await packRuns(db, [...rows.filter(hasEnded), ...late], readDeclared),
+    packed: await packRuns(db, [...rows.filter(hasEnded), ...late], context),
   };
 }
 
@@ -150,10 +145,14 @@ async function enter(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {
   await searched.tidy?.execute(db);
 }
 
-/** The labels in a stored context. */
+/** The labels in a stored context; none where it cannot be read, so that the run is found by what else there is of it. */
 export function labelsOf(context: string): Record<string, unknown> {
-  const { labels } = JSON.parse(context) as { labels?: unknown };
-  return typeof labels === 'object' && labels !== null ? (labels as Record<string, unknown>) : {};
+  try {
+    const { labels } = JSON.parse(context) as { labels?: unknown };
+    return typeof labels === 'object' && labels !== null ? (labels as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
 }
 
 async function whoWasAsked(db: Kysely<Tables>, rows: readonly Row[]): Promise<Map<string, Asked[]>> {

@@ -95,7 +95,7 @@ export async function searchAll({
   if (!(await awaitsSearch(database.db, upTo))) return;
   let [done, said] = [0, Date.now()];
   await paced(async (most) => {
-    const portion = await nextPortion(database.db, { upTo, most }, readDeclared);
+    const portion = await nextPortion(database.db, { upTo, most }, { readDeclared, log });
     const { runs, at, more } = await database.write((tx) => enterPortion(tx, portion));
     done += runs;
     if (more && Date.now() - said > SAY_EVERY_MS) {
@@ -113,7 +113,7 @@ async function repackRound({ database, log, signal, readDeclared }: Required<Omi
   const until = Date.now() + SAY_EVERY_MS;
   let at: number | null = null;
   await paced(async (most) => {
-    at = await repackSome(database, { upTo, most, readDeclared });
+    at = await repackSome(database, { upTo, most, readDeclared, log });
     return at !== null && Date.now() < until;
   }, signal);
   if (at !== null) log.info({ runs_left: upTo - at }, 'packing the steps of the runs of an older version');
