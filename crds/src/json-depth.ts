@@ -20,3 +20,14 @@ function below(level: readonly object[]): object[] {
 function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/** Whether a parsed JSON value is made of more than `max` values, itself included. Does not recurse, and does not read on. */
+export function holdsMore(value: unknown, max: number): boolean {
+  const seen = [value];
+  for (const item of seen) {
+    const children: unknown[] = isNested(item) ? Object.values(item) : [];
+    if (seen.length + children.length > max) return true;
+    for (const child of children) seen.push(child);
+  }
+  return false;
+}

@@ -13,6 +13,8 @@ interface Asked {
   params?: { name?: string };
 }
 const AGAIN = 'id: again\nretry: 0\ndata:\n\n';
+/** What fits no schema, so often that describing each of them would take minutes. */
+const NOTHINGS = Array.from({ length: 1_000_000 }, () => ({}));
 const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
 const ASK = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -46,6 +48,14 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
   'resumable, again and again': (_, response) => response.writeHead(200, EVENTS).end(AGAIN),
   'an answer that is too large': ({ id }, response) =>
     response.writeHead(200, JSON_TYPE).end(answerTo(id, said('y'.repeat(11 * 1024 * 1024)))),
+  'parts that are none': ({ id }, response) =>
+    response.writeHead(200, JSON_TYPE).end(answerTo(id, { content: NOTHINGS })),
+  'values without end': (_, response) =>
+    response
+      .writeHead(200, EVENTS)
+      .end(
+        `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { data: NOTHINGS } })}\n\n`,
+      ),
   'an event that is too large': (_, response) =>
     response.writeHead(200, EVENTS).end(`data: ${'y'.repeat(11 * 1024 * 1024)}\n\n`),
   'an answer of nobody': (_, response) => response.writeHead(200, JSON_TYPE).end(answerTo(4711, said('not yours'))),
@@ -63,6 +73,7 @@ let resumable: number | undefined;
 const held = new Set<ServerResponse>();
 let begun = 0;
 let openedAgain = 0;
+let tools: object[] = [];
 /** What an event stream of its own begins with, if there is one. */
 let listening: ((response: ServerResponse) => void) | null = null;
 
@@ -97,7 +108,8 @@ async function handlePost(request: IncomingMessage, response: ServerResponse): P
     capabilities: { tools: {} },
     serverInfo: { name: 'remote', version: '1' },
   };
-  const result = asked.method === 'initialize' ? hello : {};
+  const listed = asked.method === 'tools/list' ? { tools } : {};
+  const result = asked.method === 'initialize' ? hello : listed;
   response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(asked.id, result));
 }
 
@@ -156,11 +168,23 @@ test('an answer that is too large fails its call and nothing else', async () => 
   expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
 });
 
+test('a million parts that are none fail their call as one does, and a million tools end the session', async () => {
+  const began = process.cpuUsage();
+  const failed = { kind: 'unavailable', text: expect.stringContaining('a part of an unknown type') };
+  expect(await call('parts that are none')).toMatchObject(failed);
+  expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
+  tools = NOTHINGS;
+  await expect(connection.listTools()).rejects.toThrow();
+  expect(await connection.closed).toBe('sent a message of more than 50000 values');
+  expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
+});
+
 test.each([
   ['messages without end', 'flooded its output'],
   ['comments without end', 'flooded its output'],
   ['empty lines without end', 'flooded its output'],
   ['requests without end', 'flooded its output'],
+  ['values without end', 'sent a message of more than 50000 values'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
   ['resumable, again and again', 'asked to reopen its event stream too often'],

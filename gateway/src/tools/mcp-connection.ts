@@ -1,13 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  CallToolResultSchema,
-  ErrorCode,
-  McpError,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { listTools } from './list-tools.ts';
-import { resultText } from './result-text.ts';
+import { CallResult, resultText } from './result-text.ts';
 import type { ToolCallOptions, ToolConnection, ToolOutcome } from './tool.ts';
 
 interface McpTransport {
@@ -74,7 +69,7 @@ async function callTool(
   const context = span?.context ? { _meta: span.context } : {};
   const result = await client.request(
     { method: 'tools/call', params: { name: tool, arguments: input, ...context } },
-    CallToolResultSchema,
+    CallResult,
     { signal, timeout: timeoutMs },
   );
   return { kind: result.isError ? 'error' : 'ok', text: resultText(result) };

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { holdsMore, nestsDeeper } from './json-depth.ts';
+
+test.each([
+  [null, 1],
+  ['text', 1],
+  [[], 1],
+  [[1, 2, 3], 4],
+  [{ a: { b: [1] }, c: 2 }, 5],
+])('%j is made of %i values', (value, count) => {
+  expect([holdsMore(value, count), holdsMore(value, count - 1)]).toEqual([false, true]);
+});
+
+test('a value of any depth is looked at without recursion', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  expect([holdsMore(deep, 100_000), holdsMore(deep, 99_999)]).toEqual([false, true]);
+  expect([nestsDeeper(deep, 100_000), nestsDeeper(deep, 99_999)]).toEqual([false, true]);
+});
