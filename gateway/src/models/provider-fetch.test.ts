@@ -79,6 +79,23 @@ test('a body without end is cut off', async () => {
   await expect(answer.text()).rejects.toThrow('terminated');
 });
 
+const many = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
+test.each([
+  ['an answer of as many values as a model may say', `\uFEFF ${many(49_000)}`, true],
+  ['text that looks like values', JSON.stringify({ text: ',[{\\"'.repeat(100_000) }), true],
+  ['events of as many values each', `data: ${many(40_000)}\r\n\r\n`.repeat(3), true],
+  ['an answer of too many values', many(51_000), false],
+  ['an answer of too many values with blank lines', many(51_000).replaceAll(',', '\n\n,'), false],
+  ['an event of too many values', `data: {}\n\ndata: ${many(51_000)}\n\n`, false],
+  ['an event in many lines', `data: ${many(51_000).replaceAll(',', ',\r\ndata: ')}`, false],
+  ['an event behind a comment that looks like a text', `data: {}\n: "\rdata: ${many(51_000)}`, false],
+])('%s is read: %#', async (_, body, isRead) => {
+  const { url } = await serve((_request, response) => response.end(body));
+  const text = (await createProviderFetch()(url, post)).text();
+  if (isRead) expect(await text).toBe(body.replace('\uFEFF', ''));
+  else await expect(text).rejects.toThrow('the provider sent more than 50000 values in one message');
+});
+
 test('an answer that is compressed unasked is refused, as its size has no limit', async () => {
   const { url } = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBe('identity');

@@ -1,4 +1,5 @@
-import type { Agent, fetch as UndiciFetch } from 'undici';
+import type { Agent, fetch as UndiciFetch, Response as UndiciResponse } from 'undici';
+import { boundValues } from './bound-values.ts';
 
 type Client = { fetch: typeof UndiciFetch; dispatcher: Agent };
 type UndiciInit = Parameters<typeof UndiciFetch>[1];
@@ -9,7 +10,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * The `fetch` of all providers. Time is bounded by the caller's signal alone; a response by 32 MiB and 16 KiB of headers.
+ * The `fetch` of all providers. Time is bounded by the caller's signal alone; a response by 32 MiB, 16 KiB of headers and its values.
  * Redirects are not followed, so a key goes to the configured address only.
  */
 export function createProviderFetch(): typeof fetch {
@@ -24,11 +25,23 @@ export function createProviderFetch(): typeof fetch {
       return ask();
     });
     // The limit counts bytes as they are sent, so a compressed body would have none.
-    if ((response.headers.get('content-encoding') ?? 'identity') === 'identity') return response;
+    if ((response.headers.get('content-encoding') ?? 'identity') === 'identity') return bounded(response);
     await response.body?.cancel();
     throw new TypeError('fetch failed', { cause: new Error('the provider compressed its answer unasked') });
   };
   return providerFetch as unknown as typeof fetch;
+}
+
+function bounded(response: UndiciResponse): Response | UndiciResponse {
+  const { body, status, statusText, headers, url } = response;
+  if (!body) return response;
+  // The types of Node and of the package differ in what they call a stream.
+  const counted = new Response((body as unknown as ReadableStream<Uint8Array>).pipeThrough(boundValues()), {
+    status,
+    statusText,
+    headers: [...headers],
+  });
+  return Object.defineProperty(counted, 'url', { value: url });
 }
 
 /** Loaded with the first request. */

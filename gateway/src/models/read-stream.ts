@@ -11,6 +11,9 @@ interface StreamTarget {
 }
 type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
 const MAX_STREAMED_CHARS = 4 * 1024 * 1024;
+/** Texts, thoughts and tool calls; an SDK looks through those that are open with each piece of one. */
+const MAX_STREAMED_BLOCKS = 2000;
+const TOO_LARGE = 'the streamed answer is too large';
 
 /** Collects a streamed answer into the same shape as an unstreamed one. Rejects when the provider reports an error or stops early. */
 export async function readStream(
@@ -31,6 +34,7 @@ class StreamCollector {
   private readonly modelField: string | undefined;
   private readonly open = new Map<string, OpenBlock>();
   private chars = 0;
+  private blocks = 0;
 
   constructor({ modelId, modelField, onText }: StreamTarget) {
     this.onText = onText;
@@ -39,6 +43,7 @@ class StreamCollector {
   }
 
   add(part: LanguageModelV4StreamPart): void {
+    if (part.type.endsWith('-start') && ++this.blocks > MAX_STREAMED_BLOCKS) throw new BrokenAnswer(TOO_LARGE, false);
     switch (part.type) {
       case 'text-start':
         return this.begin({ type: 'text', text: '' }, part.id);
@@ -76,7 +81,7 @@ class StreamCollector {
 
   private grow(key: string, delta: string): void {
     this.chars += delta.length;
-    if (this.chars > MAX_STREAMED_CHARS) throw new BrokenAnswer('the streamed answer is too large', false);
+    if (this.chars > MAX_STREAMED_CHARS) throw new BrokenAnswer(TOO_LARGE, false);
     const block = this.open.get(key);
     if (block) block.text += delta;
   }

@@ -117,6 +117,18 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     });
   });
 
+  test('an answer of many values that fit nothing is refused before each of them is described', async () => {
+    const parts = Array.from({ length: 100_000 }, () => ({}));
+    const json = { choices: parts, content: parts, output: parts, candidates: parts };
+    const { model } = await modelFor([{ json }, { json, status: 400 }]);
+    for (const said of ['more than 50000 values', '']) {
+      const before = process.memoryUsage().heapUsed;
+      const error: unknown = await model.generate(CALL, { signal: signal() }).catch((reason: unknown) => reason);
+      expect(JSON.stringify([describeFailure(error), String((error as Error).cause)])).toContain(said);
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+    }
+  });
+
   test('a streamed tool call is put together', async () => {
     const { model } = await modelFor([dialect.streamToolCall({ name: 'host__load', input: { minutes: 15 } })]);
     const reply = await model.generate(CALL, { signal: signal(), onText: () => {} });

@@ -1,0 +1,61 @@
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR, D] = [...'"\\,[{\n\rd'].map((char) => char.charCodeAt(0));
+
+/** Of one answer, or of one event of a stream. */
+const MAX_VALUES = 50_000;
+
+/**
+ * Fails an answer that holds more values than any model says at once: where they do not fit what an SDK expects, it describes each of
+ * them, which takes the event loop minutes and gigabytes for what is sent in a second.
+ */
+export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
+  const hasMore = createValueCounter(MAX_VALUES);
+  return new TransformStream({
+    transform(chunk, controller) {
+      if (hasMore(chunk))
+        controller.error(new Error(`the provider sent more than ${MAX_VALUES} values in one message`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/**
+ * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
+ * stream, and what follows is counted on its own: after a line that begins with `data`, which no JSON text has.
+ */
+function createValueCounter(max: number): (chunk: Uint8Array) => boolean {
+  let values = 0;
+  let inString = false;
+  let isEscaped = false;
+  let lineIsEmpty = true;
+  let hasData = false;
+  let before = 0;
+  const endLine = () => {
+    if (lineIsEmpty && hasData) [values, hasData] = [0, false];
+    // No string goes on in the next line.
+    [inString, isEscaped, lineIsEmpty] = [false, false, true];
+  };
+  const readInString = (byte: number) => {
+    if (isEscaped) isEscaped = false;
+    else if (byte === BACKSLASH) isEscaped = true;
+    else inString = byte !== QUOTE;
+  };
+  const readOutside = (byte: number) => {
+    hasData ||= lineIsEmpty && byte === D;
+    lineIsEmpty = false;
+    inString = byte === QUOTE;
+    if (byte === COMMA || byte === BRACKET || byte === BRACE) values += 1;
+  };
+  const read = (byte: number) => {
+    if (byte === CR || (byte === LF && before !== CR)) endLine();
+    else if (inString) readInString(byte);
+    else if (byte !== LF) readOutside(byte);
+    before = byte;
+  };
+  return (chunk) => {
+    for (const byte of chunk) {
+      read(byte);
+      if (values > max) return true;
+    }
+    return false;
+  };
+}
