@@ -4,13 +4,9 @@ import type { TriggerContext } from '../../runs/state/model.ts';
 import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
 import type { ParseOptions, Source } from './source.ts';
 import { refused } from './problems.ts';
+import { textMap } from './text-map.ts';
 
-/** Alertmanager says numbers and booleans as strings; other senders do not. */
-const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-const Texts = z
-  .record(z.string(), Text.nullable())
-  .refine((map) => Object.keys(map).length <= MAX_ENTRIES, `has more than ${MAX_ENTRIES} keys`)
-  .transform((map) => Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? ''])))
+const Texts = textMap(MAX_ENTRIES)
   .nullish()
   .transform((map): Record<string, string> => map ?? {});
 

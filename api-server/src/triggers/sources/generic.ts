@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
 import type { Source } from './source.ts';
 import { refused } from './problems.ts';
+import { textMap } from './text-map.ts';
 
-const Labels = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
-  .refine((labels) => Object.keys(labels).length < MAX_ENTRIES);
+/** The event is one more of them. */
+const Labels = textMap(MAX_ENTRIES - 1);
 
 /**
  * The generic payload (Orchestration 2.5) and two keys that are not in the requirement, `severity` and `labels`; keys beyond it are

@@ -137,6 +137,28 @@ test('more labels, annotations or alerts than the bounds are refused with their 
   });
 });
 
+test('what is no map of texts is refused by one problem each, of which the first are said', () => {
+  const wrong = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`k${index}`, []]));
+  const parsed = parse(
+    'alert_router',
+    group(...Array.from({ length: 1000 }, () => ({ labels: wrong, annotations: wrong }))),
+  );
+  expect(parsed).toMatchObject({
+    ok: false,
+    message: 'no payload of alert_router: body.alerts.0.labels: has no text under "k0"',
+    errors: expect.arrayContaining([{ loc: ['body', 'alerts', 49, 'annotations'], msg: 'has no text under "k0"' }]),
+  });
+  expect(parsed.ok ? 0 : parsed.errors.length).toBe(100);
+});
+
+test.each(['generic', 'alert_router'])('labels without end take no time of %s', (source) => {
+  const labels = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [index.toString(36), []]));
+  const body = { pipeline: 'p', ...group({ labels }), labels };
+  const before = process.threadCpuUsage();
+  parse(source, body);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(700_000);
+});
+
 test('no payload makes a parser throw', () => {
   fc.assert(
     fc.property(fc.constantFrom(...sources.keys()), fc.jsonValue(), (source, body) => {
