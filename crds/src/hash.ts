@@ -23,14 +23,19 @@ function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** What an approver of a tool call sees, as SHA-256 (hex) over the canonical JSON of its input. */
+/** SHA-256 (hex) over the canonical JSON of a value: for what somebody could make a second value of the same short hash of. */
+export function longHash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value), 'utf8').digest('hex');
+}
+
+/** What an approver of a tool call sees, as a hash of its input. */
 export function inputSha256(input: unknown): string {
-  return createHash('sha256').update(canonicalJson(input), 'utf8').digest('hex');
+  return longHash(input);
 }
 
 /** First 12 hex digits of SHA-256 over the canonical JSON of a value. A string is hashed as a JSON string. */
 export function shortHash(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value), 'utf8').digest('hex').slice(0, 12);
+  return longHash(value).slice(0, 12);
 }
 
 /** Identifies a prompt template after `use:` was expanded (Orchestration 2.2). */

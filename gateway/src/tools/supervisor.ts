@@ -1,4 +1,4 @@
-import { shortHash } from '@signalbox/crds';
+import { longHash } from '@signalbox/crds';
 import { backoffMs, HEALTHY_AFTER_MS } from './backoff.ts';
 import type { OpenConnection, ToolCallOptions, ToolConnection, ToolDefinition, ToolOutcome } from './tool.ts';
 
@@ -124,7 +124,7 @@ export class Supervisor {
   }
 
   private describeTools(tools: ToolDefinition[]): Pick<SupervisorStatus, 'tools' | 'toolsHash' | 'firstToolsHash'> {
-    const toolsHash = shortHash(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+    const toolsHash = longHash(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
     return { tools, toolsHash, firstToolsHash: this.current.firstToolsHash ?? toolsHash };
   }
 

@@ -366,6 +366,21 @@ describe('pinning', () => {
     expect(all.tools()).toEqual([]);
   });
 
+  test.each([
+    ['the whole hash', (hash: string) => hash, true],
+    ['the 12 digits of an earlier version', (hash: string) => hash.slice(0, 12), true],
+    ['another hash with the same 12 digits', (hash: string) => hash.slice(0, 12).padEnd(64, '0'), false],
+    ['fewer digits', (hash: string) => hash.slice(0, 11), false],
+  ])('tools are accepted by %s: %#', async (_, written, isAccepted) => {
+    const first = start([local('well', [MISBEHAVING])]);
+    await running(first, 'well');
+    const hash = viewOf(first, 'well')?.tools_hash ?? '';
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    const pinned = start([{ ...local('well', [MISBEHAVING]), toolsHash: written(hash) }], { pinning: 'enforce' });
+    await running(pinned, 'well');
+    expect(pinned.tools().length > 0).toBe(isAccepted);
+  });
+
   test('warned, they stay and are reported once', async () => {
     let reports = 0;
     const all = start([{ ...local('other', [MISBEHAVING]), toolsHash: '000000000000' }], {

@@ -149,7 +149,7 @@ export class ToolServers {
   private isPinned({ spec, supervisor }: Served): boolean {
     const status = supervisor?.status();
     if (this.deps.pinning === 'off' || !status || status.toolsHash === null) return true;
-    return status.toolsHash === (spec.toolsHash ?? status.firstToolsHash);
+    return isHash(status.toolsHash, spec.toolsHash ?? status.firstToolsHash);
   }
 
   private report(server: string, toolsHash: string | null): void {
@@ -158,6 +158,12 @@ export class ToolServers {
     this.deps.onChangedTools(server, toolsHash);
   }
 }
+
+const SHORT = 12;
+
+/** Earlier versions said 12 digits of the hash only, of which the author of a server can prepare two sets of tools. */
+const isHash = (hash: string, accepted: string | null): boolean =>
+  hash === accepted || (accepted?.length === SHORT && hash.startsWith(accepted));
 
 function runningTools({ spec, supervisor }: Served): ServedTool[] {
   const status = supervisor?.status();
