@@ -11,6 +11,7 @@ export function tidy<T>(answer: T): T {
 
 /** A share such as 2/3 has no end in any number of digits and stays as it is. */
 function tidyNumber(n: number): number {
+  if (Number.isSafeInteger(n)) return n;
   const rounded = Number(n.toPrecision(DIGITS));
   return String(rounded).length < DIGITS ? rounded : n;
 }

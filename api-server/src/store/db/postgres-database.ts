@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@signalbox/crds';
+import type { CompiledQuery, Kysely } from 'kysely';
 import pg from 'pg';
+import { hasPacked } from './bodies/packed-body.ts';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import type { Outcome } from './faults.ts';
@@ -18,7 +20,8 @@ import {
   type Session,
 } from './postgres-connection.ts';
 import { createWriter } from './postgres-writer.ts';
-import { type KeyedRow, textPage } from './texts/text-page.ts';
+import type { Tables } from './schema.ts';
+import { type KeyedRow, type TextPage, textPage, type TextShape } from './texts/text-page.ts';
 
 const READERS = 8;
 /** For statistics, searches and counts: however many are asked for, the others have connections of their own. */
@@ -55,7 +58,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
     reader,
-    readText: async (query, as, signal) => textPage((await reader(signal).executeQuery<KeyedRow>(query)).rows, as),
+    readText: (query, as, signal) => readText(reader(signal), query, as),
     write: (job) => commits.write(job),
     fileInPlace: () => true,
     writeAs: writer.writeAs,
@@ -69,6 +72,22 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       await pool.end();
     },
   };
+}
+
+/** The body of a run comes once, and not with each of its steps. */
+async function readText(db: Kysely<Tables>, query: CompiledQuery, as: TextShape): Promise<TextPage> {
+  const { rows } = await db.executeQuery<KeyedRow>(query);
+  const packed = new Set(rows.filter(hasPacked).map((row) => Number(row.page_key)));
+  if (packed.size === 0) return textPage(rows, as);
+  const read = await db
+    .selectFrom('run_bodies')
+    .selectAll()
+    .where('seq', 'in', [...packed])
+    .execute();
+  const bodies = new Map(read.map(({ seq, body }) => [seq, body]));
+  // A run without its body was removed between the two reads.
+  const still = rows.filter(({ page_key: key }) => !packed.has(Number(key)) || bodies.has(Number(key)));
+  return textPage(still, as, (key) => bodies.get(key));
 }
 
 function openPool(url: string, max: number): pg.Pool {

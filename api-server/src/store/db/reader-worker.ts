@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type KeyedRow, type TextPage, textPage, type TextShape } from './texts/text-page.ts';
+import { type BodyOf, type KeyedRow, type TextPage, textPage, type TextShape } from './texts/text-page.ts';
 
 /** The other side of `reader-threads.ts`: runs one query after the other on a connection of its own that cannot write. */
 export interface ThreadQuery {
@@ -15,6 +15,8 @@ export type ThreadAnswer = { rows: unknown[] } | { page: TextPage } | { error: s
 const database = new DatabaseSync(workerData as string, { readOnly: true, timeout: 5000 });
 database.exec('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
 
+const BODY_OF = 'select body from run_bodies where seq = ?';
+
 /** V8 does not know what a statement holds beside its heap, so those of a long export would fill the memory before it frees them. */
 const MAX_PREPARED = 64;
 const statements = new Map<string, StatementSync>();
@@ -28,10 +30,13 @@ function prepared(sql: string): StatementSync {
   return statement;
 }
 
+/** While the rows of a page are read, this sees the same state of the database. */
+const bodyOf: BodyOf = (key) => prepared(BODY_OF).get(key)?.['body'] as Uint8Array | undefined;
+
 const answerTo = ({ sql, parameters, as }: ThreadQuery): ThreadAnswer => {
   try {
     const statement = prepared(sql);
-    if (as) return { page: textPage(statement.iterate(...parameters) as Iterable<KeyedRow>, as) };
+    if (as) return { page: textPage(statement.iterate(...parameters) as Iterable<KeyedRow>, as, bodyOf) };
     return { rows: statement.all(...parameters) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };

@@ -47,8 +47,6 @@ interface Source {
   /** Columns of the table; those that are computed stand in `computed`. */
   columns: readonly string[];
   computed?: Readonly<Record<string, RawBuilder<unknown>>>;
-  /** The body that has the texts which are not in the row. */
-  packed?: RawBuilder<unknown>;
   pipeline: string;
   time: string;
   order: RawBuilder<unknown>;
@@ -89,9 +87,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
     key: RUNS,
     keys: 50,
     from: () => sql`runs cross join step_executions as step left join step_feedback
-      on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name
-      left join run_bodies on run_bodies.seq = runs.seq`,
-    packed: sql`case when step.output = '' then run_bodies.body end`,
+      on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name`,
     columns: of(
       'step',
       'id run_id step_name step_index kind executor agent model provider status pipeline_name team stage ' +
@@ -170,7 +166,7 @@ export async function exportPage(
 }
 
 function rowsOf(kind: ExportKind, filter: ExportFilter, page: Keys): RawBuilder<KeyedRow> {
-  const { key, from, columns, computed = {}, packed = sql`null`, pipeline, time, order } = SOURCES[kind];
+  const { key, from, columns, computed = {}, pipeline, time, order } = SOURCES[kind];
   const column = sql.ref(`${key.table}.${key.column}`);
   const link = LINKS[kind];
   const where = all([
@@ -181,7 +177,6 @@ function rowsOf(kind: ExportKind, filter: ExportFilter, page: Keys): RawBuilder<
   ]);
   const selected = sql.join([
     sql`${column} as page_key`,
-    sql`${packed} as packed_body`,
     ...columns.map((one) => sql`${sql.ref(one)} as ${sql.ref(nameOf(one))}`),
     ...Object.entries(computed).map(([name, value]) => sql`${value} as ${sql.ref(name)}`),
   ]);

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RunEvent } from '../../../runs/state/model.ts';
 import type { StepRow } from '../rows/step-row.ts';
+import { frameRoom } from './frame-room.ts';
 
 /** Columns of a step that only its page, replays and exports read. */
 export const TEXTS = [
@@ -51,23 +52,51 @@ export async function pack(head: string, texts: readonly StepText[]): Promise<Ui
 
 /** Whether a stored text or body is not as it was written: the disk or another program changed it. */
 export const isUnreadable = (error: unknown): boolean =>
-  error instanceof SyntaxError || (error instanceof Error && 'code' in error && String(error.code).startsWith('ZSTD_'));
+  error instanceof SyntaxError ||
+  (error instanceof Error && 'code' in error && /^(?:ZSTD_|Z_BUF_ERROR$)/.test(String(error.code)));
 
 /** The first part of a body, as JSON. */
 export function headOf(body: Uint8Array): string {
-  const [head = ''] = zstdDecompressSync(body).toString().split(BETWEEN, 1);
-  return head;
+  const bytes = decompressed(body);
+  return bytes.toString('utf8', 0, endOf(bytes, 0));
 }
 
 /** The whole of it; the texts of steps stay JSON. */
 export function unpack(body: Uint8Array): PackedBody {
-  const [first = '', ...jsons] = zstdDecompressSync(body).toString().split(BETWEEN);
-  const { steps = [], ...head } = JSON.parse(first) as Head;
-  const texts = new Map<string, Partial<Record<TextColumn, string>>>();
-  for (const [at, [step, column]] of steps.entries())
-    texts.set(step, { ...texts.get(step), [column]: jsons[at] ?? 'null' });
-  return { ...head, texts };
+  const bytes = decompressed(body);
+  const { steps: _, ...head } = JSON.parse(bytes.toString('utf8', 0, endOf(bytes, 0))) as Head;
+  return { ...head, texts: textsIn(bytes, TEXTS) };
 }
+
+/** Only the texts of some columns: the others are not even made a string. */
+export const unpackTexts = (body: Uint8Array, columns: readonly TextColumn[]): PackedBody['texts'] =>
+  textsIn(decompressed(body), columns);
+
+/** What begins the list of texts: it is the last one in a head, and no JSON string holds it. */
+const STEPS = '"steps":';
+
+function textsIn(bytes: Buffer, columns: readonly TextColumn[]): PackedBody['texts'] {
+  const texts = new Map<string, Partial<Record<TextColumn, string>>>();
+  let end = endOf(bytes, 0);
+  if (end === bytes.length) return texts;
+  const list = bytes.toString('utf8', bytes.lastIndexOf(STEPS, end) + STEPS.length, end - 1);
+  for (const [step, column] of JSON.parse(list) as NonNullable<Head['steps']>) {
+    const begin = end + 1;
+    end = endOf(bytes, begin);
+    if (!columns.includes(column)) continue;
+    const known = texts.get(step) ?? {};
+    known[column] = begin > bytes.length ? 'null' : bytes.toString('utf8', begin, end);
+    texts.set(step, known);
+  }
+  return texts;
+}
+
+function endOf(bytes: Buffer, begin: number): number {
+  const at = bytes.indexOf(BETWEEN, begin);
+  return at === -1 ? bytes.length : at;
+}
+
+const decompressed = (body: Uint8Array): Buffer => zstdDecompressSync(body, { chunkSize: frameRoom(body) });
 
 /** In place of a text of a step that was packed, and before what stays of an answer. */
 export const PACKED_TEXT = '';

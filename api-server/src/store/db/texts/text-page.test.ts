@@ -38,26 +38,33 @@ test('cells of CSV: JSON, times, flags and amounts; the header only where it is 
   expect(csv(false)).toBe(line);
 });
 
-test('texts that were packed with their run come back to each of its steps', async () => {
+test('texts that were packed with their run come back to each of its steps, and each body is read once', async () => {
   const bodyOf = (run: number) =>
     pack(
-      '{"context":{},"raw":null,"events":[]}',
-      ['look', 'act'].map((step) => ({ step, column: 'output' as const, json: `{"of":"${step} ${run}"}` })),
+      '{"context":{"é":[{"steps":[]}]},"raw":null,"events":[]}',
+      ['look', 'act'].flatMap((step) => [
+        { step, column: 'checks' as const, json: '[]' },
+        { step, column: 'output' as const, json: `{"of":"${step} ${run} – é"}` },
+      ]),
     );
-  const [first, second] = [await bodyOf(1), await bodyOf(2)];
-  const row = (key: number, step_name: string, body: Uint8Array | null) => ({
-    page_key: key,
-    packed_body: body,
-    step_name,
-    output: body === null ? '{"of":"nobody"}' : '',
-  });
-  const rows = [row(1, 'look', first), row(1, 'act', first), row(2, 'look', second), row(3, 'look', null)];
-  const columns = ['step_name', 'output'];
-  const lines = linesOf(textPage(rows, { format: 'jsonl', columns, header: false }).text);
-  expect(lines.map((line) => (JSON.parse(line) as { output: { of: string } }).output.of)).toEqual([
-    'look 1',
-    'act 1',
-    'look 2',
-    'nobody',
+  const bodies = new Map([
+    [1, await bodyOf(1)],
+    [2, await bodyOf(2)],
   ]);
+  const row = (key: number, step_name: string, output = '') => ({ page_key: key, step_name, output });
+  const rows = [row(1, 'look'), row(1, 'act'), row(2, 'look'), row(3, 'look', '{"of":"nobody"}'), row(4, 'look')];
+  const columns = ['step_name', 'output'];
+  const read: number[] = [];
+  const { text } = textPage(rows, { format: 'jsonl', columns, header: false }, (key) => {
+    read.push(key);
+    return bodies.get(key);
+  });
+  expect(linesOf(text).map((line) => (JSON.parse(line) as { output: { of: string } | null }).output?.of)).toEqual([
+    'look 1 – é',
+    'act 1 – é',
+    'look 2 – é',
+    'nobody',
+    undefined,
+  ]);
+  expect(read).toEqual([1, 2, 4]);
 });

@@ -1,5 +1,5 @@
 import { tidy } from '../../../analytics/tidy.ts';
-import { filled, type PackedBody, unpack } from '../bodies/packed-body.ts';
+import { isPacked, type PackedBody, TEXTS, unpackTexts } from '../bodies/packed-body.ts';
 import { csvOf } from './csv.ts';
 
 export type TextFormat = 'jsonl' | 'csv';
@@ -21,28 +21,44 @@ export interface TextPage {
 /** A row with the key by which pages are cut. */
 export type KeyedRow = { page_key: unknown } & Record<string, unknown>;
 
-/** Rows with the texts that were packed, where they come with their body: the rows of one key share it. */
-function* whole(rows: Iterable<KeyedRow>): Generator<KeyedRow> {
-  let [last, unpacked]: [key: unknown, PackedBody | undefined] = [null, undefined];
-  for (const row of rows) {
-    const { page_key: key, packed_body: body, step_name: step } = row;
-    if (body instanceof Uint8Array && last !== key) [last, unpacked] = [key, unpack(body)];
-    yield body instanceof Uint8Array ? filled(row, String(step), unpacked) : row;
-  }
+/** Reads the packed body of the run with this key. */
+export type BodyOf = (key: number) => Uint8Array | undefined;
+
+/** Puts the texts that were packed back into their rows; the body of a run is read once for all of them. */
+function createFill(columns: readonly string[], bodyOf: BodyOf): (row: KeyedRow) => void {
+  const texts = TEXTS.filter((column) => columns.includes(column));
+  let [last, unpacked]: [key: number | null, PackedBody['texts'] | undefined] = [null, undefined];
+  return (row) => {
+    for (const column of texts) {
+      if (!isPacked(row[column])) continue;
+      const key = Number(row.page_key);
+      if (key !== last) {
+        const body = bodyOf(key);
+        [last, unpacked] = [key, body && unpackTexts(body, texts)];
+      }
+      row[column] = unpacked?.get(String(row['step_name']))?.[column] ?? null;
+    }
+  };
 }
 
 /** What one page may hold: a page is made, sent and forgotten before the next one is read. */
 const PAGE_BYTES = 64 * 1024;
 
 /** Takes rows until a page is full; rows of one key stay together. Each row is text before the next one is read. */
-export function textPage(rows: Iterable<KeyedRow>, { format, columns, header }: TextShape): TextPage {
+export function textPage(
+  rows: Iterable<KeyedRow>,
+  { format, columns, header }: TextShape,
+  bodyOf: BodyOf = () => undefined,
+): TextPage {
+  const fill = createFill(columns, bodyOf);
   const lineOf = format === 'jsonl' ? jsonLine : csvLine;
   let text = format === 'csv' && header ? csvOf([columns]) : '';
   let last: number | null = null;
-  for (const row of whole(rows)) {
+  for (const row of rows) {
     const key = Number(row.page_key);
     if (text.length >= PAGE_BYTES && key !== last) return { text: encoder.encode(text), last };
     last = key;
+    fill(row);
     text += lineOf(row, columns);
   }
   return { text: encoder.encode(text), last: null };
