@@ -207,6 +207,17 @@ test('cancelling reaches the agent and ends the run', async () => {
   expect(await world.engine.cancel('01a1feaf-352c-758c-8425-0fcbc24275d5', 'ann')).toBe('not_found');
 });
 
+test('a run that is stored and not begun yet is cancelled as soon as it begins', async () => {
+  await make({ pipelines: [pipeline(ask('one'))], agents: { one: hang } });
+  const begin = vi.spyOn(world.engine, 'begin').mockImplementationOnce(() => undefined);
+  const id = await world.start('p');
+  const cancelled = world.engine.cancel(id, 'ann');
+  const [run, state] = begin.mock.calls[0] ?? [];
+  if (run && state) world.engine.begin(run, state);
+  expect(await cancelled).toBe('cancelled');
+  expect((await world.ended(id)).run.status).toBe('cancelled');
+});
+
 test('after a restart ended steps are not asked again and the one in flight is, with the same key and prompt', async () => {
   let hanging = true;
   const two: Script = (call) => (hanging ? hang(call) : sure(0.9));

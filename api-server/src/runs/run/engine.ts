@@ -33,6 +33,8 @@ export interface EngineDeps
   traceRun?: TraceRun;
 }
 
+type Cancelled = 'cancelled' | 'not_found' | 'ended';
+
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
   /** Resumes the runs that an earlier process left; resolves with their number once all have started. */
@@ -41,7 +43,7 @@ export interface Engine {
   takeUp(runs: InterruptedRun[]): Promise<void>;
   /** Stops all runs where they are and stores nothing: another process has taken them over, or will. */
   stopRuns(): Promise<void>;
-  cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;
+  cancel(runId: string, by: string): Promise<Cancelled>;
   runChild: SubRuns['run'];
   /** Waits for what executes to end, at most `milliseconds`; the rest, and what waits for people, stops where it is and is resumed at the next start. */
   drain(milliseconds: number): Promise<void>;
@@ -103,20 +105,23 @@ export function createEngine(deps: EngineDeps): Engine {
     return execute(run);
   };
 
-  /** A run that is not active here: of another process, or ended. */
-  const cancelStored = async (runId: string, by: string) => {
-    if ((await deps.readStatus(runId)) === null) return 'not_found';
-    if (!(await deps.cancelElsewhere?.(runId, by))) return 'ended';
+  /** A run that is not active here: stored a moment ago and about to begin, of another process, or ended. */
+  const cancelStored = async (runId: string, by: string): Promise<Cancelled> => {
+    const stored = await deps.readStatus(runId);
+    if (stored === null) return 'not_found';
+    if (deps.cancelElsewhere ? !(await deps.cancelElsewhere(runId, by)) : isTerminal(stored as RunStatus))
+      return 'ended';
     for (let waited = 0; waited < CANCEL_WAIT_MS; waited += CANCEL_LOOK_MS) {
+      if (held.has(runId)) return cancel(runId, by);
       const status = await deps.readStatus(runId);
       if (status === 'cancelled') return 'cancelled';
       if (status === null || isTerminal(status as RunStatus)) return 'ended';
       await deps.step.delay(CANCEL_LOOK_MS, shutdown.signal);
     }
-    return 'cancelled';
+    return deps.cancelElsewhere ? 'cancelled' : 'ended';
   };
 
-  const cancel = async (runId: string, by: string) => {
+  const cancel = async (runId: string, by: string): Promise<Cancelled> => {
     const found = held.get(runId);
     if (!found) return cancelStored(runId, by);
     found.run.controller.abort(new Stopped('cancelled', `cancelled by ${by}`));
