@@ -79,7 +79,8 @@ export interface Edit {
 /** The set of definitions with the edit applied: the problems of the edited file, and those in other definitions (Orchestration 4.5). */
 export async function tryEdit(turn: Turn, edit: Edit): Promise<Candidate> {
   const read = edited(turn.read, edit);
-  const snapshot = await turn.tryOut({ read, agentNames: edit.agentNames });
+  const agentsFor = edit.agentNames && { file: edit.file, names: edit.agentNames };
+  const snapshot = await turn.tryOut({ read, agentsFor });
   const own = snapshot.problems.filter(({ file }) => file === edit.file);
   const errors = own.filter(isError).map(toError);
   // A shell check that is not allowed is refused, not warned of.

@@ -28,8 +28,8 @@ export interface ResolveOptions {
 /** A set of definitions as it is, or as it would be. */
 export interface Trial {
   read: Read;
-  /** What the gateway has; absent where that is not asked. */
-  agentNames?: readonly string[] | undefined;
+  /** Absent where the agents are not asked about. */
+  agentsFor?: SetInput['agentsFor'] | undefined;
 }
 
 /** How definitions are resolved: at once at the start, in turns while the service answers. */
@@ -40,13 +40,13 @@ export const isError = ({ severity }: Problem): boolean => severity === 'error';
 /** Resolves the definitions; where a file has errors, once more with its last valid text. */
 export async function resolveRead(
   options: ResolveOptions & { resolve: Resolve },
-  { read, agentNames }: Trial,
+  { read, agentsFor }: Trial,
   lastGood: ReadonlyMap<string, string>,
 ): Promise<Snapshot> {
   const { resolve } = options;
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
-  const more = agentNames === undefined ? {} : { agentNames };
+  const more = agentsFor === undefined ? {} : { agentsFor };
   const first = checked(
     await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo),
     options,

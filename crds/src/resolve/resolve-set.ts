@@ -22,12 +22,18 @@ import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
 export type { Operator } from './operator.ts';
 
+/** What the gateway has, for warnings about one file: finding the places in all others would take seconds. */
+interface AgentsFor {
+  file: string;
+  names: readonly string[];
+}
+
 export interface SetInput {
   pipelines: Source[];
   steps: Source[];
   agents?: Source[];
-  /** Agents of the gateway that are defined elsewhere. Without them and without `agents` nothing is known of any agent. */
-  agentNames?: readonly string[];
+  /** Agents that are defined elsewhere. Without them and without `agents` nothing is known of any agent. */
+  agentsFor?: AgentsFor;
   operator?: Operator;
 }
 
@@ -92,9 +98,11 @@ export function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: Verdi
   const definitions = yield* readSources('Pipeline', input.pipelines, to);
   const pipelines = yield* checkPipelines(definitions, finder(steps, problems), to);
   const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
-  if (input.agents || input.agentNames) {
-    const known = new Set([...(input.agentNames ?? []), ...agentsNamed(agents, problems)]);
-    problems.push(...sound.flatMap((pipeline) => agentWarnings(pipeline, known)));
+  if (input.agents || input.agentsFor) {
+    const { file = null, names = [] } = input.agentsFor ?? {};
+    const known = new Set([...names, ...agentsNamed(agents, problems)]);
+    const asked = file === null ? sound : sound.filter(({ definition }) => definition.source.file === file);
+    problems.push(...asked.flatMap((pipeline) => agentWarnings(pipeline, known)));
   }
   return {
     pipelines: sound.map((one) => toPipeline(one, operator)).toSorted(loadOrder),
