@@ -61,7 +61,8 @@ function priorSteps(
     if (!own) return `the original run has no result of step "${entry.name}"`;
     const other = executedOtherwise(entry, byName);
     if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
-    const refused = asksPeople(snapshot, entry) && notApproved(isPassed(entry, own), { before, stage });
+    const isApproved = isPassed(entry, own) && !branchesLeftOut(snapshot, entry, executed);
+    const refused = asksPeople(snapshot, entry) && notApproved(isApproved, { before, stage });
     if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
     found.push(own, ...branchesOf(entry, executed));
   }
@@ -95,10 +96,20 @@ function itemsOf(entry: Step, executed: readonly string[]): { name: string; exec
 }
 
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
-function isPassed(entry: Step, { status, rawResponse }: StepExecution): boolean {
-  const ended = rawResponse?.loaded?.status ?? status;
+function isPassed(entry: Step, own: StepExecution): boolean {
+  const ended = endOf(own);
   if (ended === 'skipped') return maySkip(entry);
   return ended === 'completed' || (ended === 'failed' && policyOf(entry) === 'continue');
+}
+
+const endOf = ({ status, rawResponse }: StepExecution): string => rawResponse?.loaded?.status ?? status;
+
+/** Whether a condition that is gone left out a branch that asks people. */
+function branchesLeftOut(snapshot: Snapshot, entry: Step, executed: readonly StepExecution[]): boolean {
+  const leftOut = branchesOf(entry, executed).filter((branch) => endOf(branch) === 'skipped');
+  const stepOf = ({ stepName }: StepExecution): ItemStep | undefined =>
+    isParallel(entry) ? entry.parallel.steps.find(({ name }) => name === stepName) : stepsIn(entry)[0];
+  return leftOut.map(stepOf).some((step) => step !== undefined && step.when === undefined && asks(snapshot, step));
 }
 
 /** Whether a condition of its own, or an empty list, still lets a run pass by. */
@@ -106,10 +117,12 @@ const maySkip = (entry: Step): boolean => isFanOut(entry) || entry.when !== unde
 
 /** Whether people decide in an entry, or in a pipeline below it. */
 function asksPeople(snapshot: Snapshot, entry: Step): boolean {
-  return stepsIn(entry).some((step) => {
-    if (step.executor !== 'pipeline') return step.executor === 'human';
-    return snapshot.byName.get(step.pipeline)?.config.steps.some((below) => asksPeople(snapshot, below)) ?? false;
-  });
+  return stepsIn(entry).some((step) => asks(snapshot, step));
+}
+
+function asks(snapshot: Snapshot, step: ItemStep): boolean {
+  if (step.executor !== 'pipeline') return step.executor === 'human';
+  return snapshot.byName.get(step.pipeline)?.config.steps.some((below) => asksPeople(snapshot, below)) ?? false;
 }
 
 function stepsIn(entry: Step): readonly ItemStep[] {
