@@ -197,7 +197,7 @@ export const ServerInfo = z.looseObject({
   name: Text,
   version: Text,
   protocol: z.literal(1),
-  methods: z.array(Text),
+  methods: z.array(Text).max(1000),
   /** Of which runs this connection answers tool approvals: of all, of those that it started, or of none. */
   approvals: z.enum(['all', 'own', 'none']).optional(),
 });
@@ -213,5 +213,6 @@ export const AgentSummary = z.looseObject({
   warnings: z.array(Text).optional(),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
-export const AgentsList = z.object({ agents: z.array(AgentSummary) });
+/** The length is looked at before any entry is. */
+export const AgentsList = z.object({ agents: z.array(AgentSummary).max(10_000) });
 export type AgentsList = z.infer<typeof AgentsList>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AgentEvent, AgentRunParams } from './agent-run.ts';
+import { AgentEvent, AgentRunParams, AgentsList } from './agent-run.ts';
 import { decodeFrame, MAX_FRAME_BYTES, RPC_ERRORS, rpcError, RpcRequest } from './rpc.ts';
 
 test('a request, a notification and a response are told apart', () => {
@@ -122,4 +122,9 @@ test('parameters of a run refuse what they do not know, events accept newer fiel
   expect(AgentRunParams.safeParse({ agent: '../a', input: 'x' }).success).toBe(false);
   expect(AgentEvent.safeParse({ event: 'queued', run_id: '1', ts: 'now', position: 2, more: true }).success).toBe(true);
   expect(AgentEvent.safeParse({ event: 'dancing', run_id: '1', ts: 'now' }).success).toBe(false);
+});
+
+test('a list without end is refused by its length, not by each entry', () => {
+  const agents = Array.from({ length: 100_000 }, () => ({}));
+  expect(AgentsList.safeParse({ agents }).error?.issues).toHaveLength(1);
 });

@@ -42,8 +42,8 @@ export const RUNNER_STATE = 'runner.state';
 export const RunnerState = z.object({
   /** The runner refuses new runs and ends after the present ones. */
   draining: z.boolean(),
-  /** The tools of servers in the pod. */
-  tools: z.array(Tool),
+  /** The tools of servers in the pod. How many there are is looked at before any of them is. */
+  tools: z.array(Tool).max(10_000),
 });
 export type RunnerState = z.infer<typeof RunnerState>;
 
