@@ -14,9 +14,9 @@ let probes: HealthProbe[];
 
 const step = (when: string) =>
   `steps: [{name: one, when: '${when}', executor: webhook, url: "http://127.0.0.1:9", on_failure: continue}]`;
-/** Time alone bounds these: each of 40,000 steps reads all keys of a map. */
+/** Time alone bounds these: each of 40,000 steps reads both texts. */
 const PIPELINES = {
-  'slow-condition': step('metadata.list.all(a, metadata.list.all(b, size(metadata.map) > 0))'),
+  'slow-condition': step('metadata.list.all(a, metadata.list.all(b, metadata.one <= metadata.two))'),
   'long-text': step('metadata.text.contains(metadata.word)'),
 };
 
@@ -113,8 +113,8 @@ describe('a schema', () => {
 describe('an expression', () => {
   test('that no count bounds ends with its time, and its run fails', async () => {
     const list = Array.from({ length: 200 }, (_, index) => index);
-    const map = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, index]));
-    const run = await ended(await start('slow-condition', { list, map }));
+    const texts = { one: 'ž'.repeat(200_000), two: 'ž'.repeat(200_001) };
+    const run = await ended(await start('slow-condition', { list, ...texts }));
     expect(run.steps).toEqual([
       expect.objectContaining({ status: 'failed', error: expect.objectContaining({ type: 'compute_limit' }) }),
     ]);

@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { arithmetic, compare, equal } from './expression-operators.ts';
+import { arithmetic, compare, equal, spentKeys } from './expression-operators.ts';
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
 import { callFunction, callMethod, isFunction, isMethod } from './expression-functions.ts';
 import { ownValue, stepValue } from './lookup.ts';
@@ -82,16 +82,22 @@ export function evaluateNode(node: ASTNode, root: Readonly<Record<string, unknow
     left -= steps;
     if (left < 0) throw new Stop('limit', `the expression needs more than ${maxSteps} steps`);
   };
-  return plain(run(node, { root, spend }));
+  return plain(run(node, { root, spend }), { spend });
 }
 
-function plain(value: unknown): unknown {
+/** Steps for each value of a result and for each character. */
+const VALUE_STEPS = 1 / 4;
+const CHAR_STEPS = 1 / 256;
+
+/** A result may name one value many times, and each of them is copied. */
+function plain(value: unknown, budget: Budget): unknown {
+  budget.spend(VALUE_STEPS + (typeof value === 'string' ? value.length * CHAR_STEPS : 0));
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Duration) return `${value.ms / 1000}s`;
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map((item) => plain(item, budget));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, budget)]));
 }
 
 function run(node: ASTNode, scope: Scope): unknown {
@@ -243,7 +249,7 @@ function method(name: string, receiver: ASTNode, args: ASTNode[], scope: Scope):
 
 /** A macro over a list, or over the keys of a map. */
 function macro(name: string, target: unknown, args: ASTNode[], outer: Scope): unknown {
-  const items = Array.isArray(target) ? (target as unknown[]) : keysOf(target);
+  const items = Array.isArray(target) ? (target as unknown[]) : keysOf(target, outer);
   const variableName = args[0]?.op === 'id' ? args[0].args : '';
   const body = (index: number) => (item: unknown) => {
     const node = args[index];
@@ -264,8 +270,8 @@ function macro(name: string, target: unknown, args: ASTNode[], outer: Scope): un
   }
 }
 
-function keysOf(target: unknown): string[] {
-  if (typeof target === 'object' && target !== null && !(target instanceof Date) && !(target instanceof Duration))
-    return Object.keys(target);
-  throw new Stop('type', `${typeName(target)} is neither a list nor a map`);
+function keysOf(target: unknown, budget: Budget): string[] {
+  if (typeof target !== 'object' || target === null || target instanceof Date || target instanceof Duration)
+    throw new Stop('type', `${typeName(target)} is neither a list nor a map`);
+  return spentKeys(target, budget);
 }

@@ -1,5 +1,5 @@
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
-import { spendLength } from './expression-operators.ts';
+import { spendLength, spentKeys } from './expression-operators.ts';
 import { findText, splitText } from './find-text.ts';
 import { repetitionsIn } from './pattern-size.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
@@ -18,11 +18,11 @@ const text = (value: unknown): string => {
 const FUNCTIONS = new Map<string, Known>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
   ['string', { arity: [1], call: ([value]) => toText(value) }],
-  ['int', { arity: [1], call: ([value]) => toInteger(value) }],
-  ['double', { arity: [1], call: ([value]) => toDouble(value) }],
+  ['int', { arity: [1], call: parsed(toInteger) }],
+  ['double', { arity: [1], call: parsed(toDouble) }],
   ['bool', { arity: [1], call: ([value]) => toBool(value) }],
   ['dyn', { arity: [1], call: ([value]) => value }],
-  ['timestamp', { arity: [1], call: ([value]) => toTimestamp(value) }],
+  ['timestamp', { arity: [1], call: parsed(toTimestamp) }],
   ['duration', { arity: [1], call: ([value]) => toDuration(value) }],
 ]);
 
@@ -79,6 +79,14 @@ function onText(apply: (a: string, b: string) => unknown): Call {
   };
 }
 
+/** Of a text, all of which is read. */
+function parsed(read: (value: unknown) => unknown): Call {
+  return ([value], budget) => {
+    if (typeof value === 'string') spendLength(value.length, budget);
+    return read(value);
+  };
+}
+
 /** RE2 is linear, but each character costs much more than a copy does, and so does each instruction that is compiled. */
 function matches(value: string, pattern: string, budget: Budget): boolean {
   if (value.length > MAX_PATTERN_TEXT)
@@ -107,7 +115,7 @@ function size(value: unknown, budget: Budget): bigint {
     return BigInt(Array.from(value).length);
   }
   if (Array.isArray(value)) return BigInt(value.length);
-  if (typeof value === 'object' && value !== null) return BigInt(Object.keys(value).length);
+  if (typeof value === 'object' && value !== null) return BigInt(spentKeys(value, budget).length);
   throw new Stop('type', `${typeName(value)} has no size`);
 }
 
@@ -118,6 +126,7 @@ function split(value: string, separator: string, budget: Budget): string[] {
 
 function join(list: unknown, by: unknown, budget: Budget): string {
   if (!Array.isArray(list)) throw new Stop('type', `needs a list, not ${typeName(list)}`);
+  spendLength(list.length, budget);
   const parts = list.map(text);
   const separator = by === undefined ? '' : text(by);
   spendLength(

@@ -11,6 +11,13 @@ export function spendLength(length: number, budget: Budget): void {
   budget.spend(Math.ceil(length / PER_STEP));
 }
 
+/** The keys of a map, each of which is read. */
+export function spentKeys(map: object, budget: Budget): string[] {
+  const keys = Object.keys(map);
+  spendLength(keys.length, budget);
+  return keys;
+}
+
 /** `+ - * / %` of CEL. Integers stay integers; an integer beside a double becomes a double, as JSON knows one kind of number. */
 export function arithmetic(op: string, a: unknown, b: unknown, budget: Budget): unknown {
   if (typeof a === 'bigint' && typeof b === 'bigint') return integers(op, a, b);
@@ -119,9 +126,10 @@ function equalLists(a: unknown[], b: unknown[], budget: Budget): boolean {
 }
 
 function equalMaps(a: Record<string, unknown>, b: Record<string, unknown>, budget: Budget): boolean {
-  const keys = Object.keys(a);
+  const keys = spentKeys(a, budget);
   return (
-    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key], budget))
+    keys.length === spentKeys(b, budget).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key], budget))
   );
 }
 

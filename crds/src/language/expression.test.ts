@@ -107,7 +107,13 @@ test.each([
   expect(compileExpression(source)).toMatchObject({ ok: false });
 });
 
-const large = { xs: Array.from({ length: 1000 }, (_, index) => index), long: 'a'.repeat(500_000) };
+const large = {
+  xs: Array.from({ length: 1000 }, (_, index) => index),
+  long: 'a'.repeat(500_000),
+  digits: '1'.repeat(500_000),
+  texts: Array.from({ length: 20_000 }, () => ''),
+  labels: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index])),
+};
 
 test.each([
   'xs.all(a, xs.all(b, a + b >= 0))',
@@ -118,6 +124,15 @@ test.each([
   'xs.all(x, !long.matches("b$"))',
   'xs.all(x, xs == xs)',
   'xs.map(x, xs + xs + xs + xs)',
+  'xs.map(x, xs)',
+  'xs.map(x, long)',
+  `[xs]${'.map(x, [x, x])'.repeat(10)}`,
+  `[[xs]]${'.map(x, [x + x])'.repeat(10)}`,
+  'xs.map(x, size(labels))',
+  'xs.map(x, labels == {})',
+  'xs.map(x, labels.all(key, false))',
+  'xs.map(x, texts.join())',
+  'xs.map(x, double(digits))',
 ])('%s is stopped by its steps', (source) => {
   const run = () => expect(evaluate(source, large)).toMatchObject({ ok: false, reason: 'limit' });
   expect(cpuTimeOf(run)).toBeLessThan(1500);
