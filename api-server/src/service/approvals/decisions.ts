@@ -1,6 +1,8 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { type Approval, APPROVAL_STATUSES, type Decided, tooLate, type Verdict } from '../../runs/human/approval.ts';
+import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
+import { flatMap } from '../../triggers/sources/text-map.ts';
 import type { Actor } from '../actor.ts';
 import { count, freeText, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
@@ -20,7 +22,7 @@ export const Decision = component(
   'Decision',
   z.strictObject({
     decision: z.enum(['approve', 'reject']),
-    fields: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()])).default({}),
+    fields: flatMap(MAX_ENTRIES, z.string().max(64)).default({}),
     comment: freeText(4_000)
       .nullish()
       .transform((text) => text?.trim() || null),

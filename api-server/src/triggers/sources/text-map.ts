@@ -3,10 +3,10 @@ import { z } from 'zod';
 const isText = (value: unknown): boolean => value === null || ['string', 'number', 'boolean'].includes(typeof value);
 
 /**
- * A map of few texts; Alertmanager says numbers and booleans as strings, other senders do not. Looked at before a schema reads it, which would
- * describe each wrong value of a map of any size.
+ * A map of few values without parts, as they are. Looked at before a schema reads it, which would describe each wrong value of a map of any
+ * size.
  */
-export const textMap = (mostKeys: number) =>
+export const flatMap = (mostKeys: number, key = z.string()) =>
   z.preprocess(
     (value, context) => {
       const msg = problemOf(value, mostKeys);
@@ -14,9 +14,13 @@ export const textMap = (mostKeys: number) =>
       context.addIssue({ code: 'custom', message: msg, input: value });
       return z.NEVER;
     },
-    z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-      .transform((map) => Object.fromEntries(Object.entries(map).map(([key, one]) => [key, String(one ?? '')]))),
+    z.record(key, z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  );
+
+/** The same of texts; Alertmanager says numbers and booleans as strings, other senders do not. */
+export const textMap = (mostKeys: number) =>
+  flatMap(mostKeys).transform((map) =>
+    Object.fromEntries(Object.entries(map).map(([key, one]) => [key, String(one ?? '')])),
   );
 
 function problemOf(value: unknown, mostKeys: number): string | null {

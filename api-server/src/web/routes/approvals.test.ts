@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { Decision } from '../../service/approvals/decisions.ts';
 import type { Approval } from '../../runs/human/approval.ts';
 import { insertApproval } from '../../store/tables/approvals.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
@@ -124,6 +125,22 @@ test.each([
   expect([answer.statusCode, answer.json<{ detail: { type: string } }>().detail.type]).toEqual([400, 'validation']);
   if (message) expect(answer.json()).toMatchObject({ detail: { message } });
   expect((await list()).approvals.find((one) => one.id === id)?.status).toBe('pending');
+});
+
+test('more fields than there can be are refused, and take no time', async () => {
+  const many = (length: number) => ({
+    decision: 'approve',
+    fields: Object.fromEntries(Array.from({ length }, (_, index) => [index.toString(36), []])),
+  });
+  const answer = await decide(await ask(), many(65));
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    400,
+    { detail: { message: 'body.fields: has more than 64 keys' } },
+  ]);
+  const body = many(100_000);
+  const before = process.threadCpuUsage();
+  expect(Decision.safeParse(body).success).toBe(false);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(300_000);
 });
 
 test('an unknown approval is 404, an expired one 409', async () => {
