@@ -113,6 +113,21 @@ test('a batch is refused: a message in it may call another off, whose answer the
   });
 });
 
+test('a message with more values than the library can describe in time is refused', async () => {
+  const icons = Array.from({ length: 10_000 }, () => ({}));
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1', icons } };
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/mcp',
+    payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params },
+    headers: { ...as('viewer'), accept: 'application/json, text/event-stream' },
+  });
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    400,
+    { detail: { type: 'validation', message: 'body: has more than 5000 values' } },
+  ]);
+});
+
 test('a client without a token, or with a GET, is refused like on every route', async () => {
   const post = (headers: Record<string, string>) =>
     server.app.inject({

@@ -1,3 +1,4 @@
+import { holdsMore } from '@signalbox/crds';
 import { z } from 'zod';
 import { component } from '../../service/views/answer.ts';
 import { ErrorAnswer } from '../../service/views/error.ts';
@@ -18,8 +19,14 @@ const McpRefusal = component('McpRefusal', z.union([RpcMessage, ErrorAnswer]), {
   error: { code: -32_700, message: 'Parse error: Invalid JSON-RPC message' },
 });
 
+/** Of a message: the library describes each wrong one, and sends all that it has to say. */
+const MAX_VALUES = 5000;
+
 /** In a batch one message may call another off, and the library then waits for an answer that never comes. */
-const OneMessage = Anything.refine((body) => !Array.isArray(body), 'must be one message, not a batch');
+const OneMessage = Anything.refine((body) => !Array.isArray(body), 'must be one message, not a batch').refine(
+  (body) => !holdsMore(body, MAX_VALUES),
+  `has more than ${MAX_VALUES} values`,
+);
 
 /** The Model Context Protocol over Streamable HTTP; its tools are some of the other routes. */
 export const mcpRoutes = (
