@@ -262,7 +262,7 @@ class AgentRun {
   private soFar(): AgentRunSpent {
     return {
       agent_version: this.job.agent.version,
-      ...this.used.said(),
+      ...this.used.said(this.answeredBy),
       duration_ms: null,
       iterations: this.iterations,
       tool_calls: this.toolCalls,

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { DIALECTS } from '../testing/dialects.ts';
 import { type FakeAnswer, startFakeModelServer } from '../testing/fake-model-server.ts';
 import { startTestGateway } from '../testing/start-test-gateway.ts';
+import { UsedTokens } from './used-tokens.ts';
 
 const chat = DIALECTS['openai_compatible'] as (typeof DIALECTS)[string];
 const opened: (() => Promise<void>)[] = [];
@@ -63,4 +64,14 @@ test('a run that no model answered names the model that was asked, its agent and
   const { error } = await runOf([{ hang: true }], { timeout_ms: 100 });
   expect(error?.data).toMatchObject({ type: 'timeout', provider: 'fake', model: 'm-1', usage: null, iterations: 1 });
   expect(error?.data).toMatchObject({ agent_version: expect.any(String), duration_ms: expect.any(Number) });
+});
+
+test('what only a model used that did not answer is said under its name', () => {
+  const used = new UsedTokens();
+  const spare = { provider: 'spare', model: 'm-2' };
+  used.add(spare, { input: 100, output: 20, cachedInput: 30 });
+  const usage = { input_tokens: 100, output_tokens: 20, cached_input_tokens: 30 };
+  expect(used.said(spare)).toEqual({ usage });
+  for (const answeredBy of [null, { provider: 'fake', model: 'm-1' }])
+    expect(used.said(answeredBy)).toEqual({ usage, usage_by_model: [{ ...spare, ...usage }] });
 });

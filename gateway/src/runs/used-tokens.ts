@@ -17,10 +17,12 @@ export class UsedTokens {
     return [...this.models.values()].reduce<Usage>(added, NOTHING);
   }
 
-  /** As a result of `/rpc` says it: by model where there are several. */
-  said(): { usage: Usage | null; usage_by_model?: UsedByModel[] } {
+  /** As a result of `/rpc` says it: by model where it was not all used by the model that the result names. */
+  said(answeredBy: ModelRoute | null): { usage: Usage | null; usage_by_model?: UsedByModel[] } {
     if (this.models.size === 0) return { usage: null };
-    return { usage: this.total(), ...(this.models.size > 1 && { usage_by_model: [...this.models.values()] }) };
+    const by = [...this.models.values()];
+    const isAll = by.every(({ provider, model }) => provider === answeredBy?.provider && model === answeredBy.model);
+    return { usage: this.total(), ...(!isAll && { usage_by_model: by }) };
   }
 }
 
