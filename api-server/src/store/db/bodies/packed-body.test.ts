@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createZstdCompress, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { headOf, isUnreadable, pack, type StepText, unpack, unpackTexts } from './packed-body.ts';
 
@@ -27,17 +25,9 @@ test.each([0, 10, 1_000, 30_000, 100_000])(
   },
 );
 
-test('a body without texts, and one that does not say how long it is, are read too', async () => {
+test('a body without texts is read too', async () => {
   const body = await pack(HEAD, []);
   expect([unpack(body).texts.size, unpackTexts(body, ['output']).size]).toEqual([0, 0]);
-  const stream = createZstdCompress();
-  const packed = await pack(HEAD, textsOf(1_000));
-  stream.write(zstdDecompressSync(packed));
-  stream.end();
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(stream, 'end');
-  expect(unpack(Buffer.concat(chunks))).toEqual(unpack(packed));
 });
 
 test('the head alone is the JSON with which a run is packed once more', async () => {

@@ -2,7 +2,6 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RunEvent } from '../../../runs/state/model.ts';
 import type { StepRow } from '../rows/step-row.ts';
-import { frameRoom } from './frame-room.ts';
 
 /** Columns of a step that only its page, replays and exports read. */
 export const TEXTS = [
@@ -96,7 +95,10 @@ function endOf(bytes: Buffer, begin: number): number {
   return at === -1 ? bytes.length : at;
 }
 
-const decompressed = (body: Uint8Array): Buffer => zstdDecompressSync(body, { chunkSize: frameRoom(body) });
+/** Most bodies fit into it, so that nothing is put together from pieces. */
+const ROOM_BYTES = 64 * 1024;
+
+const decompressed = (body: Uint8Array): Buffer => zstdDecompressSync(body, { chunkSize: ROOM_BYTES });
 
 /** In place of a text of a step that was packed, and before what stays of an answer. */
 export const PACKED_TEXT = '';
