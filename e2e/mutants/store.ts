@@ -75,18 +75,6 @@ export const FSYNC = [
     'PRAGMA foreign_keys = ON;',
     'PRAGMA foreign_keys = OFF;',
   ]),
-  ...mutantsOf(
-    'fsync',
-    `${STORE}/db/sqlite-database.ts`,
-    'e2e/shim/new-database.test.ts',
-    ['an answer does not wait for the disk', '? undefined : log.sync();', '? undefined : void log.sync();'],
-    [
-      'what changed rows is taken for what changed none',
-      'return changes === before ? undefined',
-      'return changes ? undefined',
-    ],
-    ['the event loop waits for the disk', 'PRAGMA synchronous = NORMAL;', 'PRAGMA synchronous = FULL;'],
-  ),
   ...mutantsOf('fsync', `${STORE}/db/group-commit.ts`, `${STORE}/db/group-commit.test.ts`, [
     'an answer leaves before the commit',
     '      const committed = this.#transactions.commit();',

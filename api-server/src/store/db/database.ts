@@ -33,7 +33,7 @@ export interface Tx {
 }
 
 export interface Database {
-  /** Committed state, for reads; no transactions. In the embedded database its fsync may be under way. */
+  /** Committed state, for reads; no transactions. */
   readonly db: Kysely<Tables>;
   /**
    * The same for what may take over 20 ms: off the event loop, with a bound on what waits. Rejects with
@@ -64,7 +64,7 @@ export interface DatabaseOptions {
   now: () => number;
   /** Hears how far a long upgrade is. */
   log?: { info(fields: object, msg: string): void };
-  /** NORMAL answers before the fsync and may lose accepted webhooks at a power cut; for the test that shows it. */
+  /** Anything but FULL may lose accepted webhooks at a power cut; for the test that shows it. */
   synchronous?: 'FULL' | 'NORMAL';
   /** False lets writes pass after others have taken over; for the test that shows it. */
   fenced?: boolean;

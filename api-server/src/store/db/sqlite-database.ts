@@ -4,9 +4,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { AppError } from '@signalbox/crds';
 import { createCheckpointThread } from './checkpoints/checkpoint-thread.ts';
 import { identityOf } from './checkpoints/file-identity.ts';
-import { openLogSync } from './checkpoints/log-sync.ts';
 import { bumpCounter } from './counters.ts';
-import type { Database, DatabaseOptions, Eventually, Tx } from './database.ts';
+import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { sqlite } from './dialect.ts';
 import { fileInPlace } from './file-in-place.ts';
 import { GroupCommit, type Transactions } from './group-commit.ts';
@@ -18,14 +17,15 @@ import { createReaderThreads } from './reader-threads.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
-/** Opens the embedded database: one process at a time, WAL, an fsync of its own after each commit. */
+/** Opens the embedded database: one process at a time, WAL, synchronous FULL read back. */
 export async function openSqlite(options: DatabaseOptions & { file: string }): Promise<Database> {
   const lock = takeLock(options.file);
   const writer = openConnection(options.file, { readOnly: false });
   try {
-    configure(writer);
     // Migrations need no fsync of their own: the first commit after them has one for all, and a power cut before it undoes whole ones.
+    configure(writer, 'NORMAL');
     await migrate(writer.kysely, options);
+    configure(writer, options.synchronous ?? 'FULL');
   } catch (error) {
     await writer.kysely.destroy();
     lock.close();
@@ -35,12 +35,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const threads = createReaderThreads({ file: options.file });
   const inPlace = fileInPlace(options.file, options.now);
   const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
-  const log = openLogSync(`${options.file}-wal`);
-  const committed = () => {
-    checkpoints.committed();
-    return options.synchronous === 'NORMAL' ? undefined : log.sync();
-  };
-  const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed }));
+  const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed: checkpoints.committed }));
   return {
     db: reader.kysely,
     reader: threads.reader,
@@ -55,8 +50,6 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
       await Promise.all([threads.close(), checkpoints.close()]);
       await reader.kysely.destroy();
       await writer.kysely.destroy();
-      // Until here a late write may still be committed, and it is synced.
-      log.close();
       lock.close();
     },
   };
@@ -68,11 +61,10 @@ const LONG_LOG = 8000;
 /** For a new file alone: before its first table. */
 const INCREMENTAL = 2;
 
-/** `synchronous = NORMAL` writes the log in the right order and leaves its fsync to `openLogSync`; FULL would hold the event loop for it. */
-function configure({ raw }: SqliteConnection): void {
-  raw.exec(`PRAGMA auto_vacuum = ${INCREMENTAL}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
+  raw.exec(`PRAGMA auto_vacuum = ${INCREMENTAL}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = ${LONG_LOG}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
-  const expected = { journal_mode: 'wal', synchronous: 1, foreign_keys: 1 };
+  const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
   for (const [pragma, value] of Object.entries(expected)) {
     const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
     if (actual !== value)
@@ -123,11 +115,9 @@ const GONE = 'the database file was deleted or replaced; put it back, or restart
 /** Roll-ups of a transaction are summed in memory and written once, with its commit. */
 function transactionsOn(
   writer: SqliteConnection,
-  { inPlace, committed }: { inPlace: () => boolean; committed: () => Eventually<void> },
+  { inPlace, committed }: { inPlace: () => boolean; committed: () => void },
 ): Transactions<Tx> {
   const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
-  const changesOf = writer.raw.prepare('SELECT total_changes() AS changes');
-  let changes: unknown = null;
   const statements = statementsOn(writer);
   const sums = new Map<string, { metric: string; labels: string; value: number }>();
   const hourly = collectHourly();
@@ -143,10 +133,7 @@ function transactionsOn(
       for (const row of hourly.runs()) statements.run(addHourlyRun, row);
       for (const row of hourly.steps()) statements.run(addHourlyStep, row);
       commit.run();
-      const before = changes;
-      changes = changesOf.get()?.['changes'];
-      // Every transaction before this one is durable already.
-      return changes === before ? undefined : committed();
+      committed();
     },
     rollback: () => writer.raw.exec('ROLLBACK'),
     faultOf: sqlite.faultOf,
