@@ -64,7 +64,8 @@ test('between any two objects that take long, what waits for the event loop come
   const counting = setInterval(() => turns++, 0);
   await createCachedPlan(undefined, inPlace(new AbortController().signal))(objects);
   clearInterval(counting);
-  expect(turns).toBeGreaterThanOrEqual(objects.length - 1);
+  // Eleven gaps; the event loop may go from the first one to the second object before it looks at its timers.
+  expect(turns).toBeGreaterThanOrEqual(objects.length - 2);
 });
 
 test('a plan ends with the role', async () => {
