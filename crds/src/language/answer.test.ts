@@ -93,6 +93,15 @@ test.each([
   expect(cpuTimeOf(() => expect(extractJson(text)).toBeUndefined())).toBeLessThan(2000);
 });
 
+test('an answer that begins many long objects is not read again for each of them', () => {
+  const within = (levels: number, inner: string) => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`;
+  const long = within(60, `[${'"x",'.repeat(250_000)}]x`);
+  const quick = cpuTimeOf(() => expect(extractJson(within(1, `[${'"x",'.repeat(250_000)}]x`))).toBeUndefined());
+  expect(cpuTimeOf(() => expect(extractJson(long)).toBeUndefined())).toBeLessThan(12 * quick);
+  expect(extractJson(`${'{x'.repeat(40)}{"a":1}`)).toEqual({ a: 1 });
+  expect(extractJson(`{"a":"${'x'.repeat(2 * 1024 * 1024)}"}`)).toBeUndefined();
+});
+
 test.each<[unknown]>([
   [1],
   ['x'],

@@ -87,8 +87,12 @@ export async function parseAnswer(value: unknown, outputSchema: unknown, validat
   };
 }
 
+/** Characters of a text in which an object is looked for; a larger answer is not checked. */
+const MAX_TEXT_CHARS = 2 * 1024 * 1024;
+
 /** The JSON object in a model's text: bare, in a fence, or the first balanced one. `undefined` when there is none. */
 export function extractJson(text: string): unknown {
+  if (text.length > MAX_TEXT_CHARS) return undefined;
   const bare = parseObject(text.trim());
   if (bare !== undefined) return bare;
   for (const fence of text.matchAll(/```[a-zA-Z]*[ \t]*\r?\n([\s\S]*?)```/g)) {
@@ -99,12 +103,15 @@ export function extractJson(text: string): unknown {
 }
 
 const MAX_STARTS = 50;
+/** Characters that all tries look at together: each object that a text begins may reach to its end. */
+const MAX_LOOKED_AT = 4 * 1024 * 1024;
 /** Levels of an answer. */
 const MAX_DEPTH = 100;
 
 function firstBalanced(text: string): unknown {
+  const starts = Math.min(MAX_STARTS, Math.ceil(MAX_LOOKED_AT / text.length));
   let start = text.indexOf('{');
-  for (let tries = 0; start >= 0 && tries < MAX_STARTS; tries++) {
+  for (let tries = 0; start >= 0 && tries < starts; tries++) {
     const end = balancedEnd(text, start);
     const found = end === -1 ? undefined : parseObject(text.slice(start, end));
     if (found !== undefined) return found;

@@ -1,7 +1,7 @@
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR, D] = [...'"\\,[{\n\rd'].map((char) => char.charCodeAt(0));
 
-/** Of one answer, or of one event of a stream. */
-const MAX_VALUES = 50_000;
+/** Of one answer, of one event of a stream, and of the arguments of all calls in one answer. */
+export const MAX_VALUES = 50_000;
 
 /**
  * Fails an answer that holds more values than any model says at once: where they do not fit what an SDK expects, it describes each of
@@ -58,4 +58,17 @@ function createValueCounter(max: number): (chunk: Uint8Array) => boolean {
     }
     return false;
   };
+}
+
+/** The signs before values in a JSON text, outside its strings. */
+export function valuesIn(text: string): number {
+  let values = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) inString = !inString;
+    else if (inString) at += char === BACKSLASH ? 1 : 0;
+    else if (char === COMMA || char === BRACKET || char === BRACE) values += 1;
+  }
+  return values;
 }

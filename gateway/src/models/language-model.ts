@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { requireBounded } from './bound-reply.ts';
 import { BrokenAnswer, requireNamedCalls, requireWhole } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
 import { namedIn, readStream } from './read-stream.ts';
@@ -41,6 +42,7 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
       };
       requireWhole(reply);
       requireNamedCalls(reply);
+      requireBounded(reply);
       return reply;
     },
   };

@@ -8,6 +8,6 @@ test('a stream that begins tool calls without end is given up', async () => {
     pull: (controller) => controller.enqueue({ type: 'tool-input-start', id: String(begun++), toolName: 'look' }),
   });
   const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText: () => {} });
-  await expect(reading).rejects.toThrow('the streamed answer is too large');
+  await expect(reading).rejects.toThrow('the answer of the model is too large');
   expect(begun).toBeLessThan(2100);
 });

@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { MAX_REPLY_CHARS, requireBounded, TOO_LARGE } from './bound-reply.ts';
 import { BrokenAnswer, reportedError, requireNamedCalls, requireWhole } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
 import { usageOf } from './usage.ts';
@@ -10,10 +11,8 @@ interface StreamTarget {
   onText: (delta: string) => void;
 }
 type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
-const MAX_STREAMED_CHARS = 4 * 1024 * 1024;
 /** Texts, thoughts and tool calls; an SDK looks through those that are open with each piece of one. */
 const MAX_STREAMED_BLOCKS = 2000;
-const TOO_LARGE = 'the streamed answer is too large';
 
 /** Collects a streamed answer into the same shape as an unstreamed one. Rejects when the provider reports an error or stops early. */
 export async function readStream(
@@ -24,6 +23,7 @@ export async function readStream(
   for await (const part of stream) collector.add(part);
   requireWhole(collector.reply);
   requireNamedCalls(collector.reply);
+  requireBounded(collector.reply);
   return collector.reply;
 }
 
@@ -81,7 +81,7 @@ class StreamCollector {
 
   private grow(key: string, delta: string): void {
     this.chars += delta.length;
-    if (this.chars > MAX_STREAMED_CHARS) throw new BrokenAnswer(TOO_LARGE, false);
+    if (this.chars > MAX_REPLY_CHARS) throw new BrokenAnswer(TOO_LARGE, false);
     const block = this.open.get(key);
     if (block) block.text += delta;
   }

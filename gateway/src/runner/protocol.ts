@@ -9,7 +9,7 @@ export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
 export const RUNNER_CONFIGURE = 'runner.configure';
 const Tool = z.object({
   server: z.string(),
-  name: z.string(),
+  name: z.string().max(256),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
   annotations: z.object({

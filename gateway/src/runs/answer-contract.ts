@@ -25,6 +25,8 @@ export function mergeSchemas(agents: JsonObject | undefined, calls: JsonObject |
 }
 
 const MAX_CONTRACTS = 200;
+/** Of the text of a schema; a longer one is refused, which is soon said again. */
+const MAX_KEPT_CHARS = 64 * 1024;
 
 type Computing = Pick<Compute, 'checkSchema' | 'validate'>;
 
@@ -49,6 +51,7 @@ export class AnswerContracts {
   }
 
   private keep(text: string, found: ContractResult): ContractResult {
+    if (text.length > MAX_KEPT_CHARS) return found;
     this.known.delete(text);
     this.known.set(text, found);
     if (this.known.size > MAX_CONTRACTS) this.known.delete(this.known.keys().next().value as string);

@@ -317,6 +317,14 @@ describe('tools', () => {
     expect(lastMessage(toolCalls.fake.requests[2]?.body).content).toContain('the limit of 1 tool calls');
   });
 
+  test('a run ends before its model is sent more than any model reads', async () => {
+    const filler = 'x'.repeat(3_900_000);
+    const { run, fake } = await gatewayWith([ask('host__ok', { filler })], { agent: TOOLS });
+    const { error } = await run();
+    expect(error?.message).toBe('the run holds more than 16777216 characters');
+    expect(fake.requests).toHaveLength(5);
+  });
+
   test('the operator’s turns hold where an agent allows itself more, and its author is told', async () => {
     const limits = { max_iterations: 2 };
     const { run, gateway } = await gatewayWith([ask('host__ok')], {

@@ -43,6 +43,8 @@ type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
 const MAX_CALLS_PER_TURN = 32;
 const CALLS_AT_ONCE = 8;
+/** What a run has said and heard, as JSON; no model reads as much. */
+const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
 
 /** Model and tools in turns until the model answers, a limit is met or `signal` aborts. Rejects only for a bug. */
@@ -58,6 +60,7 @@ class AgentRun {
   private readonly trace: Trace;
   private readonly used = new UsedTokens();
   private readonly started = performance.now();
+  private talkChars = 0;
   private iterations = 0;
   private toolCalls = 0;
   private repaired = false;
@@ -94,6 +97,8 @@ class AgentRun {
         const message = `no answer after ${maxIterations} turns of the model (${whose} limits.max_iterations)`;
         return this.fail('max_iterations', message, false);
       }
+      if (this.talkChars > MAX_TALK_CHARS)
+        return this.fail('max_iterations', `the run holds more than ${MAX_TALK_CHARS} characters`, false);
       const generated = await this.askModel();
       if (!generated.ok) return this.fail('provider_error', generated.failure.message, generated.failure.retryable);
       const outcome = await this.handle(generated);
@@ -192,7 +197,12 @@ class AgentRun {
 
   /** Adds the reply to the prompt of the next turn. */
   private remember({ reply, route }: Answered): void {
-    this.prompt.push(turnOf(route, reply.content));
+    this.add(turnOf(route, reply.content));
+  }
+
+  private add(message: ModelPrompt[number]): void {
+    this.talkChars += JSON.stringify(message).length;
+    this.prompt.push(message);
   }
 
   private async answer(generated: Answered): Promise<RunOutcome | null> {
@@ -225,7 +235,7 @@ class AgentRun {
         )),
       );
     }
-    this.prompt.push({
+    this.add({
       role: 'tool',
       content: answers.map(({ call, answer }) => ({
         type: 'tool-result',

@@ -75,10 +75,24 @@ export function discoveredTools(agent: AgentTools, available: readonly Offerable
     .slice(0, MAX_DISCOVERED)
     .flatMap((key) => {
       const tool = tools.get(key);
-      if (!tool) return [];
-      const { server, name, description, inputSchema, annotations } = tool;
-      return [{ server, name, hash: contentHash({ name, description, inputSchema, annotations: { ...annotations } }) }];
+      return tool ? [{ server: tool.server, name: tool.name, hash: hashOf(tool) }] : [];
     });
+}
+
+interface Hashed extends Pick<OfferableTool, 'name' | 'description' | 'annotations'> {
+  hash: string;
+}
+
+/** By the schema, which lives as long as the definition that a server sent: every agent that lists the server asks for the same hashes. */
+const hashes = new WeakMap<object, Hashed>();
+
+function hashOf({ name, description, inputSchema, annotations }: OfferableTool): string {
+  const known = hashes.get(inputSchema);
+  const isSame = known?.name === name && known.description === description && known.annotations === annotations;
+  if (isSame) return known.hash;
+  const hash = contentHash({ name, description, inputSchema, annotations: { ...annotations } });
+  hashes.set(inputSchema, { name, description, annotations, hash });
+  return hash;
 }
 
 /** Whether a list of patterns names a tool. */

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
  * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `daemon` (starts one with a
  * session of its own), `bare-grandchild` (one that ignores SIGTERM and has no environment), `dies-at-start`, `refuses` (the handshake) and `cannot-list` (both say `LICENSE`), `endless-tools`, `many-tools`,
- * `heavy-tools` and `twin-tools` (what it lists).
+ * `heavy-tools`, `long-name` and `twin-tools` (what it lists).
  */
 const TOOLS = [
   'ok',
@@ -132,6 +132,7 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
 
 function listed(): string[] {
   if (traits.includes('many-tools')) return Array.from({ length: 1001 }, (_, at) => `tool-${at}`);
+  if (traits.includes('long-name')) return ['a'.repeat(1_000_000)];
   if (traits.includes('heavy-tools')) return ['ok'];
   return traits.includes('twin-tools') ? ['ok', 'env', 'ok', 'ok'] : tools;
 }

@@ -6,6 +6,8 @@ const MAX_TOOLS = 1000;
 const MAX_PAGES = 50;
 /** Of all its tools; a model could not read as much. */
 const MAX_DEFINITION_CHARS = 2 * 1024 * 1024;
+/** Patterns of agents and of the policy are compared with names. */
+const MAX_NAME_CHARS = 256;
 
 /** The tools that a server lists, each once: providers refuse a tool that is offered twice. Rejects where a limit is exceeded. */
 export async function listTools(client: Client, timeoutMs: number): Promise<ToolDefinition[]> {
@@ -14,6 +16,8 @@ export async function listTools(client: Client, timeoutMs: number): Promise<Tool
   for await (const page of pages(client, timeoutMs)) {
     chars += page.reduce((sum, tool) => sum + JSON.stringify(tool).length, 0);
     for (const tool of page) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    if (page.some(({ name }) => name.length > MAX_NAME_CHARS))
+      throw new Error(`has a tool whose name is longer than ${MAX_NAME_CHARS} characters`);
     if (tools.size > MAX_TOOLS) throw new Error(`offers more than ${MAX_TOOLS} tools`);
     if (chars > MAX_DEFINITION_CHARS)
       throw new Error(`describes its tools in more than ${MAX_DEFINITION_CHARS} characters`);

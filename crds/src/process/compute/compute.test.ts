@@ -163,6 +163,10 @@ test('a small schema is checked in place and a large one in a thread, with the s
 test('only what is large starts a thread', async () => {
   // A thread would not be done in no time.
   open({ timeoutMs: 0 });
+  expect(compute.checkSchema({ ...UNIQUE, description: 'x'.repeat(70_000) }, 'triage')).toEqual({
+    ok: false,
+    msg: 'JSON Schema is larger than 64 KiB',
+  });
   expect(await compute.validate(SMALL, { action: 'wait' }, NOBODY)).toEqual({ ok: true });
   expect(compute.matches('^Check(out)?', 'Checkout', 'triage')).toBe(true);
   expect(await compute.validate(UNIQUE, {}, NOBODY)).toMatchObject({ reason: 'compute_limit' });

@@ -5,6 +5,7 @@ import {
   type SchemaResult,
   type SchemaVerdict,
 } from '../../language/json-schema.ts';
+import { SCHEMA_LIMITS } from '../../language/json-schema-size.ts';
 import type { Resting } from '../../resolve/turns.ts';
 import type { Owner } from './fair-queue.ts';
 import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
@@ -70,7 +71,9 @@ export function createCompute(limits: PoolLimits): Compute {
     close: pool.close,
     checkSchema: (schema, share) => {
       if (typeof schema !== 'object' || schema === null) return verdictOf(compileJsonSchema(schema));
-      const { inline, text } = knownSchema(schema);
+      const { inline, text, bytes } = knownSchema(schema);
+      // Refused by its size alone, so that neither a thread nor the kept verdicts hold it.
+      if (bytes > SCHEMA_LIMITS.bytes) return verdictOf(compileJsonSchema(schema));
       return inline ? verdictOf(inline.compiled) : (verdicts.get(text) ?? judge(text, share));
     },
     validate: async (schema, value, owner) => {

@@ -1,0 +1,19 @@
+import { MAX_VALUES, valuesIn } from './bound-values.ts';
+import { BrokenAnswer } from './failure.ts';
+import type { ModelReply } from './model.ts';
+
+/** Of the parts of one answer that its run keeps, as JSON. */
+export const MAX_REPLY_CHARS = 4 * 1024 * 1024;
+export const TOO_LARGE = 'the answer of the model is too large';
+const KEPT = new Set(['text', 'reasoning', 'tool-call']);
+
+/**
+ * Rejects an answer that takes long to read: arguments of calls are JSON within a text, so nothing has counted their values yet, and
+ * each turn of the run sends all of them again.
+ */
+export function requireBounded({ content, usage }: Pick<ModelReply, 'content' | 'usage'>): void {
+  const kept = content.filter(({ type }) => KEPT.has(type));
+  const values = kept.reduce((sum, part) => sum + (part.type === 'tool-call' ? valuesIn(part.input) : 0), 0);
+  if (values > MAX_VALUES || JSON.stringify(kept).length > MAX_REPLY_CHARS)
+    throw new BrokenAnswer(TOO_LARGE, false, usage);
+}
