@@ -29,8 +29,7 @@ export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 export async function layFoundation(options: ServiceOptions) {
   const { config, logs, failpoints } = options;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
-  const { log } = logs;
-  const opened = await openDatabase({ ...config.database, now, log, synchronous, fenced: !failpoints.unfenced });
+  const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   const groupOf = (pipeline: string): string => tenants.namespaceOf(pipeline);
   const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf });

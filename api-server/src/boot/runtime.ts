@@ -7,6 +7,7 @@ import { wireReplica } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
 import type { People } from './people.ts';
 import type { Replica } from './replica.ts';
+import { createUsageJob } from '../store/migrations/backfill/usage-job.ts';
 import { createSearchJob } from '../store/tables/search/search-job.ts';
 import { startRetention, wireScheduler } from './schedules.ts';
 
@@ -44,6 +45,10 @@ export async function wireRuntime(
     },
   });
   lease.of = replica;
+  const leads = () => state.leads;
+  const { log } = options.logs;
+  const usage = createUsageJob({ database, leads, log });
+  const leadsCompleted = () => leads() && usage.done();
   return {
     engine,
     replica,
@@ -51,7 +56,8 @@ export async function wireRuntime(
     intakeDeps: await takeIn(options, foundation, engine),
     scheduler: wireScheduler(options, foundation, engine),
     retention: startRetention(options, foundation),
-    dailySums: startDailySums(database, { leads: () => state.leads, log: options.logs.log }),
-    search: createSearchJob({ database, leads: () => state.leads, log: options.logs.log }),
+    usage,
+    dailySums: startDailySums(database, { leads: leadsCompleted, log }),
+    search: createSearchJob({ database, leads: leadsCompleted, log }),
   };
 }

@@ -21,8 +21,10 @@ export async function start({ options, foundation, people, runtime, operating }:
   await operating.clock.start();
   operating.verdicts.start();
   versions.texts.start();
+  await runtime.usage.start();
   runtime.search.start();
-  void reportShortfalls(database.db, log);
+  // Rows that are completed meanwhile would look like a shortfall.
+  if (runtime.usage.done()) void reportShortfalls(database.db, log);
   void keepEarlierPrompts(database, now()).catch((error: unknown) =>
     log.warn({ err: error }, 'prompts of earlier definitions could not be stored; the next start tries again'),
   );

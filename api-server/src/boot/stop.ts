@@ -6,7 +6,7 @@ const DRAIN_MS = 20_000;
 /** Refuses new runs, waits for running ones up to the drain timeout, then closes what the stages opened. */
 export async function stop({ options, foundation, people, runtime, operating, app }: Stages): Promise<void> {
   const { compute, database, pricing, backends, approvalRight, tracing, versions, state } = foundation;
-  const { engine, replica, scheduler, retention, search, dailySums } = runtime;
+  const { engine, replica, scheduler, retention, search, dailySums, usage } = runtime;
   state.accepting = false;
   await replica?.retire();
   await scheduler.stop();
@@ -19,6 +19,7 @@ export async function stop({ options, foundation, people, runtime, operating, ap
   await operating.deliveryLog.flush();
   await replica?.handOver();
   await search.stop();
+  await usage.stop();
   await people.notifications.sender.stop();
   await people.chats.stop();
   await app.close();

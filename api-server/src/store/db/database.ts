@@ -62,8 +62,6 @@ export interface Database {
 export interface DatabaseOptions {
   autoMigrate: boolean;
   now: () => number;
-  /** Hears how far a long upgrade is. */
-  log?: { info(fields: object, msg: string): void };
   /** Anything but FULL may lose accepted webhooks at a power cut; for the test that shows it. */
   synchronous?: 'FULL' | 'NORMAL';
   /** False lets writes pass after others have taken over; for the test that shows it. */

@@ -6,7 +6,6 @@ import type { Tables } from './schema.ts';
 export interface MigrateOptions {
   autoMigrate: boolean;
   now: () => number;
-  log?: { info(fields: object, msg: string): void };
 }
 
 /**
@@ -36,7 +35,6 @@ export async function migrate(db: Kysely<Tables>, options: MigrateOptions): Prom
       await transaction.insertInto('schema_migrations').values({ id, applied_at: options.now() }).execute();
     });
   }
-  for (const { backfill } of migrations) await backfill?.(db, options.log);
 }
 
 const LEDGER = ({ text, integer, table }: { text: string; integer: string; table: string }): string =>

@@ -26,15 +26,12 @@ import { dailySums } from './0024-daily-sums.ts';
 import { packedEvidence } from './0025-packed-evidence.ts';
 import { packedSteps } from './0026-packed-steps.ts';
 import { dailyPrompts } from './0027-daily-prompts.ts';
-import { completeUsage } from './backfill/usage-backfill.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
   readonly id: string;
   /** The statements, in order: the same for both databases but for the words that `TableWords` gives. */
   readonly up: (words: TableWords) => readonly string[];
-  /** Completes rows in transactions of their own, after all migrations; it goes on where a killed process left it. */
-  readonly backfill?: typeof completeUsage;
 }
 
 /**
@@ -62,7 +59,7 @@ export const migrations: readonly Migration[] = [
   { id: '0015-raw', up: raw },
   { id: '0016-warnings', up: warnings },
   { id: '0017-attention', up: attention },
-  { id: '0018-usage', up: usage, backfill: completeUsage },
+  { id: '0018-usage', up: usage },
   { id: '0019-notification-tries', up: notificationTries },
   { id: '0020-namespaces', up: namespaces },
   { id: '0021-run-labels', up: runLabels },

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../db/database.ts';
+import { fillOldUsage, RUNS } from '../../fixtures/old-usage.ts';
 import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
 import { BACKFILL, completeSome } from './usage-backfill.ts';
-
-const NOON = Date.parse('2026-11-21T12:00:00Z');
-const RUNS = 700;
+import { createUsageJob, type UsageJob } from './usage-job.ts';
 
 let site: TestDatabase;
 let database: Database;
@@ -17,108 +16,6 @@ afterEach(async () => {
   await database.close();
   await site.remove();
 });
-
-const used = { agent: 'triage', model: 'm', provider: 'p', inputTokens: 100, outputTokens: 10 };
-const verifier = { ...used, agent: 'reviewer', model: 'v', inputTokens: 40, outputTokens: 4 };
-const opinion = { ...verifier, score: 0.9, summary: 'fine' };
-/** As version 0.1.0 wrote it: the verifier has no price, so the step had none. */
-const RAW = {
-  prompt: 'x',
-  verifier: opinion,
-  costs: [
-    { ...used, part: 'answer', cost: 0.5, source: 'manual' },
-    { ...verifier, part: 'verifier', cost: null, source: null },
-  ],
-};
-
-const run = (at: number) => ({
-  id: `r${at}`,
-  pipeline_name: 'checkout',
-  definition_hash: 'h',
-  source: 'generic',
-  context: '{}',
-  stage: 'production',
-  status: 'completed',
-  triggered_at: NOON,
-  completed_at: NOON + 500,
-  input_tokens: 140,
-  output_tokens: 14,
-  cost: 0.5,
-  unpriced_steps: 1,
-  warning_count: 0,
-});
-
-const step = (at: number, raw: object, status = 'completed') => ({
-  id: `s${at}`,
-  run_id: `r${at}`,
-  step_name: 'look',
-  family: 'look',
-  step_index: 0,
-  kind: 'step',
-  executor: 'gateway',
-  agent: 'triage',
-  model: 'm',
-  provider: 'p',
-  status,
-  pipeline_name: 'checkout',
-  team: 'shop',
-  stage: 'production',
-  input_tokens: status === 'skipped' ? null : 100,
-  output_tokens: status === 'skipped' ? null : 10,
-  cost: null,
-  cost_source: null,
-  started_at: NOON,
-  completed_at: NOON + 100,
-  attempts: 1,
-  raw_response: JSON.stringify(raw),
-});
-
-const hour = {
-  hour: NOON,
-  step_name: 'look',
-  pipeline_name: 'checkout',
-  stage: 'production',
-  team: 'shop',
-  agent: 'triage',
-  provider: 'p',
-  model: 'm',
-  cost_source: '',
-  status: 'completed',
-};
-
-/** What version 0.1.0 left behind: `RUNS` steps with a verifier, one without, and one that a rerun took over. */
-async function fill(): Promise<void> {
-  const own = { ...used, part: 'answer', cost: null, source: null };
-  const steps = [
-    ...Array.from({ length: RUNS }, (_, at) => step(at, RAW)),
-    step(RUNS, { prompt: 'x', costs: [own] }),
-    step(RUNS + 1, { ...RAW, loaded: { stepId: 'x', status: 'completed' } }, 'skipped'),
-  ];
-  await database.write(async ({ db }) => {
-    for (let at = 0; at < steps.length; at += 50) {
-      const some = steps.slice(at, at + 50);
-      await db
-        .insertInto('runs')
-        .values(some.map((_, by) => run(at + by)) as never)
-        .execute();
-      await db
-        .insertInto('step_executions')
-        .values(some as never)
-        .execute();
-    }
-    const sums = {
-      executions: RUNS + 1,
-      reporting: RUNS + 1,
-      input_tokens: 100 * (RUNS + 1),
-      output_tokens: 10 * (RUNS + 1),
-    };
-    await db
-      .insertInto('hourly_steps')
-      .values({ ...hour, ...sums, cost: 0, unpriced: RUNS + 1, duration_ms: 100 * (RUNS + 1) })
-      .execute();
-    await sql`INSERT INTO marks (name, value) SELECT ${BACKFILL}, max(seq) FROM runs`.execute(db);
-  });
-}
 
 const mark = () => database.db.selectFrom('marks').selectAll().where('name', '=', BACKFILL).execute();
 const rowOf = (id: string) =>
@@ -155,26 +52,78 @@ async function expectComplete(): Promise<void> {
   expect(await mark()).toEqual([]);
 }
 
+interface Said {
+  fields: object;
+  msg: string;
+}
+
+const jobOf = (of: Database, { leads = true, said = [] as Said[] } = {}): UsageJob => {
+  const note = (fields: object, msg: string) => void said.push({ fields, msg });
+  return createUsageJob({ database: of, leads: () => leads, log: { info: note, warn: note } });
+};
+
+async function complete(job: UsageJob): Promise<void> {
+  await job.start();
+  await vi.waitFor(() => expect(job.done()).toBe(true), { timeout: 60_000, interval: 5 });
+  await job.stop();
+}
+
 test('rows of an older version get the sums of all that was asked for their step, in the statistics and metrics too', async () => {
-  await fill();
-  await database.close();
-  const told: object[] = [];
-  database = await site.open({ log: { info: (fields: object) => void told.push(fields) } });
+  await fillOldUsage(database);
+  const said: Said[] = [];
+  await complete(jobOf(database, { said }));
   await expectComplete();
-  expect(told).toEqual([{ steps: RUNS + 1, changed: RUNS }]);
-  await database.close();
-  database = await site.open();
+  expect(said.at(-1)).toEqual({
+    fields: { steps: RUNS + 1, changed: RUNS },
+    msg: 'completed the usage of steps of an older version',
+  });
+  said.length = 0;
+  await complete(jobOf(database, { said }));
   await expectComplete();
+  expect(said).toEqual([]);
 });
 
 test('an upgrade that was killed goes on where it was', async () => {
-  await fill();
-  await database.write(({ db }) => completeSome(db));
+  await fillOldUsage(database);
+  await database.write((tx) => completeSome(tx, 200));
   const [position] = await mark();
   expect(position?.value).toBeGreaterThan(0);
   expect(await rowOf(`s${RUNS - 1}`)).toMatchObject({ input_tokens: 140 });
   expect(await rowOf('s0')).toMatchObject({ input_tokens: 100 });
   await database.close();
   database = await site.open();
+  await complete(jobOf(database));
   await expectComplete();
+});
+
+test('others write while rows are completed, and a stop ends it between two transactions', async () => {
+  await fillOldUsage(database);
+  const job = jobOf(database);
+  await job.start();
+  expect(job.done()).toBe(false);
+  await database.write(({ db }) => sql`INSERT INTO marks (name, value) VALUES ('another', 1)`.execute(db));
+  expect(job.done()).toBe(false);
+  await job.stop();
+  expect(job.done()).toBe(false);
+  expect(await rowOf('s0')).toMatchObject({ input_tokens: 100 });
+  await complete(jobOf(database));
+  await expectComplete();
+});
+
+test('a process that does not lead waits until the rows are complete', async () => {
+  await fillOldUsage(database);
+  const waits = jobOf(database, { leads: false });
+  await waits.start();
+  await complete(jobOf(database));
+  expect(waits.done()).toBe(false);
+  await vi.waitFor(() => expect(waits.done()).toBe(true), { timeout: 10_000, interval: 20 });
+  await expectComplete();
+});
+
+test('two processes that both believe they lead count nothing twice', async () => {
+  await fillOldUsage(database);
+  const other = site.kind === 'postgres' ? await site.open() : database;
+  await Promise.all([complete(jobOf(database)), complete(jobOf(other))]);
+  await expectComplete();
+  if (other !== database) await other.close();
 });

@@ -2,42 +2,28 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { stepCost } from '../../../runs/cost/cost.ts';
 import { family, hourOf, keyName } from '../../../runs/state/hourly.ts';
 import type { CostPart, RawResponse } from '../../../runs/state/model.ts';
+import type { Tx } from '../../db/database.ts';
 
 /** Names the mark whose value is the `seq` of the newest run that is still to be completed; no mark, nothing to do. */
 export const BACKFILL = 'backfill:usage';
-const RUNS_AT_ONCE = 500;
-const LOG_EVERY_MS = 5_000;
-
-export interface BackfillLog {
-  info(fields: object, msg: string): void;
+/** What one transaction looked at and changed; `left` is the `seq` of the newest run that it left. */
+export interface Completed {
+  steps: number;
+  changed: number;
+  left: number;
 }
 
 /**
  * Gives rows of before version 0.2.0 the sums of all that was asked for their step: these had the tokens of its own agent,
- * and no cost where one of several calls had no price. Newest runs first, a transaction for some of them, so that it goes on
- * where a killed process left it.
+ * and no cost where one of several calls had no price. Takes at most so many runs, the newest first; null where none are left.
  */
-export async function completeUsage<T>(db: Kysely<T>, log: BackfillLog | undefined): Promise<void> {
-  let [done, changed, said] = [0, 0, Date.now()];
-  for (;;) {
-    const batch = await db.transaction().execute(completeSome);
-    if (batch === null) break;
-    done += batch.steps;
-    changed += batch.changed;
-    if (Date.now() - said < LOG_EVERY_MS) continue;
-    said = Date.now();
-    log?.info({ steps: done, changed, runs_left: batch.left }, 'completing the usage of steps of an older version');
-  }
-  if (done > 0) log?.info({ steps: done, changed }, 'completed the usage of steps of an older version');
-}
-
-/** The newest runs that are left, in the caller's transaction; null where none are. */
-export async function completeSome<T>(tx: Kysely<T>): Promise<{ steps: number; changed: number; left: number } | null> {
+export async function completeSome({ db: tx, lock }: Pick<Tx, 'db' | 'lock'>, most: number): Promise<Completed | null> {
+  await lock(BACKFILL);
   const { rows: marks } = await sql<{ value: number }>`SELECT value FROM marks WHERE name = ${BACKFILL}`.execute(tx);
   if (!marks[0]) return null;
   const newest = marks[0].value;
   const { rows: runs } = await sql<{ seq: number }>`
-    SELECT seq FROM runs WHERE seq <= ${newest} ORDER BY seq DESC LIMIT ${RUNS_AT_ONCE}`.execute(tx);
+    SELECT seq FROM runs WHERE seq <= ${newest} ORDER BY seq DESC LIMIT ${most}`.execute(tx);
   const oldest = runs.at(-1)?.seq ?? 0;
   if (runs.length === 0) {
     await sql`DELETE FROM hourly_steps WHERE executions = 0`.execute(tx);

@@ -1,8 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
+import { paced } from '../../db/paced.ts';
 import type { Tables } from '../../db/schema.ts';
 import { createDeclared, type ReadDeclared } from '../results/declared.ts';
 import { repackSome } from '../bodies/repack.ts';
@@ -63,26 +63,8 @@ interface Round extends Pick<SearchJobDeps, 'database' | 'log'> {
   readDeclared?: ReadDeclared;
 }
 
-/** Runs of one transaction, a few milliseconds of it; fewer where others wait for the event loop. */
-const BATCH = 20;
-const BUSY_BATCH = 5;
-const BUSY = 0.5;
-/** How many times as long as a portion took it rests where the event loop has no other work, and where it has nothing else. */
-const [SHORT_REST, LONG_REST] = [0.25, 10];
-
-/**
- * Calls `work` with how many runs it may take, while it says that there are more. Between two calls it rests: the longer, the more
- * else there was to do in the last rest.
- */
-async function paced(work: (most: number) => Promise<boolean>, signal?: AbortSignal): Promise<void> {
-  for (let load = 1; ;) {
-    const began = performance.now();
-    if (!(await work(load > BUSY ? BUSY_BATCH : BATCH)) || signal?.aborted) return;
-    const rest = performance.eventLoopUtilization();
-    await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load));
-    load = performance.eventLoopUtilization(rest).utilization;
-  }
-}
+/** Runs of one transaction, a few milliseconds of it. */
+const PORTION = { most: 20, busy: 5 };
 
 /** All runs up to `upTo`. */
 export async function searchAll({
@@ -94,16 +76,20 @@ export async function searchAll({
 }: Round): Promise<void> {
   if (!(await awaitsSearch(database.db, upTo))) return;
   let [done, said] = [0, Date.now()];
-  await paced(async (most) => {
-    const portion = await nextPortion(database.db, { upTo, most }, { readDeclared, log });
-    const { runs, at, more } = await database.write((tx) => enterPortion(tx, portion));
-    done += runs;
-    if (more && Date.now() - said > SAY_EVERY_MS) {
-      said = Date.now();
-      log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
-    }
-    return more;
-  }, signal);
+  await paced(
+    async (most) => {
+      const portion = await nextPortion(database.db, { upTo, most }, { readDeclared, log });
+      const { runs, at, more } = await database.write((tx) => enterPortion(tx, portion));
+      done += runs;
+      if (more && Date.now() - said > SAY_EVERY_MS) {
+        said = Date.now();
+        log.info({ runs: done, runs_left: upTo - at }, 'making the runs of an older version findable');
+      }
+      return more;
+    },
+    PORTION,
+    signal,
+  );
   if (done > MANY) log.info({ runs: done }, 'made the runs of an older version findable');
 }
 
@@ -112,10 +98,14 @@ async function repackRound({ database, log, signal, readDeclared }: Required<Omi
   const upTo = await searchedUpTo(database.db);
   const until = Date.now() + SAY_EVERY_MS;
   let at: number | null = null;
-  await paced(async (most) => {
-    at = await repackSome(database, { upTo, most, readDeclared, log });
-    return at !== null && Date.now() < until;
-  }, signal);
+  await paced(
+    async (most) => {
+      at = await repackSome(database, { upTo, most, readDeclared, log });
+      return at !== null && Date.now() < until;
+    },
+    PORTION,
+    signal,
+  );
   if (at !== null) log.info({ runs_left: upTo - at }, 'packing the steps of the runs of an older version');
   return at !== null;
 }
