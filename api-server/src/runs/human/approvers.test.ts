@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { ANYBODY } from '../../service/approvals/anybody.fixture.ts';
+import type { ApproverRules } from '../../service/approvals/approvers.ts';
 import { createWorld, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 import type { Approval, Decided, Decider } from './approval.ts';
 
@@ -10,6 +11,11 @@ afterEach(() => world.close());
 const human = (more: string) =>
   `  - {name: approve, executor: human, timeout_seconds: 900, prompt_template: "Restart?"${more}}\n`;
 const TWO = `name: p\nstage: production\nsteps:\n${human(', required: 2, fields: [{name: replicas, type: integer, default: 2}]')}`;
+const RULES: ApproverRules = {
+  approvers: new Map([['default', [['ada'], ['bea'], ['cleo']]]]),
+  required: 1,
+  notTheStarter: false,
+};
 const person = (name: string): Decider => ({ name, kind: 'token', role: 'operator', requestId: null });
 
 const waiting = async (): Promise<Approval> => {
@@ -19,6 +25,8 @@ const waiting = async (): Promise<Approval> => {
 };
 const say = (id: string, decision: 'approve' | 'reject', name: string, fields: object = {}): Promise<Decided> =>
   world.approvals.decide(id, { verdict: { decision, fields: { ...fields }, comment: null }, by: person(name) });
+const startedBy = (id: string, name: string) =>
+  world.database.write((tx) => tx.db.updateTable('runs').set({ started_by: name }).where('id', '=', id).execute());
 const outcomes = async () =>
   (await world.database.db.selectFrom('audit').selectAll().orderBy('id').execute()).map((row) => [
     row.actor,
@@ -47,6 +55,43 @@ test('two different persons have to approve; the first approval survives a resta
     ['ada', 'approve', 'approved, 1 of 2', true],
     ['bea', 'approve', 'approved', true],
   ]);
+});
+
+test.each<[string, Partial<ApproverRules>, [string, Decided['kind']], string]>([
+  ['a second person', { required: 2 }, ['ada', 'voted'], 'ada, bea'],
+  ['another person than the starter', { notTheStarter: true }, ['ada', 'forbidden'], 'bea'],
+])('an approval that waits needs %s once the operator asks for it', async (_, stricter, [first, kind], decidedBy) => {
+  const options = { pipelines: [TWO.replace(' required: 2,', '')], rules: RULES };
+  await make(options);
+  const id = await world.start('p');
+  await startedBy(id, 'ada');
+  const { id: question } = await waiting();
+  options.rules = { ...RULES, ...stricter };
+  await world.restart();
+  await world.engine.resume();
+  expect(await waiting()).toMatchObject(stricter);
+  expect((await say(question, 'approve', first)).kind).toBe(kind);
+  expect(await say(question, 'approve', 'bea')).toMatchObject({ kind: 'decided', approval: { decidedBy } });
+  expect((await world.ended(id)).run.status).toBe('completed');
+});
+
+test.each<[string, ApproverRules]>([
+  ['who is no approver any more', { ...RULES, approvers: new Map([['default', [['bea'], ['cleo']]]]) }],
+  ['who started the run and may not approve any more', { ...RULES, notTheStarter: true }],
+])('an approval of a person %s does not count for the second one', async (_, rules) => {
+  const options = { pipelines: [TWO], rules: RULES };
+  await make(options);
+  const id = await world.start('p');
+  await startedBy(id, 'ada');
+  const { id: question } = await waiting();
+  expect(await say(question, 'approve', 'ada', { replicas: 30 })).toMatchObject({ kind: 'voted' });
+  options.rules = rules;
+  await world.restart();
+  await world.engine.resume();
+  expect(await say(question, 'approve', 'bea')).toMatchObject({ kind: 'voted' });
+  expect((await waiting()).votes.map(({ by }) => by)).toEqual(['bea']);
+  expect(await say(question, 'approve', 'cleo')).toMatchObject({ approval: { decidedBy: 'bea, cleo' } });
+  expect((await world.ended(id)).step('approve').output).toMatchObject({ replicas: 2 });
 });
 
 test('one rejection is enough, also by who approved before', async () => {
@@ -91,9 +136,7 @@ test('the starter of a run does not approve in it, nor in what it started', asyn
   const parent = 'name: p\nstage: production\nsteps:\n  - {name: sub, executor: pipeline, pipeline: child}\n';
   await make({ pipelines: [child, parent] });
   const id = await world.start('p');
-  await world.database.write((tx) =>
-    tx.db.updateTable('runs').set({ started_by: 'ada' }).where('id', '=', id).execute(),
-  );
+  await startedBy(id, 'ada');
   const { id: question } = await waiting();
   expect(await say(question, 'approve', 'ada')).toEqual({
     kind: 'forbidden',

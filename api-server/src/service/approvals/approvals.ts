@@ -19,7 +19,7 @@ import { addCounters } from '../../store/db/counters.ts';
 import type { Database } from '../../store/db/database.ts';
 import { toWrite } from '../../store/db/write.ts';
 import { appendEvents } from '../../store/tables/event-writes.ts';
-import { type ApproverRules, tightened } from './approvers.ts';
+import { type ApproverRules, tightened, underRules } from './approvers.ts';
 import { decide, type DecideDeps } from './decide.ts';
 import { createWaiters, type Waiter } from './waiters.ts';
 import { callText } from '../../runs/human/call-text.ts';
@@ -115,9 +115,15 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
   };
 
   return {
-    find,
+    find: async (id) => {
+      const found = await find(id);
+      return found && underRules(found, rules);
+    },
     rules,
-    list: (filter, page) => listApprovals(db, filter, page),
+    list: async (filter, page) => {
+      const { approvals, total } = await listApprovals(db, filter, page);
+      return { approvals: approvals.map((approval) => underRules(approval, rules)), total };
+    },
     pendingByTeam: waiters.pendingByTeam,
     heard: (word) => {
       if (word.startsWith(WORD)) waiters.wake(word.slice(WORD.length));
@@ -150,9 +156,9 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
           addCounters(tx, counters);
           return true;
         });
-      const vote: DecideDeps['vote'] = async ({ votes }, given, audit) =>
+      const vote: DecideDeps['vote'] = async (votes, audit) =>
         database.write(async (tx) => {
-          if (!(await voteApproval(tx, id, votes, given))) return false;
+          if (!(await voteApproval(tx, id, { ...votes, at: now() }))) return false;
           await insertAudit(tx, audit);
           return true;
         });

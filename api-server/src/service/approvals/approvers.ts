@@ -26,6 +26,23 @@ export const tightened = (approval: Approval, { required, notTheStarter }: Appro
   notTheStarter: approval.notTheStarter || notTheStarter,
 });
 
+/**
+ * A pending approval by the rules of now, which may be stricter than those it was stored under: approvals of persons who are no approvers
+ * any more do not count.
+ */
+export function underRules(approval: Approval, rules: ApproverRules): Approval {
+  if (approval.status !== 'pending') return approval;
+  const votes = approval.votes.filter(({ by }) => strangerTo(rules, approval.team, by) === null);
+  return { ...tightened(approval, rules), votes };
+}
+
+/** The same without the starter's own approval, which counted until the rules asked for another person's. */
+export function withoutStarter(approval: Approval, starter: string | null, rules: ApproverRules): Approval {
+  if (starter === null) return approval;
+  const person = personOf(rules, starter);
+  return { ...approval, votes: approval.votes.filter(({ by }) => personOf(rules, by) !== person) };
+}
+
 interface Case {
   approval: Approval;
   decision: Verdict['decision'];

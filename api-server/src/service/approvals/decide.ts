@@ -5,7 +5,7 @@ import type { Decision } from '../../store/tables/approvals.ts';
 import { checkFields } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, FieldValues, Verdict, Vote } from '../../runs/human/approval.ts';
 import { auditEntry } from '../audit/record.ts';
-import { type ApproverRules, refusalOf } from './approvers.ts';
+import { type ApproverRules, refusalOf, underRules, withoutStarter } from './approvers.ts';
 
 export interface DecideDeps {
   rules: ApproverRules;
@@ -14,14 +14,20 @@ export interface DecideDeps {
   starter(runId: string): Promise<string | null>;
   /** One durable transaction; false when the approval was decided, had timed out or got another vote meanwhile. */
   record(decision: Decision, audit: AuditEntry, counters: Counter[]): Promise<boolean>;
-  /** The same for an approval of which another is needed. */
-  vote(approval: Approval, vote: Vote, audit: AuditEntry): Promise<boolean>;
+  /** The same for an approval of which another is needed; `seen` are the votes that were stored before. */
+  vote(votes: { seen: readonly Vote[]; now: readonly Vote[] }, audit: AuditEntry): Promise<boolean>;
   now(): number;
 }
 
 interface Asked {
   verdict: Verdict;
   by: Decider;
+}
+
+/** A decision that is allowed, with the votes that are stored. */
+interface Given extends Asked {
+  given: Vote;
+  seen: readonly Vote[];
 }
 
 const STATUS = { approve: 'approved', reject: 'rejected' } as const;
@@ -42,12 +48,14 @@ export async function decide(deps: DecideDeps, id: string, asked: Asked): Promis
 
 /** Null where something else was stored between reading and writing. */
 async function tryOnce(deps: DecideDeps, id: string, { verdict, by }: Asked): Promise<Decided | null> {
-  const approval = await deps.find(id);
+  const stored = await deps.find(id);
   const at = deps.now();
-  if (approval === null) return { kind: 'not_found' };
-  const tooLate = closed(approval, at);
+  if (stored === null) return { kind: 'not_found' };
+  const tooLate = closed(stored, at);
   if (tooLate) return tooLate;
-  const starter = approval.notTheStarter ? await deps.starter(approval.runId) : null;
+  const { notTheStarter } = underRules(stored, deps.rules);
+  const starter = notTheStarter ? await deps.starter(stored.runId) : null;
+  const approval = withoutStarter(underRules(stored, deps.rules), starter, deps.rules);
   const refusal = refusalOf(deps.rules, { approval, decision: verdict.decision, by, starter });
   if (refusal !== null) return { kind: 'forbidden', message: refusal };
   const checked = checkFields(approval.fields, verdict);
@@ -57,7 +65,8 @@ async function tryOnce(deps: DecideDeps, id: string, { verdict, by }: Asked): Pr
   if (problems.length > 0) return { kind: 'invalid', problems };
   const given: Vote = { by: by.name, at, comment: verdict.comment, answers: checked.values };
   const isFirst = approves && approval.votes.length + 1 < approval.required;
-  return isFirst ? keepVote(deps, approval, { by, given }) : conclude(deps, approval, { verdict, by, given });
+  const decision = { verdict, by, given, seen: stored.votes };
+  return isFirst ? keepVote(deps, approval, decision) : conclude(deps, approval, decision);
 }
 
 /** Persons who approve together approve the same. */
@@ -70,27 +79,24 @@ function differences({ votes }: Approval, values: FieldValues) {
     .map((name) => ({ loc: ['fields', name], msg: `must be ${String(first.answers[name])}, as ${first.by} approved` }));
 }
 
-async function keepVote(
-  deps: DecideDeps,
-  approval: Approval,
-  { by, given }: { by: Decider; given: Vote },
-): Promise<Decided | null> {
+async function keepVote(deps: DecideDeps, approval: Approval, { by, given, seen }: Given): Promise<Decided | null> {
   const votes = [...approval.votes, given];
   const outcome = `approved, ${votes.length} of ${approval.required}`;
   const audit = auditOf(approval, by, { at: given.at, action: 'approve', outcome });
-  return (await deps.vote(approval, given, audit)) ? { kind: 'voted', approval: { ...approval, votes } } : null;
+  const kept = await deps.vote({ seen, now: votes }, audit);
+  return kept ? { kind: 'voted', approval: { ...approval, votes } } : null;
 }
 
 async function conclude(
   deps: DecideDeps,
   approval: Approval,
-  { verdict, by, given }: Asked & { given: Vote },
+  { verdict, by, given, seen }: Given,
 ): Promise<Decided | null> {
   const { at, comment, answers } = given;
   const status = STATUS[verdict.decision];
   const votes = status === 'approved' ? approval.votes : [];
   const decidedBy = [...votes.map((vote) => vote.by), by.name].join(', ');
-  const decision = { id: approval.id, status, at, by: decidedBy, comment, answers, votes: approval.votes };
+  const decision = { id: approval.id, status, at, by: decidedBy, comment, answers, votes: seen };
   const audit = auditOf(approval, by, { at, action: verdict.decision, outcome: status });
   if (!(await deps.record(decision, audit, counters(approval, status)))) return null;
   return { kind: 'decided', approval: { ...approval, status, decidedAt: at, decidedBy, comment, answers } };

@@ -82,9 +82,13 @@ const voteRow = statement<{ id: string; votes: string } & Unchanged>((db, slot) 
     .where(({ fn, val }) => fn.coalesce('votes', val('')), '=', slot.seen),
 );
 
-/** Adds a vote to those that were seen; false where the approval was decided, expired or got another vote meanwhile. */
-export async function voteApproval(tx: Tx, id: string, votes: readonly Vote[], vote: Vote): Promise<boolean> {
-  const row = { id, votes: votesText([...votes, vote]), before: vote.at, seen: votesText(votes) };
+/** Replaces the votes that were seen; false where the approval was decided, expired or got another vote meanwhile. */
+export async function voteApproval(
+  tx: Tx,
+  id: string,
+  votes: { seen: readonly Vote[]; now: readonly Vote[]; at: number },
+): Promise<boolean> {
+  const row = { id, votes: votesText(votes.now), before: votes.at, seen: votesText(votes.seen) };
   return (await tx.run(voteRow, row)) === 1;
 }
 
