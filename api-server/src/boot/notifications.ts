@@ -4,6 +4,7 @@ import { hearsButtons } from '../chat/bots.ts';
 import { routeProblems } from '../notify/check.ts';
 import { createNotifications, type Notifications } from '../notify/notifications.ts';
 import { createOutbox } from '../store/tables/outbox.ts';
+import { namespaceOfRun } from '../store/tables/replicas/tenant-load.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
 
@@ -13,6 +14,7 @@ export function wireNotifications(
   { database, templates, tenants }: Foundation,
 ): Notifications {
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
+  const guarded = tenantHttp(config.security.egressAllow, tenants.egressAllowOf);
   return createNotifications({
     settings: config.notifications,
     regressions: config.regressions,
@@ -21,7 +23,8 @@ export function wireNotifications(
     hears: hearsButtons(config.notifications),
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
-    guardedHttp: tenantHttp(config.security.egressAllow, tenants.egressAllowOf),
+    guardedHttp: async ({ runId, ...call }) =>
+      guarded({ ...call, namespace: runId === null ? undefined : await namespaceOfRun(database.db, runId) }),
     outbox: createOutbox(database),
     log: logs.log,
     now: () => Date.now(),

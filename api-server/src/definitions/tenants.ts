@@ -1,13 +1,20 @@
 import { limitedNamespace, mayCall, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 
-/** What running pipelines may do by their namespaces, from the definitions of the moment. */
+/** Who wrote what a run does. */
+export interface Author {
+  pipeline: string;
+  /** The namespace that is stored with the run, null where it counts towards none; undefined for that of the pipeline now. */
+  namespace: string | null | undefined;
+}
+
+/** What runs may do by the namespace they began in, whatever their pipeline's name means meanwhile. */
 export interface Tenants {
-  /** Private addresses that requests of this pipeline may reach; null for those of `security.egress_allow`. */
-  egressAllowOf(pipeline: string): readonly string[] | null;
+  /** Private addresses that requests of a run may reach; null for those of `security.egress_allow`. */
+  egressAllowOf(author: Author): readonly string[] | null;
   /** Empty where it is not known or nobody shares this service. */
   namespaceOf(pipeline: string): string;
-  mayCall(caller: string, called: LoadedPipeline): boolean;
+  mayCall(caller: Author, called: LoadedPipeline): boolean;
   /** Names of the pipelines of each listed namespace that has some. */
   pipelinesByNamespace(): Map<string, string[]>;
 }
@@ -17,10 +24,18 @@ export function createTenants({ namespaces }: Tenancy, definitions: () => Snapsh
   /** A run may outlive its definition. Nobody knows then whose it is, so it keeps nothing that a tenant could lack. */
   const orphan: Standing = isUsed ? { namespace: '', admitted: false, tenant: { egress_allow: [] } } : UNRESTRICTED;
   const standingNamed = (name: string) => definitions().byName.get(name)?.standing ?? orphan;
+  const standingOfRun = ({ pipeline, namespace }: Author): Standing => {
+    const named = standingNamed(pipeline);
+    if (namespace === undefined) return named;
+    // A tenant who takes the name of a pipeline that is gone gives its runs nothing, and gets nothing from them.
+    if (namespace === null) return named.tenant === null ? named : orphan;
+    const tenant = Object.hasOwn(namespaces, namespace) ? namespaces[namespace] : orphan.tenant;
+    return { namespace, admitted: true, tenant: tenant ?? null };
+  };
   return {
-    egressAllowOf: (pipeline) => standingNamed(pipeline).tenant?.egress_allow ?? null,
+    egressAllowOf: (author) => standingOfRun(author).tenant?.egress_allow ?? null,
     namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
-    mayCall: (caller, called) => mayCall(standingNamed(caller), called.standing),
+    mayCall: (caller, called) => mayCall(standingOfRun(caller), called.standing),
     pipelinesByNamespace: () => {
       const found = new Map<string, string[]>();
       for (const { name, standing } of definitions().pipelines) {

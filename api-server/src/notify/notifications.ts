@@ -1,7 +1,7 @@
 import type { RegressionEntry } from '../config/config.ts';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { ActiveRun } from '../runs/state/active-run.ts';
-import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
+import type { HttpExecutor } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
@@ -13,7 +13,7 @@ import { planRegression, type RegressionAlert } from './regression.ts';
 import { forwardOf } from './fallback.ts';
 import { routeOf } from './routes.ts';
 import { type Undelivered, warningOf } from './undelivered.ts';
-import { type Outbox, Sender, TRY_MS } from './sender.ts';
+import { type GuardedHttp, type Outbox, Sender, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
   settings: NotificationsBlock;
@@ -24,7 +24,7 @@ export interface NotificationsDeps {
   hears: PlanDeps['hears'];
   env: PipelineEnv;
   http: HttpExecutor;
-  guardedHttp: AuthorHttp;
+  guardedHttp: GuardedHttp;
   outbox: Outbox;
   log: Io['log'];
   now(): number;

@@ -1,5 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
-import type { AuthorHttp, HttpExecutor } from '../runs/state/executor.ts';
+import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/executor.ts';
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
@@ -27,6 +27,9 @@ const RECOUNT_MS = 10_000;
 /** How long a receiver that did not answer is left alone. */
 export const UNANSWERED_WAIT_MS = 30_000;
 
+/** Calls a URL that the author of a run wrote; without a run, the pipeline of this name. */
+export type GuardedHttp = (call: HttpCall & Pick<Claimed, 'pipeline' | 'runId'>) => Promise<HttpReply | Failure>;
+
 /** The store's side; claims and settlements are durable when they resolve. */
 export interface Outbox {
   insert(notifications: readonly Notification[]): Write;
@@ -42,7 +45,7 @@ export interface SenderDeps {
   outbox: Pick<Outbox, 'claim' | 'settle' | 'prune'>;
   prepare(notification: Notification, channel: ChannelName): Promise<Prepared | Unusable>;
   http: HttpExecutor;
-  guardedHttp: AuthorHttp;
+  guardedHttp: GuardedHttp;
   /** Takes the operator's secrets out of text. */
   mask(text: string): string;
   log: Io['log'];
@@ -223,11 +226,11 @@ export class Sender {
     return request && { ...request, url: this.#deps.mask(request.url) };
   }
 
-  #io({ id, pipeline }: Claimed, log: Io['log'], { signal, sent }: Sending): Io {
+  #io({ id, pipeline, runId }: Claimed, log: Io['log'], { signal, sent }: Sending): Io {
     const { now } = this.#deps;
     const note = (request: TriedRequest) => (sent.request = request);
     const http = noting(this.#deps.http, note);
-    const guardedHttp = noting((call) => this.#deps.guardedHttp({ ...call, pipeline }), note);
+    const guardedHttp = noting((call) => this.#deps.guardedHttp({ ...call, pipeline, runId }), note);
     return { http, guardedHttp, now, log, id, signal };
   }
 

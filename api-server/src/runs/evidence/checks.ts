@@ -1,4 +1,6 @@
 import type { Check } from '@signalbox/crds';
+import type { Author } from '../../definitions/tenants.ts';
+import { authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
@@ -52,7 +54,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
       runCheck(deps, check, {
         values,
         owner: ownerOf(run),
-        pipeline: run.pipeline.name,
+        author: authorOf(run),
         signal: subject.signal,
         missing: noteMissing(`check ${check.name}`, begun),
       }),
@@ -66,7 +68,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
 }
 
 interface CheckScope extends Pick<Rendering, 'values' | 'missing' | 'owner'> {
-  pipeline: string;
+  author: Author;
   signal: AbortSignal;
 }
 
@@ -99,9 +101,9 @@ type Seen = ({ ok: true; values: Record<string, unknown>; detail: string } | Fai
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
-  const { values, missing, owner, pipeline, signal } = scope;
+  const { values, missing, owner, author, signal } = scope;
   const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing, owner };
-  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, pipeline, signal });
+  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, author, signal });
   const env = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
   if (!env.ok) return env;
   if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
@@ -121,11 +123,11 @@ const noEnv = ({ mask }: PipelineEnv): PipelineEnv => ({ mask, valueOf: () => un
 async function observeUrl(
   deps: CheckDeps,
   check: Extract<Check, { type: 'webhook' }>,
-  { rendering, pipeline, signal }: { rendering: Rendering; pipeline: string; signal: AbortSignal },
+  { rendering, author, signal }: { rendering: Rendering; author: Author; signal: AbortSignal },
 ): Promise<Seen> {
   const request = await renderRequest(check, rendering);
   if (!request.ok) return request;
-  const reply = await deps.http({ ...request.value, pipeline, signal });
+  const reply = await deps.http({ ...request.value, ...author, signal });
   const { method, url } = request.value;
   const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
   if (!reply.ok) return { ...reply, request: tried };

@@ -1,5 +1,6 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import type { ReplayBatch, ReplaySample } from '../state/replay.ts';
+import type { AuthorHttp } from '../state/executor.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { RunOutcome } from '../run/sequence.ts';
 import type { StepDeps } from '../step/step.ts';
@@ -17,7 +18,9 @@ export async function runBatch(
   batch: ReplayBatch,
 ): Promise<RunOutcome> {
   const { signal } = run.controller;
-  const deps = { ...replay, step: { ...step, kinds: replay.kinds, backends: replay.backends } };
+  // A batch counts towards no namespace, and its definition is of the one that its pipeline has.
+  const http: AuthorHttp = (call) => step.http({ ...call, namespace: undefined });
+  const deps = { ...replay, step: { ...step, http, kinds: replay.kinds, backends: replay.backends } };
   const waiting = batch.samples.filter(({ reason }) => reason === null);
   const one = (sample: ReplaySample): Promise<void> =>
     batch.replay.kind === 'step'

@@ -2,7 +2,8 @@ import { derivedId } from '../state/ids.ts';
 import type { SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
-import type { ActiveRun, Slot } from '../state/active-run.ts';
+import type { Author } from '../../definitions/tenants.ts';
+import { type ActiveRun, authorOf, type Slot } from '../state/active-run.ts';
 import { stopReason } from '../state/stopped.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
@@ -27,8 +28,8 @@ export interface ChildOutcome {
 
 export interface SubRunDeps extends EndingDeps {
   pipelineNamed(name: string): LoadedPipeline | undefined;
-  /** Whether the pipeline of this name may start another. */
-  mayCall(caller: string, called: LoadedPipeline): boolean;
+  /** Whether a run may start another pipeline. */
+  mayCall(caller: Author, called: LoadedPipeline): boolean;
   /** The stored end of a run that this process did not see; null for an unknown or a live one. */
   readOutcome(runId: string): Promise<ChildOutcome | null>;
   hub: EventHub;
@@ -109,7 +110,7 @@ async function childRun(
   }
   const pipeline = deps.pipelineNamed(request.pipeline);
   if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
-  if (!deps.mayCall(parent.pipeline.name, pipeline))
+  if (!deps.mayCall(authorOf(parent), pipeline))
     return refuse('not_allowed', `pipeline ${pipeline.name} belongs to another namespace`);
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
   if (parent.depth >= MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);

@@ -38,7 +38,11 @@ test.each<[string, Tenant | null, string[], string | null]>([
   ['one of its own', { egress_allow: ['127.0.0.1'] }, [], null],
   ['none without an entry of the service', null, [], 'egress_refused'],
 ])('a pipeline of a namespace calls %s', async (_what, tenant, egressAllow, error) => {
-  const world = await make({ pipelines: [calling()], egressAllow });
+  const world = await make({
+    pipelines: [calling()],
+    egressAllow,
+    namespaces: tenant === null ? {} : { shop: tenant },
+  });
   give(world, 'p', 'shop', tenant);
   expect(await errorOf(world, 'p')).toBe(error);
 });
@@ -60,6 +64,35 @@ test('a run whose pipeline is no longer defined keeps no private address, once t
     expect((await world.ended(runId)).step('call').error?.type ?? null).toBe(error);
   }
 });
+
+test.each<[string, string, Tenant | null, string | null]>([
+  ['that of its tenant', 'shop', { egress_allow: [] }, 'egress_refused'],
+  ['that of its tenant', 'bank', { egress_allow: ['127.0.0.1'] }, null],
+  ['that of the operator', 'ops', null, 'egress_refused'],
+])(
+  'a run keeps the rights of the namespace it began in, %s, where another one takes the name of its pipeline (%s)',
+  async (_, namespace, tenant, error) => {
+    const namespaces = { shop: { egress_allow: [] }, bank: { egress_allow: ['127.0.0.1'] } };
+    const held = `name: p\nsteps: [{name: ask, executor: human, prompt_template: Go?, timeout_seconds: 900}, {name: call, executor: webhook, url: "${base}/", on_failure: {policy: continue}}, {name: sub, executor: pipeline, pipeline: other}]\n`;
+    const other = `name: other\nsteps: [{name: a, executor: webhook, url: "${base}/"}]\n`;
+    const world = await make({ pipelines: [held, other], egressAllow: ['127.0.0.1'], namespaces });
+    give(world, 'p', namespace, tenant);
+    const taker = namespace === 'bank' ? 'shop' : 'bank';
+    give(world, 'other', taker, namespaces[taker]);
+    const runId = await world.start('p');
+    const question = async () =>
+      (await world.approvals.list({ status: 'pending' }, { limit: 1, offset: 0 })).approvals[0];
+    await expect.poll(question).toBeDefined();
+    give(world, 'p', taker, namespaces[taker]);
+    await world.restart();
+    await world.engine.resume();
+    const verdict = { decision: 'approve' as const, fields: {}, comment: null };
+    await world.approvals.decide((await question())!.id, { verdict, by: ADA });
+    const run = await world.ended(runId);
+    expect(run.step('call').error?.type ?? null).toBe(error);
+    expect(run.step('sub').error?.type).toBe('not_allowed');
+  },
+);
 
 test('a run of a tenant starts no pipeline that became another namespace’s after it began', async () => {
   const parent = 'name: parent\nsteps: [{name: call, executor: pipeline, pipeline: child}]\n';

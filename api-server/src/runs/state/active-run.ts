@@ -1,4 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
+import type { Author } from '../../definitions/tenants.ts';
 import type { Journal } from './events.ts';
 import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
@@ -69,6 +70,11 @@ export interface ActiveRun {
   trust: number | null;
   threshold: number | null;
 }
+
+export const authorOf = ({ pipeline, namespace }: Pick<ActiveRun, 'pipeline' | 'namespace'>): Author => ({
+  pipeline: pipeline.name,
+  namespace,
+});
 
 export interface Slot {
   giveBack(): void;

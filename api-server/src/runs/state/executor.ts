@@ -1,3 +1,4 @@
+import type { Author } from '../../definitions/tenants.ts';
 import type { TraceContext } from './span.ts';
 
 /** An expected failure of a call; `retryable` says whether the same call may work later. */
@@ -129,5 +130,5 @@ export interface HttpReply {
 
 export type HttpExecutor = (call: HttpCall) => Promise<HttpReply | Failure>;
 
-/** Calls a URL that the author of `pipeline` wrote, within the egress rules of that pipeline. */
-export type AuthorHttp = (call: HttpCall & { pipeline: string }) => Promise<HttpReply | Failure>;
+/** Calls a URL that the author of a run wrote, within the egress rules of that run. */
+export type AuthorHttp = (call: HttpCall & Author) => Promise<HttpReply | Failure>;

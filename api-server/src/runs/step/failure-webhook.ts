@@ -1,6 +1,7 @@
 import type { Step } from '@signalbox/crds';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
+import { authorOf } from '../state/active-run.ts';
 import type { AuthorHttp } from '../state/executor.ts';
 import { noteMissing } from '../prompt/blanks.ts';
 import type { PipelineEnv, Rendering } from '../prompt/rendering.ts';
@@ -49,7 +50,7 @@ export async function callFailureWebhook(
   const startedAt = deps.now();
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
-  const reply = await deps.http({ ...request.value, pipeline: run.pipeline.name, signal: deadline.signal });
+  const reply = await deps.http({ ...request.value, ...authorOf(run), signal: deadline.signal });
   const { method, url } = request.value;
   const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
   const why = reply.ok ? null : (stopReason(deadline.signal)?.message ?? deps.env.mask(reply.message));

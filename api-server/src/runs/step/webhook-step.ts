@@ -1,3 +1,5 @@
+import type { Author } from '../../definitions/tenants.ts';
+import { authorOf } from '../state/active-run.ts';
 import type { HttpCall, AuthorHttp, HttpReply } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import type { PipelineEnv } from '../prompt/rendering.ts';
@@ -41,13 +43,13 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
-        perform: (attempt) => send(deps, { ...request.value, pipeline: ctx.run.pipeline.name }, attempt),
+        perform: (attempt) => send(deps, { ...request.value, ...authorOf(ctx.run) }, attempt),
       };
     },
   };
 }
 
-type Request = Omit<HttpCall, 'signal'> & { pipeline: string };
+type Request = Omit<HttpCall, 'signal'> & Author;
 
 async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };

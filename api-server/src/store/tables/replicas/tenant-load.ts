@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { monthOf, NAMESPACE_TOKENS } from '../../../runs/cost/cost.ts';
 import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
 import type { Tx } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
 
 /** Active runs of a namespace, without sub-runs and replays; no other transaction counts them until this one ends. */
 export async function countActive(tx: Tx, namespace: string): Promise<number> {
@@ -14,6 +15,19 @@ export async function countActive(tx: Tx, namespace: string): Promise<number> {
     .where('parent_run_id', 'is', null)
     .executeTakeFirstOrThrow();
   return n;
+}
+
+/** The namespace that a run counts towards; null for none, and for an unknown run. */
+export async function namespaceOfRun(db: Kysely<Tables>, runId: string): Promise<string | null> {
+  const [namespace = null] = await namespacesOf(db, [runId]);
+  return namespace;
+}
+
+/** The namespaces that runs count towards, each once; null among them for a run that counts towards none. */
+export async function namespacesOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<(string | null)[]> {
+  if (runIds.length === 0) return [];
+  const rows = await db.selectFrom('runs').select('namespace').distinct().where('id', 'in', runIds).execute();
+  return rows.map(({ namespace }) => namespace);
 }
 
 /** Tokens that ended steps of a namespace's runs used in a month, without replays. */
