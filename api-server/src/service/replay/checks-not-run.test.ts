@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Tenant } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sure } from '../../runs/fixtures/engine.ts';
-import { type ReplayServer, startReplayServer } from '../../web/fixtures/replays.ts';
+import { type ReplayOptions, type ReplayServer, startReplayServer } from '../../web/fixtures/replays.ts';
 
 let site: ReplayServer;
 let receiver: Server;
@@ -17,13 +18,12 @@ beforeEach(async () => {
     response.writeHead(500).end('{}');
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  const { port } = receiver.address() as AddressInfo;
-  site = await startReplayServer({
-    pipelines: [pipelineAt(port)],
-    agents: { investigator: () => sure(0.9) },
-    egressAllow: ['127.0.0.1'],
-  });
+  site = await start({ egressAllow: ['127.0.0.1'] });
 });
+const start = (options: ReplayOptions) => {
+  const { port } = receiver.address() as AddressInfo;
+  return startReplayServer({ pipelines: [pipelineAt(port)], agents: { investigator: () => sure(0.9) }, ...options });
+};
 afterEach(async () => {
   await site.close();
   receiver.closeAllConnections();
@@ -45,6 +45,13 @@ steps:
       - {name: command, type: shell, run: 'exit 0', expect: exit_code == 0}
 `;
 
+/** As if an object of this namespace had been written as the definition. */
+function giveTo(namespace: string, tenant: Tenant) {
+  const { pipelines } = site.world;
+  const pipeline = pipelines.get('checkout');
+  if (pipeline) pipelines.set('checkout', { ...pipeline, standing: { namespace, admitted: true, tenant } });
+}
+
 /** A recorded run, whose checks sent both requests. */
 async function record() {
   await site.record();
@@ -61,6 +68,38 @@ test('the replay of a step sends no POST check, names it, and counts it as neith
     ['reads', false],
     ['command', true],
   ]);
+});
+
+test.each([
+  ['a step', () => site.replay()],
+  [
+    'a range',
+    async () => {
+      const body = { from_step: 'look', to_step: 'look', candidate: { look: { model: 'm2' } } };
+      const started = await site.send('POST', '/pipelines/checkout/replay', { body });
+      return site.report(started.body.run_id);
+    },
+  ],
+])('the replay of %s of runs of another namespace sends no request of its author', async (_, replay) => {
+  await record();
+  giveTo('shop', {});
+  const report = await replay();
+  expect(sent).toEqual([]);
+  expect(JSON.stringify(report)).toContain('"reads","closes"');
+  await site.record();
+  expect(sent.splice(0)).toHaveLength(2);
+  await replay();
+  expect(sent).toEqual([]);
+});
+
+test('the replay of a tenant’s own runs sends what they may send, to the addresses of its namespace', async () => {
+  await site.close();
+  const tenant = { egress_allow: ['127.0.0.1'] };
+  site = await start({ namespaces: { shop: tenant } });
+  giveTo('shop', tenant);
+  await record();
+  await site.replay();
+  expect(sent).toEqual(['GET /read']);
 });
 
 test('the replay of a range sends no POST check and runs no command', async () => {

@@ -4,20 +4,16 @@ import {
   type ExecutorStep,
   isFanOut,
   isParallel,
+  limitedNamespace,
   type Pipeline,
   type Step,
 } from '@signalbox/crds';
-import {
-  asksAgent,
-  candidateStep,
-  leaveOutChecks,
-  replayPipeline,
-  sendsChange,
-} from '../../runs/replay/candidate-step.ts';
+import { asksAgent, candidateStep, leaveOutChecks, replayPipeline } from '../../runs/replay/candidate-step.ts';
 import type { ChainReplay } from '../../runs/state/replay.ts';
 import { chainSamples } from '../../store/aggregates/chain-samples.ts';
 import { candidateOf, type ChainLaunch } from './bodies.ts';
 import type { ChooseDeps } from './launch-step.ts';
+import { type Check, notReplayed } from './not-replayed.ts';
 import { checkTemplate } from './plan-step.ts';
 import { badField } from './refusals.ts';
 import { requireReplay, requireSafe } from './safe-agents.ts';
@@ -38,17 +34,20 @@ export async function planChain(
   { pipelineName, body, signal }: AskedChain,
 ): Promise<Omit<Batch, 'launch'> & { replay: ChainReplay }> {
   requireReplay(deps.replaySettings);
-  const pipeline = deps.definitions().byName.get(pipelineName)?.config;
-  if (!pipeline) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
+  const loaded = deps.definitions().byName.get(pipelineName);
+  if (!loaded) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
+  const { config: pipeline, standing } = loaded;
   const range = rangeOf(pipeline, body);
   const candidates = candidatesOf(deps, range, body);
-  const replayed = range.map((step) => withoutEffects(step, candidates));
-  const steps = replayed.map(({ step }) => step);
-  const asked = agentSteps(steps);
-  if (asked.length === 0) throw badField(['body', 'from_step'], 'no step of the range asks an agent');
-  const agents = [...asked, ...agentSteps(range)].map(({ executor, agent }) => ({ executor, agent }));
+  if (agentSteps(range).length === 0) throw badField(['body', 'from_step'], 'no step of the range asks an agent');
   const names = range.map(({ name }) => name);
   const found = await chainSamples(deps.database.reader(signal), { pipelineName, stepNames: names, limit: body.k });
+  const executed = { name: pipelineName, namespace: limitedNamespace(standing) };
+  const isLeftOut = await notReplayed(deps, executed, found.runIds);
+  const replayed = range.map((step) => withoutEffects(step, { candidates, isLeftOut }));
+  const steps = replayed.map(({ step }) => step);
+  const asked = agentSteps(steps);
+  const agents = [...asked, ...agentSteps(range)].map(({ executor, agent }) => ({ executor, agent }));
   requireSafe(deps.replaySettings, [...agents, ...found.agents]);
   if (found.runIds.length === 0)
     throw badField(
@@ -106,12 +105,9 @@ const agentSteps = (steps: readonly ExecutorStep[]) => steps.filter((step): step
 /** A check that may change something is left out; the steps that are no agents are never executed. */
 function withoutEffects(
   step: ExecutorStep,
-  candidates: ReturnType<typeof candidatesOf>,
+  { candidates, isLeftOut }: { candidates: ReturnType<typeof candidatesOf>; isLeftOut: (check: Check) => boolean },
 ): { step: ExecutorStep; checksNotRun: string[] } {
   if (!asksAgent(step)) return { step, checksNotRun: [] };
   const changes = candidates.find(([name]) => name === step.name)?.[1] ?? {};
-  return leaveOutChecks(
-    candidateStep(step, step.name, changes),
-    (check) => check.type === 'shell' || sendsChange(check),
-  );
+  return leaveOutChecks(candidateStep(step, step.name, changes), (check) => check.type === 'shell' || isLeftOut(check));
 }

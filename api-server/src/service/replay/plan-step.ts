@@ -1,4 +1,4 @@
-import { promptHash } from '@signalbox/crds';
+import { limitedNamespace, promptHash } from '@signalbox/crds';
 import type { ReplayConfig } from '../../config/config.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import {
@@ -6,7 +6,6 @@ import {
   candidateStep,
   leaveOutChecks,
   replayPipeline,
-  sendsChange,
   stepNamed,
 } from '../../runs/replay/candidate-step.ts';
 import type { Templates } from '../../runs/prompt/templates.ts';
@@ -21,8 +20,10 @@ import type {
 } from '../../runs/state/replay.ts';
 import { executionsById, type LabelledExecution } from '../../store/aggregates/replay-samples.ts';
 import type { Database } from '../../store/db/database.ts';
+import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
 import { readRecorded } from '../../store/tables/replay/recorded-runs.ts';
 import type { LaunchKey } from '../../store/tables/replay/replays.ts';
+import { notReplayed } from './not-replayed.ts';
 import { badField } from './refusals.ts';
 import { requireReplay, requireSafe } from './safe-agents.ts';
 import type { Batch } from './start-batch.ts';
@@ -66,13 +67,17 @@ export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<B
     request.samples.map(({ stepId }) => stepId),
   );
   const executions = request.samples.flatMap(({ stepId }) => known.get(stepId) ?? []);
-  const { pipeline, step } = await baseOf(deps, request, executions[0] ?? null);
+  const { pipeline, step, namespace } = await baseOf(deps, request, executions[0] ?? null);
   const { stepName, candidate, mode } = request;
   const agent = candidate.agent ?? step.agent;
   requireSafe(settings, [...executions, step, { executor: step.executor, agent }]);
   checkTemplate(deps.templates, candidate, ['body', 'candidate', 'prompt_template']);
   checkMode(request, promptHash(step.prompt_template));
-  const { step: replayed, checksNotRun } = leaveOutChecks(candidateStep(step, stepName, candidate), sendsChange);
+  const runIds = executions.map(({ runId }) => runId);
+  const { step: replayed, checksNotRun } = leaveOutChecks(
+    candidateStep(step, stepName, candidate),
+    await notReplayed(deps, { name: pipeline.name, namespace }, runIds),
+  );
   return {
     source: request.source,
     replay: {
@@ -103,13 +108,25 @@ function sampleOf({ stepId, outcome, labelSource }: ChosenSample, known: Labelle
 }
 
 /** The step that the candidate changes, and its pipeline. */
-async function baseOf(deps: PlanDeps, { stepName, base }: BatchRequest, newest: LabelledExecution | null) {
-  const recorded = base === 'recorded' && newest ? await readRecorded(deps.database.db, newest) : null;
-  const pipeline = recorded?.pipeline ?? loadedWith(deps.definitions(), stepName, newest);
-  const step = pipeline && stepNamed(pipeline.steps, stepName);
+async function baseOf(deps: PlanDeps, request: BatchRequest, newest: LabelledExecution | null) {
+  const { stepName } = request;
+  const found = await definitionOf(deps, request, newest);
+  const step = found && stepNamed(found.pipeline.steps, stepName);
   if (!step) throw badField(['path', 'step_name'], `no definition of step "${stepName}" is known`);
   if (!asksAgent(step)) throw badField(['path', 'step_name'], `step "${stepName}" asks no agent`);
-  return { pipeline, step };
+  return { ...found, step };
+}
+
+/** With the namespace of its author; null for one without limits. */
+async function definitionOf(
+  { database: { db }, definitions }: PlanDeps,
+  { stepName, base }: BatchRequest,
+  newest: LabelledExecution | null,
+) {
+  const recorded = base === 'recorded' && newest ? await readRecorded(db, newest) : null;
+  if (recorded) return { pipeline: recorded.pipeline, namespace: await namespaceOfRun(db, recorded.run.id) };
+  const loaded = loadedWith(definitions(), stepName, newest);
+  return loaded && { pipeline: loaded.config, namespace: limitedNamespace(loaded.standing) };
 }
 
 function loadedWith(
@@ -118,8 +135,7 @@ function loadedWith(
   newest: LabelledExecution | null,
 ) {
   const own = newest ? byName.get(newest.pipelineName) : undefined;
-  const found = [...(own ? [own] : []), ...pipelines].find(({ config }) => stepNamed(config.steps, stepName));
-  return found?.config ?? null;
+  return [...(own ? [own] : []), ...pipelines].find(({ config }) => stepNamed(config.steps, stepName));
 }
 
 /** Refuses a template that cannot be compiled. */
