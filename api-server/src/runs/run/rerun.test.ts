@@ -1,13 +1,14 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { attentionOf } from '../../store/tables/attention.ts';
+import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
 import { insertPrior } from '../../store/tables/step-writes.ts';
 import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
 import { CONTEXT, createWorld, hang, sure, type Ended, type World } from '../fixtures/engine.ts';
 import { newId } from '../state/ids.ts';
 import type { Stage } from '../state/model.ts';
 import { newRunRow } from '../state/new-run.ts';
-import { planRerun, type Rerun } from './rerun.ts';
+import { type Original, planRerun, type Rerun } from './rerun.ts';
 
 let world: World;
 afterEach(() => world.close());
@@ -17,7 +18,7 @@ const STEPS = ['one', 'two', 'three']
   .join('');
 const TEXT = `name: p\nstage: production\nsteps:\n${STEPS}`;
 
-const plan = (run: Ended, fromStep: string | null): Rerun =>
+const plan = (run: Ended, fromStep: string | null, more: Partial<Original> = {}): Rerun =>
   planRerun(
     { byName: world.pipelines } as unknown as Snapshot,
     {
@@ -26,7 +27,10 @@ const plan = (run: Ended, fromStep: string | null): Rerun =>
       pipelineName: run.run.pipelineName,
       stage: run.run.stage,
       context: { ...CONTEXT, fingerprint: 'the-key' },
+      namespace: null,
       steps: run.steps,
+      below: new Map(),
+      ...more,
     },
     fromStep,
   );
@@ -232,6 +236,57 @@ test.each([
     kind: 'invalid',
     message: expect.stringContaining('was not approved'),
   });
+});
+
+const CALL = '  - {name: sub, executor: pipeline, pipeline: below}\n';
+test.each([
+  ['a step', (asks: string) => asks],
+  ['a branch', (asks: string) => `  - {name: both, parallel: {steps: [${asks.slice(4).trim()}]}}\n`],
+  [
+    'an item',
+    (asks: string) =>
+      `  - {name: each, fan_out: {over: "[1]", step: ${asks
+        .slice(4)
+        .trim()
+        .replace(/name: \w+, /, '')}}}\n`,
+  ],
+])('a sub-run of %s that completed before its pipeline asked people is no approval', async (_, around) => {
+  const pipelines = (first: string) => [
+    `name: p\nstage: production\nsteps:\n${around(CALL)}${ACT}`,
+    `name: below\nstage: production\nsteps:\n${first}  - {name: deeper, executor: pipeline, pipeline: deeper}\n`,
+    `name: deeper\nstage: production\nsteps:\n${ACT}`,
+  ];
+  world = await createWorld({ pipelines: pipelines(ACT), agents: { one: () => sure(0.9) } });
+  const original = await world.run('p');
+  const below = await askedBelow(world.database.db, original.steps);
+  expect(plan(original, 'act', { below })).toMatchObject({ kind: 'ready' });
+  const asking = await createWorld({ pipelines: pipelines(HUMAN), agents: { one: () => sure(0.9) } });
+  world.pipelines.set('below', asking.pipelines.get('below') as never);
+  expect(plan(original, 'act', { below })).toMatchObject({ message: expect.stringContaining('was not approved') });
+  const id = await asking.start('p');
+  const question = async () =>
+    (await asking.approvals.list({ status: 'pending' }, { limit: 1, offset: 0 })).approvals[0];
+  await expect.poll(question).toBeDefined();
+  const verdict = { decision: 'approve' as const, fields: {}, comment: null };
+  const by = { name: 'ada', kind: 'token' as const, role: null, requestId: null };
+  await asking.approvals.decide((await question())!.id, { verdict, by });
+  const approved = await asking.ended(id);
+  expect(approved.run.status).toBe('completed');
+  const given = { below: await askedBelow(asking.database.db, approved.steps) };
+  expect(plan(approved, 'act', given)).toMatchObject({ kind: 'ready' });
+  world.pipelines.set('deeper', { ...world.pipelines.get('below')!, name: 'deeper' });
+  expect(plan(approved, 'act', given)).toMatchObject({ message: expect.stringContaining('was not approved') });
+  await asking.close();
+});
+
+test('results of a run of another namespace are not taken over by a pipeline that has its name now', async () => {
+  world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9), two: () => sure(0.2) } });
+  const original = await world.run('p');
+  expect(plan(original, 'two', { namespace: 'shop' })).toEqual({
+    kind: 'invalid',
+    message: 'pipeline "p" is of another namespace now; rerun from the start',
+  });
+  expect(plan(original, null, { namespace: 'shop' })).toMatchObject({ kind: 'ready' });
 });
 
 test('an approval that was given in testing does not hold in production', async () => {

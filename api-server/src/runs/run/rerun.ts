@@ -1,4 +1,4 @@
-import { isFanOut, isParallel, type ItemStep, type Pipeline, type Step } from '@signalbox/crds';
+import { isFanOut, isParallel, type ItemStep, limitedNamespace, type Pipeline, type Step } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
 import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
@@ -12,7 +12,11 @@ export interface Original {
   pipelineName: string;
   stage: Stage;
   context: TriggerContext;
+  /** The namespace that is stored with the run; null where it counts towards none. */
+  namespace: string | null;
   steps: StepExecution[];
+  /** Of its sub-runs, and of theirs, by their ids: the executions that tell whether people were asked. */
+  below: ReadonlyMap<string, readonly StepExecution[]>;
 }
 
 export type Rerun =
@@ -30,6 +34,11 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const pipeline = snapshot.byName.get(original.pipelineName);
   if (!pipeline) return { kind: 'invalid', message: `pipeline "${original.pipelineName}" is not loaded any more` };
   if (pipeline.config.suspend) return { kind: 'suspended' };
+  if (fromStep !== null && original.namespace !== limitedNamespace(pipeline.standing))
+    return {
+      kind: 'invalid',
+      message: `pipeline "${pipeline.name}" is of another namespace now; rerun from the start`,
+    };
   const prior = fromStep === null ? [] : priorSteps(snapshot, pipeline.config, original, fromStep);
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
@@ -41,7 +50,7 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
 function priorSteps(
   snapshot: Snapshot,
   { steps: entries, stage }: Pick<Pipeline, 'steps' | 'stage'>,
-  { steps: executed, stage: before }: Original,
+  { steps: executed, stage: before, below }: Original,
   fromStep: string,
 ): StepExecution[] | string {
   const byName = new Map(executed.map((step) => [step.stepName, step]));
@@ -49,6 +58,7 @@ function priorSteps(
     const own = byName.get(name);
     return own && own.completedAt !== null ? own : null;
   };
+  const asking: Asking = { snapshot, executed, below };
   const at = entries.findIndex(({ name }) => name === fromStep);
   if (at === -1) {
     const open = entries.findIndex((entry) => !resultOf(entry));
@@ -61,8 +71,7 @@ function priorSteps(
     if (!own) return `the original run has no result of step "${entry.name}"`;
     const other = executedOtherwise(entry, byName);
     if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
-    const isApproved = isPassed(entry, own) && !branchesLeftOut(snapshot, entry, executed);
-    const refused = asksPeople(snapshot, entry) && notApproved(isApproved, { before, stage });
+    const refused = asksPeople(snapshot, entry) && notApproved(isApproved(asking, entry, own), { before, stage });
     if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
     found.push(own, ...branchesOf(entry, executed));
   }
@@ -70,8 +79,8 @@ function priorSteps(
 }
 
 /** What was decided in testing is no decision about production. */
-function notApproved(isApproved: boolean, { before, stage }: { before: Stage; stage: Stage }): string | null {
-  if (!isApproved) return 'was not approved';
+function notApproved(approved: boolean, { before, stage }: { before: Stage; stage: Stage }): string | null {
+  if (!approved) return 'was not approved';
   return before === 'testing' && stage === 'production' ? 'was approved in stage testing' : null;
 }
 
@@ -95,6 +104,32 @@ function itemsOf(entry: Step, executed: readonly string[]): { name: string; exec
   return executed.filter((name) => isBranchOf(entry, name)).map((name) => ({ name, executor }));
 }
 
+interface Asking extends Pick<Original, 'below'> {
+  snapshot: Snapshot;
+  executed: readonly StepExecution[];
+}
+
+/** Whether people let a run go on after an entry that asks them now. */
+function isApproved(asking: Asking, entry: Step, own: StepExecution): boolean {
+  const { snapshot, executed } = asking;
+  if (!isPassed(entry, own) || branchesLeftOut(snapshot, entry, executed)) return false;
+  return [own, ...branchesOf(entry, executed)].every((step) => isApprovedBelow(asking, stepFor(entry, step), step));
+}
+
+/** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
+function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: StepExecution): boolean {
+  if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
+  const executed = below.get(execution.rawResponse?.childRunId ?? '') ?? [];
+  const byName = new Map(executed.map((one) => [one.stepName, one]));
+  const wasStopped = executed.some(({ status }) => status === 'stopped');
+  return (snapshot.byName.get(step.pipeline)?.config.steps ?? []).every((entry) => {
+    if (!asksPeople(snapshot, entry)) return true;
+    const own = byName.get(entry.name);
+    if (own === undefined) return wasStopped;
+    return executedOtherwise(entry, byName) === null && isApproved({ snapshot, executed, below }, entry, own);
+  });
+}
+
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
 function isPassed(entry: Step, own: StepExecution): boolean {
   const ended = endOf(own);
@@ -107,9 +142,15 @@ const endOf = ({ status, rawResponse }: StepExecution): string => rawResponse?.l
 /** Whether a condition that is gone left out a branch that asks people. */
 function branchesLeftOut(snapshot: Snapshot, entry: Step, executed: readonly StepExecution[]): boolean {
   const leftOut = branchesOf(entry, executed).filter((branch) => endOf(branch) === 'skipped');
-  const stepOf = ({ stepName }: StepExecution): ItemStep | undefined =>
-    isParallel(entry) ? entry.parallel.steps.find(({ name }) => name === stepName) : stepsIn(entry)[0];
-  return leftOut.map(stepOf).some((step) => step !== undefined && step.when === undefined && asks(snapshot, step));
+  const steps = leftOut.map((branch) => stepFor(entry, branch));
+  return steps.some((step) => step !== undefined && step.when === undefined && asks(snapshot, step));
+}
+
+/** What an execution of an entry, or of a branch of it, would execute now; undefined for a group. */
+function stepFor(entry: Step, { stepName }: StepExecution): ItemStep | undefined {
+  if (isParallel(entry)) return entry.parallel.steps.find(({ name }) => name === stepName);
+  if (isFanOut(entry)) return stepName === entry.name ? undefined : entry.fan_out.step;
+  return entry;
 }
 
 /** Whether a condition of its own, or an empty list, still lets a run pass by. */

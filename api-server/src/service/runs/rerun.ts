@@ -4,7 +4,9 @@ import { type Original, planRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database } from '../../store/db/database.ts';
+import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
 import { runDetail } from '../../store/tables/run-detail.ts';
+import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
 import type { Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
@@ -28,7 +30,7 @@ interface Asked {
 
 /** Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). */
 export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
-  const original = await readOriginal(deps, id);
+  const original = await readOriginal(deps, id, fromStep !== null);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }]);
@@ -47,7 +49,7 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   };
 }
 
-async function readOriginal({ database: { db } }: RerunDeps, id: string): Promise<Original> {
+async function readOriginal({ database: { db } }: RerunDeps, id: string, isPartial: boolean): Promise<Original> {
   const detail = await runDetail(db, id, { raw: true });
   if (!detail) throw unknownId('run');
   // Its pipeline would run for real, and its steps with effects with it.
@@ -59,7 +61,9 @@ async function readOriginal({ database: { db } }: RerunDeps, id: string): Promis
     pipelineName: run.pipelineName,
     stage: run.stage,
     context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
+    namespace: await namespaceOfRun(db, id),
     steps,
+    below: isPartial ? await askedBelow(db, steps) : new Map(),
   };
 }
 
