@@ -8,6 +8,8 @@ export interface Markup {
   strong(escaped: string): string;
   /** Gets a URL of ours and a label of ours. */
   link(url: string, label: string): string;
+  /** Finds what the channel takes for formatting in escaped text: it hides such signs, or what stands between them. */
+  formatting: RegExp;
   /** UTF-16 units of one message. */
   limit: number;
 }

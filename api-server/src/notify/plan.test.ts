@@ -203,24 +203,30 @@ describe('a chat offers Approve only where it shows the whole input', () => {
   };
 
   test.each(['slack', 'telegram'] as const)('%s: a short one has both buttons', (channel) => {
-    expect(messageOf(channel, '{"command":"echo a && b"}').buttons).toEqual(buttons);
+    expect(messageOf(channel, '{"command":"echo a && b","dry_run":true}').buttons).toEqual(buttons);
   });
 
-  test('a message of an author that does not name the tool has no Approve button', () => {
+  test('a message of an author that does not name the tool, or may hide its input, has no Approve button', () => {
     const call = 'shell/run?\n{}';
-    const offered = (template: string) => {
-      const run = runOf({ pipeline: told({ approval: slack(template) }) });
+    const offered = (template: string, channel: 'slack' | 'telegram' = 'slack') => {
+      const run = runOf({ pipeline: told({ approval: [{ channel, template }] }) });
       const request = { ...QUESTION, prompt: `May fixer call ${call}`, call, buttons };
       return planApproval(deps(), run, request).notifications[0]!.message.buttons.map(({ label }) => label);
     };
     expect(offered('A harmless check: {}')).toEqual(['Reject']);
     expect(offered('Please look. {{run.reason}}')).toEqual(['Approve', 'Reject']);
+    expect(offered('Please look. {{run.reason}}', 'telegram')).toEqual(['Approve', 'Reject']);
+    expect(offered('Please look. <tg-spoiler>{{run.reason}}</tg-spoiler>', 'telegram')).toEqual(['Reject']);
+    expect(offered('Please look. <https://a.example|{{run.reason}}>')).toEqual(['Reject']);
   });
 
   test.each([
     ['slack', 'is cut', `{"command":"echo ${'a'.repeat(2_400)}; rm -rf /"}`],
     ['telegram', 'is cut', `{"command":"echo ${'a'.repeat(2_400)}; rm -rf /"}`],
     ['slack', 'grows beyond the limit by its escapes', `{"command":"${'&'.repeat(1_000)}; rm -rf /"}`],
+    ['slack', 'has signs that the chat takes for bold text', '{"command":"rm -rf *old*"}'],
+    ['slack', 'has signs that the chat takes for italic text', '{"command":"rm -rf _old_"}'],
+    ['slack', 'has signs that the chat takes for code', '{"command":"echo `id`"}'],
     ['slack', 'has characters that the chat leaves out', '{"command":"echo \u007f"}'],
   ] as const)('%s: one that %s has a link and the reason instead', (channel, _, input) => {
     const { buttons: offered, link, text } = messageOf(channel, input);

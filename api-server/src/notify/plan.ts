@@ -5,7 +5,7 @@ import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import { attentionButtons } from './attention-buttons.ts';
 import { chooseMessages, EVENT_OF } from './choose.ts';
-import { offerApprove } from './offer-approve.ts';
+import { type Asked, offerApprove } from './offer-approve.ts';
 import { asReminder, firstReminder } from './reminders.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
 import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
@@ -154,8 +154,6 @@ function planMessages(
   const notes: Plan['notes'] = [];
   const notifications = targets.map((target, index): Notification => {
     const testing = run.stage === 'testing';
-    // An author's own words may ask for a step in another way, but never leave out a tool or its input.
-    const whole = asked?.call ?? (target.template === undefined ? asked?.prompt : null) ?? null;
     const buttons = isOffered(deps, target, onlyHeard) ? offered : [];
     const message = { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons };
     return {
@@ -167,11 +165,18 @@ function planMessages(
       channel: testing ? 'log' : target.channel,
       insteadOf: testing && target.channel !== 'log' ? target.channel : null,
       source: target.source,
-      message: offerApprove(message, target.channel, whole),
+      message: offerApprove(message, target.channel, wholeOf(target, asked)),
       createdAt: at,
     };
   });
   return { notifications, notes };
+}
+
+/** What a message has to show: an author's own words may ask for a step in another way, but never leave out a tool or its input. */
+function wholeOf({ template }: Target, asked: Planning['asked']): Asked | null {
+  if (!asked) return null;
+  if (asked.call) return { text: asked.call, isCall: true };
+  return template === undefined ? { text: asked.prompt, isCall: false } : null;
 }
 
 const isOffered = ({ hears }: PlanDeps, { channel, config = {} }: Target, onlyHeard = false): boolean =>

@@ -31,6 +31,8 @@ export const HTML: Markup = {
   escape,
   strong: (text) => `<b>${text}</b>`,
   link: (url, label) => `<a href="${escape(url)}">${label}</a>`,
+  // All of it begins with a sign that is escaped.
+  formatting: /(?!)/,
   limit: LIMIT,
 };
 
