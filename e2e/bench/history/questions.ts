@@ -8,6 +8,8 @@ export interface Question {
   /** CPU of the service, and of Postgres, for one request. */
   goal?: number;
   wallGoal?: number;
+  /** Of the answer. */
+  mostBytes?: number;
   /** Answered from a cache afterwards: each round asks another service, just started. */
   cold?: true;
   /** The whole history: twice the time for ten times as much is allowed. */
@@ -15,6 +17,8 @@ export interface Question {
 }
 
 const at = (path: string) => () => path;
+/** What a person waits for. */
+const page = (what: string, path: string): Question => ({ what, path: at(path), goal: 100, mostBytes: 200_000 });
 const BUSIEST = pipelineName(0);
 const TYPICAL = pipelineName(PIPELINES >> 1);
 const STEP = stepName(2);
@@ -25,8 +29,11 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'pipeline stats 7d, busiest', path: at(`/pipelines/${BUSIEST}/stats?time_range=7d`), goal: 30 },
   { what: 'pipeline stats 7d, typical', path: at(`/pipelines/${TYPICAL}/stats?time_range=7d`), goal: 30 },
   { what: 'all pipelines 30d', path: at('/stats/pipelines?time_range=30d'), goal: 100 },
-  { what: 'insights page 30d', path: at('/ui/insights?time_range=30d'), goal: 100 },
-  { what: 'insights page all', path: at('/ui/insights?time_range=all'), goal: 150, whole: true },
+  page('insights page 30d', '/ui/insights?time_range=30d'),
+  { ...page('insights page all', '/ui/insights?time_range=all'), goal: 150, whole: true },
+  page('insights page 30d, a team', '/ui/insights?time_range=30d&team=team-00'),
+  page('insights page 30d, an agent', '/ui/insights?time_range=30d&agent=agent-00'),
+  page('insights page 30d, a model', '/ui/insights?time_range=30d&model=model-00'),
   { what: 'step stats 7d', path: at(`/steps/${STEP}/stats?time_range=7d`), goal: 15 },
   { what: 'step stats all', path: at(`/steps/${STEP}/stats?time_range=all`), goal: 60, whole: true },
   { what: 'step models 30d', path: at(`/steps/${STEP}/models?time_range=30d`) },
@@ -36,8 +43,10 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'readiness, typical', path: at(`/pipelines/${TYPICAL}/promotion-readiness`), goal: 100 },
   { what: 'step versions', path: at(`/steps/${STEP}/versions`), goal: 20 },
   { what: 'marking queue', path: at('/marking') },
-  { what: 'overview page', path: at('/ui/'), wallGoal: 30 },
-  { what: 'pipeline page, busiest', path: at(`/ui/pipelines/${BUSIEST}`) },
+  { ...page('overview page', '/ui/'), wallGoal: 30 },
+  page('pipeline page, busiest', `/ui/pipelines/${BUSIEST}`),
+  page('step page, busiest', `/ui/steps/${STEP}`),
+  page('replay form, busiest step', `/ui/replays/new?step=${STEP}`),
   { what: 'runs, first page', path: at('/runs'), goal: 3 },
   { what: 'runs, by pipeline', path: at(`/runs?pipeline=${TYPICAL}`), goal: 3 },
   { what: 'runs, cursor in the middle', path: (runs) => `/runs?cursor=r${runs >> 1}`, goal: 3 },

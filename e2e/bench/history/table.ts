@@ -41,11 +41,13 @@ function growth(small: Cost | undefined, large: Cost | undefined): number | null
   return Math.max(large.cpu, NOISE_MS) / Math.max(small.cpu, NOISE_MS);
 }
 
-function goalsMissed({ goal = Infinity, wallGoal = Infinity }: Question, { cpu, wall, loop }: Cost): string[] {
+function goalsMissed(question: Question, { cpu, wall, loop, bytes }: Cost): string[] {
+  const { goal = Infinity, wallGoal = Infinity, mostBytes = Infinity } = question;
   const limits = [
     ['CPU', cpu, goal],
     ['wall', wall, wallGoal],
     ['loop', loop, MAX_LOOP_MS],
+    ['bytes', bytes, mostBytes],
   ] as const;
   return limits.filter(([, value, most]) => value > most).map(([name]) => name);
 }
