@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addTo, GROWTH, p95Of, type Sketch } from './sketch.ts';
+import { addStored, emptySketch, GROWTH, p95Of } from './sketch.ts';
 
 const bucketOf = (ms: number): number => Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(GROWTH));
 const exact = (values: readonly number[]): number | undefined =>
@@ -12,8 +12,14 @@ test('a percentile of durations is off by less than 1 %, also of sketches that w
   });
   fc.assert(
     fc.property(durations, durations, (some, others) => {
-      const sketch: Sketch = new Map();
-      for (const values of [some, others]) for (const ms of values) addTo(sketch, bucketOf(ms), 1);
+      const sketch = emptySketch();
+      for (const values of [some, others]) {
+        const counts = Object.groupBy(values, bucketOf);
+        addStored(
+          [sketch],
+          JSON.stringify(counts, (_, of: unknown) => (Array.isArray(of) ? of.length : of)),
+        );
+      }
       const wanted = exact([...some, ...others]) ?? Number.NaN;
       const found = p95Of(sketch) ?? Number.NaN;
       expect(Math.abs(found - wanted)).toBeLessThanOrEqual(Math.max(0.01 * wanted, 0.5));
@@ -22,5 +28,18 @@ test('a percentile of durations is off by less than 1 %, also of sketches that w
 });
 
 test('nothing has no percentile', () => {
-  expect(p95Of(new Map())).toBeNull();
+  expect(p95Of(emptySketch())).toBeNull();
+});
+
+test('a text of counts is added to every sketch, as both databases write it', () => {
+  const [one, two] = [emptySketch(), emptySketch()];
+  for (const text of ['{"0":1,"17":250,"1901":3}', '{ "17" : 5, "1901" : 40 }', '{}']) addStored([one, two], text);
+  expect([0, 17, 1901, 1].map((bucket) => one[bucket])).toEqual([1, 255, 43, 0]);
+  expect(two).toEqual(one);
+});
+
+test('the longest duration that a number holds has a bucket', () => {
+  const sketch = emptySketch();
+  addStored([sketch], JSON.stringify({ [bucketOf(Number.MAX_SAFE_INTEGER)]: 1 }));
+  expect(p95Of(sketch)).toBeGreaterThan(Number.MAX_SAFE_INTEGER * 0.99);
 });

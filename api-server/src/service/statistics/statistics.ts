@@ -9,8 +9,7 @@ import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { monthOf } from '../../runs/cost/cost.ts';
 import { STAGES } from '../../runs/state/model.ts';
-import { runPercentiles } from '../../store/aggregates/percentiles.ts';
-import { hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
+import { factsOverTime, hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
 import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
 import { activeRuns, sumRuns } from '../../store/aggregates/run-sums.ts';
 import { sumSteps } from '../../store/aggregates/step-sums.ts';
@@ -89,19 +88,17 @@ export function createStatistics({ database, definitions, currency, budgets, now
       const earlier = windowBefore(query.timeRange, at);
       const first = window.from ?? (await oldestHour(db, stages));
       const bucketMs = bucketWidth(query.timeRange, { first, now: at });
-      const [facts, percentiles, before, series, work] = await Promise.all([
-        pipelineFacts(db, { ...names, window, stages }),
-        runPercentiles(db, { ...names, window, stages }, 'bucket'),
-        earlier === null ? null : pipelineFacts(db, { ...names, window: earlier, stages }, 'bucket'),
-        pipelineFacts(db, { ...names, window, stages, bucketMs }, 'bucket'),
+      const [facts, before, work] = await Promise.all([
+        factsOverTime(db, { ...names, window, stages, bucketMs }),
+        earlier === null ? null : pipelineFacts(db, { ...names, window: earlier, stages }, 'all'),
         sumSteps(db, { ...names, window, stages }, ['agent', 'model', 'costSource']),
       ]);
       const buckets = bucketsOf(window, { bucketMs, first, now: at });
       return {
-        now: figuresOf({ ...facts, percentiles }, currency),
+        now: figuresOf(facts.all, currency),
         before: before && figuresOf(before, currency),
-        points: pointsOf(series, { buckets, bucketMs, from: window.from, now: at }, currency),
-        pipelines: allPipelineStats(facts, currency),
+        points: pointsOf(facts.series, { buckets, bucketMs, from: window.from, now: at }, currency),
+        pipelines: allPipelineStats(facts.pipelines, currency),
         agents: workBy('agent', work, currency),
         models: workBy('model', work, currency),
       };
@@ -111,7 +108,7 @@ export function createStatistics({ database, definitions, currency, budgets, now
       const today = now() - (now() % DAY_MS);
       const days = Array.from({ length: TREND_DAYS }, (_, at) => today - (TREND_DAYS - 1 - at) * DAY_MS);
       const scope = { window: { from: days[0] ?? today, to: null }, stages: STAGES, bucketMs: DAY_MS };
-      const [runs, steps] = await Promise.all([sumRuns(db, scope), sumSteps(db, scope, ['costSource'])]);
+      const [runs, steps] = await Promise.all([sumRuns(db, scope, []), sumSteps(db, scope, ['costSource'])]);
       return trendOf({ runs, steps }, { days, currency });
     },
     teams: async (signal) => {

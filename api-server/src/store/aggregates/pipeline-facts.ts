@@ -7,23 +7,43 @@ import { activeRuns, sumRuns } from './run-sums.ts';
 import { oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
 
-/**
- * All that statistics of pipelines are made of; without a name in `scope` those of every pipeline. By bucket of time they
- * are of all pipelines together.
- */
+/** All that statistics of pipelines are made of: of each pipeline, every one without a name in `scope`, or of all of them together. */
 export async function pipelineFacts(
   db: Kysely<Tables>,
   scope: Scope,
-  by: 'pipeline' | 'bucket' = 'pipeline',
+  by: 'pipeline' | 'all' = 'pipeline',
 ): Promise<PipelineFacts> {
   const [ended, active, steps, percentiles, marks] = await Promise.all([
-    sumRuns(db, scope),
+    sumRuns(db, scope, by === 'pipeline' ? ['pipeline', 'team'] : []),
     activeRuns(db, scope),
     sumSteps(db, scope, by === 'pipeline' ? ['pipeline', 'team', 'costSource'] : ['costSource']),
+    runPercentiles(db, scope, [by]),
+    runLabels(db, scope, [by]),
+  ]);
+  return { ended, active, steps, percentiles: percentiles[by], marks: marks[by] };
+}
+
+/** The same of each pipeline, of all of them together, and of those in each bucket of time. */
+export async function factsOverTime(
+  db: Kysely<Tables>,
+  scope: Scope & { bucketMs: number },
+): Promise<Record<'pipelines' | 'all' | 'series', PipelineFacts>> {
+  const { bucketMs: _, ...whole } = scope;
+  const by = ['pipeline', 'bucket', 'all'] as const;
+  const [ended, active, steps, endedThen, stepsThen, percentiles, marks] = await Promise.all([
+    sumRuns(db, whole),
+    activeRuns(db, scope),
+    sumSteps(db, whole, ['pipeline', 'team', 'costSource']),
+    sumRuns(db, scope, []),
+    sumSteps(db, scope, ['costSource']),
     runPercentiles(db, scope, by),
     runLabels(db, scope, by),
   ]);
-  return { ended, active, steps, percentiles, marks };
+  return {
+    pipelines: { ended, active, steps, percentiles: percentiles.pipeline, marks: marks.pipeline },
+    all: { ended, active, steps, percentiles: percentiles.all, marks: marks.all },
+    series: { ended: endedThen, active, steps: stepsThen, percentiles: percentiles.bucket, marks: marks.bucket },
+  };
 }
 
 /** The hour of the oldest run there is a sum of, in milliseconds; null before the first. */

@@ -1,11 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import type { Marks } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
+import type { By } from './daily/durations.ts';
 import { all, asksForExecutions, bucketOf, equals, hadOne, oneOf, type Scope, within } from './scope.ts';
 
-/** The labels of the runs that were triggered in the window, by pipeline or by bucket of time. */
-export async function runLabels(db: Kysely<Tables>, scope: Scope, by: 'pipeline' | 'bucket'): Promise<Marks[]> {
-  const of = by === 'pipeline' ? sql`pipeline_name` : bucketOf('triggered_at', scope.bucketMs);
+/** The labels of the runs that were triggered in the window, by pipeline, by bucket of time and of all of them. */
+export async function runLabels<K extends By>(
+  db: Kysely<Tables>,
+  scope: Scope,
+  by: readonly K[],
+): Promise<Record<K, Marks[]>> {
   const where = all([
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
@@ -13,9 +17,15 @@ export async function runLabels(db: Kysely<Tables>, scope: Scope, by: 'pipeline'
     ...(asksForExecutions(scope) ? [hadOne(scope, 'run_labels.run_id')] : []),
     ...within('triggered_at', scope.window),
   ]);
-  const { rows } = await sql<Omit<Marks, 'of'> & { of_what: string | number }>`
-    select ${of} as of_what, outcome, count(*) as n from run_labels where ${where} group by of_what, outcome`.execute(
-    db,
-  );
-  return rows.map(({ of_what: what, ...marks }) => ({ of: String(what), ...marks }));
+  const counted = by.map((one) => {
+    const of = { pipeline: sql`pipeline`, bucket: sql`cast(bucket as text)`, all: sql`cast('' as text)` }[one];
+    return sql`select ${sql.lit(one)} as "by", ${of} as "of", outcome, sum(n) as n from labelled group by ${of}, outcome`;
+  });
+  const { rows } = await sql<Marks & { by: K }>`
+    with labelled as materialized (
+      select pipeline_name as pipeline, ${bucketOf('triggered_at', scope.bucketMs)} as bucket, outcome, count(*) as n
+      from run_labels where ${where} group by pipeline, bucket, outcome)
+    ${sql.join(counted, sql` union all `)}`.execute(db);
+  const of = (one: K): Marks[] => rows.filter((row) => row.by === one).map(({ by: _, ...marks }) => marks);
+  return Object.fromEntries(by.map((one) => [one, of(one)])) as Record<K, Marks[]>;
 }

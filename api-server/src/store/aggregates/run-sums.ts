@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RunSum } from '../../analytics/sums.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
@@ -18,66 +18,99 @@ import {
   within,
 } from './scope.ts';
 
-const named = (sum: RunSum): RunSum => ({ ...sum, team: keyName('team', sum.team) || null });
+/** Names to group by; without one they are empty in the result. */
+type RunKey = 'pipeline' | 'team';
+const BOTH = ['pipeline', 'team'] as const;
+type Row = Omit<RunSum, RunKey> & Partial<Record<RunKey, string | null>>;
 
-/** Ended runs that were triggered in the window, by pipeline, team and status; a group may come in several parts. */
-export async function sumRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
+const named = (row: Row): RunSum => ({
+  ...row,
+  pipeline: row.pipeline ?? '',
+  team: keyName('team', row.team ?? null) || null,
+});
+
+/** Ended runs that were triggered in the window, by status and the names of `by`; a group may come in several parts. */
+export async function sumRuns(db: Kysely<Tables>, scope: Scope, by: readonly RunKey[] = BOTH): Promise<RunSum[]> {
+  const parts = await partsOf(db, scope, by);
+  if (parts.length === 0) return [];
+  const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(db);
+  return rows.map(named);
+}
+
+async function partsOf(db: Kysely<Tables>, scope: Scope, by: readonly RunKey[]): Promise<RawBuilder<Row>[]> {
   // Sums of runs know no agents: those who had one are counted from their rows.
-  if (asksForExecutions(scope)) return (await countRuns(db, scope)).map(named);
+  if (asksForExecutions(scope)) return [countRuns(scope, by)];
   const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
   const names = [
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...equals('team', scope.team),
   ];
-  const parts = await Promise.all([
-    days === null ? [] : fromSums(db, scope, { time: 'day', where: [...names, ...within('day', days)] }),
-    ...hours.map((part) => fromSums(db, scope, { time: 'hour', where: [...names, ...within('hour', part)] })),
-    ...edges.map((edge) => fromRows(db, scope, edge)),
-  ]);
-  return parts.flat().map(named);
+  return [
+    ...(days === null ? [] : [fromSums(scope, { time: 'day', by, where: [...names, ...within('day', days)] })]),
+    ...hours.map((part) => fromSums(scope, { time: 'hour', by, where: [...names, ...within('hour', part)] })),
+    ...edges.map((edge) => fromRows(scope, by, edge)),
+  ];
 }
 
-interface Sums {
-  time: 'day' | 'hour';
+const COLUMNS = { pipeline: 'runs.pipeline_name', team: 'runs.team' } as const satisfies Record<RunKey, string>;
+
+interface Added {
+  time: string;
+  by: readonly RunKey[];
+  /** What is added up. */
+  sums: RawBuilder<unknown>;
+  /** Rows of runs or their sums, under the name `runs`. */
+  from: RawBuilder<unknown>;
   where: Condition[];
 }
 
-async function fromSums(db: Kysely<Tables>, { bucketMs }: Scope, { time, where }: Sums): Promise<RunSum[]> {
-  const { rows } = await sql<RunSum>`
-    select ${bucketOf(time, bucketMs)} as bucket, pipeline_name as pipeline, team, status,
-      sum(runs) as runs, sum(duration_ms) as "durationMs"
-    from ${sql.table(time === 'day' ? 'daily_runs' : 'hourly_runs')} where ${all(where)}
-    group by bucket, pipeline_name, team, status`.execute(db);
-  return rows;
+const added = ({ bucketMs }: Scope, { time, by, sums, from, where }: Added): RawBuilder<Row> => {
+  const names = by.map((key) => sql`${sql.ref(COLUMNS[key])} as ${sql.ref(key)}`);
+  const keys = by.map((key) => sql.ref(COLUMNS[key]));
+  return sql`select ${sql.join([sql`${bucketOf(time, bucketMs)} as bucket`, ...names])}, status, ${sums}
+    from ${from} where ${all(where)} group by ${sql.join([sql`bucket`, ...keys])}, status`;
+};
+
+interface Summed {
+  time: 'day' | 'hour';
+  by: readonly RunKey[];
+  where: Condition[];
 }
 
+const fromSums = (scope: Scope, { time, ...asked }: Summed): RawBuilder<Row> =>
+  added(scope, {
+    ...asked,
+    time,
+    sums: sql`sum(runs) as runs, sum(duration_ms) as "durationMs"`,
+    from: time === 'day' ? sql`daily_runs as runs` : sql`hourly_runs as runs`,
+  });
+
+const COUNTED = sql`count(*) as runs, sum(completed_at - triggered_at) as "durationMs"`;
+
 /** The rows of a part of an hour, found by the names that its sums have. */
-async function fromRows(db: Kysely<Tables>, scope: Scope, edge: { from: number; to: number }): Promise<RunSum[]> {
+function fromRows(scope: Scope, by: readonly RunKey[], edge: { from: number; to: number }): RawBuilder<Row> {
   const seen = all([
     sql<boolean>`hour = ${hourOf(edge.from)}`,
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
   ]);
-  const { rows } = await sql<RunSum>`
-    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, runs.pipeline_name as pipeline, team, status,
-      count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
-    from (select distinct pipeline_name, stage from hourly_runs where ${seen}) as seen
-    join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
-    where completed_at is not null and ${all([...within('triggered_at', edge), ...equals('team', scope.team)])}
-    group by bucket, runs.pipeline_name, team, status`.execute(db);
-  return rows;
+  return added(scope, {
+    time: 'triggered_at',
+    by,
+    sums: COUNTED,
+    from: sql`(select distinct pipeline_name, stage from hourly_runs where ${seen}) as seen
+      join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage`,
+    where: [
+      sql<boolean>`completed_at is not null`,
+      ...within('triggered_at', edge),
+      ...equals('runs.team', scope.team),
+    ],
+  });
 }
 
-async function countRuns(db: Kysely<Tables>, scope: Scope): Promise<RunSum[]> {
-  const { from, where } = endedRuns(scope);
-  const { rows } = await sql<RunSum>`
-    select ${bucketOf('triggered_at', scope.bucketMs)} as bucket, runs.pipeline_name as pipeline, team, status,
-      count(*) as runs, sum(completed_at - triggered_at) as "durationMs"
-    from ${from} where ${all(where)}
-    group by bucket, runs.pipeline_name, team, status`.execute(db);
-  return rows;
-}
+const countRuns = (scope: Scope, by: readonly RunKey[]): RawBuilder<Row> =>
+  added(scope, { time: 'triggered_at', by, sums: COUNTED, ...endedRuns(scope) });
 
 /**
  * Runs that have not ended and were triggered in the window. There are few: they are found by their status, and the names in the

@@ -33,12 +33,14 @@ type Row = Omit<StepSum, StepKey | 'inputTokens' | 'outputTokens' | 'cost'> &
 /** Ended executions that started in the window, by the names of `by`; a group may come in several parts. */
 export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly StepKey[]): Promise<StepSum[]> {
   const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
-  const parts = await Promise.all([
-    days === null ? [] : fromSums(db, scope, { by, ...dailyFor(scope, by), where: within('day', days) }),
-    ...hours.map((part) => fromSums(db, scope, { by, ...HOURLY, where: within('hour', part) })),
-    ...edges.map((edge) => fromRows(db, scope, { by, edge })),
-  ]);
-  return parts.flat().map(toSum);
+  const parts = [
+    ...(days === null ? [] : [fromSums(scope, { by, ...dailyFor(scope, by), where: within('day', days) })]),
+    ...hours.map((part) => fromSums(scope, { by, ...HOURLY, where: within('hour', part) })),
+    ...edges.map((edge) => fromRows(scope, by, edge)),
+  ];
+  if (parts.length === 0) return [];
+  const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(db);
+  return rows.map(toSum);
 }
 
 const HOURLY = { table: 'hourly_steps', time: 'hour' } as const;
@@ -68,24 +70,17 @@ const names = (scope: Scope): Condition[] => [
 
 const grouped = (columns: readonly RawBuilder<unknown>[]) => sql.join([sql`bucket`, ...columns]);
 
-async function fromSums(db: Kysely<Tables>, scope: Scope, { table, time, by, where }: Sums): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+const fromSums = (scope: Scope, { table, time, by, where }: Sums): RawBuilder<Row> => sql`
     select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf(time, scope.bucketMs)} as bucket,
       sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as "durationMs"
     from ${sql.table(table)} where ${all([...names(scope), ...where])}
-    group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`.execute(db);
-  return rows;
-}
+    group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`;
 
 /** The rows of a part of an hour, found by the names that its sums have. */
-async function fromRows(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { by, edge }: { by: readonly StepKey[]; edge: { from: number; to: number } },
-): Promise<Row[]> {
+function fromRows(scope: Scope, by: readonly StepKey[], edge: { from: number; to: number }): RawBuilder<Row> {
   const seen = all([sql<boolean>`hour = ${hourOf(edge.from)}`, ...names(scope)]);
-  const { rows } = await sql<Row>`
+  return sql`
     select ${selected(by, rowColumn)}, ${bucketOf('started_at', scope.bucketMs)} as bucket,
       count(*) as executions, count(coalesce(input_tokens, output_tokens)) as reporting,
       sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens", sum(cost) as cost,
@@ -94,8 +89,7 @@ async function fromRows(
     from (select distinct step_name, stage from hourly_steps where ${seen}) as seen
     join step_executions on step_executions.family = seen.step_name and step_executions.stage = seen.stage
     where ${isExecution()} and ${all([...within('started_at', edge), ...executionFilter(scope)])}
-    group by ${grouped(by.map((key) => sql.ref(rowColumn(key))))}`.execute(db);
-  return rows;
+    group by ${grouped(by.map((key) => sql.ref(rowColumn(key))))}`;
 }
 
 const selected = (by: readonly StepKey[], column: (key: StepKey) => string) =>

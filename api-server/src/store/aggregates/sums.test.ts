@@ -85,7 +85,7 @@ test('sums and percentiles of any window are those of exactly its rows, to the m
       ofB.length,
     );
     const durations = Object.fromEntries(
-      (await runPercentiles(db, scope, 'pipeline')).map(({ of, seconds }) => [of, seconds * 1000]),
+      (await runPercentiles(db, scope, ['pipeline'])).pipeline.map(({ of, seconds }) => [of, seconds * 1000]),
     );
     expect(durations['b']).toBe(p95(ofB.map(({ took }) => took)));
 

@@ -71,7 +71,7 @@ const ask = (id: string, run_id: string, [requested_at = 0, decided_at = 0]: num
 
 const p95s = async (days: number) => {
   const window = { from: NOW - days * DAY_MS, to: null };
-  const found = await runPercentiles(store.database.db, { window, stages: ['production'] }, 'pipeline');
+  const { pipeline: found } = await runPercentiles(store.database.db, { window, stages: ['production'] }, ['pipeline']);
   return Object.fromEntries(
     found.map(({ of, seconds, machineSeconds, waitingSeconds }) => [of, [seconds, machineSeconds, waitingSeconds]]),
   );

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { addTo, type Sketch } from '../../../analytics/sketch.ts';
+import { addStored, emptySketch, type Sketch } from '../../../analytics/sketch.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { all, asksForExecutions, bucketOf, endedRuns, equals, oneOf, type Scope, within } from '../scope.ts';
@@ -11,53 +12,70 @@ import { closedUntil, daysIn } from './closed-days.ts';
 
 /** Windows with no more closed days than this have exact percentiles. */
 const EXACT_DAYS = 7;
-/** Sketches that are added in one turn of the event loop. */
+/** Texts that are added in one turn of the event loop. */
 const IN_ONE_TURN = 300;
 
+/** What durations are told apart by: the pipeline, the bucket of time, or nothing. */
+export type By = 'pipeline' | 'bucket' | 'all';
+
+/** By what, and by the name or the beginning of the bucket. */
+export type Sketches = Map<By, Map<string, Sketch>>;
+
 /**
- * The durations in a long window, by pipeline or by bucket of time: closed days from their sketches, the rest from rows. Null where
- * the window is short or asks for what no sketch knows: then they are read exactly.
+ * The durations in a long window: closed days from their sketches, the rest from rows. Null where the window is short or asks for
+ * what no sketch knows: then they are read exactly.
  */
 export async function sketchesOf(
   db: Kysely<Tables>,
   scope: Scope,
-  { by, timed }: { by: 'pipeline' | 'bucket'; timed: Timed },
-): Promise<Map<string, Sketch> | null> {
+  { by, timed }: { by: readonly By[]; timed: Timed },
+): Promise<Sketches | null> {
   if (scope.team !== undefined || asksForExecutions(scope)) return null;
   const found = daysIn(scope.window, await closedUntil(db, scope));
   if (found === null || (found.days.from !== null && found.days.to - found.days.from <= EXACT_DAYS * DAY_MS))
     return null;
-  const sketches = new Map<string, Sketch>();
-  const sketch = (of: string | number): Sketch => {
-    const known = sketches.get(String(of)) ?? new Map<number, number>();
-    sketches.set(String(of), known);
-    return known;
-  };
-  const what = (time: string) => (by === 'pipeline' ? sql.ref('pipeline_name') : bucketOf(time, scope.bucketMs));
-  const stored = await storedCounts(db, { scope, days: found.days, of: what('day'), timed });
-  for (const [n, { of_what: of, counts }] of stored.entries()) {
-    const into = sketch(of);
-    for (const [bucket, count] of Object.entries(JSON.parse(counts) as Record<string, number>))
-      addTo(into, Number(bucket), count);
+  const counted = await Promise.all([
+    storedCounts(db, { scope, days: found.days, timed }),
+    ...found.rest.map((window) => restOf(db, { ...scope, window }, timed)),
+  ]);
+  const sketches: Sketches = new Map(by.map((one) => [one, new Map()]));
+  for (const [n, { counts, ...of }] of counted.flat().entries()) {
+    addStored(
+      by.map((one) => sketchIn(sketches, one, of)),
+      counts,
+    );
     if (n % IN_ONE_TURN === IN_ONE_TURN - 1) await setImmediate();
   }
-  const rest = await Promise.all(found.rest.map((window) => restOf(db, { ...scope, window, timed }, what)));
-  for (const { of_what: of, bucket, n } of rest.flat()) addTo(sketch(of), bucket, n);
   return sketches;
+}
+
+function sketchIn(sketches: Sketches, by: By, { pipeline, bucket }: Pick<Counted, 'pipeline' | 'bucket'>): Sketch {
+  const of = { pipeline, bucket: String(bucket), all: '' }[by];
+  const sketch = sketches.get(by)?.get(of) ?? emptySketch();
+  sketches.get(by)?.set(of, sketch);
+  return sketch;
+}
+
+/** Durations of one pipeline in one bucket of time: a JSON object of how many are in each bucket of a sketch. */
+interface Counted {
+  pipeline: string;
+  bucket: number;
+  counts: string;
 }
 
 async function storedCounts(
   db: Kysely<Tables>,
-  { scope, days, of, timed }: { scope: Scope; days: Window; of: RawBuilder<unknown>; timed: Timed },
-) {
+  { scope, days, timed }: { scope: Scope; days: Window; timed: Timed },
+): Promise<Counted[]> {
   const where = [
     scope.step === undefined ? sketchOfRuns(timed) : sql<boolean>`step_name = ${scope.step}`,
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...within('day', days),
   ];
-  const { rows } = await sql<{ of_what: string | number; counts: string }>`
-    select ${of} as of_what, counts from daily_durations as durations where ${all(where)}`.execute(db);
+  const { rows } = await sql<Counted>`
+    select pipeline_name as pipeline, ${bucketOf('day', scope.bucketMs)} as bucket, counts
+    from daily_durations as durations where ${all(where)}`.execute(db);
   return rows;
 }
 
@@ -69,33 +87,21 @@ const sketchOfRuns = (timed: Timed) =>
           and machine.pipeline_name = durations.pipeline_name and machine.stage = durations.stage)))`
     : sql<boolean>`step_name = ${SKETCH_OF[timed]}`;
 
-type TimedScope = Scope & { timed: Timed };
-
-interface Counted {
-  of_what: string | number;
-  bucket: number;
-  n: number;
-}
-
-async function restOf(
-  db: Kysely<Tables>,
-  scope: TimedScope,
-  what: (time: string) => RawBuilder<unknown>,
-): Promise<Counted[]> {
-  const { rows } = await (
-    scope.step === undefined ? runsIn(scope, what('triggered_at')) : stepsIn(scope, what('started_at'))
-  ).execute(db);
+async function restOf(db: Kysely<Tables>, scope: Scope, timed: Timed): Promise<Counted[]> {
+  const { rows } = await sql<Counted>`
+    select pipeline, bucket, ${dialectOf(db).objectOf('duration', 'n')} as counts from (
+      select pipeline, bucket, duration, count(*) as n from (${scope.step === undefined ? runsIn(scope, timed) : stepsIn(scope)}) as timed
+      group by pipeline, bucket, duration) as counted group by pipeline, bucket`.execute(db);
   return rows;
 }
 
-function runsIn(scope: TimedScope, of: RawBuilder<unknown>): RawBuilder<Counted> {
+function runsIn(scope: Scope, timed: Timed): RawBuilder<unknown> {
   const { from, where } = endedRuns(scope);
-  return sql<Counted>`select of_what, bucket, count(*) as n from (
-    select ${of} as of_what, ${bucketOfDuration(MS_OF[scope.timed])} as bucket
-    from ${from} ${joinWaits(scope.timed, scope.window)} where ${all(where)}) as timed group by of_what, bucket`;
+  return sql`select runs.pipeline_name as pipeline, ${bucketOf('triggered_at', scope.bucketMs)} as bucket, ${bucketOfDuration(MS_OF[timed])} as duration
+    from ${from} ${joinWaits(timed, scope.window)} where ${all(where)}`;
 }
 
-function stepsIn({ step, window, stages, pipeline }: Scope, of: RawBuilder<unknown>): RawBuilder<Counted> {
+function stepsIn({ step, window, stages, pipeline, bucketMs }: Scope): RawBuilder<unknown> {
   const where = all([
     ...equals('family', step),
     oneOf('stage', stages),
@@ -103,7 +109,6 @@ function stepsIn({ step, window, stages, pipeline }: Scope, of: RawBuilder<unkno
     ...within('started_at', window),
     isExecution(),
   ]);
-  return sql<Counted>`select of_what, bucket, count(*) as n from (
-    select ${of} as of_what, ${bucketOfDuration(sql`completed_at - started_at`)} as bucket from step_executions where ${where}) as timed
-    group by of_what, bucket`;
+  return sql`select pipeline_name as pipeline, ${bucketOf('started_at', bucketMs)} as bucket, ${bucketOfDuration(sql`completed_at - started_at`)} as duration
+    from step_executions where ${where}`;
 }
