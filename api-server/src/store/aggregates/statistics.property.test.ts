@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pipelineStats } from '../../analytics/pipeline-stats.ts';
+import { figuresOf, pointsOf } from '../../analytics/insights.ts';
+import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { stepStats } from '../../analytics/step-stats.ts';
-import { TIME_RANGES, type Window, windowBefore, windowOf } from '../../analytics/window.ts';
+import { bucketsOf, TIME_RANGES, type Window, windowBefore, windowOf } from '../../analytics/window.ts';
 import type { Database } from '../db/database.ts';
 import { newTestDatabase } from '../fixtures/test-database.ts';
 import { lastMark } from '../tables/marks.ts';
 import { pruneRuns } from '../tables/prune.ts';
-import { Change, endRun, judge, type KnownRun, NOW, randomHistory, storeRun } from './fixtures/random-history.ts';
+import { Change, DAYS, endRun, judge, type KnownRun, NOW, randomHistory, storeRun } from './fixtures/random-history.ts';
 import { p95, recountPipeline, recountPrompt, recountStep } from './fixtures/recount.ts';
 import { closeDays } from './daily/close-days.ts';
 import { packEvidence } from './evidence/pack-evidence.ts';
 import { evidenceRead, recountEvidence } from './fixtures/evidence.ts';
 import { CLOSED } from './daily/closed-days.ts';
 import { checkRollUps } from './roll-up-check.ts';
-import { pipelineFacts } from './pipeline-facts.ts';
+import { factsOverTime, pipelineFacts } from './pipeline-facts.ts';
 import { labelledCounts } from './calibration.ts';
 import { countPrompts } from './daily/prompt-days.ts';
 import { promptUses } from './prompt-versions.ts';
@@ -65,6 +66,7 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
       const facts = await pipelineFacts(db, { ...scope, pipeline });
       compare(pipelineStats(pipeline, 'USD', facts), recountPipeline(history, { window, pipeline }), isLong);
     }
+    await compareOverTime(database, history, { window, isLong });
     for (const step of ['look', 'each']) {
       const facts = await stepFacts(db, { ...scope, step });
       compare(stepStats(step, 'USD', facts), recountStep(history, step, { window }), isLong);
@@ -76,6 +78,26 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
     ]);
   for (const of of SCOPES) expect(await evidenceRead(db, of)).toEqual(recountEvidence(history, of));
   expect(await checkRollUps(db)).toEqual([]);
+}
+
+/** What the insights page shows: all pipelines together, each of them, and every day. */
+async function compareOverTime(
+  { db }: Database,
+  history: readonly KnownRun[],
+  { window, isLong }: { window: Window; isLong: boolean },
+): Promise<void> {
+  const facts = await factsOverTime(db, { window, stages: ['production'], bucketMs: DAY_MS });
+  compare(figuresOf(facts.all, 'USD'), recountPipeline(history, { window }), isLong);
+  for (const found of allPipelineStats(facts.pipelines, 'USD'))
+    compare(found, recountPipeline(history, { window, pipeline: found.pipeline_name }), isLong);
+  const buckets = bucketsOf(window, { bucketMs: DAY_MS, first: NOW - DAYS * DAY_MS, now: NOW });
+  const end = window.to ?? Number.MAX_SAFE_INTEGER;
+  for (const { from, to, figures } of pointsOf(
+    facts.series,
+    { buckets, bucketMs: DAY_MS, from: window.from, now: end },
+    'USD',
+  ))
+    compare(figures, recountPipeline(history, { window: { from, to } }), isLong);
 }
 
 const windows: Window[] = TIME_RANGES.flatMap((range) => [windowOf(range, NOW), windowBefore(range, NOW)]).filter(
