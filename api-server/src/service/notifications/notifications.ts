@@ -37,6 +37,9 @@ export interface NotificationLogDeps {
   now(): number;
 }
 
+/** How long the search for a rare status may take. */
+const LIST_MS = 30_000;
+
 const CHANGES = {
   resend: { change: resendNotification, status: 'pending' },
   dismiss: { change: dismissNotification, status: 'dismissed' },
@@ -53,9 +56,10 @@ export function createNotificationLog({ database, sendSoon, record, now }: Notif
     return { status, id };
   };
   return {
-    list: async ({ limit, ...filter }) => ({
-      notifications: (await listNotifications(database.db, filter, limit)).map(notificationLine),
-    }),
+    list: async ({ limit, ...filter }) => {
+      const from = filter.status === undefined ? database.db : database.reader(AbortSignal.timeout(LIST_MS));
+      return { notifications: (await listNotifications(from, filter, limit)).map(notificationLine) };
+    },
     resend: perform('resend'),
     dismiss: perform('dismiss'),
   };

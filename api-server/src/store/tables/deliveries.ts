@@ -79,6 +79,10 @@ export interface DeliveryFilter {
 
 const LISTED = COLUMNS.filter((column) => column !== 'raw' && column !== 'alerts' && column !== 'closest');
 
+const STARTED = ['accepted', 'queued'];
+/** Lets the partial index of the other outcomes be used. */
+const STARTED_LITERAL = STARTED.map((outcome) => sql.lit(outcome));
+
 /** The newest first. Nothing but the filter bounds what is looked through, so `db` is a reader. */
 export async function listDeliveries(
   db: Kysely<Tables>,
@@ -93,6 +97,7 @@ export async function listDeliveries(
   }
   const { outcome, q, since, until, before } = filter;
   if (outcome !== undefined) query = query.where('outcome', 'in', outcome);
+  if (outcome?.every((one) => !STARTED.includes(one))) query = query.where('outcome', 'not in', STARTED_LITERAL);
   if (since !== undefined) query = query.where('received_at', '>=', since);
   if (until !== undefined) query = query.where('received_at', '<', until);
   if (before !== undefined) query = query.where('id', '<', before);
@@ -115,8 +120,7 @@ export async function countDeliveries(db: Kysely<Tables>, outcome: string, since
     .selectFrom('deliveries')
     .select('received_at')
     .where('outcome', '=', outcome)
-    // Lets the partial index be used.
-    .where('outcome', 'not in', [sql.lit('accepted'), sql.lit('queued')])
+    .where('outcome', 'not in', STARTED_LITERAL)
     .orderBy('id', 'desc')
     .limit(MOST_COUNTED)
     .as('newest');

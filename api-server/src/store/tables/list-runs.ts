@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Run } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
-import { MAX_SORTED, sortedBy } from './results/run-order.ts';
 import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
 import { findRuns, type Found } from './search/find-runs.ts';
+import { findSorted } from './search/find-sorted.ts';
 import type { PageOfRuns, RunFilter } from './search/run-filter.ts';
 import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 
@@ -34,14 +34,12 @@ export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: Page
   };
 }
 
-async function inOrder(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns): Promise<Found> {
-  const { order = 'age', limit, offset } = page;
-  const counted = { most: MAX_COUNTED + 1 };
-  if (order === 'age' || order === '-age')
-    return findRuns(db, filter, { ...page, ...counted, way: order === 'age' ? 'desc' : 'asc' });
-  const newest = await findRuns(db, filter, { ...counted, limit: MAX_SORTED, offset: 0, way: 'desc' });
-  return { ...newest, seqs: await sortedBy(db, newest.seqs, order, { limit, offset }) };
-}
+const MOST = MAX_COUNTED + 1;
+
+const inOrder = (db: Kysely<Tables>, filter: RunFilter, { order = 'age', ...page }: PageOfRuns): Promise<Found> =>
+  order === 'age' || order === '-age'
+    ? findRuns(db, filter, { ...page, most: MOST, way: order === 'age' ? 'desc' : 'asc' })
+    : findSorted(db, filter, { ...page, most: MOST, order });
 
 /** In the order of `seqs`. */
 async function rowsOf(db: Kysely<Tables>, seqs: readonly number[]): Promise<RunColumns[]> {

@@ -8,7 +8,9 @@ export interface SearchedRuns {
   add(entries: readonly { seq: number; terms: readonly string[] }[]): RawBuilder<unknown>;
   /** Work that keeps it small, in portions of a few milliseconds; the server does it by itself. */
   readonly tidy: RawBuilder<unknown> | null;
-  /** One of each list of facts, and for each word one that begins so; everything where nothing is asked. */
+  /** A table with the `rowid` of every run in it, of which all are read sooner. */
+  readonly rows: string;
+  /** One of each list of facts, and for each word one that begins so. */
   matches(facts: readonly (readonly string[])[], words: readonly string[]): RawBuilder<boolean>;
   /** Where others write, too: the number of a transaction that begins now, and of the oldest that goes on. */
   readonly transactions: Readonly<Record<'next' | 'oldest', RawBuilder<{ number: number }>>> | null;
@@ -25,8 +27,10 @@ export const fts5: SearchedRuns = {
   matches: (facts, words) => {
     const any = facts.map((list) => `(${list.map((fact) => `"${fact}"`).join(' OR ')})`);
     const asked = [...any, ...words.map((word) => `"${word}"*`)];
-    return sql`run_search match ${asked.length > 0 ? asked.join(' AND ') : `"${FACT}"*`}`;
+    return sql`run_search match ${asked.join(' AND ')}`;
   },
+  // The table that FTS5 itself keeps the sizes of documents in.
+  rows: 'run_search_docsize',
   transactions: null,
   order: { few: ROW, many: ROW },
 };
@@ -40,8 +44,9 @@ export const tsvector: SearchedRuns = {
   matches: (facts, words) => {
     const any = facts.map((list) => `(${list.map((fact) => `'${fact}'`).join(' | ')})`);
     const asked = [...any, ...words.map((word) => `'${word}':*`)];
-    return asked.length > 0 ? sql`run_search.words @@ ${asked.join(' & ')}::tsquery` : sql`true`;
+    return sql`run_search.words @@ ${asked.join(' & ')}::tsquery`;
   },
+  rows: 'run_search',
   transactions: {
     next: sql`select pg_current_xact_id()::text::bigint as number`,
     oldest: sql`select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as number`,

@@ -20,7 +20,8 @@ const NOT_ENDED = 'running';
 /** Run `n`, from 1: every value comes with every other. */
 const runOf = (n: number) => {
   const status = n % 11 === 0 ? NOT_ENDED : pick(['completed', 'failed', 'escalated'], n >> 3);
-  return { ...valuesOf(n), status, open: status === 'failed' || status === 'escalated' };
+  const lasted = status === NOT_ENDED ? null : 1000 * (1 + (n % 4));
+  return { ...valuesOf(n), status, lasted, open: status === 'failed' || status === 'escalated' };
 };
 const valuesOf = (n: number) => ({
   n,
@@ -51,7 +52,7 @@ beforeAll(async () => {
       summary: run.summary,
       warning_count: run.warnings,
       triggered_at: run.triggered,
-      completed_at: run.status === NOT_ENDED ? null : run.triggered + 1000,
+      completed_at: run.lasted === null ? null : run.triggered + run.lasted,
       context: JSON.stringify({ labels: { alertname: run.alert, zone: pick(['east', 'west'], n) } }),
     });
     if (n === 5)
@@ -98,16 +99,21 @@ const CASES: [RunFilter, (run: RunOf) => boolean][] = [
 
 const numbersOf = (runs: readonly { id: string }[]) => runs.map(({ id }) => Number(id.slice(-4)));
 
+/** The longest first, those without an end last, and of equal ones the newest first. */
+const byDuration = (a: RunOf, b: RunOf) => (b.lasted ?? -Infinity) - (a.lasted ?? -Infinity) || b.n - a.n;
+
 async function compare(runs: readonly RunOf[]): Promise<void> {
   for (const [filter, is] of CASES) {
     const expected = runs.filter(is).map(({ n }) => n);
     const all = expected.toReversed();
+    const longest = runs.filter(is).toSorted(byDuration);
     const pages: [PageOfRuns, number[]][] = [
       [{ limit: 200, offset: 0 }, all],
       [{ limit: 7, offset: 0 }, all.slice(0, 7)],
       [{ limit: 5, offset: 9 }, all.slice(9, 14)],
       [{ limit: 5, offset: 40 }, all.slice(40, 45)],
       [{ limit: 6, offset: 3, order: '-age' }, expected.slice(3, 9)],
+      [{ limit: 6, offset: 3, order: '-duration' }, longest.slice(3, 9).map(({ n }) => n)],
       [{ limit: 9, offset: 0, before: 61 }, all.filter((n) => n < 61).slice(0, 9)],
     ];
     for (const [page, shown] of pages) {
@@ -134,7 +140,7 @@ test('lists are the same while the search knows no run, some of them, all of the
   const ended = { status: 'failed', completed_at: START };
   const live = [11, 22, 33];
   await database.write(({ db }) => db.updateTable('runs').set(ended).where('seq', 'in', live).execute());
-  runs = runs.map((run) => (live.includes(run.n) ? { ...run, status: 'failed' } : run));
+  runs = runs.map((run) => (live.includes(run.n) ? { ...run, status: 'failed', lasted: START - run.triggered } : run));
   await compare(runs);
   await searchAll({ database, upTo: RUNS, log: QUIET });
   await compare(runs);

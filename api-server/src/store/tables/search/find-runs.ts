@@ -1,4 +1,4 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { beyondFacts, filtered, type RunQuery } from './conditions.ts';
@@ -36,17 +36,60 @@ function isPlain(filter: RunFilter, offset: number): boolean {
   return keys.every((key) => NO_FACTS.has(key)) && !isTimed && offset <= MAX_SKIPPED;
 }
 
+type Rows = SelectQueryBuilder<Tables, never, { seq: number }>;
+
+/** What a filter describes, before it is put in order. */
+export interface Matching {
+  /** Runs that an index or the search finds. */
+  rows: Rows;
+  /** Their `seq` in that query, and what it is ordered by. */
+  seq: 'runs.seq' | 'run_search.rowid';
+  order: RawBuilder<unknown>;
+  /** Those that only their rows tell, in no order; more of them may be among `rows`. */
+  fresh: readonly number[];
+  /** How many match, counted up to `most`. */
+  counted: number;
+}
+
+interface Wanted {
+  way: 'asc' | 'desc';
+  most: number;
+  /** How many are wanted, beginning with the first one in that order. */
+  enough: number;
+  /** How many of them are skipped. */
+  skipped: number;
+}
+
+/** Null where nothing can match. */
+export async function matching(db: Kysely<Tables>, filter: RunFilter, wanted: Wanted): Promise<Matching | null> {
+  if (filter.q !== undefined && askedWords(filter.q).length === 0) return null;
+  return isPlain(filter, wanted.skipped) ? plainly(db, filter, wanted.most) : throughSearch(db, filter, wanted);
+}
+
 /** Which runs a page shows, by their `seq`; the rows are read for these alone. */
 export async function findRuns(db: Kysely<Tables>, filter: RunFilter, page: Asked): Promise<Found> {
-  if (filter.q !== undefined && askedWords(filter.q).length === 0) return { seqs: [], counted: 0 };
-  return isPlain(filter, page.offset) ? plainly(db, filter, page) : throughSearch(db, filter, page);
+  const { before, offset, limit, most, way } = page;
+  const found = await matching(db, filter, { way, most, enough: Math.max(most, offset + limit), skipped: offset });
+  if (found === null) return { seqs: [], counted: 0 };
+  const above = found.fresh.filter((seq) => before === undefined || seq < before);
+  // Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are.
+  const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
+  const behind = before === undefined ? found.rows.offset(skipped) : found.rows.where(below(found.seq, before));
+  const rows = await behind
+    .orderBy(found.order, way)
+    .limit(limit + above.length)
+    .execute();
+  const both = [...new Set([...above, ...seqsOf(rows)])].sort((a, b) => (way === 'asc' ? a - b : b - a));
+  const from = before === undefined ? offset - skipped : 0;
+  return { seqs: both.slice(from, from + limit), counted: found.counted };
 }
+
+const below = (seq: Matching['seq'], before: number) => sql<boolean>`${sql.ref(seq)} < ${before}`;
 
 /** From this many on, the first of them are found sooner by looking at the runs in their order than by putting all of them in order. */
 const MANY = 500;
 
-async function plainly(db: Kysely<Tables>, filter: RunFilter, page: Asked): Promise<Found> {
-  const { before, offset, limit, most, way } = page;
+async function plainly(db: Kysely<Tables>, filter: RunFilter, most: number): Promise<Matching> {
   const { attention, ...others } = filter;
   const isAttention = attention !== undefined && keysOf(others).length === 0;
   // Each row of it is a run: they are counted without the runs.
@@ -54,15 +97,14 @@ async function plainly(db: Kysely<Tables>, filter: RunFilter, page: Asked): Prom
   const known = isAttention ? await count(db, waiting.select(sql<number>`0`.as('seq')).limit(most)) : null;
   const one = waiting.select('run_id').whereRef('run_id', '=', sql.ref('runs.id'));
   const runs = (known ?? 0) < MANY ? filtered(db, filter) : db.selectFrom('runs').where(({ exists }) => exists(one));
-  const all = runs.select('runs.seq');
-  const window = before === undefined ? all.offset(offset) : all.where('runs.seq', '<', before);
-  const rows = await window.orderBy('runs.seq', way).limit(limit).execute();
-  return { seqs: seqsOf(rows), counted: known ?? (await count(db, all.limit(most))) };
+  const rows = runs.select('runs.seq') as unknown as Rows;
+  const counted = known ?? (await count(db, rows.limit(most)));
+  return { rows, seq: 'runs.seq', order: sql.ref('runs.seq'), fresh: [], counted };
 }
 
 const seqsOf = (rows: readonly { seq: number }[]): number[] => rows.map(({ seq }) => seq);
 
-async function count(db: Kysely<Tables>, rows: SelectQueryBuilder<Tables, never, { seq: number }>): Promise<number> {
+async function count(db: Kysely<Tables>, rows: Rows): Promise<number> {
   const { n } = await db
     .selectFrom(rows.as('some'))
     .select(({ fn }) => fn.countAll<number | string>().as('n'))
@@ -71,51 +113,58 @@ async function count(db: Kysely<Tables>, rows: SelectQueryBuilder<Tables, never,
 }
 
 /** Ended runs out of the search, and the few that it does not know yet by their rows. */
-async function throughSearch(db: Kysely<Tables>, filter: RunFilter, page: Asked): Promise<Found> {
-  const { before, offset, limit, most, way } = page;
+async function throughSearch(db: Kysely<Tables>, filter: RunFilter, { most, ...wanted }: Wanted): Promise<Matching> {
   const upTo = await searchedUpTo(db);
-  const fresh = await unsearched(db, filter, { upTo, enough: Math.max(most, offset + limit), way });
-  const known = await searched(db, filter);
-  const counted = await count(db, known.where('run_search.rowid', '<=', upTo).limit(most));
-  const above = before === undefined ? fresh : fresh.filter((seq) => seq < before);
-  // Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are.
-  const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
-  const window = before === undefined ? known.offset(skipped) : known.where('run_search.rowid', '<', before);
+  const fresh = await unsearched(db, filter, { upTo, ...wanted });
+  const rows = (await searched(db, filter)) as unknown as Rows;
+  const counted = await count(db, rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most));
   const { few, many } = dialectOf(db).searched.order;
-  const rows = await window
-    .orderBy(counted < most ? few : many, way)
-    .limit(limit + above.length)
-    .execute();
-  const both = [...new Set([...above, ...seqsOf(rows)])].sort((a, b) => (way === 'asc' ? a - b : b - a));
-  const from = before === undefined ? offset - skipped : 0;
-  return { seqs: both.slice(from, from + limit), counted: Math.min(most, counted + fresh.length) };
+  const order = counted < most ? few : many;
+  return { rows, seq: 'run_search.rowid', order, fresh, counted: Math.min(most, counted + fresh.length) };
 }
+
+/** A scalar: a planner would look for all runs of the time range if this was a condition of theirs. */
+const TRIGGERED = sql<number>`(select triggered_at from runs where runs.seq = run_search.rowid)`;
 
 /** Matching runs that the search knows, also those that it got to know since the others were read. */
 async function searched(db: Kysely<Tables>, filter: RunFilter) {
-  const { first, last } = await bounds(db, filter);
-  const words = askedWords(filter.q ?? '');
-  const matching = db
-    .selectFrom('run_search')
-    .select('run_search.rowid as seq')
-    .where(dialectOf(db).searched.matches(askedFacts(filter), words))
-    .where('run_search.rowid', '>=', first)
-    .where('run_search.rowid', '<=', last);
-  if (!keysOf(filter).some((key) => NO_FACTS.has(key))) return matching;
-  return matching.where(({ exists, selectFrom }) => {
+  const { since, until, parent, attention } = filter;
+  const [facts, words] = [askedFacts(filter), askedWords(filter.q ?? '')];
+  const { matches, rows } = dialectOf(db).searched;
+  const every = sql<Tables['run_search']>`${sql.table(rows)}`.as<'run_search'>(sql`run_search`);
+  let query =
+    facts.length + words.length > 0
+      ? db.selectFrom('run_search').select('run_search.rowid as seq').where(matches(facts, words))
+      : db.selectFrom(every).select('run_search.rowid as seq');
+  // Of most days all runs are within the range: of those of its two edges the time is looked up.
+  if (since !== undefined) {
+    const { first, last } = await edgesOf(db, since);
+    const is = sql<boolean>`(run_search.rowid > ${last} or ${TRIGGERED} >= ${since})`;
+    query = query.where('run_search.rowid', '>=', first).where(is);
+  }
+  if (until !== undefined) {
+    const { first, last } = await edgesOf(db, until);
+    const is = sql<boolean>`(run_search.rowid < ${first} or ${TRIGGERED} < ${until})`;
+    query = query.where('run_search.rowid', '<=', last).where(is);
+  }
+  if (parent === undefined && attention === undefined) return query;
+  return query.where(({ exists, selectFrom }) => {
     const row = selectFrom('runs').select('runs.id').whereRef('runs.seq', '=', 'run_search.rowid');
-    return exists(beyondFacts(row as unknown as RunQuery, filter));
+    return exists(beyondFacts(row as unknown as RunQuery, { parent, attention }));
   });
 }
 
-/** Between which runs the time range of a filter lies, from the days on which they were triggered. */
-async function bounds(db: Kysely<Tables>, { since, until }: RunFilter): Promise<{ first: number; last: number }> {
-  const days = db.selectFrom('run_days');
-  const start = days.select(({ fn }) => fn.min('first_seq').as('seq')).where('day', '>=', dayOf(since ?? 0));
-  const end = days.select(({ fn }) => fn.max('last_seq').as('seq')).where('day', '<=', dayOf(until ?? 0));
-  const first = since === undefined ? 0 : ((await start.executeTakeFirst())?.seq ?? Number.MAX_SAFE_INTEGER);
-  const last = until === undefined ? Number.MAX_SAFE_INTEGER : ((await end.executeTakeFirst())?.seq ?? 0);
-  return { first, last };
+/** Before `first` no run is of the day of a time or a later one, after `last` none of that day or an earlier one. */
+async function edgesOf(db: Kysely<Tables>, time: number): Promise<{ first: number; last: number }> {
+  const day = dayOf(time);
+  const edges = await db
+    .selectFrom('run_days')
+    .select(({ fn }) => [
+      fn.min<number | null>('first_seq').filterWhere('day', '>=', day).as('first'),
+      fn.max<number | null>('last_seq').filterWhere('day', '<=', day).as('last'),
+    ])
+    .executeTakeFirst();
+  return { first: edges?.first ?? Number.MAX_SAFE_INTEGER, last: edges?.last ?? 0 };
 }
 
 /** Rows whose words are compared one by one; during the first indexing of an old database these are many. */
