@@ -23,6 +23,8 @@ async function historyOf(seed: number) {
     return {
       runs,
       stored: await db.selectFrom('runs').select(['id', 'pipeline_name', 'status', 'triggered_at']).execute(),
+      deliveries: await db.selectFrom('deliveries').select(['run_id', 'outcome', 'received_at']).execute(),
+      decided: await db.selectFrom('audit').select(['run_id', 'action']).execute(),
       marks: await db.selectFrom('run_feedback').select(['run_id', 'outcome']).execute(),
       shortfalls: await checkRollUps(db),
     };
@@ -37,5 +39,8 @@ test('a seed gives the same history each time, whose sums are those of its rows'
   expect(first).toMatchObject({ runs: 200, shortfalls: [] });
   expect(first.stored).toHaveLength(200);
   expect(first.marks.length).toBeGreaterThan(0);
+  expect(first.deliveries.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(200);
+  expect(first.deliveries.length).toBeGreaterThan(200);
+  expect(first.decided.length).toBeGreaterThan(0);
   expect((await historyOf(8)).stored).not.toEqual(first.stored);
 });

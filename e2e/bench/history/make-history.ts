@@ -10,6 +10,7 @@ import { insertRun, keepDefinition } from '../../../api-server/src/store/tables/
 import { runWrites } from '../../../api-server/src/store/tables/run-store.ts';
 import { storeUses } from '../../../api-server/src/store/tables/versions/version-uses.ts';
 import { createUses } from '../../../api-server/src/versions/uses.ts';
+import { storeAround } from './around.ts';
 import { contextOf, endOf, endRecord, eventsOf, type MadeRun, stepsOfRun } from './rows.ts';
 import { createRandom, idAt, type Random } from './random.ts';
 import { DAYS, EDITIONS, pipelineName, PIPELINES, STEPS_A_RUN, teamOf, writeDefinitions } from './shape.ts';
@@ -99,7 +100,8 @@ function makeRun({ number, editions, triggeredAt, until }: Place, random: Random
   const loaded = editions[edition - 1]?.find(({ name }) => name === pipelineName(pipeline));
   if (loaded === undefined) throw new Error(`${pipelineName(pipeline)} is not loaded`);
   const run: MadeRun = { id: idAt(triggeredAt, random), number, loaded, edition, triggeredAt, random };
-  const request = { pipeline: loaded, context: contextOf(run), team: teamOf(pipeline), dedupKey: null };
+  const context = contextOf(run);
+  const request = { pipeline: loaded, context, team: teamOf(pipeline), dedupKey: null };
   const row = newRunRow(request, { id: run.id, status: 'running', now: triggeredAt });
   const end = endOf(random);
   const steps = stepsOfRun(run, pipeline, end);
@@ -118,6 +120,7 @@ function makeRun({ number, editions, triggeredAt, until }: Place, random: Random
   const store = async (tx: Tx) => {
     await insertRun(tx, row);
     await perform(tx, writes);
+    await storeAround(tx, { number, context, run: ended, steps });
     if (mark === null) return;
     const { outcome, step } = mark;
     const given = { runId: run.id, outcome, notes: null, submittedAt: ended.completed_at, submittedBy: 'bench' };

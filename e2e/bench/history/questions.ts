@@ -19,6 +19,7 @@ export interface Question {
 const at = (path: string) => () => path;
 /** What a person waits for. */
 const page = (what: string, path: string): Question => ({ what, path: at(path), goal: 100, mostBytes: 200_000 });
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 const BUSIEST = pipelineName(0);
 const TYPICAL = pipelineName(PIPELINES >> 1);
 const STEP = stepName(2);
@@ -53,7 +54,7 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'runs, offset 90 %', path: (runs) => `/runs?offset=${Math.floor(runs * 0.9)}`, goal: 10 },
   {
     what: 'runs, since= alone',
-    path: () => `/runs?since=${new Date(Date.now() - 30 * 86_400_000).toISOString()}`,
+    path: () => `/runs?since=${daysAgo(30)}`,
     goal: 20,
   },
   { what: 'runs, sort=-cost', path: at('/runs?sort=-cost'), goal: 20 },
@@ -61,4 +62,15 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'runs, model= without a match', path: at('/runs?model=none'), wallGoal: 20 },
   { what: 'runs, label= without a match', path: at('/runs?label=service:none'), wallGoal: 20 },
   { what: 'runs, team= without a match', path: at('/runs?team=none'), wallGoal: 20 },
+  { what: 'runs, attention=open', path: at('/runs?attention=open') },
+  { what: 'deliveries, first page', path: at('/deliveries') },
+  { what: 'deliveries, outcome= without a match', path: at('/deliveries?outcome=at_capacity') },
+  { what: 'deliveries, pipeline= without a match', path: at('/deliveries?pipeline=none') },
+  { what: 'deliveries, q= without a match', path: at(`/deliveries?q=${NOTHING}`) },
+  { what: 'deliveries, until= 60 days ago', path: () => `/deliveries?until=${daysAgo(60)}` },
+  { what: 'audit log', path: at('/audit') },
+  { what: 'audit log, target= without a match', path: at('/audit?target=none') },
+  { what: 'approvals', path: at('/approvals') },
+  { what: 'messages', path: at('/notifications') },
+  { what: 'messages, status= without a match', path: at('/notifications?status=failed') },
 ];
