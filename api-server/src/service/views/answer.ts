@@ -18,6 +18,27 @@ type Source<View> = {
 };
 type TimeOf<T> = T extends string ? number : T;
 
+interface Field {
+  key: string;
+  from: string;
+  isTime: boolean;
+}
+
+/** The fields of each schema: a list makes thousands of views. */
+const known = new WeakMap<z.ZodObject, readonly Field[]>();
+
+function fieldsOf(schema: z.ZodObject): readonly Field[] {
+  const found = known.get(schema);
+  if (found) return found;
+  const fields = Object.keys(schema.shape).map((key) => ({
+    key,
+    from: camelKey(key),
+    isTime: key.endsWith('_at'),
+  }));
+  known.set(schema, fields);
+  return fields;
+}
+
 /**
  * The fields that `schema` names, from `source`, in the words of the API. `more` has the fields that are not in the source
  * under the same name. Everything else in the source stays inside.
@@ -28,19 +49,17 @@ export function viewOf<Schema extends z.ZodObject, More extends Partial<z.output
   more?: More,
 ): z.output<Schema> {
   const view: Record<string, unknown> = {};
-  for (const key of Object.keys(schema.shape)) {
-    const value: unknown = source[camelKey(key) as keyof typeof source];
-    view[key] = key.endsWith('_at') && typeof value === 'number' ? iso(value) : value;
+  for (const { key, from, isTime } of fieldsOf(schema)) {
+    const value: unknown = source[from as keyof typeof source];
+    view[key] = isTime && typeof value === 'number' ? iso(value) : withoutNoise(value);
   }
-  return withoutNoise({ ...view, ...more }) as z.output<Schema>;
+  for (const key in more) view[key] = withoutNoise(more[key]);
+  return view as z.output<Schema>;
 }
 
 /** Numbers of an answer lose the rounding of binary fractions; what lies deeper may be what an agent said, and stays. */
-function withoutNoise(view: Record<string, unknown>): Record<string, unknown> {
-  for (const [key, value] of Object.entries(view))
-    if (typeof value === 'number' && !Number.isInteger(value)) view[key] = tidy(value);
-  return view;
-}
+const withoutNoise = (value: unknown): unknown =>
+  typeof value === 'number' && !Number.isInteger(value) ? tidy(value) : value;
 
 export const NullableText = z.string().nullable();
 export const NullableNumber = z.number().nullable();
