@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Condition } from '@signalbox/crds';
 import type { ObjectStatus } from '../objects/custom-object.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
@@ -68,7 +69,9 @@ function toolsOf(key: string, view: ServiceView): readonly DiscoveredTool[] | un
   return view.asked ? view.replicas.find(({ tools }) => tools.has(key))?.tools.get(key) : undefined;
 }
 
-export const sameStatus = (a: ObjectStatus, b: ObjectStatus): boolean => canonicalJson(a) === canonicalJson(b);
+/** The first comparison finds most that are equal, in a tenth of the time; to it a member that is undefined is one. */
+export const sameStatus = (a: ObjectStatus, b: ObjectStatus): boolean =>
+  isDeepStrictEqual(a, b) || canonicalJson(a) === canonicalJson(b);
 
 /** A change that becomes an Event. */
 export interface Transition {
