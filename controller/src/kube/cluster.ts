@@ -8,6 +8,7 @@ import {
 } from '@kubernetes/client-node';
 import type { ChildKind } from '../objects/child-object.ts';
 import { type ChildCalls, childCalls } from './children.ts';
+import { httpLibrary } from './http-library.ts';
 import { loadKubeConfig } from './kube-config.ts';
 import { createWatch, type WatchCall } from './watch.ts';
 
@@ -46,6 +47,7 @@ export function connectCluster({ now, env = {}, kubeconfig, silenceMs, ...option
   const configuration: Configuration = createConfiguration({
     baseServer: new ServerConfiguration(server, {}),
     authMethods: { default: config },
+    httpApi: httpLibrary,
     promiseMiddleware: [
       {
         pre: async (request) => {
