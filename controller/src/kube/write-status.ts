@@ -1,34 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type CustomObject,
-  GROUP,
-  type ObjectStatus,
-  PLURALS,
-  toCustomObject,
-  VERSION,
-} from '../objects/custom-object.ts';
+import { setHeaderOptions } from '@kubernetes/client-node';
+import { type CustomObject, GROUP, type ObjectStatus, PLURALS, VERSION, withStatus } from '../objects/custom-object.ts';
 import { packBody } from '../objects/packed-body.ts';
 import { answerOf, JSON_PATCH, type KubeAnswer, type Refusal } from './answer.ts';
 import { type Cluster, FIELD_MANAGER } from './cluster.ts';
+
+const STATUS_PATCH = setHeaderOptions(
+  'Accept',
+  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+  JSON_PATCH,
+);
 
 export type StatusWritten = { ok: true; object: CustomObject | null } | Refusal;
 
 /** Replaces the status subresource of an object, only where it still has this uid. */
 export async function writeStatus(
   { custom }: Pick<Cluster, 'custom'>,
-  { kind, namespace, name, uid }: CustomObject,
+  object: CustomObject,
   status: ObjectStatus,
 ): Promise<StatusWritten> {
+  const { kind, namespace, name, uid } = object;
   const { lastAccepted } = status;
   const body = [
     { op: 'test', path: '/metadata/uid', value: uid },
     { op: 'add', path: '/status', value: lastAccepted ? { ...status, lastAccepted: packBody(lastAccepted) } : status },
   ];
-  const object = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
+  const place = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
   const answer = await answerOf(
-    custom.patchNamespacedCustomObjectStatus({ ...object, body, fieldManager: FIELD_MANAGER }, JSON_PATCH),
+    custom.patchNamespacedCustomObjectStatus({ ...place, body, fieldManager: FIELD_MANAGER }, STATUS_PATCH),
   );
-  return answer.ok ? { ok: true, object: toCustomObject(kind, answer.body) } : answer;
+  return answer.ok ? { ok: true, object: withStatus(object, status, answer.body) } : answer;
 }
 
 export interface EventInput {

@@ -79,6 +79,20 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
   };
 }
 
+/**
+ * The object with the status that was just written; of the answer only the metadata counts. Null where its spec changed meanwhile,
+ * which the watch will say.
+ */
+export function withStatus(object: CustomObject, status: ObjectStatus, answer: unknown): CustomObject | null {
+  const { data } = Written.safeParse(answer);
+  if (data?.metadata.generation !== object.generation) return null;
+  const { resourceVersion, annotations } = data.metadata;
+  const changed = { resourceVersion, annotations: ours(annotations ?? {}), status };
+  // Copies the getter of the spec, not what it answers.
+  const all = { ...Object.getOwnPropertyDescriptors(object), ...Object.getOwnPropertyDescriptors(changed) };
+  return Object.defineProperties({} as CustomObject, all);
+}
+
 /** Annotations of others may be as large as the object: kubectl keeps a copy of it in one. */
 const ours = (annotations: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(`${GROUP}/`)));

@@ -73,6 +73,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
     object.metadata.resourceVersion = String(++version);
     objects.set(`${object.kind} ${object.metadata.name}`, object);
     tell(type, object);
+    return object;
   };
   const patchStatus = async (request: IncomingMessage, response: ServerResponse, key: string) => {
     const chunks: Buffer[] = [];
@@ -82,8 +83,8 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
     const patch = JSON.parse(Buffer.concat(chunks).toString()) as { path: string; value: unknown }[];
     const status = patch.find(({ path }) => path === '/status')?.value as Record<string, unknown>;
     statusWrites++;
-    put({ ...known, metadata: { ...known.metadata }, status }, 'MODIFIED');
-    response.writeHead(200).end(JSON.stringify(objects.get(key)));
+    const { metadata } = put({ ...known, metadata: { ...known.metadata }, status }, 'MODIFIED');
+    response.writeHead(200).end(JSON.stringify({ kind: 'PartialObjectMetadata', metadata }));
   };
   const watch = (response: ServerResponse, kind: string, from: number) => {
     response.flushHeaders();
