@@ -86,6 +86,16 @@ export const APPROVALS = [
   ),
   ...mutantsOf(
     'approvals',
+    'api-server/src/service/approvals/approvers.ts',
+    'api-server/src/runs/human/approvers.test.ts',
+    [
+      'the approval of who is no approver any more counts',
+      'strangerTo(rules, approval.team, by) === null',
+      "by !== ''",
+    ],
+  ),
+  ...mutantsOf(
+    'approvals',
     'api-server/src/store/tables/approvals.ts',
     'api-server/src/runs/human/human-step.test.ts',
     [

@@ -62,19 +62,24 @@ export const TENANCY = [
   ),
   ...mutantsOf(
     'tenancy',
-    'api-server/src/service/deliveries/receive.ts',
+    'api-server/src/service/deliveries/share.ts',
     'api-server/src/boot/tenancy.test.ts',
     [
       'a tenant gets the alerts of another out of a shared delivery',
-      'decideOn(context).go || admits(pipeline, { ...context, team })',
-      'decideOn(context).go || pipeline.name !== team',
+      'admits(decision.request.pipeline, { ...one.context, team })',
+      'decision.request.pipeline.name !== team',
     ],
     [
-      'runs have the team of the token',
-      'team: teamOf(pipeline, delivery.team)',
-      'team: delivery.team ?? teamOf(pipeline, null)',
+      'a severe alert of one tenant keeps those of another from a run',
+      'namespace === null)',
+      'namespace !== undefined)',
     ],
   ),
+  ...mutantsOf('tenancy', 'api-server/src/service/deliveries/receive.ts', 'api-server/src/boot/tenancy.test.ts', [
+    'runs have the team of the token',
+    'team: teamOf(pipeline, delivery.team)',
+    'team: delivery.team ?? teamOf(pipeline, null)',
+  ]),
   ...mutantsOf(
     'tenancy',
     'api-server/src/triggers/tenant-limits.ts',
@@ -102,8 +107,13 @@ export const TENANCY = [
     ['a deleted pipeline keeps the service’s private addresses', '?? orphan;', '?? UNRESTRICTED;'],
     [
       'a run starts what became another namespace’s',
-      'mayCall(standingNamed(caller), called.standing)',
-      'mayCall(UNRESTRICTED, called.standing) || caller === called.name',
+      'mayCall(standingOfRun(caller), called.standing)',
+      'mayCall(UNRESTRICTED, called.standing) || caller.pipeline === called.name',
+    ],
+    [
+      'a run has the rights of who has the name of its pipeline now',
+      'egressAllowOf: (author) => standingOfRun(author)',
+      'egressAllowOf: (author) => standingNamed(author.pipeline)',
     ],
   ),
   ...mutantsOf('tenancy', 'api-server/src/executors/tenant-http.ts', 'api-server/src/runs/run/tenants.test.ts', [

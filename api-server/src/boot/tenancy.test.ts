@@ -159,6 +159,31 @@ test('an alert that the namespace may not get is not called merged', async () =>
   await expect.poll(fates).toEqual(['suppressed', 'no_pipeline', 'suppressed']);
 });
 
+test('a severe alert of one namespace keeps those of another neither from a run nor from an answer', async () => {
+  const limits = 'shop: {match: {labels.namespace: shop}, max_runs: 1}, bank: {match: {labels.namespace: bank}}';
+  const { ask } = await start(`tenancy: {namespaces: {${limits}}}\ndedup: {enabled: true}\n`, {
+    greedy: { namespace: 'shop' },
+    careful: { namespace: 'bank' },
+  });
+  const send = async (alerts: Record<string, string>) => {
+    const sent = Object.entries(alerts).map(([namespace, severity]) => ({
+      status: 'firing',
+      labels: { alertname: 'Busy', namespace, severity },
+      annotations: {},
+      fingerprint: `${namespace}-${severity}`,
+    }));
+    const { status, body } = await ask('POST', '/webhook?source=alert_router', { alerts: sent }, 'am');
+    const [newest] = (await ask('GET', '/deliveries')).body['deliveries'] as { id: string }[];
+    const seen = (await ask('GET', `/deliveries/${newest?.id}`)).body as { alerts: { fate: string }[] };
+    return [status, body['pipeline'], seen.alerts.map(({ fate }) => fate)];
+  };
+  expect(await send({ shop: 'critical', bank: 'warning' })).toEqual([202, 'greedy', ['run', 'run']]);
+  expect(await send({ shop: 'critical', bank: 'warning' })).toEqual([202, 'greedy', ['suppressed', 'suppressed']]);
+  // The most severe is over the limit of its namespace, or no pipeline takes it.
+  expect(await send({ shop: 'page', bank: 'info' })).toEqual([202, 'careful', ['refused', 'run']]);
+  expect(await send({ other: 'critical', bank: 'low' })).toEqual([202, 'careful', ['no_pipeline', 'run']]);
+});
+
 test('runs belong to the team of the namespace, whatever the token says', async () => {
   const { alert, ask } = await start('tenancy: {namespaces: {shop: {team: shop-team}}}\n', CATCH_ALL);
   await alert({});

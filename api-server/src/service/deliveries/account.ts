@@ -4,14 +4,14 @@ import type { AlertFate, AlertNote, ClosestPipeline, DeliveryRecord } from '../.
 import type { Delivery, Verdict } from '../../triggers/model.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
 import { headOf } from './head.ts';
+import type { Part } from './share.ts';
 
 /** A delivery that was read, with what was decided about each of its contexts; one decision for all that share a run. */
 export interface Account {
   delivery: Delivery;
   parsed: Extract<Parsed, { ok: true }>;
-  decided: readonly Decided[];
-  /** The contexts that `coveredBy` is about, in its order: those that share a run, without what its pipeline may not get. */
-  shared: readonly TriggerContext[];
+  /** With the alerts that `coveredBy` is about, in its order. */
+  decided: readonly (Decided & Pick<Part, 'alerts'>)[];
   receivedAt: number;
 }
 
@@ -111,21 +111,18 @@ function within(labels: Record<string, string>, most: number): Record<string, st
   return fitting.length === entries.length ? labels : Object.fromEntries(fitting);
 }
 
-const NOT_ADMITTED =
-  'tenancy.namespaces does not admit it to the pipeline of this delivery, and no other pipeline takes it';
-
-function fatesOf({ parsed, decided, shared }: Account): AlertFate[] {
+function fatesOf({ parsed, decided }: Account): AlertFate[] {
   const { alerts, contexts, share } = parsed;
-  const places = new Map(shared.map((context, at) => [context, at]));
+  const places = new Map(decided.flatMap((one) => one.alerts.map((context, at) => [context, { one, at }] as const)));
   const started = new Set(decided.flatMap(({ verdict }) => (isStarted(verdict) ? [verdict.runId] : [])));
   let left = MAX_ALL_LABELS;
   return alerts.map((alert, index): AlertFate => {
-    const one = decided[Math.min(index, decided.length - 1)] as Decided;
-    const isIts = share ? contexts[index] === one.context : alerts.length === contexts.length;
+    // Contexts are fewer than alerts where one stands for the group.
+    const context = contexts[Math.min(index, contexts.length - 1)] as TriggerContext;
+    const { one, at } = places.get(context) as { one: Decided; at: number };
+    const isIts = share ? context === one.context : alerts.length === contexts.length;
     const labels = within(alert.labels, left);
     left -= JSON.stringify(labels).length;
-    const at = share ? places.get(contexts[index] as TriggerContext) : index;
-    if (at === undefined) return { ...cut(alert), labels, fate: 'no_pipeline', runId: null, reason: NOT_ADMITTED };
     const earlier = share ? (one.coveredBy[at]?.id ?? null) : null;
     return { ...cut(alert), labels, ...fateOf(one.verdict, { isIts, earlier, started }) };
   });

@@ -1,5 +1,4 @@
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import type { TriggerContext } from '../../runs/state/model.ts';
 import type { Tx } from '../../store/db/database.ts';
 import { closestPipelines } from '../../triggers/closest.ts';
 import type { Decided } from '../../triggers/coverage.ts';
@@ -8,7 +7,7 @@ import type { Delivery, Verdict } from '../../triggers/model.ts';
 import { type Account, invalidRecord, recordOf, startedAny } from './account.ts';
 import type { DeliveryLog } from './delivery-log.ts';
 import { headOf } from './head.ts';
-import type { Decision } from './decision.ts';
+import type { Part } from './share.ts';
 
 export interface AdmitDeps {
   definitions(): Snapshot;
@@ -19,18 +18,18 @@ export interface AdmitDeps {
 }
 
 export interface Read extends Pick<Account, 'delivery' | 'parsed'> {
-  decisions: readonly Decision[];
+  parts: readonly Part[];
 }
 
 /** Hands over what may run, and keeps the delivery with what became of it. */
 export async function admit(deps: AdmitDeps, read: Read): Promise<Verdict[]> {
-  const { delivery, decisions } = read;
-  const requests = decisions.flatMap((decision) => (decision.go ? [decision.request] : []));
-  if (delivery.tokenName === undefined) return inOrder(decisions, await deps.intake(requests));
+  const { delivery, parts } = read;
+  const requests = parts.flatMap(({ decision }) => (decision.go ? [decision.request] : []));
+  if (delivery.tokenName === undefined) return inOrder(parts, await deps.intake(requests));
   const receivedAt = deps.now();
   if (requests.length === 0) {
     keepWithoutRun(deps, accountOf(read, [], receivedAt));
-    return inOrder(decisions, []);
+    return inOrder(parts, []);
   }
   const entry = deps.log.open();
   let decided: readonly Decided[] = [];
@@ -42,7 +41,7 @@ export async function admit(deps: AdmitDeps, read: Read): Promise<Verdict[]> {
   try {
     const admitted = await deps.intake(requests, alongside);
     if (!startedAny(decided)) keepWithoutRun(deps, accountOf(read, decided, receivedAt));
-    return inOrder(decisions, admitted);
+    return inOrder(parts, admitted);
   } catch (error) {
     entry.failed();
     throw error;
@@ -59,21 +58,20 @@ export function keepInvalid(
   log.keepLater({ source: delivery.source, outcome: 'invalid' }, () => invalidRecord(delivery, now(), refusal));
 }
 
-function inOrder(decisions: readonly Decision[], admitted: readonly Verdict[]): Verdict[] {
+function inOrder(parts: readonly Part[], admitted: readonly Verdict[]): Verdict[] {
   const left = [...admitted];
-  return decisions.map((decision) => (decision.go ? (left.shift() as Verdict) : decision.verdict));
+  return parts.map(({ decision }) => (decision.go ? (left.shift() as Verdict) : decision.verdict));
 }
 
-function accountOf({ delivery, parsed, decisions }: Read, admitted: readonly Decided[], receivedAt: number): Account {
+function accountOf({ delivery, parsed, parts }: Read, admitted: readonly Decided[], receivedAt: number): Account {
   const left = [...admitted];
-  const decided = decisions.map((one, index): Decided => {
-    if (one.go) return left.shift() as Decided;
-    return { verdict: one.verdict, context: parsed.contexts[index] as TriggerContext, coveredBy: [] };
+  const decided = parts.map(({ decision, alerts }) => {
+    const one = decision.go
+      ? (left.shift() as Decided)
+      : { verdict: decision.verdict, context: alerts[0], coveredBy: [] };
+    return { ...one, alerts };
   });
-  const [first] = decisions;
-  const merged = parsed.share && first?.go ? first.request.merged?.contexts : undefined;
-  const shared = merged && first?.go ? [first.request.context, ...merged] : parsed.contexts;
-  return { delivery, parsed, decided, shared, receivedAt };
+  return { delivery, parsed, decided, receivedAt };
 }
 
 function keepWithoutRun({ log, definitions }: AdmitDeps, account: Account): void {

@@ -2,14 +2,15 @@ import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import { teamOf } from '../../runs/state/new-run.ts';
-import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
-import { admits, resolve, type TooLong } from '../../triggers/resolve.ts';
+import { resolve, type TooLong } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
 import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
 import type { Decision } from './decision.ts';
 import { type DryRunDeps, preview } from './dry-run.ts';
+import { headOf } from './head.ts';
+import { type Part, shareRuns } from './share.ts';
 
 export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   /** False while the service drains. */
@@ -35,17 +36,17 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
     if (tooLong.size < MOST_NOTED) tooLong.set(`${one.pipeline} ${one.key}`, one);
   };
   const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, { ...delivery, onTooLong });
-  const decisions = parsed.share ? [shareOne(contexts, delivery.team, decideOn)] : contexts.map(decideOn);
+  const parts = parsed.share
+    ? shareRuns(contexts, delivery.team, decideOn)
+    : contexts.map((context): Part => ({ decision: decideOn(context), alerts: [context] }));
   if (tooLong.size > 0) deps.noteTooLong([...tooLong.values()], delivery.source);
   if (delivery.dryRun) {
-    const previews = decisions.map((decision, index) =>
-      preview(deps, delivery, contexts[index] as TriggerContext, decision),
-    );
+    const previews = parts.map(({ decision, alerts: [first] }) => preview(deps, delivery, first, decision));
     return { kind: 'previews', previews: await Promise.all(previews) };
   }
-  const verdicts = await admit(deps, { delivery, parsed, decisions });
-  const [first] = verdicts;
-  return delivery.strategy === 'per_alert' || !first ? { kind: 'verdicts', verdicts } : verdict(first);
+  const verdicts = await admit(deps, { delivery, parsed, parts });
+  const isOne = delivery.strategy !== 'per_alert' && verdicts.length > 0;
+  return isOne ? verdict(headOf(verdicts)) : { kind: 'verdicts', verdicts };
 }
 
 const verdict = (one: Verdict): Receipt => ({ kind: 'verdict', verdict: one });
@@ -92,27 +93,6 @@ function decide(snapshot: Snapshot, context: TriggerContext, delivery: Deciding)
     return { go: false, verdict: { status: 'skipped_testing', pipeline: pipeline.name, reason }, request };
   }
   return { go: true, request };
-}
-
-/**
- * One run for all alerts, which the most severe decides about. The others are looked at by their own pipelines where those
- * would take them, else by that of the most severe one.
- */
-function shareOne(
-  [first, ...others]: TriggerContext[],
-  team: string | null,
-  decideOn: (context: TriggerContext) => Decision,
-): Decision {
-  const decision = decideOn(first as TriggerContext);
-  if (!decision.go) return decision;
-  const requestFor = (context: TriggerContext): IntakeRequest => {
-    const own = decideOn(context);
-    return own.go ? own.request : { ...decision.request, context };
-  };
-  const { pipeline } = decision.request;
-  // The pipeline of one namespace gets no alert that only another may see.
-  const contexts = others.filter((context) => decideOn(context).go || admits(pipeline, { ...context, team }));
-  return { go: true, request: { ...decision.request, merged: { contexts, requestFor } } };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
