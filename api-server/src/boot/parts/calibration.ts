@@ -8,7 +8,7 @@ const GATE_WAITS_MS = 5_000;
 
 /** Calibration from the marks of people, for the gate, the routes and the pages. */
 export function wireCalibration({ calibration }: Pick<Config, 'calibration'>, database: Database): Calibration {
-  const read = (from: Database['db'], stepName: string) => labelledExecutions(from, { stepName, stage: 'production' });
+  const read = (from: Database['db'], stepName: string) => labelledExecutions(from, stepName, 'production');
   const forGate = (stepName: string) =>
     read(database.reader(AbortSignal.timeout(GATE_WAITS_MS)), stepName).catch(() => read(database.db, stepName));
   return createCalibration(

@@ -4,9 +4,9 @@ import { calibrate, type CalibrationRule } from '../../analytics/calibration.ts'
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/versions/agent-versions.ts';
-import { labelledAnswers, labelledCounts, labelledExecutions } from '../../store/aggregates/calibration.ts';
+import { labelledAnswers, labelledCounts } from '../../store/aggregates/calibration.ts';
 import type { Database } from '../../store/db/database.ts';
-import { promptUses } from '../../store/aggregates/prompt-versions.ts';
+import { knownPrompts, promptUses } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
 import { type BucketView, bucketView } from '../views/analytics/calibration.ts';
 import {
@@ -28,10 +28,17 @@ export interface History {
   /** The default. */
   readonly rule: CalibrationRule;
   calibration(stepName: string, asked: AskedRule, signal: AbortSignal): Promise<BucketView[]>;
-  /** Throws `not_found` for a step that never ran. */
-  promptVersions(stepName: string, signal: AbortSignal, pipeline?: string): Promise<PromptVersionView[]>;
+  /** The prompts of a step and what its answers are worth, read once. Throws `not_found` for a step that never ran. */
+  step(stepName: string, signal: AbortSignal): Promise<StepHistory>;
   /** Versions of a gateway agent. Throws `not_found` where it was never used. */
   agentVersions(agent: string, signal: AbortSignal): Promise<AgentVersionView[]>;
+}
+
+export interface StepHistory {
+  /** Those of which stored executions have the step and a prompt, by name. */
+  pipelines: string[];
+  /** Of one pipeline, or of all of them together. */
+  of(pipeline?: string): { versions: PromptVersionView[]; buckets: BucketView[] };
 }
 
 interface AskedRule {
@@ -44,24 +51,27 @@ interface AskedRule {
 export function createHistory({ database, calibration, uses, rule }: HistoryDeps): History {
   /** A failure of the database is reported by the reads that follow. */
   const upToDate = () => uses.flush().catch(() => undefined);
-  const labelled = (stepName: string, signal: AbortSignal, pipelineName: string | undefined) =>
-    pipelineName === undefined
-      ? calibration.read(stepName, signal)
-      : labelledExecutions(database.reader(signal), { stepName, stage: 'production', pipelineName });
-
   return {
     rule,
     calibration: async (stepName, { n_min: nMin = rule.nMin, bin_width: binWidth = rule.binWidth, pipeline }, signal) =>
-      calibrate(await labelled(stepName, signal, pipeline), { nMin, binWidth }).map(bucketView),
-    promptVersions: async (stepName, signal, pipeline) => {
+      calibrate(
+        (await calibration.read(stepName, signal)).filter((one) => pipeline === undefined || one.pipeline === pipeline),
+        { nMin, binWidth },
+      ).map(bucketView),
+    step: async (stepName, signal) => {
       await upToDate();
       const db = database.reader(signal);
-      const scope = { stepName, pipelineName: pipeline };
-      const counts = await labelledCounts(db, scope);
-      const found = await promptUses(db, scope, counts);
-      if (!found) throw new AppError('not_found', 'no step of this name has ever run');
-      const buckets = calibrate(labelledAnswers(counts, 'production'), rule);
-      return promptVersions(found, buckets).map(promptVersionView);
+      const [counts, prompts] = await Promise.all([labelledCounts(db, stepName), knownPrompts(db, stepName)]);
+      if (!prompts) throw new AppError('not_found', 'no step of this name has ever run');
+      return {
+        pipelines: [...new Set(prompts.stored.map(({ pipeline_name: name }) => name))].toSorted(),
+        of: (pipeline) => {
+          const own = counts.filter((one) => pipeline === undefined || one.pipeline === pipeline);
+          const buckets = calibrate(labelledAnswers(own, 'production'), rule);
+          const versions = promptVersions(promptUses(prompts, own, pipeline), buckets);
+          return { versions: versions.map(promptVersionView), buckets: buckets.map(bucketView) };
+        },
+      };
     },
     agentVersions: async (agent, signal) => {
       await upToDate();

@@ -39,7 +39,7 @@ async function figures(source: string) {
   for (const mark of ['correct', 'incorrect', 'correct', null] as const) await site.record(context, mark);
   await site.world.uses.flush();
   const answers = await Promise.all(FIGURES.map((url) => site.send('GET', url)));
-  const labelled = await labelledExecutions(site.world.database.db, { stepName: 'look', stage: 'production' });
+  const labelled = await labelledExecutions(site.world.database.db, 'look', 'production');
   const { body: marking } = await site.send('GET', '/marking');
   return {
     statuses: answers.map(({ status }) => status),

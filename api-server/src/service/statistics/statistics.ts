@@ -10,7 +10,7 @@ import type { Snapshot } from '../../definitions/snapshot.ts';
 import { monthOf } from '../../runs/cost/cost.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import { factsOverTime, hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
-import { hasExecutions, modelFacts, stepFacts } from '../../store/aggregates/step-facts.ts';
+import { hasExecutions, modelFacts, stepFacts, wholeFacts } from '../../store/aggregates/step-facts.ts';
 import { activeRuns, sumRuns } from '../../store/aggregates/run-sums.ts';
 import { sumSteps } from '../../store/aggregates/step-sums.ts';
 import type { Database } from '../../store/db/database.ts';
@@ -34,12 +34,21 @@ export interface Statistics {
   /** Across pipelines unless the query names one. Rejects with `not_found` for a step that is in no library and was never executed. */
   step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
+  /** Both, read once for all pipelines. */
+  stepIn(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepFigures>;
   /** Production runs of the calendar month in UTC, as budgets count them. */
   teams(signal: AbortSignal): Promise<TeamsUse>;
   /** The last 14 days in UTC, both stages, today included. */
   trend(signal: AbortSignal): Promise<TrendDay[]>;
   /** All pipelines that the query leaves together, over time and compared with the previous window. */
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
+}
+
+export interface StepFigures {
+  /** The busiest first. */
+  pipelines: string[];
+  /** Of one pipeline, or of all of them together. */
+  of(pipeline?: string): Promise<{ stats: StepStatistics; models: ModelStatistics[] }>;
 }
 
 export interface StatisticsDeps {
@@ -124,6 +133,21 @@ export function createStatistics({ database, definitions, currency, budgets, now
         sumSteps(db, scope, ['team', 'costSource']),
       ]);
       return { month, currency, teams: teamsUse({ runs: [...ended, ...active], steps }, budgets, currency) };
+    },
+    stepIn: async (name, query, signal) => {
+      const db = await readerOfStep(name, signal);
+      const scope = { ...scopeOf(query), step: name };
+      const { ended, labels } = await modelFacts(db, scope);
+      const { pipelines } = stepStats(name, currency, { ended, labels, running: 0, p95: null });
+      return {
+        pipelines: pipelines.map(({ pipeline_name: pipeline }) => pipeline),
+        of: async (pipeline) => {
+          const isOwn = (one: { pipeline: string }) => pipeline === undefined || one.pipeline === pipeline;
+          const own = { ended: ended.filter(isOwn), labels: labels.filter(isOwn) };
+          const whole = await wholeFacts(db, { ...scope, ...(pipeline !== undefined && { pipeline }) });
+          return { stats: stepStats(name, currency, { ...own, ...whole }), models: modelBreakdown(own) };
+        },
+      };
     },
     stepModels: async (name, query, signal) => {
       const db = await readerOfStep(name, signal);

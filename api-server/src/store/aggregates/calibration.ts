@@ -7,13 +7,6 @@ import { labelledRows, OUTCOME } from '../tables/labels/outcome.ts';
 import { notReplayed } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 
-export interface LabelledScope {
-  /** Branches of a fan-out count under the name before the slash. */
-  stepName: string;
-  /** All pipelines where it is left out. */
-  pipelineName?: string | undefined;
-}
-
 /** Executions with an outcome that are alike in all of this; `n` of them. */
 export interface LabelledCount {
   stage: string;
@@ -30,15 +23,9 @@ export interface LabelledCount {
   n: number;
 }
 
-/** Every execution of a step that has an outcome, replays left out. */
-export async function labelledCounts(
-  db: Kysely<Tables>,
-  { stepName, pipelineName }: LabelledScope,
-): Promise<LabelledCount[]> {
+/** Every execution of a step that has an outcome, replays left out. Branches of a fan-out count under the name before the slash. */
+export async function labelledCounts(db: Kysely<Tables>, stepName: string): Promise<LabelledCount[]> {
   const rows = await labelledRows(db, stepName)
-    .$if(pipelineName !== undefined, (query) =>
-      query.where('step_executions.pipeline_name', '=', pipelineName as string),
-    )
     .where(notReplayed())
     .select(['step_executions.stage', 'executor', 'kind', 'step_executions.pipeline_name as pipeline'])
     .select(['agent', 'provider', 'model', 'prompt_hash', 'agent_version', 'effective_confidence as confidence'])
@@ -63,7 +50,5 @@ export const labelledAnswers = (counts: readonly LabelledCount[], of: Stage): La
       : [{ ...bucket, confidence, label: LABEL_OF[label] }],
   );
 
-export const labelledExecutions = async (
-  db: Kysely<Tables>,
-  { stage, ...scope }: LabelledScope & { stage: Stage },
-): Promise<Labelled[]> => labelledAnswers(await labelledCounts(db, scope), stage);
+export const labelledExecutions = async (db: Kysely<Tables>, stepName: string, stage: Stage): Promise<Labelled[]> =>
+  labelledAnswers(await labelledCounts(db, stepName), stage);

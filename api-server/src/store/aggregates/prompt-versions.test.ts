@@ -5,7 +5,7 @@ import type { VersionUse } from '../../versions/uses.ts';
 import { markRun } from '../tables/feedback.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { labelledCounts } from './calibration.ts';
-import { promptUses } from './prompt-versions.ts';
+import { knownPrompts, promptUses } from './prompt-versions.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { keepDefinition } from '../tables/run-writes.ts';
 import { storeUses } from '../tables/versions/version-uses.ts';
@@ -41,7 +41,8 @@ const used = (over: Partial<VersionUse>): VersionUse => ({
 });
 const read = async (stepName = 'look') => {
   const { db } = store.database;
-  return promptUses(db, { stepName }, await labelledCounts(db, { stepName }));
+  const prompts = await knownPrompts(db, stepName);
+  return prompts && promptUses(prompts, await labelledCounts(db, stepName));
 };
 
 test('a prompt is kept with the definition that a run began with, to the letter', async () => {

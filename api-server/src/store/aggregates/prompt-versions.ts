@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { PromptUse } from '../../analytics/prompt-versions.ts';
-import type { LabelledCount, LabelledScope } from './calibration.ts';
+import type { LabelledCount } from './calibration.ts';
 import { hasExecutions } from './step-facts.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution, notReplayed } from '../db/rows/executions.ts';
@@ -12,40 +12,51 @@ import { PROMPTS_COUNTED } from './daily/prompt-days.ts';
 import { all, within } from './scope.ts';
 import { promptsUsed } from '../tables/versions/version-uses.ts';
 
+/** The prompts of a step as they were read; in `stored` by pipeline. */
+export interface KnownPrompts {
+  used: Awaited<ReturnType<typeof promptsUsed>>;
+  stored: readonly Stored[];
+  templates: ReadonlyMap<string, string>;
+}
+
+/** Every prompt that a step ever used (Orchestration 2.9), in any stage; null where no execution of the step was ever recorded. */
+export async function knownPrompts(db: Kysely<Tables>, stepName: string): Promise<KnownPrompts | null> {
+  const [used, stored] = await Promise.all([promptsUsed(db, stepName), storedPrompts(db, stepName)]);
+  const hashes = new Set([...used.map(({ promptHash }) => promptHash), ...stored.map(({ hash }) => hash)]);
+  if (hashes.size === 0 && !(await hasExecutions(db, stepName))) return null;
+  return { used, stored, templates: await templatesOf(db, [...hashes]) };
+}
+
 /**
- * Every prompt that a step ever used (Orchestration 2.9), in any stage; null where no execution of the step was ever
- * recorded; `counts` are its labelled executions. Counts are those of executions that are still stored. With a pipeline they are those of its stored executions.
+ * The prompts of all pipelines, or those that stored executions of one used; `counts` are the labelled executions of the same. Other
+ * counts are of executions that are still stored.
  */
-export async function promptUses(
-  db: Kysely<Tables>,
-  { stepName, pipelineName: pipeline }: LabelledScope,
+export function promptUses(
+  { used, stored, templates }: KnownPrompts,
   counts: readonly LabelledCount[],
-): Promise<PromptUse[] | null> {
-  const [used, stored] = await Promise.all([
-    pipeline === undefined ? promptsUsed(db, stepName) : [],
-    storedPrompts(db, { stepName, pipeline }),
-  ]);
+  pipeline?: string,
+): PromptUse[] {
+  const own = stored.filter(({ pipeline_name: name }) => pipeline === undefined || name === pipeline);
+  const byHash = Map.groupBy(own, ({ hash }) => hash);
+  const past = new Map(pipeline === undefined ? used.map((use) => [use.promptHash, use]) : []);
   const labelled = Map.groupBy(counts, ({ promptHash }) => promptHash);
-  const hashes = new Set([...used, ...stored.values()].map(({ promptHash }) => promptHash));
-  if (hashes.size === 0) return (await hasExecutions(db, stepName)) ? [] : null;
-  const templates = await templatesOf(db, [...hashes]);
-  const past = new Map(used.map((use) => [use.promptHash, use]));
-  return [...hashes].map((promptHash) => {
-    const seen = [past.get(promptHash), stored.get(promptHash)].filter((use) => use !== undefined);
+  return [...new Set([...past.keys(), ...byHash.keys()])].map((promptHash) => {
+    const uses = byHash.get(promptHash) ?? [];
+    const [first, last] = [past.get(promptHash)?.firstSeenAt ?? Infinity, past.get(promptHash)?.lastSeenAt ?? 0];
     return {
       promptHash,
       template: templates.get(promptHash) ?? null,
-      firstSeenAt: Math.min(...seen.map(({ firstSeenAt }) => firstSeenAt)),
-      lastSeenAt: Math.max(...seen.map(({ lastSeenAt }) => lastSeenAt)),
-      runsTotal: stored.get(promptHash)?.runsTotal ?? 0,
+      firstSeenAt: Math.min(first, ...uses.map((use) => use.first)),
+      lastSeenAt: Math.max(last, ...uses.map((use) => use.last)),
+      runsTotal: uses.reduce((sum, { n }) => sum + n, 0),
       labelledN: labelled.get(promptHash)?.reduce((sum, { n }) => sum + n, 0) ?? 0,
-      pipelines: stored.get(promptHash)?.pipelines ?? [],
+      pipelines: [...new Set(uses.map(({ pipeline_name: name }) => name))].toSorted(),
     };
   });
 }
 
 interface Stored {
-  prompt_hash: string | null;
+  hash: string;
   pipeline_name: string;
   first: number;
   last: number;
@@ -53,41 +64,23 @@ interface Stored {
 }
 
 /** Days that are counted, as far as no run of them was removed, from their counts, the rest from rows. */
-async function storedPrompts(db: Kysely<Tables>, of: StepOf) {
+async function storedPrompts(db: Kysely<Tables>, stepName: string): Promise<Stored[]> {
   const to = await lastMark(db, PROMPTS_COUNTED);
   const from = await keptFrom(db);
-  const rows =
-    to === null || from >= to
-      ? await promptsIn(db, of, { from: null, to: null })
-      : [
-          ...(from === 0 ? [] : await promptsIn(db, of, { from: null, to: from })),
-          ...(await promptsCounted(db, of, { from, to })),
-          ...(await promptsIn(db, of, { from: to, to: null })),
-        ];
-  return new Map(
-    [...Map.groupBy(rows, ({ prompt_hash: hash }) => hash ?? '')].map(([promptHash, uses]) => [
-      promptHash,
-      {
-        promptHash,
-        firstSeenAt: Math.min(...uses.map(({ first }) => first)),
-        lastSeenAt: Math.max(...uses.map(({ last }) => last)),
-        runsTotal: uses.reduce((sum, { n }) => sum + n, 0),
-        pipelines: [...new Set(uses.map(({ pipeline_name: name }) => name))].toSorted(),
-      },
-    ]),
-  );
+  if (to === null || from >= to) return promptsIn(db, stepName, { from: null, to: null });
+  return [
+    ...(from === 0 ? [] : await promptsIn(db, stepName, { from: null, to: from })),
+    ...(await promptsCounted(db, stepName, { from, to })),
+    ...(await promptsIn(db, stepName, { from: to, to: null })),
+  ];
 }
 
-interface StepOf {
-  stepName: string;
-  pipeline: string | undefined;
-}
-
-const promptsIn = (db: Kysely<Tables>, { stepName, pipeline }: StepOf, window: Window): Promise<Stored[]> =>
+const promptsIn = (db: Kysely<Tables>, stepName: string, window: Window): Promise<Stored[]> =>
   db
     .selectFrom('step_executions')
-    .select(['prompt_hash', 'pipeline_name'])
-    .select(({ fn }) => [
+    .select(({ ref, fn }) => [
+      ref('prompt_hash').$notNull().as('hash'),
+      'pipeline_name',
       fn.min('started_at').as('first'),
       fn.max('started_at').as('last'),
       fn.countAll<number>().as('n'),
@@ -98,19 +91,19 @@ const promptsIn = (db: Kysely<Tables>, { stepName, pipeline }: StepOf, window: W
     .where(all([isExecution(), ...within('started_at', window)]))
     .where(notReplayed())
     .where('prompt_hash', 'is not', null)
-    .$if(pipeline !== undefined, (query) => query.where('pipeline_name', '=', pipeline as string))
     .groupBy(['prompt_hash', 'pipeline_name'])
     .execute();
 
 const promptsCounted = (
   db: Kysely<Tables>,
-  { stepName, pipeline }: StepOf,
+  stepName: string,
   { from, to }: { from: number; to: number },
 ): Promise<Stored[]> =>
   db
     .selectFrom('daily_prompts')
-    .select(['prompt_hash', 'pipeline_name'])
     .select(({ fn }) => [
+      'prompt_hash as hash',
+      'pipeline_name',
       fn.min('first_at').as('first'),
       fn.max('last_at').as('last'),
       fn.sum<number>('executions').as('n'),
@@ -118,7 +111,6 @@ const promptsCounted = (
     .where('step_name', '=', stepName)
     .where('day', '>=', from)
     .where('day', '<', to)
-    .$if(pipeline !== undefined, (query) => query.where('pipeline_name', '=', pipeline as string))
     .groupBy(['prompt_hash', 'pipeline_name'])
     .execute();
 

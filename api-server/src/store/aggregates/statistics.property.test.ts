@@ -18,7 +18,7 @@ import { checkRollUps } from './roll-up-check.ts';
 import { factsOverTime, pipelineFacts } from './pipeline-facts.ts';
 import { labelledCounts } from './calibration.ts';
 import { countPrompts } from './daily/prompt-days.ts';
-import { promptUses } from './prompt-versions.ts';
+import { type KnownPrompts, knownPrompts, promptUses } from './prompt-versions.ts';
 import { stepFacts } from './step-facts.ts';
 
 const PRUNED_DAYS = 38;
@@ -73,7 +73,7 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
     }
   }
   for (const stepName of ['look', 'each'])
-    expect(await promptUses(db, { stepName }, await labelledCounts(db, { stepName }))).toEqual([
+    expect(promptUses((await knownPrompts(db, stepName)) as KnownPrompts, await labelledCounts(db, stepName))).toEqual([
       recountPrompt(history, stepName),
     ]);
   for (const of of SCOPES) expect(await evidenceRead(db, of)).toEqual(recountEvidence(history, of));

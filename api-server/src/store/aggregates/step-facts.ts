@@ -13,12 +13,14 @@ type StepScope = Scope & { step: string };
 
 /** All that statistics of one step are made of, across pipelines unless the scope names one. */
 export async function stepFacts(db: Kysely<Tables>, scope: StepScope): Promise<StepFacts> {
-  const [model, running, p95] = await Promise.all([
-    modelFacts(db, scope),
-    runningSteps(db, scope),
-    stepPercentile(db, scope),
-  ]);
-  return { ...model, running, p95 };
+  const [model, only] = await Promise.all([modelFacts(db, scope), wholeFacts(db, scope)]);
+  return { ...model, ...only };
+}
+
+/** The part of them that cannot be told apart by pipeline once it is read. */
+export async function wholeFacts(db: Kysely<Tables>, scope: StepScope): Promise<Pick<StepFacts, 'running' | 'p95'>> {
+  const [running, p95] = await Promise.all([runningSteps(db, scope), stepPercentile(db, scope)]);
+  return { running, p95 };
 }
 
 /** The part of them that the breakdown by model is made of. */

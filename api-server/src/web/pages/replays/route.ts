@@ -4,7 +4,6 @@ import type { LaunchOptions } from '../../../service/replay/replay.ts';
 import { ReplaysQuery } from '../../../service/replay/batches.ts';
 import { clientLeft } from '../../client-left.ts';
 import { agentStepNames } from '../golden-sets/agent-steps.ts';
-import { unlessBusy } from '../insights/summary.ts';
 import { ignoredIn } from '../list-filters.ts';
 import { operatorOf } from '../operator.ts';
 import type { PageDeps } from '../page-deps.ts';
@@ -17,7 +16,7 @@ import { asksAgent, singleSteps } from './chain-form.ts';
 import { registerChainForm } from './chain-route.ts';
 import { launchOptions, newKey, refusalOf } from './refused.ts';
 import { registerReports } from './report-route.ts';
-import { versionsOf } from './versions-of.ts';
+import { pastOf, versionsOf } from './versions-of.ts';
 
 /** `/ui/replays`: batches and the form of a new one (Orchestration 4.6). */
 export function registerReplays(app: FastifyInstance, context: PageContext): void {
@@ -102,9 +101,8 @@ async function sendForm(
   const { deps } = context;
   const signal = clientLeft(reply);
   const operator = mayOperate(deps.auth.viewer(request));
-  const [versions, buckets, { golden_sets: all }] = await Promise.all([
-    versionsOf(deps, entered.step, signal),
-    unlessBusy(deps.history.calibration(entered.step, {}, signal)),
+  const [{ versions, buckets }, { golden_sets: all }] = await Promise.all([
+    pastOf(deps, entered.step, signal),
     deps.goldenSets.list(),
   ]);
   const sets = all.filter(
@@ -118,10 +116,10 @@ async function sendForm(
   const model = replayFormView({
     entered,
     versions,
-    buckets: buckets ?? [],
+    buckets,
     sets,
     safeAgents,
-    models: [...new Set((buckets ?? []).flatMap(({ model: name }) => name ?? []))],
+    models: [...new Set(buckets.flatMap(({ model: name }) => name ?? []))],
     estimate: estimated?.value ?? null,
     problem: problem ?? estimated?.problem ?? null,
     operator,

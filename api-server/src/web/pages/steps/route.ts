@@ -1,8 +1,6 @@
 import { NAME_PATTERN, available } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
-import type { StepStatistics } from '../../../service/views/analytics/statistics.ts';
-import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
@@ -43,27 +41,21 @@ interface Asked {
   asked: unknown;
 }
 
-async function pastOf({ history, statistics }: PageDeps, { name, asked }: Asked, signal: AbortSignal) {
-  const versions = await history.promptVersions(name, signal).catch(unlessUnknown);
-  const nothing: StepPast = { versions, pipelines: [], pipeline: null, buckets: [], stats: null, models: null };
-  if (versions === null) return nothing;
-  const stats = await unlessBusy(statistics.step(name, SUMMARY, signal));
-  const pipelines = pipelinesOf(versions, stats);
-  const pipeline = pipelines.length < 2 ? undefined : (pipelines.find((one) => one === asked) ?? pipelines[0]);
-  const within = pipeline === undefined ? {} : { pipeline };
-  const [own, ofPipeline, buckets, models] = await Promise.all([
-    pipeline === undefined ? versions : history.promptVersions(name, signal, pipeline),
-    pipeline === undefined ? stats : unlessBusy(statistics.step(name, { ...SUMMARY, ...within }, signal)),
-    history.calibration(name, within, signal),
-    unlessBusy(statistics.stepModels(name, { ...SUMMARY, ...within }, signal)),
-  ]);
-  return { versions: own, pipelines, pipeline: pipeline ?? null, buckets, stats: ofPipeline, models };
+async function pastOf(
+  { history, statistics }: PageDeps,
+  { name, asked }: Asked,
+  signal: AbortSignal,
+): Promise<StepPast> {
+  const known = await history.step(name, signal).catch(unlessUnknown);
+  if (known === null) return { versions: null, pipelines: [], pipeline: null, buckets: [], stats: null, models: null };
+  const figures = await unlessBusy(statistics.stepIn(name, SUMMARY, signal));
+  // All that ever had the step, as far as it is known: the busiest of now first.
+  const pipelines = [...new Set([...(figures?.pipelines ?? []), ...known.pipelines])];
+  const pipeline = chosen(pipelines, asked);
+  const own = figures && (await unlessBusy(figures.of(pipeline)));
+  return { ...known.of(pipeline), ...(own ?? { stats: null, models: null }), pipelines, pipeline: pipeline ?? null };
 }
 
-/** All pipelines that ever had the step, as far as it is known: the busiest of now first. */
-const pipelinesOf = (versions: readonly PromptVersionView[], stats: StepStatistics | null): string[] => [
-  ...new Set([
-    ...(stats?.pipelines ?? []).map((one) => one.pipeline_name),
-    ...versions.flatMap((version) => version.pipelines),
-  ]),
-];
+/** None where all is of one pipeline. */
+const chosen = (pipelines: readonly string[], asked: unknown): string | undefined =>
+  pipelines.length < 2 ? undefined : (pipelines.find((one) => one === asked) ?? pipelines[0]);

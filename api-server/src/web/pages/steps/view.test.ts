@@ -5,7 +5,6 @@ import { promptVersions } from '../../../analytics/prompt-versions.ts';
 import { bucketView } from '../../../service/views/analytics/calibration.ts';
 import { promptVersionView } from '../../../service/views/analytics/versions.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
-import { stepSum } from '../fixtures/statistics.ts';
 import { stepStats } from '../../../analytics/step-stats.ts';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { stepPageView } from './view.ts';
@@ -150,11 +149,13 @@ test('a name that several pipelines have is shown for one of them at a time', as
   const { get } = await pagesWith({
     promptVersions: [],
     statistics: {
-      step: async (name, { pipeline }) => {
-        asked.push(pipeline);
-        const ended = ['checkout', 'deploy'].map((one) => stepSum({ pipeline: one }));
-        return stepStats(name, 'USD', { ended, running: 0, labels: [], p95: null });
-      },
+      stepIn: async (name) => ({
+        pipelines: ['checkout', 'deploy'],
+        of: async (pipeline) => {
+          asked.push(pipeline);
+          return { stats: stepStats(name, 'USD', { ended: [], running: 0, labels: [], p95: null }), models: [] };
+        },
+      }),
     },
   });
   const first = (await get('/ui/steps/look')).body;
@@ -162,5 +163,5 @@ test('a name that several pipelines have is shown for one of them at a time', as
   const other = (await get('/ui/steps/look?pipeline=deploy')).body;
   expect(other).toContain('those of deploy.');
   expect(other).toMatch(/href="\/ui\/steps\/look\?pipeline&#x3D;deploy" aria-current="true"/);
-  expect(asked).toEqual([undefined, 'checkout', undefined, 'deploy']);
+  expect(asked).toEqual(['checkout', 'deploy']);
 });
