@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agentVersion, canonicalJson, promptHash, shortHash } from './hash.ts';
+import { agentVersion, canonicalJson, contentHash, promptHash, shortHash } from './hash.ts';
 
 test.each<[unknown, string]>([
   [{ b: 1, a: [true, null, 'x'] }, '{"a":[true,null,"x"],"b":1}'],
@@ -39,6 +39,13 @@ test('hashes are twelve hex digits that tell values apart', () => {
     }),
   );
   expect(promptHash('Check {{summary}}')).toBe('eda801cca870');
+});
+
+test('two definitions that were made to share a short hash have two content hashes', () => {
+  const [one, other] = ['9881771', '34126042'].map((description) => ({ name: 'p', description, steps: [] }));
+  expect(shortHash(one)).toBe(shortHash(other));
+  expect(contentHash(one)).toMatch(/^[0-9a-f]{32}$/);
+  expect(contentHash(one)).not.toBe(contentHash(other));
 });
 
 test('an agent version follows behaviour and not description, tags, runtime or line ends', () => {

@@ -51,7 +51,10 @@ export function agentVersion(configAsWritten: Record<string, unknown>, soul: str
   return shortHash({ config: Object.fromEntries(behaviour), soul: soul.replace(/\r\n?/g, '\n').trimEnd() });
 }
 
-/** Hash of an effective definition body: `use:` expanded, defaults not applied. */
+/**
+ * Hash of an effective definition body: `use:` expanded, defaults not applied. A stored run goes on with the body of this hash, so no author
+ * may find a second body for the hash of another's: 32 hex digits.
+ */
 export function contentHash(body: unknown): string {
-  return shortHash(body);
+  return longHash(body).slice(0, 32);
 }

@@ -9,7 +9,7 @@ const BODY = { name: 'checkout', steps: [{ name: 'look', prompt_template: 'Look 
 test('a body is kept in two short lines, and read again', () => {
   const packed = packBody(BODY);
   expect(Object.keys(packed)).toEqual(['hash', 'gzip']);
-  expect(packed.hash).toMatch(/^[0-9a-f]{12}$/);
+  expect(packed.hash).toMatch(/^[0-9a-f]{32}$/);
   expect(JSON.stringify(packed).length).toBeLessThan(400);
   expect(unpackBody({ ...packed })).toEqual(BODY);
 });

@@ -77,3 +77,6 @@ export function shorten(text: string, max: number): string {
 
 /** A message of the service as a sentence: `Pipeline "a" exists.` */
 export const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+/** The beginning of a long hash, by which people tell two apart. */
+export const hashStart = (hash: string): string => hash.slice(0, 12);

@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
     deps: {
       verdictOf: (name, hash) =>
-        name === 'checkout' && /^[0-9a-f]{12}$/.test(hash) ? { verdict: 'building', reason: '7 of 20 runs' } : null,
+        name === 'checkout' && /^[0-9a-f]{32}$/.test(hash) ? { verdict: 'building', reason: '7 of 20 runs' } : null,
       listAgents: () =>
         Promise.resolve({ agents: [{ name: 'a', executor: 'gateway', model: null }], errors: { external: 'is down' } }),
     },
@@ -114,7 +114,7 @@ test('GET /definitions: a hash of each, a broken file as an error, a shell check
     'inspect',
     'tell',
   ]);
-  for (const { hash } of body.definitions) expect(hash).toMatch(/^[0-9a-f]{12}$/);
+  for (const { hash } of body.definitions) expect(hash).toMatch(/^[0-9a-f]{32}$/);
   expect(body.errors).toMatchObject([{ name: 'broken', loc: ['steps'] }]);
   expect(body.warnings).toMatchObject([{ name: 'shelled', reason: 'shell_not_allowed' }]);
 });

@@ -1,5 +1,5 @@
 import type { LibraryStep, Pipeline } from '@signalbox/crds';
-import { ago, exactTime } from '../format.ts';
+import { ago, exactTime, hashStart } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
@@ -131,7 +131,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
   const { config } = entry;
   return {
     ...pipelineRow(entry),
-    hash: entry.hash,
+    hash: hashStart(entry.hash),
     listPath: paths.pipelines(),
     runsPath: paths.runs({ pipeline: entry.name }),
     replay: singleSteps(config).some(asksAgent) ? paths.replayRange({ pipeline: entry.name }) : null,
@@ -194,7 +194,7 @@ export function stepView(entry: LoadedStep, definitions: Snapshot) {
     users: usersOf(entry.name, definitions),
     prompt: promptOf(entry.config),
     config: jsonTree(entry.config),
-    hash: entry.hash,
+    hash: hashStart(entry.hash),
     yaml: yamlLines(entry.text),
     problems: problemFiles(definitions, of('LibraryStep', entry.name)),
   };

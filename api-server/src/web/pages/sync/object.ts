@@ -1,4 +1,4 @@
-import { age, exactTime } from '../format.ts';
+import { age, exactTime, hashStart } from '../format.ts';
 import type { SyncedObject } from '../../../service/cluster/cluster.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
@@ -77,7 +77,7 @@ function replicasOf({ replicas, hash }: SyncedObject) {
       .slice(0, MAX_REPLICAS_SHOWN)
       .map(({ pod, hash: has }) => ({
         pod,
-        hash: has ?? 'none',
+        hash: has === null ? 'none' : hashStart(has),
         same: has === hash,
         title: has === hash ? 'has this definition' : 'has another definition, or none',
       })),
@@ -108,7 +108,7 @@ export function objectView(object: SyncedObject, now: number) {
     alias: definition !== null && definition !== name ? definition : null,
     href: hrefOf(object),
     state: stateOf(object),
-    hash,
+    hash: hash === null ? null : hashStart(hash),
     conditions: conditions.map((condition) => conditionView(condition, now)),
     troubles: troublesOf(object),
     replicas: replicasOf(object),
