@@ -1,6 +1,8 @@
 import { backoffMs } from '../backoff.ts';
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 };
+/** Of what the other side asks for: a timer takes no more than 24 days, and fires at once with more. */
+const MOST_ASKED_MS = 60 * 60_000;
 
 /** How one turn ended: go on at once, or wait a growing while; `afterMs` where the other side said how long. */
 export type Turn = { ok: true } | { ok: false; message: string; afterMs?: number };
@@ -26,6 +28,8 @@ export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Pr
     if (result.message !== warned) deps.warn(result.message);
     warned = result.message;
     failures += 1;
-    await deps.delay(Math.max(backoffMs(failures, BACKOFF), result.afterMs ?? 0), signal);
+    await deps.delay(Math.max(backoffMs(failures, BACKOFF), askedMs(result.afterMs)), signal);
   }
 }
+
+const askedMs = (afterMs = 0): number => (Number.isFinite(afterMs) ? Math.min(afterMs, MOST_ASKED_MS) : 0);

@@ -26,7 +26,8 @@ const BlockActions = z.object({
   user: z.object({ id: z.string() }),
   channel: z.object({ id: z.string(), name: z.string().optional() }).optional(),
   response_url: z.string().optional(),
-  actions: z.array(z.object({ value: z.string().optional() })),
+  /** A press is one. */
+  actions: z.array(z.object({ value: z.string().optional() })).max(10),
 });
 
 /** Hears the buttons under an app's messages over Socket Mode, until the signal fires (Orchestration 6, rule 4). */

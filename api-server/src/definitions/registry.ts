@@ -1,4 +1,4 @@
-import { AppError, createResolveMemo, resolveSet, resolveSetInTurns, type SchemaVerdict } from '@signalbox/crds';
+import { AppError, createResolveMemo, resolveSetInTurns, type SchemaVerdict } from '@signalbox/crds';
 import { setImmediate } from 'node:timers/promises';
 import { sweepTemporary } from './definition-files.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
@@ -46,14 +46,17 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     if (folder !== null) await sweepTemporary(folder, options.now());
   }
   const judge = given.judgeSchema ?? (() => Promise.resolve(null));
-  const resolved = (trial: Trial, resolve: Resolve = inTurns) => resolveRead({ ...options, resolve }, trial, lastGood);
-  const inTurns: Resolve = (input, memo) => resolveSetInTurns(input, memo, { rest: setImmediate, judge });
+  const inTurnsBy =
+    (by: typeof judge): Resolve =>
+    (input, memo) =>
+      resolveSetInTurns(input, memo, { rest: setImmediate, judge: by });
+  const resolved = (trial: Trial, resolve: Resolve = inTurnsBy(judge)) =>
+    resolveRead({ ...options, resolve }, trial, lastGood);
   const load = async (resolve?: Resolve) => {
     const read = await readAll(options, texts);
     return { read, snapshot: await resolved({ read }, resolve) };
   };
-  // Nobody waits for an answer yet.
-  let known = await load((input, memo) => Promise.resolve(resolveSet(input, memo)));
+  let known = await load(inTurnsBy(withinStart(judge)));
   const adopt = (next: typeof known) => {
     remember(next.snapshot, next.read, lastGood);
     known = next;
@@ -81,6 +84,21 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
         if (next !== null) adopt(next);
         return result;
       }),
+  };
+}
+
+/** How long the start waits for verdicts about schemas: nothing answers before it, and a cluster ends what starts too slowly. */
+const START_JUDGING_MS = 20_000;
+
+/** Behind that time a schema counts as one that compiles; where it does not, its answers are refused. */
+function withinStart(judge: NonNullable<RegistryOptions['judgeSchema']>): typeof judge {
+  let left = START_JUDGING_MS;
+  return async (schema, definition) => {
+    if (left <= 0) return { ok: true };
+    const began = performance.now();
+    const verdict = await judge(schema, definition);
+    left -= performance.now() - began;
+    return verdict;
   };
 }
 

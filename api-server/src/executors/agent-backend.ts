@@ -88,17 +88,22 @@ function boundedApprovals(call: AgentCall): (params: unknown) => Promise<unknown
   };
 }
 
+type Fields = Record<string, unknown>;
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+
+/** By hand: every open call is asked about every question. */
 const isAbout = ({ runId, stepName }: AgentCall, params: unknown): boolean => {
-  const { metadata } = ToolApprovalParams.safeParse(params).data ?? {};
-  return metadata?.run_id === runId && metadata.step_name === stepName;
+  const { run_id: run, step_name: step } = fieldsOf(fieldsOf(params)['metadata']);
+  return run === runId && step === stepName;
 };
 
 /** Asks people on behalf of this call; null where the request is about another one. */
-function approve({ runId, stepName, onApproval }: AgentCall, params: unknown): Promise<unknown> | null {
+function approve(call: AgentCall, params: unknown): Promise<unknown> | null {
+  const { onApproval } = call;
+  if (!onApproval || !isAbout(call, params)) return null;
   const parsed = ToolApprovalParams.safeParse(params);
-  if (!parsed.success || !onApproval) return null;
-  const { metadata, run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = parsed.data;
-  if (metadata?.run_id !== runId || metadata.step_name !== stepName) return null;
+  if (!parsed.success) return null;
+  const { run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = parsed.data;
   const asked = onApproval({ backendRunId, callId, agent, server, tool, input, reason: reason ?? null });
   return asked.then(({ approved, inputSha256, decidedBy, comment }) => ({
     approved,

@@ -112,3 +112,10 @@ test('an agent comes with its version and both texts; one that is gone is unknow
   expect(paths.at(-1)).toBe('/agents/..%2Ftools');
   expect(await gatewayAgent(null)('a')).toEqual({ kind: 'not_configured' });
 });
+
+test('a list without end is no list', async () => {
+  const tools = Array.from({ length: 10_001 }, () => ({ server: 's', name: 'n', description: '', input_schema: {} }));
+  const answers: Record<string, unknown> = { ...ANSWERS, '/mcp/tools': { tools } };
+  const url = await gateway(({ url: path = '' }, response) => response.end(JSON.stringify(answers[path])));
+  expect(await ask(url)).toMatchObject({ kind: 'unreachable' });
+});

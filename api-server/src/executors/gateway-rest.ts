@@ -16,39 +16,45 @@ export interface GatewayRestOptions {
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
+/** Entries of one list. How many there are is looked at before any of them is. */
+const MAX_ENTRIES = 10_000;
 const text = z.string().nullable();
 const Servers = z.object({
-  servers: z.array(
-    z.object({
-      name: z.string(),
-      transport: z.string(),
-      state: z.string(),
-      tool_count: z.number(),
-      restart_count: z.number(),
-      started_at: text,
-      last_error: text,
-    }),
-  ),
+  servers: z
+    .array(
+      z.object({
+        name: z.string(),
+        transport: z.string(),
+        state: z.string(),
+        tool_count: z.number(),
+        restart_count: z.number(),
+        started_at: text,
+        last_error: text,
+      }),
+    )
+    .max(MAX_ENTRIES),
 });
 const Tools = z.object({
-  tools: z.array(
-    z.object({
-      server: z.string(),
-      name: z.string(),
-      description: z.string(),
-      input_schema: z.record(z.string(), z.unknown()),
-    }),
-  ),
+  tools: z
+    .array(
+      z.object({
+        server: z.string(),
+        name: z.string(),
+        description: z.string(),
+        input_schema: z.looseObject({}),
+      }),
+    )
+    .max(MAX_ENTRIES),
 });
 const Policy = z.object({
   default: z.string(),
-  rules: z.array(
-    z.object({ action: z.string(), server: text, tool: text, agent: text, input_regex: text, reason: text }),
-  ),
+  rules: z
+    .array(z.object({ action: z.string(), server: text, tool: text, agent: text, input_regex: text, reason: text }))
+    .max(MAX_ENTRIES),
 });
 
 const AgentTexts = z.object({ version: z.string(), agent_yaml: z.string(), soul_md: z.string() });
-const Managed = z.object({ objects: z.array(SyncedObject).nullable() });
+const Managed = z.object({ objects: z.array(SyncedObject).max(MAX_ENTRIES).nullable() });
 
 /** Why the gateway could not be asked. */
 type NotAsked = { kind: 'not_configured' } | { kind: 'unreachable'; message: string };

@@ -1,7 +1,7 @@
 import type { RpcResponse } from '@signalbox/crds';
 import { backoffMs } from '../backoff.ts';
 import type { Failure } from '../runs/state/executor.ts';
-import { isRefusal, openSocket, type SocketOptions } from './rpc-socket.ts';
+import { isRefusal, openSocket, type RpcSocket, type SocketOptions } from './rpc-socket.ts';
 
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
 export const CONNECT_PATIENCE_MS = 60_000;
@@ -48,7 +48,7 @@ const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailab
 /** JSON-RPC over one WebSocket that is opened at need and opened again when lost. */
 export class WebSocketRpc implements RpcClient {
   #options: SocketOptions;
-  #socket: ReturnType<typeof openSocket> | null = null;
+  #socket: RpcSocket | null = null;
   #ready = false;
   #closed = false;
   #failures = 0;
@@ -155,7 +155,7 @@ export class WebSocketRpc implements RpcClient {
         ? { result: { approved: false, comment: 'approvals are not possible here' } }
         : { error: { code: -32601, message: `unknown method ${method}` } };
     // The number means nothing on another connection, where the backend asks again.
-    if (this.#socket === socket) socket?.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    if (this.#socket === socket) socket?.answer(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
   }
 
   #abort(id: number): void {

@@ -19,9 +19,17 @@ async function connect(answers: boolean, pulse: Pulse) {
   const gone = Promise.withResolvers<string>();
   const nothing = () => undefined;
   const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/rpc`;
-  const events = { open: nothing, closed: gone.resolve, response: nothing, notification: nothing, request: nothing };
+  const opened = Promise.withResolvers<void>();
+  const events = {
+    open: opened.resolve,
+    closed: gone.resolve,
+    response: nothing,
+    notification: nothing,
+    request: nothing,
+  };
   const socket = openSocket({ url, token: '', pulse }, events);
   const [client] = (await connected) as [WebSocket];
+  await opened.promise;
   return { backend, client, socket, gone: gone.promise };
 }
 
@@ -43,6 +51,15 @@ test('a backend that sends no pings is pinged, and stays connected', async () =>
 
 test('a backend that answers no ping is given up', async () => {
   const { backend, gone } = await connect(false, { pingEveryMs: 20, silenceMs: 200 });
+  expect(await gone).toContain('closed');
+  backend.close();
+});
+
+test('a backend that does not read what it asks for is given up', async () => {
+  const { backend, client, socket, gone } = await connect(true, { pingEveryMs: 10_000, silenceMs: 10_000 });
+  client.pause();
+  const long = 'x'.repeat(10_000);
+  for (let count = 0; count < 6_000; count++) socket.answer(long);
   expect(await gone).toContain('closed');
   backend.close();
 });

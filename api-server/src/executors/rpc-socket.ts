@@ -28,11 +28,21 @@ export interface SocketEvents {
 }
 
 const HANDSHAKE_MS = 10_000;
+/** Answers to requests of the backend that it has not read. */
+const MAX_UNREAD_ANSWERS = 5_000;
 /** Three unanswered pings mean that a backend is gone. */
 const PULSE: Pulse = { pingEveryMs: 20_000, silenceMs: 60_000 };
 
+export interface RpcSocket {
+  /** Sends a request. */
+  send(text: string): void;
+  /** Sends the answer to a request of the backend, which has to read what it asks for. */
+  answer(text: string): void;
+  close(): void;
+}
+
 /** One WebSocket connection of JSON-RPC frames. Calls `closed` exactly once. */
-export function openSocket(options: SocketOptions, events: SocketEvents): { send(text: string): void; close(): void } {
+export function openSocket(options: SocketOptions, events: SocketEvents): RpcSocket {
   const socket = new WebSocket(options.url, {
     headers: options.token ? { authorization: `Bearer ${options.token}` } : {},
     perMessageDeflate: false,
@@ -80,10 +90,16 @@ export function openSocket(options: SocketOptions, events: SocketEvents): { send
     const { id, method, params } = frame.message;
     return id === undefined ? events.notification(method, params) : events.request(id, method, params);
   });
+  let unread = 0;
   return {
     send: (text) => {
       if (stream) together(stream);
       socket.send(text);
+    },
+    answer: (text) => {
+      unread += 1;
+      if (unread > MAX_UNREAD_ANSWERS) socket.terminate();
+      else socket.send(text, () => (unread -= 1));
     },
     close: () => socket.close(),
   };

@@ -11,19 +11,35 @@ export async function exportStream(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<Readable> {
   const pages = exports.rows(kind, query, request.signal);
+  // A stream that was never begun to be read does not end its generator.
+  reply.raw.once('close', () => void pages.return(undefined));
   const first = await pages.next();
+  const cut = () => reply.raw.destroy();
   reply
     .header('content-type', MEDIA_TYPES[query.format])
     .header('content-disposition', `attachment; filename="${kind}.${query.format}"`)
     .header('cache-control', 'no-store');
-  return Readable.from(all(first, pages), { highWaterMark: 1 });
+  return Readable.from(all({ first, rest: pages, cut }), { highWaterMark: 1 });
 }
 
-/** Ends the reading where the client goes away before the end. */
-async function* all(first: IteratorResult<Uint8Array>, rest: AsyncGenerator<Uint8Array>) {
+/** How long a page may wait for its reader. */
+export const UNREAD_MS = 60_000;
+
+interface Pages {
+  first: IteratorResult<Uint8Array>;
+  rest: AsyncGenerator<Uint8Array>;
+  /** Closes the connection. */
+  cut(): void;
+}
+
+/** Ends the reading where the client goes away before the end, or does not read. */
+async function* all({ first, rest, cut }: Pages) {
   try {
-    if (!first.done) yield first.value;
-    yield* rest;
+    for (let page = first; !page.done; page = await rest.next()) {
+      const unread = setTimeout(cut, UNREAD_MS);
+      yield page.value;
+      clearTimeout(unread);
+    }
   } finally {
     await rest.return(undefined);
   }

@@ -24,6 +24,8 @@ export type AskReplicas = <View extends { pod: string }>(source: ReplicaSource<V
 const TIMEOUT_MS = 8000;
 const MAX_REPLICAS = 100;
 const MAX_NAMES = 1_000;
+/** Of one answer: some kilobytes for each of many thousand definitions. */
+const MAX_BYTES = 64 * 1024 * 1024;
 const POD_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Makes the function that asks every replica of a service once. Throws where the CA cannot be read. */
@@ -88,5 +90,19 @@ async function fetchAnswer(
   });
   if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
   const name = headers['x-signalbox-pod'];
-  return { name: typeof name === 'string' && POD_NAME.test(name) ? name : null, body: await body.json() };
+  return {
+    name: typeof name === 'string' && POD_NAME.test(name) ? name : null,
+    body: JSON.parse(await readBounded(body)),
+  };
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -41,3 +41,19 @@ test('verdicts of pipelines come with their sentence, or without', () => {
     [keyOf('Pipeline', 'bare'), { verdict: 'ready' }],
   ]);
 });
+
+test.each<[string, (pod: string, body: unknown) => unknown, object]>([
+  ['definitions', readDefinitions, {}],
+  ['warnings', readDefinitions, { definitions: [] }],
+  ['agents', readAgents, {}],
+])('a list of %s without end is refused by its length, not by each entry', (key, read, body) => {
+  let looked = 0;
+  const entry = {
+    get name() {
+      looked += 1;
+      return 'a';
+    },
+  };
+  expect(read('pod', { ...body, [key]: Array.from({ length: 50_001 }, () => entry) })).toBeNull();
+  expect(looked).toBe(0);
+});

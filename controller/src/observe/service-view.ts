@@ -48,6 +48,9 @@ export type ServiceView =
 
 export const keyOf = (kind: DefinitionKind, name: string): string => `${kind} ${name}`;
 
+/** Entries of one list. How many there are is looked at before any of them is: to describe each wrong one takes seconds. */
+const MAX_ENTRIES = 50_000;
+
 const Problem = z.looseObject({
   kind: z.enum(['Pipeline', 'LibraryStep', 'Agent']).nullish(),
   name: z.string().nullish(),
@@ -55,20 +58,23 @@ const Problem = z.looseObject({
 });
 
 const Definitions = z.looseObject({
-  definitions: z.array(
-    z.looseObject({
-      kind: z.enum(['Pipeline', 'LibraryStep']),
-      name: z.string(),
-      hash: z.string(),
-      last_run: z.looseObject({ id: z.string(), status: z.string(), triggered_at: z.string() }).nullish(),
-      verdict: z.string().nullish().catch(null),
-      verdict_reason: z.string().max(1024).nullish().catch(null),
-    }),
-  ),
-  errors: z.array(Problem).default([]),
-  warnings: z.array(Problem).default([]),
+  definitions: z
+    .array(
+      z.looseObject({
+        kind: z.enum(['Pipeline', 'LibraryStep']),
+        name: z.string(),
+        hash: z.string(),
+        last_run: z.looseObject({ id: z.string(), status: z.string(), triggered_at: z.string() }).nullish(),
+        verdict: z.string().nullish().catch(null),
+        verdict_reason: z.string().max(1024).nullish().catch(null),
+      }),
+    )
+    .max(MAX_ENTRIES),
+  errors: z.array(Problem).max(MAX_ENTRIES).default([]),
+  warnings: z.array(Problem).max(MAX_ENTRIES).default([]),
   golden_sets: z
     .array(z.looseObject({ name: z.string(), verdict: z.string(), reason: z.string().max(1024) }))
+    .max(MAX_ENTRIES)
     .default([])
     .catch([]),
 });
@@ -107,8 +113,13 @@ const Agents = z.looseObject({
     .array(
       z.looseObject({ agent: z.string(), field: z.string(), message: z.string(), severity: z.string().optional() }),
     )
+    .max(MAX_ENTRIES)
     .default([]),
-  agents: z.array(z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).optional() })),
+  agents: z
+    .array(
+      z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).max(1000).optional() }),
+    )
+    .max(MAX_ENTRIES),
 });
 
 /** Reads `GET /agents` of the gateway; null where the answer has another form. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody } from '../rpc/errors.ts';
 
 interface Refusal {
@@ -34,5 +35,13 @@ export const clientErrorHandler =
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
     ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    endWith(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
   };
+
+const HALF_OPEN_MS = 1000;
+
+/** Sends the last that a client gets. No server looks after the socket any more, and one that the client leaves half open would stay. */
+export function endWith(socket: Duplex, text: string): void {
+  socket.end(text);
+  setTimeout(() => socket.destroy(), HALF_OPEN_MS).unref();
+}

@@ -12,3 +12,18 @@ export function createRest(signal?: AbortSignal): () => Promise<void> {
     rested = performance.now();
   };
 }
+
+const PIECE_BYTES = 8 * 1024;
+
+/** Makes the function that cuts chunks of a stream, with other work in between: to read a chunk may take far longer than to receive it. */
+export function createPieces(): (chunk: Uint8Array) => AsyncGenerator<Uint8Array> {
+  const rest = createRest();
+  return async function* (chunk) {
+    await rest();
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      // What reads the piece before does so in this turn.
+      if (at > 0) await setImmediate();
+      yield chunk.subarray(at, at + PIECE_BYTES);
+    }
+  };
+}

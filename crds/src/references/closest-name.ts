@@ -1,5 +1,9 @@
+/** Keys of schemas may be far longer, and comparing takes the square of their length. */
+const MAX_CHARS = 128;
+
 /** The name that was probably meant: the nearest one within a typing mistake or two; null where none is near. */
 export function closestName(word: string, names: Iterable<string>): string | null {
+  if (word.length > MAX_CHARS) return null;
   const allowed = word.length < 7 ? 1 : 2;
   let best: string | null = null;
   let least = allowed + 1;

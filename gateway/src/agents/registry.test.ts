@@ -98,3 +98,14 @@ test('a load that failed does not keep the next one from being made', async () =
   await registry.load();
   expect(names(registry)).toEqual(['a']);
 });
+
+test('changes that wait have a limit, behind which the next one is taken again', async () => {
+  const gate = Promise.withResolvers<void>();
+  writeAgent('a');
+  const { registry } = registryOf({ rest: () => gate.promise });
+  const waiting = Array.from({ length: 256 }, () => registry.load());
+  await expect(registry.remove('a')).rejects.toMatchObject({ type: 'unavailable' });
+  gate.resolve();
+  await Promise.all(waiting);
+  expect(await registry.remove('a')).toMatchObject({ ok: true });
+});

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AppError } from '@signalbox/crds';
 import { type AgentPair, deletePair, listAgents, finishSwaps, readPair, writePair } from './agent-files.ts';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { readOwners } from './managed.ts';
@@ -36,12 +37,16 @@ interface Place {
   managedBy: AgentRecord['managedBy'];
 }
 
+/** Loads and writes that wait, each with both texts. */
+const MAX_WAITING = 256;
+
 /** The live agents. Loads and writes come one after the other, and readers see the agents of before until one is complete. */
 export class AgentRegistry {
   private readonly options: RegistryOptions;
   private agents = new Map<string, AgentRecord>();
   private lastErrors: ValidationItem[] = [];
   private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
 
   constructor(options: RegistryOptions) {
     this.options = options;
@@ -109,7 +114,10 @@ export class AgentRegistry {
   }
 
   private inTurn<T>(job: () => Promise<T>): Promise<T> {
-    const mine = this.last.then(job);
+    if (this.waiting >= MAX_WAITING)
+      return Promise.reject(new AppError('unavailable', 'too many changes of agents are waiting; try again'));
+    this.waiting += 1;
+    const mine = this.last.then(job).finally(() => (this.waiting -= 1));
     this.last = mine.catch(() => undefined);
     return mine;
   }

@@ -1,19 +1,27 @@
+import { createPieces } from '@signalbox/crds/process/rest';
+
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR, D] = [...'"\\,[{\n\rd'].map((char) => char.charCodeAt(0));
 
 /** Of one answer, of one event of a stream, and of the arguments of all calls in one answer. */
 export const MAX_VALUES = 50_000;
 
+/** Of one answer. A stream says a few tokens in two or three. */
+const MAX_LINES = 500_000;
+
 /**
  * Fails an answer that holds more values than any model says at once: where they do not fit what an SDK expects, it describes each of
- * them, which takes the event loop minutes and gigabytes for what is sent in a second.
+ * them, which takes the event loop minutes and gigabytes for what is sent in a second. So do lines that are nothing.
  */
 export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
-  const hasMore = createValueCounter(MAX_VALUES);
+  const excessIn = createCounter();
+  const pieces = createPieces();
   return new TransformStream({
-    transform(chunk, controller) {
-      if (hasMore(chunk))
-        controller.error(new Error(`the provider sent more than ${MAX_VALUES} values in one message`));
-      else controller.enqueue(chunk);
+    async transform(chunk, controller) {
+      for await (const piece of pieces(chunk)) {
+        const excess = excessIn(piece);
+        if (excess !== null) return controller.error(new Error(`the provider sent more than ${excess}`));
+        controller.enqueue(piece);
+      }
     },
   });
 }
@@ -22,14 +30,16 @@ export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
  * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
  * stream, and what follows is counted on its own: after a line that begins with `data`, which no JSON text has.
  */
-function createValueCounter(max: number): (chunk: Uint8Array) => boolean {
+function createCounter(): (chunk: Uint8Array) => string | null {
   let values = 0;
+  let lines = 0;
   let inString = false;
   let isEscaped = false;
   let lineIsEmpty = true;
   let hasData = false;
   let before = 0;
   const endLine = () => {
+    lines += 1;
     if (lineIsEmpty && hasData) [values, hasData] = [0, false];
     // No string goes on in the next line.
     [inString, isEscaped, lineIsEmpty] = [false, false, true];
@@ -54,9 +64,9 @@ function createValueCounter(max: number): (chunk: Uint8Array) => boolean {
   return (chunk) => {
     for (const byte of chunk) {
       read(byte);
-      if (values > max) return true;
+      if (values > MAX_VALUES) return `${MAX_VALUES} values in one message`;
     }
-    return false;
+    return lines > MAX_LINES ? `${MAX_LINES} lines` : null;
   };
 }
 

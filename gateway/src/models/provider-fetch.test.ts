@@ -96,6 +96,12 @@ test.each([
   else await expect(text).rejects.toThrow('the provider sent more than 50000 values in one message');
 });
 
+test.each(['\n', '\r', 'x\n', 'x\r\n'])('lines without end are cut off: %j', async (line) => {
+  const { url } = await serve((_, response) => response.end(line.repeat(500_001)));
+  const text = (await createProviderFetch()(url, post)).text();
+  await expect(text).rejects.toThrow('the provider sent more than 500000 lines');
+});
+
 test('an answer that is compressed unasked is refused, as its size has no limit', async () => {
   const { url } = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBe('identity');

@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
+import { endWith } from '@signalbox/crds/process/client-error';
 import { WebSocketServer } from 'ws';
 import { type Authenticate, grants } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
+import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
 import { watcherOf } from './watcher.ts';
@@ -17,17 +19,23 @@ export interface RpcServerDeps {
   onGone: (watcher: RunWatcher) => void;
   onAuthFailure: (reason: string) => void;
   onBug: (error: unknown) => void;
+  limits?: typeof CONNECTION_LIMITS;
 }
 
 const PING_EVERY_MS = 20_000;
-const MAX_CONNECTIONS = 2000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_PATIENCE_MS = 1000;
+
+interface Refusal {
+  type: ErrorType;
+  message: string;
+}
 
 /** The WebSocket side of the service: it authorizes upgrades and holds the connections (Gateway 4). */
 export class RpcServer {
   private readonly deps: RpcServerDeps;
-  private readonly connections = new Set<Connection>();
+  /** With the token and the address of each. */
+  private readonly connections = new Map<Connection, Peer>();
   private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
 
@@ -40,7 +48,7 @@ export class RpcServer {
       clientTracking: false,
     });
     this.pinging = setInterval(() => {
-      for (const connection of this.connections) connection.checkAlive();
+      for (const connection of this.connections.keys()) connection.checkAlive();
     }, PING_EVERY_MS);
     this.pinging.unref();
   }
@@ -57,14 +65,14 @@ export class RpcServer {
   async close(): Promise<void> {
     clearInterval(this.pinging);
     await this.whileAny((connection) => connection.owesAnswer());
-    for (const connection of this.connections) connection.close(CLOSE_GOING_AWAY, 'the gateway is stopping');
+    for (const connection of this.connections.keys()) connection.close(CLOSE_GOING_AWAY, 'the gateway is stopping');
     await this.whileAny(() => true);
-    for (const connection of this.connections) connection.terminate();
+    for (const connection of this.connections.keys()) connection.terminate();
   }
 
   private async whileAny(waitsFor: (connection: Connection) => boolean): Promise<void> {
     const deadline = performance.now() + CLOSE_PATIENCE_MS;
-    while (performance.now() < deadline && [...this.connections].some(waitsFor))
+    while (performance.now() < deadline && [...this.connections.keys()].some(waitsFor))
       await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
@@ -80,7 +88,8 @@ export class RpcServer {
       this.deps.onAuthFailure('scope');
       return refuse(socket, 'forbidden', `the ${who.token} token lacks the scope invoke`);
     }
-    const refused = this.refusal(request);
+    const peer = { token: who.token, address: request.socket.remoteAddress ?? '' };
+    const refused = this.refusal(request) ?? this.excess(peer);
     if (refused) return refuse(socket, refused.type, refused.message);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       const connection: Connection = new Connection(webSocket, {
@@ -94,19 +103,24 @@ export class RpcServer {
         stream: socket,
       });
       const watcher = watcherOf(connection, who.approves);
-      this.connections.add(connection);
+      this.connections.set(connection, peer);
     });
   }
 
-  private refusal(request: IncomingMessage): { type: ErrorType; message: string } | null {
+  private refusal(request: IncomingMessage): Refusal | null {
     const path = (request.url ?? '').split('?', 1)[0];
     if (path !== '/rpc') return { type: 'not_found', message: 'WebSocket connections are accepted at /rpc only' };
     const { origin } = request.headers;
     if (origin !== undefined && !this.deps.allowedOrigins.includes(origin)) {
       return { type: 'forbidden', message: 'this origin is not listed in server.allowed_origins' };
     }
-    if (this.connections.size >= MAX_CONNECTIONS) return { type: 'forbidden', message: 'too many connections' };
     return null;
+  }
+
+  private excess(peer: Peer): Refusal | null {
+    const { limits = CONNECTION_LIMITS } = this.deps;
+    const full = isFull([...this.connections.values()], peer, limits);
+    return full ? { type: 'forbidden', message: 'too many connections' } : null;
   }
 }
 
@@ -119,5 +133,5 @@ function refuse(socket: Duplex, type: ErrorType, message: string): void {
     'Connection: close',
     ...(type === 'unauthorized' ? ['WWW-Authenticate: Bearer'] : []),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  endWith(socket, `${head.join('\r\n')}\r\n\r\n${body}`);
 }

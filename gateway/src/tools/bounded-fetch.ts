@@ -1,8 +1,10 @@
+import { createPieces } from '@signalbox/crds/process/rest';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const LF = 10;
+const CR = 13;
 /** Lines of one event stream. Comments and empty lines count too: they take time to read. */
 const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000 };
 
@@ -41,20 +43,22 @@ function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
 
 function eventLimit(maxBytes: number, onFlood: (reason: string) => void): TransformStream<Uint8Array, Uint8Array> {
   const withinLimits = createFloodGuard(STREAM_LIMITS, () => performance.now());
+  const pieces = createPieces();
   let seen = 0;
+  const problemWith = (chunk: Uint8Array): string | null => {
+    const eventEnd = lastBlankLine(chunk);
+    seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
+    if (Math.max(seen, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;
+    return withinLimits(chunk.length, linesIn(chunk)) ? null : 'flooded its output';
+  };
   return new TransformStream({
-    transform(chunk, controller) {
-      const eventEnd = lastBlankLine(chunk);
-      seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
-      const problem =
-        Math.max(seen, chunk.length) > maxBytes
-          ? `sent an event of more than ${maxBytes} bytes`
-          : withinLimits(chunk.length, linesIn(chunk))
-            ? null
-            : 'flooded its output';
-      if (problem === null) return controller.enqueue(chunk);
-      controller.error(new Error(`the tool server ${problem}`));
-      onFlood(problem);
+    async transform(chunk, controller) {
+      const problem = problemWith(chunk);
+      if (problem !== null) {
+        controller.error(new Error(`the tool server ${problem}`));
+        return onFlood(problem);
+      }
+      for await (const piece of pieces(chunk)) controller.enqueue(piece);
     },
   });
 }
@@ -67,6 +71,6 @@ function lastBlankLine(chunk: Uint8Array): number {
 
 function linesIn(chunk: Uint8Array): number {
   let lines = 0;
-  for (const byte of chunk) if (byte === LF) lines += 1;
+  for (const byte of chunk) if (byte === LF || byte === CR) lines += 1;
   return lines;
 }

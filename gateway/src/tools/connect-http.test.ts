@@ -64,6 +64,8 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
   'messages without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${NOTE}\n\n`.repeat(100)),
   'comments without end': (_, response) => endlessly(response.writeHead(200, EVENTS), ': x\n\n'.repeat(10_000)),
   'empty lines without end': (_, response) => endlessly(response.writeHead(200, EVENTS), '\n'.repeat(10_000)),
+  'lines without end that end otherwise': (_, response) =>
+    endlessly(response.writeHead(200, EVENTS), '\r'.repeat(10_000)),
   'requests without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${ASK}\n\n`.repeat(10)),
   'nothing but signs of life': (_, response) => endlessly(response.writeHead(200, EVENTS), ': working\n\n', 5),
   'an answer letter by letter': (_, response) => endlessly(response.writeHead(200, JSON_TYPE), ' ', 5),
@@ -183,6 +185,7 @@ test.each([
   ['messages without end', 'flooded its output'],
   ['comments without end', 'flooded its output'],
   ['empty lines without end', 'flooded its output'],
+  ['lines without end that end otherwise', 'flooded its output'],
   ['requests without end', 'flooded its output'],
   ['values without end', 'sent a message of more than 50000 values'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],

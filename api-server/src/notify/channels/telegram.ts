@@ -109,7 +109,7 @@ function explain(status: Refusal, { description, parameters = {} }: Answer): Del
   const { retry_after: seconds, migrate_to_chat_id: chat } = parameters;
   if (chat !== undefined) return refused(`the group is now chat_id ${chat}`);
   const message = description === undefined ? status.message : `${status.message}: ${cut(description, 200)}`;
-  return { ...status, message, retryAfterMs: seconds === undefined ? status.retryAfterMs : seconds * 1000 };
+  return { ...status, message, retryAfterMs: typeof seconds === 'number' ? seconds * 1000 : status.retryAfterMs };
 }
 
 const asDelivery = (delivery: Delivery | 'unreadable'): Delivery =>

@@ -1,3 +1,4 @@
+import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Database } from '../../store/db/database.ts';
 import { EXPORT_KINDS, type ExportKind, exportPage, type ExportReader } from '../../store/exports/export-page.ts';
@@ -24,19 +25,32 @@ export interface Exports {
   rows(kind: ExportKind, query: ExportQuery, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
+/** Exports that are read at the same time, each of which holds a page. */
+export const MAX_OPEN_EXPORTS = 50;
+
 export function createExports(database: Pick<Database, 'reader' | 'readText'>): Exports {
+  let open = 0;
+  async function* pages(kind: ExportKind, { format, ...filter }: ExportQuery, signal: AbortSignal) {
+    const reader: ExportReader = {
+      db: database.reader(signal),
+      readText: (query, as) => database.readText(query, as, signal),
+    };
+    let [after, header]: [number | null, boolean] = [0, true];
+    while (after !== null) {
+      const { text, next } = await exportPage(reader, kind, filter, { after, format, header });
+      // A page may hold nothing that the filter lets through.
+      if (text.byteLength > 0) yield text;
+      [after, header] = [next, false];
+    }
+  }
   return {
-    rows: async function* (kind, { format, ...filter }, signal) {
-      const reader: ExportReader = {
-        db: database.reader(signal),
-        readText: (query, as) => database.readText(query, as, signal),
-      };
-      let [after, header]: [number | null, boolean] = [0, true];
-      while (after !== null) {
-        const { text, next } = await exportPage(reader, kind, filter, { after, format, header });
-        // A page may hold nothing that the filter lets through.
-        if (text.byteLength > 0) yield text;
-        [after, header] = [next, false];
+    rows: async function* (kind, query, signal) {
+      if (open >= MAX_OPEN_EXPORTS) throw new AppError('rate_limited', 'too many exports are open; try again later');
+      open += 1;
+      try {
+        yield* pages(kind, query, signal);
+      } finally {
+        open -= 1;
       }
     },
   };

@@ -1,5 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { MAX_OPEN_EXPORTS } from '../../service/exports/exports.ts';
 import { markRun, markStep } from '../../store/tables/feedback.ts';
+import { UNREAD_MS } from '../export-stream.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { NOW, runIdOf } from '../fixtures/store.ts';
 
@@ -123,4 +126,33 @@ test('a reader that stops taking what comes holds a bounded part of it up, and o
   expect(reading.ended).toBe(false);
   abort.abort();
   await vi.waitFor(() => expect(reading.ended).toBe(true), { timeout: 20_000 });
+});
+
+test('exports that hold a page have a limit', async () => {
+  await server.store.addRun(1);
+  const signal = AbortSignal.timeout(60_000);
+  const open = Array.from({ length: MAX_OPEN_EXPORTS }, () =>
+    server.services.exports.rows('runs', { format: 'jsonl' }, signal),
+  );
+  for (const rows of open) await rows.next();
+  expect((await text('/exports/runs')).status).toBe(429);
+  await open[0]?.return(undefined);
+  expect((await text('/exports/runs')).status).toBe(200);
+});
+
+test('an export that nobody reads is closed after a minute', async () => {
+  const reading = endless();
+  const base = await server.app.listen({ host: '127.0.0.1', port: 0 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const { hostname, port } = new URL(base);
+  const client = connect(Number(port), hostname).pause();
+  onTestFinished(() => void client.destroy());
+  client.write(`GET /exports/runs HTTP/1.1\r\nHost: x\r\nAuthorization: ${as('viewer').authorization}\r\n\r\n`);
+  for (let turns = 0; turns < 20_000 && !reading.ended; turns++) {
+    await turn();
+    vi.advanceTimersByTime(UNREAD_MS / 1000);
+  }
+  expect(reading.ended).toBe(true);
 });

@@ -31,7 +31,7 @@ export const exportRoutes = ({ exports }: Pick<Services, 'exports'>): Route[] =>
       summary: SUMMARIES[kind],
       query: ExportQuery,
       answers: { 200: { mediaType: MEDIA_TYPES.jsonl, example: EXAMPLE } },
-      refusals: ['unavailable'],
+      refusals: ['unavailable', 'rate_limited'],
       handler: ({ query, request, reply }) => exportStream(exports, kind, query, { request, reply }),
     }),
   );
