@@ -67,6 +67,8 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
       compare(pipelineStats(pipeline, 'USD', facts), recountPipeline(history, { window, pipeline }), isLong);
     }
     await compareOverTime(database, history, { window, isLong });
+    const web = await pipelineFacts(db, { ...scope, team: 'web' }, 'all');
+    compare(figuresOf(web, 'USD'), recountPipeline(history, { window, team: 'web' }), isLong);
     for (const step of ['look', 'each']) {
       const facts = await stepFacts(db, { ...scope, step });
       compare(stepStats(step, 'USD', facts), recountStep(history, step, { window }), isLong);
