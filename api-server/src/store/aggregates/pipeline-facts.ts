@@ -4,7 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { runLabels } from './run-labels.ts';
 import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';
-import { oneOf, type Scope } from './scope.ts';
+import { asksForExecutions, oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
 
 /** All that statistics of pipelines are made of: of each pipeline, every one without a name in `scope`, or of all of them together. */
@@ -30,11 +30,13 @@ export async function factsOverTime(
 ): Promise<Record<'pipelines' | 'all' | 'series', PipelineFacts>> {
   const { bucketMs: _, ...whole } = scope;
   const by = ['pipeline', 'bucket', 'all'] as const;
+  // What is counted from rows is counted once, with all names.
+  const fromRows = asksForExecutions(scope) ? sumRuns(db, scope) : null;
   const [ended, active, steps, endedThen, stepsThen, percentiles, marks] = await Promise.all([
-    sumRuns(db, whole),
+    fromRows ?? sumRuns(db, whole),
     activeRuns(db, scope),
     sumSteps(db, whole, ['pipeline', 'team', 'costSource']),
-    sumRuns(db, scope, []),
+    fromRows ?? sumRuns(db, scope, []),
     sumSteps(db, scope, ['costSource']),
     runPercentiles(db, scope, by),
     runLabels(db, scope, by),

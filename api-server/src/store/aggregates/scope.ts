@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Window } from '../../analytics/window.ts';
+import { DAY_MS, type Window } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import { isExecution, isWork } from '../db/rows/executions.ts';
@@ -68,8 +68,17 @@ function byPipelines({ window, stages, pipeline, team }: Scope): RawBuilder<unkn
     join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage`;
 }
 
+/** What no run of the window started after its end. */
+function startedBy(scope: Scope): Condition[] {
+  if (scope.window.to === null) return [];
+  const ended = all([sql<boolean>`runs.completed_at is not null`, ...within('triggered_at', scope.window)]);
+  // Clocks of replicas differ by less than a day.
+  return [sql`started_at < (select max(completed_at) + ${DAY_MS} from ${byPipelines(scope)} where ${ended})`];
+}
+
 /** A step may start after the window in which its run was triggered. */
-function byExecutions({ window, stages, pipeline, team, agent, model }: Scope): RawBuilder<unknown> {
+function byExecutions(scope: Scope): RawBuilder<unknown> {
+  const { window, stages, pipeline, team, agent, model } = scope;
   const since = { from: window.from, to: null };
   const names = [
     ...equals('pipeline_name', pipeline),
@@ -83,6 +92,7 @@ function byExecutions({ window, stages, pipeline, team, agent, model }: Scope): 
     ...equals('agent', agent),
     ...equals('model', model),
     ...within('started_at', since),
+    ...startedBy(scope),
   ]);
   return sql`(select distinct run_id from (select distinct step_name as name, stage as at_stage from hourly_steps where ${seen}) as seen
     join step_executions on family = seen.name and step_executions.stage = seen.at_stage where ${had}) as had

@@ -67,6 +67,10 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
       compare(pipelineStats(pipeline, 'USD', facts), recountPipeline(history, { window, pipeline }), isLong);
     }
     await compareOverTime(database, history, { window, isLong });
+    for (const who of [{ agent: 'reader' }, { model: 'large' }, { agent: 'writer', model: 'small' }]) {
+      const { all } = await factsOverTime(db, { ...scope, ...who, bucketMs: DAY_MS });
+      compare(figuresOf(all, 'USD'), recountPipeline(history, { window, ...who }), false);
+    }
     const web = await pipelineFacts(db, { ...scope, team: 'web' }, 'all');
     compare(figuresOf(web, 'USD'), recountPipeline(history, { window, team: 'web' }), isLong);
     for (const step of ['look', 'each']) {
