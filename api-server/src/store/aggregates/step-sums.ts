@@ -52,6 +52,12 @@ function dailyFor({ step, agent, model }: Scope, by: readonly StepKey[]): Pick<S
   return { table: isUse ? 'daily_use' : 'daily_steps', time: 'day' };
 }
 
+/** The key of the sums begins with the step: of each name its days are looked up, where otherwise all days would be read. */
+const BY_STEP = sql`(with recursive names (name) as (
+    select min(step_name) from daily_steps
+    union all select (select min(step_name) from daily_steps where step_name > names.name) from names where names.name is not null)
+  select name from names where name is not null) as names join daily_steps on daily_steps.step_name = names.name`;
+
 interface Sums {
   table: 'hourly_steps' | 'daily_steps' | 'daily_use';
   time: 'hour' | 'day';
@@ -74,7 +80,7 @@ const fromSums = (scope: Scope, { table, time, by, where }: Sums): RawBuilder<Ro
     select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf(time, scope.bucketMs)} as bucket,
       sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as "durationMs"
-    from ${sql.table(table)} where ${all([...names(scope), ...where])}
+    from ${table === 'daily_steps' && scope.step === undefined ? BY_STEP : sql.table(table)} where ${all([...names(scope), ...where])}
     group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`;
 
 /** The rows of a part of an hour, found by the names that its sums have. */
