@@ -19,8 +19,19 @@ const COMMANDS = [
   'e2e/bundle/sbom.ts',
   'e2e/checks/check.ts',
   'e2e/checks/generate.ts',
+  'e2e/fuzz/run.ts',
   'e2e/kind/main.ts',
+  'e2e/mutants/run.ts',
 ];
+
+test.each(COMMANDS)('%s says how it is called', (command) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, command), '--help'], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout.length).toBeGreaterThan(40);
+});
 
 test.each(COMMANDS)('%s says in one line which option it does not know, then how it is called', (command) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, command), '--nope'], {

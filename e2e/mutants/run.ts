@@ -1,21 +1,33 @@
-/**
- * `npm run mutants [-- --only TEXT] [--write]`: changes one thing at a time in a copy of the sources, and runs the test file that has to
- * notice it. Exit 1 where a mutant survives, or a test file is red without one. `--write` puts the table into docs/reliability.md.
- */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, refuseUsage } from '@signalbox/crds/process/command-line';
 import { copySources } from './copy-sources.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
 import { runTests } from './run-tests.ts';
 import { type Outcome, tableOf, writeTable } from './table.ts';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean' } } });
+const HELP = `npm run mutants [-- OPTIONS]
+
+Changes one thing at a time in a copy of the sources, and runs the test file that has to notice it. Exit code 1 where a mutant survives,
+or a test file is red without one.
+
+  --only TEXT   mutants whose description, files or code have this text
+  --write       puts the table into docs/reliability.md
+  --help        print this
+`;
+const { values } = readOptions('mutants', HELP, {
+  options: { only: { type: 'string' }, write: { type: 'boolean' }, help: { type: 'boolean' } },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 
 async function main(): Promise<number> {
   const { only } = values;
   const chosen = MUTANTS.filter((mutant) => only === undefined || JSON.stringify(mutant).includes(only));
+  if (chosen.length === 0) return refuseUsage('mutants', `--only ${only}: no mutant has this text`, HELP);
   using copy = copySources();
   const red = await redWithout(copy.path, chosen);
   if (red.length > 0) {
