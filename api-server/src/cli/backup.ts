@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { readOptions, refuseUsage } from '@signalbox/crds/process/command-line';
-import { loadConfig } from '../config/load.ts';
+import { loadDatabase } from '../config/load.ts';
 import { backUp } from '../store/db/backup.ts';
 
 const USAGE = `usage: npm run backup -- --config FILE --to FILE [--overwrite]
@@ -23,18 +23,26 @@ export async function backup(args: string[], env: Readonly<Record<string, string
   if (values.help) return say(USAGE, 0);
   if (!values.config) return refuseUsage('backup', '--config FILE is required', USAGE);
   if (!values.to) return refuseUsage('backup', '--to FILE is required', USAGE);
-  const loaded = loadConfig(values.config, env);
+  const loaded = loadDatabase(values.config, env);
   if (!loaded.ok) return say(`backup: ${loaded.message}\n`, 1);
-  const { database } = loaded.config;
+  const { database } = loaded;
   if (!('file' in database)) return say('backup: database.url names a server; use pg_dump\n', 1);
   if (!existsSync(database.file)) return say(`backup: ${database.file} does not exist yet\n`, 1);
   const target = resolve(values.to);
-  if (existsSync(target) && !values.overwrite)
-    return say(`backup: ${target} already exists; --overwrite replaces it\n`, 1);
+  const refused = refusalOf(target, values.overwrite === true);
+  return refused === null ? copy(database.file, target) : say(`backup: ${refused}\n`, 1);
+}
+
+function refusalOf(target: string, overwrite: boolean): string | null {
+  if (!existsSync(dirname(target))) return `${dirname(target)} is no folder`;
+  return existsSync(target) && !overwrite ? `${target} already exists; --overwrite replaces it` : null;
+}
+
+async function copy(file: string, target: string): Promise<number> {
   const unfinished = `${target}.unfinished`;
   const showEvery = 10;
   let shown = 0;
-  const problem = await backUp(database.file, unfinished, (percent) => {
+  const problem = await backUp(file, unfinished, (percent) => {
     if (percent < shown + showEvery) return;
     shown = percent;
     process.stderr.write(`${percent} %\n`);

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Environment, readSettings, type Settings } from '@signalbox/crds/process/settings';
+import type { z } from 'zod';
 import type { Config } from './config.ts';
-import { resolveConfig } from './resolve.ts';
-import { ConfigFile } from './schema.ts';
+import { type LoadedDatabase, resolveConfig, resolveDatabase } from './resolve.ts';
+import { ConfigFile, DatabasePart } from './schema.ts';
 import { unwritableFolders } from './unwritable.ts';
 import { startUpWarnings } from './warnings.ts';
 
@@ -16,7 +17,7 @@ export type LoadedConfig = { ok: true; config: Config; warnings: string[] } | { 
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
   const file = resolve(path);
-  const read = readFile(file, env);
+  const read = readFile(file, env, ConfigFile);
   if (!read.ok) return { ok: false, message: `${file}: ${read.message}` };
   const { settings } = read;
   const resolved = resolveConfig(settings, file);
@@ -30,9 +31,18 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   };
 }
 
-function readFile(file: string, env: Environment): Settings<ConfigFile> {
+/** What the file says of the database, for commands that need neither the secrets nor the folders of the service. */
+export function loadDatabase(path: string, env: Environment): LoadedDatabase {
+  const file = resolve(path);
+  const read = readFile(file, env, DatabasePart);
+  if (!read.ok) return { ok: false, message: `${file}: ${read.message}` };
+  const resolved = resolveDatabase(read.settings.database.url, file);
+  return resolved.ok ? resolved : { ok: false, message: `${file}: ${resolved.message}` };
+}
+
+function readFile<T>(file: string, env: Environment, schema: z.ZodType<T>): Settings<T> {
   try {
-    return readSettings(readFileSync(file, 'utf8'), ConfigFile, env);
+    return readSettings(readFileSync(file, 'utf8'), schema, env);
   } catch (error) {
     return { ok: false, message: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }

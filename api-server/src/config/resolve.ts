@@ -2,6 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { type BackendConfig, type Config, tokensOf } from './config.ts';
 import type { ConfigFile } from './schema.ts';
 
+type DatabaseLocation = { file: string } | { url: string };
+export type LoadedDatabase = { ok: true; database: DatabaseLocation } | { ok: false; message: string };
 export type Resolved = { ok: true; config: Config } | { ok: false; message: string };
 type ResolvePath = (path: string) => string;
 
@@ -11,10 +13,8 @@ const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error' }
 export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
   const at: ResolvePath = (path) => resolve(dirname(file), path);
   const optional = (path: string | undefined) => (path === undefined ? null : at(path));
-  const database = databaseLocation(parsed.database.url, at);
-  if (database === null) {
-    return { ok: false, message: 'database.url: must be sqlite:PATH or postgres://USER@HOST/DATABASE' };
-  }
+  const located = resolveDatabase(parsed.database.url, file);
+  if (!located.ok) return located;
   const { auth, concurrency, dedup, logging, security } = parsed;
   const config: Config = {
     file,
@@ -23,7 +23,7 @@ export function resolveConfig(parsed: ConfigFile, file: string): Resolved {
     pipelineConfigDir: optional(parsed.pipeline_config_dir),
     stepLibraryDir: optional(parsed.step_library_dir),
     managedDir: optional(parsed.managed_dir),
-    database: { ...database, autoMigrate: parsed.database.auto_migrate },
+    database: { ...located.database, autoMigrate: parsed.database.auto_migrate },
     ...resolveKeeping(parsed, at),
     executors: resolveExecutors(parsed.executors, at),
     logging: { level: LEVELS[logging.level], dir: optional(logging.dir) },
@@ -166,12 +166,19 @@ function resolveExecutors({ external, gateway }: ConfigFile['executors'], at: Re
   };
 }
 
+/** `file` is the configuration file, which a relative path is relative to. */
+export function resolveDatabase(url: string | undefined, file: string): LoadedDatabase {
+  const database = databaseLocation(url, (path) => resolve(dirname(file), path));
+  if (database !== null) return { ok: true, database };
+  return { ok: false, message: 'database.url: must be sqlite:PATH or postgres://USER@HOST/DATABASE' };
+}
+
 /**
  * `sqlite:///absolute/path`, `sqlite:relative/path`, a plain path, or `postgres://…` (`postgresql://…`); null for any
  * other kind of database. A driver name after a `+`, as in `postgresql+asyncpg`, is ignored.
  * The default is `data/signalbox.db` in the working directory.
  */
-function databaseLocation(url: string | undefined, at: ResolvePath): { file: string } | { url: string } | null {
+function databaseLocation(url: string | undefined, at: ResolvePath): DatabaseLocation | null {
   if (url === undefined) return { file: resolve('data/signalbox.db') };
   const [, scheme, rest] = /^([A-Za-z][A-Za-z0-9.-]+)(?:\+[A-Za-z0-9]+)?:(.*)$/.exec(url) ?? [undefined, 'sqlite', url];
   if (scheme === 'postgres' || scheme === 'postgresql') {

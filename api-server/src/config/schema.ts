@@ -87,24 +87,27 @@ const Security = block({
     .describe('Private addresses or networks that HTTP requests of definitions may reach'),
 });
 
+const Database = block({
+  url: text()
+    .optional()
+    .describe(
+      '`sqlite:PATH` for one replica, or `postgres://USER:PASSWORD@HOST/DATABASE` for any number of replicas (Postgres 13 or newer; `?sslmode=verify-full&sslrootcert=FILE` for TLS); default: `data/signalbox.db` in the working directory',
+    ),
+  auto_migrate: flag()
+    .default(true)
+    .describe('Whether the schema is migrated at the start; if false, the service refuses to start on an older schema'),
+}).describe('Database of the runs');
+
+/** What the file says of the database; other keys are not looked at. */
+export const DatabasePart = z.object({ database: Database });
+
 /** The configuration file as written (Orchestration 2.13): strict, with defaults. `config.ts` has the resolved form. */
 export const ConfigFile = block({
   server: Server.describe('Address, TLS and limits of the HTTP server'),
   pipeline_config_dir: text().optional().describe('Folder of pipeline files'),
   step_library_dir: text().optional().describe('Folder of library step files'),
   managed_dir: text().optional().describe('Folder that a controller writes; its definitions are read-only over HTTP'),
-  database: block({
-    url: text()
-      .optional()
-      .describe(
-        '`sqlite:PATH` for one replica, or `postgres://USER:PASSWORD@HOST/DATABASE` for any number of replicas (Postgres 13 or newer; `?sslmode=verify-full&sslrootcert=FILE` for TLS); default: `data/signalbox.db` in the working directory',
-      ),
-    auto_migrate: flag()
-      .default(true)
-      .describe(
-        'Whether the schema is migrated at the start; if false, the service refuses to start on an older schema',
-      ),
-  }).describe('Database of the runs'),
+  database: Database,
   executors: Executors.describe('Backends that run agents'),
   logging: block({
     level: z.preprocess(upperCase, z.enum(LEVELS)).default('INFO').describe('Lowest level that is written'),
