@@ -18,6 +18,7 @@ environment variable, or by nothing where it is not set, after the YAML was pars
 # api-server.yaml
 pipeline_config_dir: pipelines
 database: { url: "sqlite:signalbox.db" }
+dedup: { window_seconds: 300 }
 executors:
   gateway: { url: "ws://127.0.0.1:18780/rpc", rest_url: "http://127.0.0.1:18780", token: "\${GATEWAY_INVOKE_TOKEN}" }
 auth:

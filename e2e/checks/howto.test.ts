@@ -45,3 +45,10 @@ test('the files of every how-to are read, and a wrong one is named', () => {
   expect(problemOf({ file: 'ops/gateway.yaml', text: 'sever: {}' })).toContain('sever');
   expect(problemOf({ file: 'ops/pipelines/x.yaml', text: 'name: x\nstep: []' })).toContain('step');
 });
+
+test('where a how-to speaks of repeats, its service recognises them', () => {
+  const [, dedup] = blocksOf('write-a-pipeline.md').flatMap(({ file, text }) =>
+    file.endsWith('api-server.yaml') ? [text, ConfigFile.parse(parse(text)).dedup] : [],
+  );
+  expect(dedup).toMatchObject({ enabled: true });
+});

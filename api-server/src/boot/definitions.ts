@@ -5,6 +5,7 @@ import type { Snapshot } from '../definitions/snapshot.ts';
 import type { Logs } from '../observability/logger.ts';
 import { notificationProblems } from '../notify/check.ts';
 import type { PipelineEnv } from '../runs/prompt/rendering.ts';
+import { windowProblems } from './parts/dedup-window.ts';
 import { priceProblems } from './parts/pricing.ts';
 import { unsetVariables } from './parts/unset-variables.ts';
 
@@ -27,6 +28,7 @@ export const registryOptions = (config: Config, env: Pick<PipelineEnv, 'valueOf'
   problemsHere: (pipeline) => [
     ...notificationProblems(pipeline, config.notifications),
     ...priceProblems(pipeline, config.pricing),
+    ...windowProblems(pipeline, config.dedup),
     ...unsetVariables(pipeline, env),
   ],
 });

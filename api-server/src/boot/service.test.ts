@@ -76,6 +76,18 @@ test('a budget of money without prices is a warning at the start, with prices it
   expect(warnings((await start(`pricing: {${models}}\n`, pipeline)).lines)).toEqual([]);
 });
 
+test('a window of deduplication is a warning while the service has none, unless the pipeline switches it on', async () => {
+  const dedup = (more: string) => ({
+    'p.yaml': asking('', `trigger: {match: {}, dedup: {window_seconds: 60${more}}}\n`),
+  });
+  expect(warnings((await start('', dedup(''))).lines)).toEqual([
+    'definition: trigger.dedup.window_seconds: window_seconds has no effect: the service has no dedup, and enabled is not set here',
+  ]);
+  for (const more of [', enabled: true', ', enabled: false'])
+    expect(warnings((await start('', dedup(more))).lines)).toEqual([]);
+  expect(warnings((await start('dedup: {}\n', dedup(''))).lines)).toEqual([]);
+});
+
 test('a line of the log names the key and the file from the folder of the configuration, and so do the answers', async () => {
   const late = 'name: q\nsteps:\n  - {name: a, executor: human, prompt_template: "{{sumary}}"}\n';
   const twice = asking(', when: "steps.zzz.trust > 0.5"');

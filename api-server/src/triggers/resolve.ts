@@ -18,7 +18,7 @@ interface Asking {
 }
 
 const NO_MATCH =
-  'no pipeline matches this delivery; send it once more with dry_run=true to see what trigger.match was compared with';
+  'no pipeline matches this delivery; closest, in the answer to the same request with dry_run=true, lists the rules that did not hold';
 
 /** Whether the namespace of a pipeline may get an alert. */
 export const admits = (pipeline: LoadedPipeline, subject: MatchContext): boolean => pipeline.admits?.(subject) ?? true;
