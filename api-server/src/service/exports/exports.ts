@@ -1,7 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Database } from '../../store/db/database.ts';
-import { EXPORT_KINDS, type ExportKind, exportPage, type ExportReader } from '../../store/exports/export-page.ts';
+import { EXPORT_KINDS, type ExportKind, exportPages, type ExportReader } from '../../store/exports/export-page.ts';
 import { DefinitionName, Instant } from '../fields.ts';
 import { EXPORT_FORMATS } from './formats.ts';
 
@@ -35,9 +35,10 @@ export function createExports(database: Pick<Database, 'reader' | 'readText'>): 
       db: database.reader(signal),
       readText: (query, as) => database.readText(query, as, signal),
     };
+    const pageAt = exportPages(reader, kind, filter);
     let [after, header]: [number | null, boolean] = [0, true];
     while (after !== null) {
-      const { text, next } = await exportPage(reader, kind, filter, { after, format, header });
+      const { text, next } = await pageAt({ after, format, header });
       // A page may hold nothing that the filter lets through.
       if (text.byteLength > 0) yield text;
       [after, header] = [next, false];

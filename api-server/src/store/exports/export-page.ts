@@ -144,25 +144,44 @@ export const exportColumns = (kind: ExportKind): string[] => {
   return [...columns.map(nameOf), ...Object.keys(computed)];
 };
 
-/** One page, the oldest rows first. */
-export async function exportPage(
+/** Stand for the keys of a page in a statement that is made once for all pages of an export; no key and no time is so small. */
+const [AFTER, LAST] = [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER + 1];
+
+const withKeys = (query: CompiledQuery, { after, last }: Keys): CompiledQuery => {
+  const keys = new Map<unknown, number>([
+    [AFTER, after],
+    [LAST, last],
+  ]);
+  return { ...query, parameters: query.parameters.map((value) => keys.get(value) ?? value) };
+};
+
+/** Reads the pages of an export, the oldest rows first. To make a statement for each of them filled the memory of the event loop. */
+export function exportPages(
   { db, readText }: ExportReader,
   kind: ExportKind,
   filter: ExportFilter,
-  { after, format, header }: ExportPlace,
-): Promise<ExportPage> {
+): (place: ExportPlace) => Promise<ExportPage> {
+  const { keys } = SOURCES[kind];
+  const ends = endsOf(kind).compile(db);
+  const rows = rowsOf(kind, filter, { after: AFTER, last: LAST }).compile(db);
+  const columns = exportColumns(kind);
+  return async ({ after, format, header }) => {
+    const { rows: found } = await db.executeQuery<{ last: number | null; n: number }>(
+      withKeys(ends, { after, last: LAST }),
+    );
+    const { last = null, n = 0 } = found[0] ?? {};
+    const shape = { format, columns, header };
+    if (last === null) return { text: textPage([], shape).text, next: null };
+    const { text, last: cut } = await readText(withKeys(rows, { after, last }), shape);
+    return { text, next: cut ?? (n < keys ? null : last) };
+  };
+}
+
+function endsOf(kind: ExportKind): RawBuilder<{ last: number | null; n: number }> {
   const { key, keys } = SOURCES[kind];
   const column = sql.ref(`${key.table}.${key.column}`);
-  const { rows: ends } = await sql<{ last: number | null; n: number }>`
-    select max(place) as last, count(*) as n from (
-      select ${column} as place from ${sql.table(key.table)} where ${column} > ${after} order by ${column} limit ${sql.lit(keys)}) as page`.execute(
-    db,
-  );
-  const { last = null, n = 0 } = ends[0] ?? {};
-  const shape = { format, columns: exportColumns(kind), header };
-  if (last === null) return { text: textPage([], shape).text, next: null };
-  const { text, last: cut } = await readText(rowsOf(kind, filter, { after, last }).compile(db), shape);
-  return { text, next: cut ?? (n < keys ? null : last) };
+  return sql`select max(place) as last, count(*) as n from (
+      select ${column} as place from ${sql.table(key.table)} where ${column} > ${AFTER} order by ${column} limit ${sql.lit(keys)}) as page`;
 }
 
 function rowsOf(kind: ExportKind, filter: ExportFilter, page: Keys): RawBuilder<KeyedRow> {

@@ -96,7 +96,7 @@ function endOf(bytes: Buffer, begin: number): number {
 }
 
 /** Most bodies fit into it, so that nothing is put together from pieces. */
-const ROOM_BYTES = 64 * 1024;
+const ROOM_BYTES = 32 * 1024;
 
 const decompressed = (body: Uint8Array): Buffer => zstdDecompressSync(body, { chunkSize: ROOM_BYTES });
 
