@@ -34,10 +34,12 @@ test('a generic payload becomes a context whose key is the idempotency key', () 
     source: 'generic',
     pipeline: 'p',
     labels: { event: 'deploy' },
+    summary: 's',
     fingerprint: 'k',
     metadata: { a: 1 },
     raw: body,
   });
+  expect(contexts(parse('generic', { ...body, source: 'ci' }))[0]).toMatchObject({ source: 'ci' });
 });
 
 test.each([
