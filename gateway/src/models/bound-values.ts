@@ -28,9 +28,9 @@ export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
 
 /**
  * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
- * stream, and what follows is counted on its own: after a line that begins with `data`, which no JSON text has.
+ * stream, and what follows is counted on its own: where it may be none, after a line that begins with `data`, which no JSON text has.
  */
-function createCounter(): (chunk: Uint8Array) => string | null {
+export function createCounter({ isStream = false, maxLines = MAX_LINES } = {}): (chunk: Uint8Array) => string | null {
   let values = 0;
   let lines = 0;
   let inString = false;
@@ -40,7 +40,7 @@ function createCounter(): (chunk: Uint8Array) => string | null {
   let before = 0;
   const endLine = () => {
     lines += 1;
-    if (lineIsEmpty && hasData) [values, hasData] = [0, false];
+    if (lineIsEmpty && (hasData || isStream)) [values, hasData] = [0, false];
     // No string goes on in the next line.
     [inString, isEscaped, lineIsEmpty] = [false, false, true];
   };
@@ -66,7 +66,7 @@ function createCounter(): (chunk: Uint8Array) => string | null {
       read(byte);
       if (values > MAX_VALUES) return `${MAX_VALUES} values in one message`;
     }
-    return lines > MAX_LINES ? `${MAX_LINES} lines` : null;
+    return lines > maxLines ? `${maxLines} lines` : null;
   };
 }
 

@@ -30,6 +30,7 @@ const TOOLS = [
   'daemon-memory',
   'half-line',
   'bad-shape',
+  'many-keys',
   'rpc-error',
   'telling-error',
   'stderr-flood',
@@ -116,6 +117,10 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
   'daemon-memory': () => hoardElsewhere(true),
   'half-line': (id) => {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te`, () => process.exit(9));
+  },
+  'many-keys': (id) => {
+    const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`key-${at}`, at]));
+    send({ id, result: { ...keys, content: [] } });
   },
   'bad-shape': (id) => send({ id, result: { content: 'not a list' } }),
   'telling-error': (id) => send({ id, error: refusal() }),

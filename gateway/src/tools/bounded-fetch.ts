@@ -1,4 +1,5 @@
 import { createPieces } from '@signalbox/crds/process/rest';
+import { createCounter } from '../models/bound-values.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -28,14 +29,14 @@ export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: s
   };
 }
 
-const tooMuch = (maxBytes: number) => new Error(`the tool server sent more than ${maxBytes} bytes`);
-
 function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  const excessIn = createCounter();
   let seen = 0;
   return new TransformStream({
     transform(chunk, controller) {
       seen += chunk.length;
-      if (seen > maxBytes) controller.error(tooMuch(maxBytes));
+      const excess = seen > maxBytes ? `${maxBytes} bytes` : excessIn(chunk);
+      if (excess !== null) controller.error(new Error(`the tool server sent more than ${excess}`));
       else controller.enqueue(chunk);
     },
   });
@@ -44,11 +45,14 @@ function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
 function eventLimit(maxBytes: number, onFlood: (reason: string) => void): TransformStream<Uint8Array, Uint8Array> {
   const withinLimits = createFloodGuard(STREAM_LIMITS, () => performance.now());
   const pieces = createPieces();
+  const excessIn = createCounter({ isStream: true, maxLines: Infinity });
   let seen = 0;
   const problemWith = (chunk: Uint8Array): string | null => {
     const eventEnd = lastBlankLine(chunk);
     seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
     if (Math.max(seen, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;
+    const excess = excessIn(chunk);
+    if (excess !== null) return `sent a message of more than ${excess.replace(' in one message', '')}`;
     return withinLimits(chunk.length, linesIn(chunk)) ? null : 'flooded its output';
   };
   return new TransformStream({

@@ -1,5 +1,7 @@
+import { holdsMore } from '@signalbox/crds';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { MAX_VALUES } from '../models/bound-values.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
 import { LineReader } from './line-reader.ts';
@@ -101,7 +103,10 @@ export class StdioTransport implements Transport {
 
   private receive(line: string): void {
     if (this.ending) return;
-    const message = parseMessage(line);
+    const value = parseLine(line);
+    const isTooMuch = holdsMore(value, MAX_VALUES);
+    const message = isTooMuch ? lostAnswer(value) : messageOf(value);
+    if (isTooMuch && message === null) return this.end(`sent a message of more than ${MAX_VALUES} values`);
     const problem = this.incoming.problemWith(message, line.length);
     if (problem !== null) return this.end(problem);
     if (message !== null) this.onmessage?.(message);
@@ -134,12 +139,23 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Null for what is no MCP message; servers that log to stdout are common, so one such line is no reason to end. */
-function parseMessage(line: string): JSONRPCMessage | null {
+function parseLine(line: string): unknown {
   try {
-    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : null;
+    return JSON.parse(line);
   } catch {
     return null;
   }
+}
+
+/** Null for what is no MCP message; servers that log to stdout are common, so one such line is no reason to end. */
+function messageOf(value: unknown): JSONRPCMessage | null {
+  return JSONRPCMessageSchema.safeParse(value).data ?? null;
+}
+
+/** The error for an answer that the client's schemas would take seconds to read; null where it is none. */
+function lostAnswer(value: unknown): JSONRPCMessage | null {
+  const { id, result } = value as { id?: unknown; result?: unknown };
+  if (result === undefined) return null;
+  const message = `it sent a result of more than ${MAX_VALUES} values`;
+  return messageOf({ jsonrpc: '2.0', id, error: { code: ErrorCode.InternalError, message } });
 }

@@ -209,6 +209,7 @@ describe('misbehaviour', () => {
     ['error', 'error'],
     ['rpc-error', 'error'],
     ['bad-shape', 'unavailable'],
+    ['many-keys', 'error'],
   ])('%s is survived without a restart', async (tool, kind) => {
     const all = start([local('bad', [MISBEHAVING])]);
     await running(all, 'bad');
