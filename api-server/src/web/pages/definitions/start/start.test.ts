@@ -3,7 +3,7 @@ import { compileMatch } from '@signalbox/crds';
 import { alertRouter } from '../../../../triggers/sources/alert-router.ts';
 import { VIEWER } from '../../fixtures/fake-deps.ts';
 import { pagesWith } from '../../fixtures/pages-with.ts';
-import { givenBy, EMPTY } from './form.ts';
+import { EMPTY, formWith, givenBy } from './form.ts';
 import { sampleAlert } from './sample.ts';
 
 const PIPELINE = {
@@ -42,6 +42,8 @@ test('a dry run shows the rules and the prompt, keeps the form and offers the ru
     ...csrf,
     act: 'preview',
     summary: 'Load is high',
+    severity: 'critical',
+    labels: 'namespace=shop\r\nquery=a=b\r\n',
     data: '{"host": "db-1"}',
   });
   expect(statusCode).toBe(200);
@@ -50,7 +52,11 @@ test('a dry run shows the rules and the prompt, keeps the form and offers the ru
   expect(body).toContain('value="Load is high"');
   expect(body).toContain('value="run"');
   expect(body).toContain('/pipelines/host-load/run&#x27; \\');
-  const given = { source: 'generic', body: { summary: 'Load is high', data: { host: 'db-1' } } };
+  const labels = { namespace: 'shop', query: 'a=b' };
+  const given = {
+    source: 'generic',
+    body: { summary: 'Load is high', severity: 'critical', labels, data: { host: 'db-1' } },
+  };
   expect(deps.started).toEqual([{ pipeline: 'host-load', given, dry: true }]);
 });
 
@@ -68,6 +74,19 @@ test('a text that is no JSON is said, and nothing starts', async () => {
   expect([answer.statusCode, deps.started]).toEqual([400, []]);
   expect(answer.body).toContain('This is not JSON');
   expect(givenBy({ ...EMPTY, data: '[1]' })).toMatchObject({ ok: false, field: 'data' });
+});
+
+test('the labels of a generic delivery stand in the form as lines, where lines can say them', () => {
+  const body = { summary: 'Slow', severity: 'warning', labels: { namespace: 'shop', query: 'a=b' } };
+  const form = formWith('generic', body);
+  expect(form).toMatchObject({ source: null, severity: 'warning', labels: 'namespace=shop\nquery=a=b' });
+  expect(givenBy(form)).toEqual({ ok: true, given: { source: 'generic', body } });
+  for (const labels of [{ 'a=b': 'c' }, { a: 'b\nc=d' }])
+    expect(givenBy(formWith('generic', { labels }))).toEqual({
+      ok: true,
+      given: { source: 'generic', body: { labels } },
+    });
+  expect(givenBy({ ...EMPTY, labels: 'namespace shop' })).toMatchObject({ ok: false, field: 'labels' });
 });
 
 test.each([
