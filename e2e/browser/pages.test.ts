@@ -153,6 +153,11 @@ test('the queue of answers is gone through by keys, and what is marked leaves it
   await page.keyboard.press('j');
   await page.keyboard.press('y');
   await expect.poll(() => of(newer).count()).toBe(before.newer - 1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => of(newer).count()).toBe(before.newer);
+  await page.keyboard.press('j');
+  await page.keyboard.press('y');
+  await expect.poll(() => of(newer).count()).toBe(before.newer - 1);
   await page.keyboard.press('n');
   await expect
     .poll(async () => (await of(newer).count()) + (await of(older).count()))
@@ -176,6 +181,12 @@ test('the list is walked, marked and searched by keys', async () => {
     token: site.tokens.viewer,
   });
   expect(body.feedback.outcome).toBe('incorrect');
+  await page.locator(`#run-${older}`).getByText('Marked incorrect').waitFor({ state: 'attached' });
+  await page.keyboard.press('y');
+  await page.getByText('Marked correct: Older of two').waitFor();
+  await page.keyboard.press('u');
+  await page.getByText('Undone: Marked incorrect').waitFor();
+  await page.locator(`#run-${older}`).getByText('Marked incorrect').waitFor({ state: 'attached' });
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/ui/runs/${newer}`);

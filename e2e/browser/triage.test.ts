@@ -88,6 +88,9 @@ test('thirty runs are chosen with one click and Shift, and marked together', asy
   await page.getByLabel('Outcome').selectOption('correct');
   await page.getByRole('button', { name: 'Mark 30 runs' }).click();
   await page.getByRole('heading', { name: '30 runs marked' }).waitFor();
+  await page.getByRole('button', { name: 'Undo these marks' }).click();
+  await page.waitForURL('**/ui/runs?status=failed');
+  expect(await page.getByText('Marked correct').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 

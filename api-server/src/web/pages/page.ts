@@ -97,6 +97,7 @@ const KEYS = [
   { keys: ['x'], does: 'Choose the row; with Shift and the mouse, all rows between' },
   { keys: ['a'], does: 'Go to the actions for the chosen rows' },
   { keys: ['y', 'n', 'p'], does: 'Mark as correct, incorrect or partial' },
+  { keys: ['u'], does: 'Undo a mark, as long as the page says that it is stored' },
   { keys: ['Esc'], does: 'Leave a field, close a dialog' },
   { keys: ['?'], does: 'Show these keys' },
 ];

@@ -30,6 +30,7 @@ export const paths = {
   runMessages: (id: string) => `/ui/runs/${segment(id)}/messages`,
   runCancel: (id: string) => `/ui/runs/${segment(id)}/cancel`,
   runsBulk: () => '/ui/runs/bulk',
+  runsBulkUndo: () => '/ui/runs/bulk/undo',
   runsViews: () => '/ui/runs/views',
   compareChosen: (ids: readonly string[]) => `/ui/runs/compare?${new URLSearchParams(ids.map((id) => ['run', id]))}`,
   compare: (a: string, b: string, query: Query = {}) =>

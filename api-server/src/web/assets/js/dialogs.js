@@ -1,3 +1,5 @@
+import { undo } from './page.js';
+
 const LATER_MS = 120;
 
 /** The options of the palette; the chosen one is announced through the field. */
@@ -82,6 +84,7 @@ export function watchDialogs() {
     } else if (event.key === '?' && !typing) open(keys);
   });
   document.addEventListener('click', (event) => {
+    if (event.target.closest?.('[data-undo]')) return undo();
     const opener = event.target.closest?.('[data-opens]');
     if (opener) open(document.getElementById(opener.dataset.opens));
     else if (event.target.closest?.('[data-closes]') || event.target.matches?.('dialog')) event.target.closest('dialog').close();

@@ -1,3 +1,4 @@
+import { markForm } from './marks.js';
 import { load, toast } from './page.js';
 
 const NEXT = { system: 'light', light: 'dark', dark: 'system' };
@@ -13,19 +14,6 @@ async function changeTheme(form, button) {
   button.setAttribute('aria-label', button.title);
   toast(SAID[theme]);
   await fetch(form.action, { method: 'POST', body, redirect: 'manual' });
-}
-
-async function mark(form, button) {
-  const body = new URLSearchParams(new FormData(form));
-  body.set('outcome', button.value);
-  form.querySelector('textarea')?.blur();
-  try {
-    await load(form.action, { method: 'POST', body });
-    await load(location.href);
-    toast(`Marked ${button.value}`);
-  } catch {
-    toast('The mark was not stored. Try again.');
-  }
 }
 
 const PREVIEW_MS = 350;
@@ -51,7 +39,7 @@ export function watchForms() {
       void changeTheme(form, button);
     } else if (form.matches('[data-mark-form]') && button) {
       event.preventDefault();
-      void mark(form, button);
+      void markForm(form, button);
     } else if (form.matches('[data-auto-submit]')) {
       for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
     }

@@ -1,5 +1,6 @@
 import { focusActions, pickFocused } from './picks.js';
-import { load, toast } from './page.js';
+import { markRow } from './marks.js';
+import { undo } from './page.js';
 
 const OUTCOMES = { y: 'correct', n: 'incorrect', p: 'partial' };
 const rowLinks = () => [...document.querySelectorAll('[data-row] .row-link')];
@@ -14,26 +15,18 @@ function walk(step) {
 }
 
 /** On a run the keys press its buttons; on the list they mark the row that has the focus. */
-async function mark(outcome) {
+function mark(outcome) {
   const form = document.querySelector('[data-mark-form][data-keys]');
   if (form) return form.querySelector(`button[value="${outcome}"]`).click();
   const row = document.activeElement?.closest('[data-row][data-mark]');
-  const csrf = document.querySelector('[data-csrf]')?.value;
-  if (!row || !csrf) return;
-  const body = new URLSearchParams({ _csrf: csrf, outcome });
-  if (row.dataset.step) body.set('step', row.dataset.step);
-  const response = await fetch(row.dataset.mark, { method: 'POST', body, redirect: 'manual' });
-  const stored = response.type === 'opaqueredirect' || response.ok;
-  if (stored && row.closest('[data-marking]')) leaveQueue(row);
-  toast(stored ? `Marked ${outcome}: ${row.querySelector('.row-link').textContent.slice(0, 60)}` : 'The mark was not stored: your token may only look.');
+  if (row) void markRow(row, outcome, focusNext);
 }
 
 /** A marked answer leaves the queue; the focus goes on to the one after it. */
-function leaveQueue(row) {
+function focusNext(row) {
   const links = rowLinks();
   const at = links.indexOf(row.querySelector('.row-link'));
-  (links[at + 1] ?? links[at - 1])?.focus();
-  void load(location.href).catch(() => undefined);
+  if (at !== -1) (links[at + 1] ?? links[at - 1])?.focus();
 }
 
 function focusSearch() {
@@ -43,7 +36,7 @@ function focusSearch() {
   field.select();
 }
 
-/** `/` searches, `j k` walk rows, `x` ticks one, `a` goes to what can be done with them, `y n p` mark; nothing while somebody types. */
+/** `/` searches, `j k` walk rows, `x` ticks one, `a` goes to what can be done with them, `y n p` mark, `u` undoes a mark; nothing while somebody types. */
 export function watchKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
@@ -56,6 +49,7 @@ export function watchKeys() {
     } else if (event.key === 'j' || event.key === 'k') walk(event.key === 'j' ? 1 : -1);
     else if (event.key === 'x') pickFocused();
     else if (event.key === 'a') focusActions();
-    else if (event.key in OUTCOMES) void mark(OUTCOMES[event.key]);
+    else if (event.key === 'u') undo();
+    else if (event.key in OUTCOMES) mark(OUTCOMES[event.key]);
   });
 }

@@ -88,6 +88,13 @@ const whileVisible = (milliseconds, work) =>
     if (!document.hidden) work();
   }, milliseconds);
 
+/** Shows one row of a list as it is now. */
+export async function refreshRow(id) {
+  const html = await (await fetch(location.href)).text();
+  const fresh = new DOMParser().parseFromString(html, 'text/html').getElementById(id);
+  if (fresh) morph(document.getElementById(id), fresh);
+}
+
 /** The list of runs says how many newer ones there are, and only touches rows that are still running. */
 export function watchNews() {
   const bar = document.querySelector('[data-news]');

@@ -58,12 +58,29 @@ export async function load(url, options = {}) {
 }
 
 let timer;
-/** Says something for a moment, also to screen readers. */
-export function toast(text) {
+let takeBack = null;
+/** Says something for a moment, also to screen readers; with `back`, offers to undo it. */
+export function toast(text, back = null) {
   const box = document.querySelector('[data-toast]');
   if (!box) return;
-  box.textContent = text;
+  takeBack = back;
+  box.querySelector('[data-toast-text]').textContent = text;
+  box.querySelector('[data-undo]').hidden = back === null;
   box.classList.add('is-shown');
   clearTimeout(timer);
-  timer = setTimeout(() => box.classList.remove('is-shown'), 3000);
+  timer = setTimeout(hideToast, back === null ? 3000 : 10_000);
+}
+
+function hideToast() {
+  takeBack = null;
+  const box = document.querySelector('[data-toast]');
+  box.classList.remove('is-shown');
+  box.querySelector('[data-undo]').hidden = true;
+}
+
+/** Undoes what the toast says, as long as it stands there. */
+export function undo() {
+  const back = takeBack;
+  takeBack = null;
+  back?.();
 }

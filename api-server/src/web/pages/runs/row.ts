@@ -92,6 +92,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     cost: costCell(run.cost, run.unpriced_steps, at.currency),
     result: resultLine(run),
     mark: markOf(run),
+    outcome: run.feedback_outcome ?? '',
     attention: run.attention === null ? null : attentionLook(run.attention, run.assignee),
     warnings: run.warning_count === 0 ? null : plural(run.warning_count, 'warning'),
     since: run.triggered_at,

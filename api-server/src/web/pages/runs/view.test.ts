@@ -147,6 +147,7 @@ test('an order is no filter, and a sorted list does not announce newer runs', ()
     filtered: false,
     news: '',
     here: '/ui/runs?sort=-cost',
+    list: '/ui/runs?sort=-cost',
     bar: { sorted: true, chips: [] },
   });
   expect(model.bar.orders.find(({ selected }) => selected)?.label).toBe('Highest cost first');

@@ -50,6 +50,7 @@ export function runsView(input: RunsInput) {
   return {
     action: paths.runs(),
     here: paths.runs(listQuery({ ...filters, page: 1 })),
+    list: paths.runs(listQuery(filters)),
     ...shownOf(input),
     q: filters.q ?? '',
     bar: barView(filters, input.pipelines),

@@ -1,7 +1,7 @@
 import { exactTime } from '../../format.ts';
 import type { Mark } from '../../../../service/views/feedback.ts';
 
-const OUTCOMES = [
+export const OUTCOMES = [
   { value: 'correct', label: 'Correct', icon: 'check', key: 'y' },
   { value: 'partial', label: 'Partial', icon: 'half', key: 'p' },
   { value: 'incorrect', label: 'Incorrect', icon: 'cross', key: 'n' },

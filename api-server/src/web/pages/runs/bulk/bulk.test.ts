@@ -41,6 +41,28 @@ test('runs are marked in bulk; without an outcome nothing is marked', async () =
   expect([refused.answer.statusCode, refused.deps.marks]).toEqual([400, []]);
 });
 
+test('marks are undone: what was marked before gets its mark again, the rest none', async () => {
+  const pages = await pagesWith({
+    lines: [{ ...lines[0]!, feedback_outcome: 'partial' }, lines[1]!],
+    details: lines.map(({ id }) => runDetail({ id, feedback: null })),
+  });
+  const post = (form: Record<string, string | string[]>, path = '') =>
+    pages.post(`/ui/runs/bulk${path}`, { _csrf: VIEWER.csrf, next: '/ui/runs?status=failed', ...form });
+  const done = await post({ action: 'mark', run: RUNS.slice(0, 2), confirmed: 'yes', outcome: 'correct' });
+  expect(done.body).toContain('<a class="button" href="/ui/runs?status&#x3D;failed">');
+  const kept = [...done.body.matchAll(/name="(run|partial)" value="([^"]+)"/g)].map(([, name, id]) => [name, id]);
+  expect(kept).toEqual([
+    ['partial', idOf(1)],
+    ['run', idOf(2)],
+  ]);
+  const undone = await post(Object.fromEntries(kept), '/undo');
+  expect(undone.headers.location).toBe('/ui/runs?status=failed');
+  expect(pages.deps.marks.slice(2).map(({ runId, mark }) => [runId, mark?.outcome ?? null])).toEqual([
+    [idOf(1), 'partial'],
+    [idOf(2), null],
+  ]);
+});
+
 test('a viewer may compare two runs and nothing else', async () => {
   const viewer = { ...VIEWER, role: 'viewer' as const };
   const compared = await bulk({ action: 'compare', run: RUNS.slice(0, 2) }, viewer);

@@ -60,10 +60,12 @@ interface Asked {
   runs: readonly RunLine[];
   now: number;
   currency: string;
+  /** The list that they were chosen in. */
+  back: string;
 }
 
 /** What the action will do to the chosen runs, with its fields. */
-export function bulkView({ action, runs, now, currency }: Asked) {
+export function bulkView({ action, runs, now, currency, back }: Asked) {
   const { verb, effect } = LOOKS[action];
   const title = `${verb} ${plural(runs.length, 'run')}`;
   return {
@@ -71,7 +73,9 @@ export function bulkView({ action, runs, now, currency }: Asked) {
     effect: effect(runs, currency),
     action,
     path: paths.runsBulk(),
-    back: paths.runs(),
+    undoPath: paths.runsBulkUndo(),
+    back,
+    undo: [] as { name: string; id: string }[],
     fields: {
       assignee: action === 'acknowledge',
       resolution: action === 'resolve',
@@ -94,7 +98,7 @@ const DONE: Record<Action, string> = {
 };
 
 /** What became of each. */
-export function doneView({ results }: BulkResults, asked: Asked) {
+export function doneView({ results }: BulkResults, asked: Asked, before: readonly RunLine[]) {
   const by = new Map(results.map((result) => [result.run_id, result]));
   const done = results.filter(({ ok }) => ok).length;
   const refused = results.length - done;
@@ -102,6 +106,12 @@ export function doneView({ results }: BulkResults, asked: Asked) {
   return {
     ...bulkView(asked),
     form: false,
+    undo:
+      asked.action !== 'mark'
+        ? []
+        : before
+            .filter(({ id }) => by.get(id)?.ok)
+            .map(({ id, feedback_outcome: outcome }) => ({ name: outcome ?? 'run', id })),
     title: `${plural(done, 'run')} ${DONE[asked.action]}${rest}`,
     effect: refused === 0 ? '' : 'The reason stands beside each run that was refused.',
     rows: asked.runs.map((run) => {
