@@ -85,9 +85,8 @@ function sendError(context: PageContext) {
         text: error.message,
       });
     request.log.error({ err: error }, 'page failed');
-    const text =
-      'The service could not build this page. Try again; if it happens again, its log has an entry with this request.';
-    return sendProblem(context, request, reply, { status: 500, title: 'Something went wrong here', text });
+    const text = `The service could not build this page. Try again; if it fails again, look for "page failed" with the request id ${request.id} in the log of the api-server.`;
+    return sendProblem(context, request, reply, { status: 500, title: 'This page failed', text });
   };
 }
 
