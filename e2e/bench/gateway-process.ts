@@ -7,7 +7,7 @@ import { type Measured, startMeasured } from './process.ts';
 const TOKENS = { GATEWAY_ADMIN_TOKEN: 'bench-admin-0000000000000', GATEWAY_INVOKE_TOKEN: 'bench-invoke-000000000000' };
 export const MAX_RUNS = 200;
 const SOUL = 'You read metrics and logs of a shop and say in one sentence what is wrong and what to do about it.';
-export const INPUT = 'Alert: error rate of checkout is above 5 % since 09:15. Severity: critical. Namespace: shop.';
+export const INPUT = 'Alert: error rate of checkout is above 5% since 09:15. Severity: critical. Namespace: shop.';
 
 /** Agents on disk and a configuration whose only provider is the model server; returns how to start a gateway with them. */
 export function prepareGateway(directory: string, modelUrl: string, agents = 1): () => Promise<Measured> {

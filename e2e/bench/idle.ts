@@ -24,7 +24,7 @@ export const idle: Benchmark = {
       await wait(WATCHED_SECONDS * 1000);
       const percent = (cpuMilliseconds(service.process.pid) - before) / WATCHED_SECONDS / 10;
       const megabytes = residentMegabytes(service.process.pid);
-      progress(`${megabytes.toFixed(0)} MB, ${percent.toFixed(1)} % CPU`);
+      progress(`${megabytes.toFixed(0)} MB, ${percent.toFixed(1)}% CPU`);
       return [
         { what: 'idle memory (RSS)', value: megabytes, unit: 'MB', limit: { direction: 'most', bound: 160, aim: 90 } },
         { what: 'idle CPU', value: percent, unit: '%', limit: { direction: 'most', bound: 1 } },

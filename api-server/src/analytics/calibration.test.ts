@@ -66,7 +66,7 @@ test('a bin is validated from n_min marked executions on', () => {
 
 test('a validated bin that promises too much is told in a sentence', () => {
   expect(only(rows(0.9, { right: 15, wrong: 9 })).recommendation).toBe(
-    'Runs that say about 0.9 are correct only in 63 % of 24 marked cases.',
+    'Runs that say about 0.9 are correct only in 63% of 24 marked cases.',
   );
 });
 

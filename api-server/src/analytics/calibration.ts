@@ -122,5 +122,5 @@ function recommend(bins: readonly Bin[]): string | null {
   if (!worst) return null;
   const said = Number((worst.meanConfidence ?? 0).toFixed(2));
   const held = Math.round((worst.meanLabel ?? 0) * 100);
-  return `Runs that say about ${said} are correct only in ${held} % of ${worst.n} marked cases.`;
+  return `Runs that say about ${said} are correct only in ${held}% of ${worst.n} marked cases.`;
 }

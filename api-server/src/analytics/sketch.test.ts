@@ -6,7 +6,7 @@ const bucketOf = (ms: number): number => Math.ceil(Math.log(Math.max(ms, 1)) / M
 const exact = (values: readonly number[]): number | undefined =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length * 95 + 99) / 100) - 1];
 
-test('a percentile of durations is off by less than 1 %, also of sketches that were added up', () => {
+test('a percentile of durations is off by less than 1%, also of sketches that were added up', () => {
   const durations = fc.array(fc.oneof(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 90 * 86_400_000 })), {
     minLength: 1,
   });

@@ -1,6 +1,6 @@
 /**
  * Counts of durations in buckets whose bounds grow by the same factor (a DDSketch): sketches of days add up to those of weeks, and
- * every percentile read from them is off by less than 1 %.
+ * every percentile read from them is off by less than 1%.
  */
 export const GROWTH = 1.0195;
 

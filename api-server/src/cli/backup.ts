@@ -45,7 +45,7 @@ async function copy(file: string, target: string): Promise<number> {
   const problem = await backUp(file, unfinished, (percent) => {
     if (percent < shown + showEvery) return;
     shown = percent;
-    process.stderr.write(`${percent} %\n`);
+    process.stderr.write(`${percent}%\n`);
   });
   if (problem !== null) {
     rmSync(unfinished, { force: true });

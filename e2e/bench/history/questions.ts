@@ -51,7 +51,7 @@ export const QUESTIONS: readonly Question[] = [
   { what: 'runs, first page', path: at('/runs'), goal: 3 },
   { what: 'runs, by pipeline', path: at(`/runs?pipeline=${TYPICAL}`), goal: 3 },
   { what: 'runs, cursor in the middle', path: (runs) => `/runs?cursor=r${runs >> 1}`, goal: 3 },
-  { what: 'runs, offset 90 %', path: (runs) => `/runs?offset=${Math.floor(runs * 0.9)}`, goal: 10 },
+  { what: 'runs, offset 90%', path: (runs) => `/runs?offset=${Math.floor(runs * 0.9)}`, goal: 10 },
   {
     what: 'runs, since= alone',
     path: () => `/runs?since=${daysAgo(30)}`,

@@ -11,7 +11,7 @@ export interface Verdict {
   lines: string[];
 }
 
-const percent = (share: number | null): string => (share === null ? 'unknown' : `${(share * 100).toFixed(1)} %`);
+const percent = (share: number | null): string => (share === null ? 'unknown' : `${(share * 100).toFixed(1)}%`);
 const LABELS: Record<string, string> = { 1: 'correct', 0.5: 'partial', 0: 'incorrect' };
 
 /** A candidate that gave no answer where the recorded one was not wrong is worse, too. */

@@ -12,7 +12,7 @@ const RANK = sql`(n * 95 + 99) / 100`;
 
 /**
  * The p95 of the durations of ended runs, by pipeline, by bucket of time and of all of them; nothing for what has none. Exact over a
- * week and less, within 1 % over more.
+ * week and less, within 1% over more.
  */
 export async function runPercentiles<K extends By>(
   db: Kysely<Tables>,

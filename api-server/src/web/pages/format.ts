@@ -54,6 +54,10 @@ export function count(n: number | null | undefined): string {
   return n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
+/** A share as `76.3%`. */
+export const percent = (share: number | null, digits = 1): string =>
+  share === null ? '–' : `${(share * 100).toFixed(digits)}%`;
+
 /** An amount with its currency; small amounts get more digits, so that they do not read as zero. */
 export function money(amount: number, currency: string): string {
   const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 4 : 2;

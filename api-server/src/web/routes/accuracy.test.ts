@@ -127,11 +127,11 @@ test('readiness, metrics and pages agree with the statistics of a pipeline', asy
     const runs = '6 runs labelled: 4 correct, 1 partial, 1 incorrect';
     for (const page of ['/ui/insights', '/ui/pipelines/checkout']) {
       const text = (await get(page)).body;
-      expect(text).toContain('75.0 %');
+      expect(text).toContain('75.0%');
       expect(text).toContain(runs);
     }
     const text = (await get('/ui/steps/look')).body;
-    expect(text).toContain('50.0 %');
+    expect(text).toContain('50.0%');
     expect(text).toContain('6 executions labelled: 2 correct, 2 partial, 2 incorrect');
     const metrics = (await server.app.inject('/metrics')).body;
     expect(metrics).toContain('service_pipeline_feedback_total{pipeline="checkout",outcome="correct"} 3');

@@ -49,7 +49,7 @@ test('bin_width and n_min of the query hold instead of the configured ones', asy
   expect(body['buckets']).toMatchObject([
     {
       bins: [{ lo: 0, hi: 0.25 }, { validated: false }, {}, { lo: 0.75, hi: 1, n: 1, mean_label: 0, validated: true }],
-      recommendation: 'Runs that say about 0.8 are correct only in 0 % of 1 marked cases.',
+      recommendation: 'Runs that say about 0.8 are correct only in 0% of 1 marked cases.',
     },
   ]);
 });

@@ -27,7 +27,7 @@ const ONE = {
   total_n: 48,
   pipelines: ['checkout-errors'],
   bins: [{ lo: 0.9, hi: 1, n: 48, mean_label: 0.71, mean_confidence: 0.94, validated: true }],
-  recommendation: 'Runs that score about 0.94 are only 71 % correct',
+  recommendation: 'Runs that score about 0.94 are only 71% correct',
 };
 
 /** A calibration bucket (Orchestration 2.9). */

@@ -37,7 +37,7 @@ export const MarkingQueue = component(
         step_name: 'investigate',
         pipeline_name: 'checkout-errors',
         stage: 'production',
-        run_summary: 'Checkout error rate above 5 %',
+        run_summary: 'Checkout error rate above 5%',
         source: 'alert_router',
         agent: 'sre-triage',
         status: 'completed',

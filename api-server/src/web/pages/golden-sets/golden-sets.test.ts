@@ -25,7 +25,7 @@ test('the list shows members and baseline, the archived ones apart, and escapes 
   const { get } = await pagesWith({ goldenSets: [goldenSet(), archived] });
   const { body } = await get('/ui/golden-sets');
   expect(body).toContain('1 set<');
-  expect(body).toContain('100.0 %');
+  expect(body).toContain('100.0%');
   expect(body).toContain('archived 2026-11-20');
   expect(body).not.toContain('<script>alert');
 });
@@ -198,7 +198,7 @@ test('a set without a schedule shows the entry to add; an entry without a set is
 test('the report shows baseline against fresh accuracy, and what regressed before what improved', async () => {
   const { get } = await pagesWith({ regressionReport: regressionReport() });
   const { body } = await get(`/ui/regressions/${regression().id}`);
-  for (const text of ['Baseline accuracy', '100.0 %', 'Fresh accuracy', '50.0 %', 'Unreplayable', 'Divergences'])
+  for (const text of ['Baseline accuracy', '100.0%', 'Fresh accuracy', '50.0%', 'Unreplayable', 'Divergences'])
     expect(body).toContain(text);
   expect(body.indexOf('>Regressed<')).toBeLessThan(body.indexOf('Improved</span></span>'));
   expect(body).toContain('the recorded execution is gone');

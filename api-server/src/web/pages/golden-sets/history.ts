@@ -3,8 +3,7 @@ import type {
   RegressionList,
   RegressionSchedule,
 } from '../../../service/views/analytics/regression.ts';
-import { exactTime } from '../format.ts';
-import { percent } from '../insights/figures.ts';
+import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { cronWords } from '../schedules/cron-words.ts';
@@ -46,7 +45,7 @@ const replayRow = (one: RegressionLine) => ({
   look: regressionLook(one),
   when: exactTime(one.fire_at),
   text: textOf(one),
-  accuracy: one.fresh_accuracy === null ? '–' : percent(one.fresh_accuracy),
+  accuracy: percent(one.fresh_accuracy),
   baseline: one.baseline_accuracy === null ? '' : `baseline ${percent(one.baseline_accuracy)}`,
 });
 

@@ -1,6 +1,5 @@
 import type { RegressionReport } from '../../../service/views/analytics/regression.ts';
-import { exactTime } from '../format.ts';
-import { percent } from '../insights/figures.ts';
+import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
 import { regressionLook } from './history.ts';
@@ -8,7 +7,6 @@ import { OUTCOME_LOOKS } from './outcome.ts';
 
 type Row = RegressionReport['rows'][number];
 
-const share = (value: number | null): string => (value === null ? '–' : percent(value));
 const number = (value: number | null): string => (value === null ? '–' : String(value));
 
 const SOURCES = { human: 'mark of a person', deterministic: 'failed check', judge: 'judge' } as const;
@@ -35,10 +33,10 @@ export function reportView(report: RegressionReport) {
     alert: report.alert,
     lost: !report.available && report.status !== 'crashed',
     tiles: [
-      { label: 'Baseline accuracy', figure: share(report.baseline_accuracy), note: 'mean of the pinned labels' },
+      { label: 'Baseline accuracy', figure: percent(report.baseline_accuracy), note: 'mean of the pinned labels' },
       {
         label: 'Fresh accuracy',
-        figure: share(report.fresh_accuracy),
+        figure: percent(report.fresh_accuracy),
         note: `${number(report.n_graded)} of ${report.n_members} members graded`,
       },
       { label: 'Regressed', figure: number(report.n_regressed), note: 'worse than pinned, or without an answer' },

@@ -1,6 +1,5 @@
 import type { GoldenMemberLine, GoldenSetDetail } from '../../../service/views/analytics/golden-set.ts';
-import { exactTime } from '../format.ts';
-import { percent } from '../insights/figures.ts';
+import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import type { RegressionList } from '../../../service/views/analytics/regression.ts';
@@ -33,7 +32,7 @@ export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, ope
     facts: [
       { label: 'Step', value: set.step_name, href: paths.step(set.step_name) },
       { label: 'Members', value: String(set.members), href: null },
-      { label: 'Baseline accuracy', value: set.accuracy === null ? '–' : percent(set.accuracy), href: null },
+      { label: 'Baseline accuracy', value: percent(set.accuracy), href: null },
       { label: 'Labels', value: labelsOf(set.labels) || '–', href: null },
       { label: 'Created', value: `${exactTime(set.created_at)} by ${set.created_by}`, href: null },
     ],

@@ -1,7 +1,6 @@
 import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.ts';
 import type { RegressionSchedule } from '../../../service/views/analytics/regression.ts';
-import { exactTime } from '../format.ts';
-import { percent } from '../insights/figures.ts';
+import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { cronWords } from '../schedules/cron-words.ts';
@@ -71,7 +70,7 @@ function setRow(set: GoldenSetLine, schedules: readonly RegressionSchedule[]) {
     description: set.description,
     members: plural(set.members, 'member'),
     labels: labelsOf({ correct, partial, incorrect }),
-    accuracy: set.accuracy === null ? '–' : percent(set.accuracy),
+    accuracy: percent(set.accuracy),
     schedule: scheduleOf(set, schedules),
     archived: set.archived_at === null ? '' : exactTime(set.archived_at),
   };

@@ -1,9 +1,9 @@
 import type { Figures, Insights, Point } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import { count, duration, money } from '../format.ts';
+import { count, duration, money, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import { chart, type ChartInput } from './chart.ts';
-import { accuracyOf, amount, cost, labelsText, percent, unpricedNote, waitingNote } from './figures.ts';
+import { accuracyOf, amount, cost, labelsText, unpricedNote, waitingNote } from './figures.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const pad = (n: number): string => String(n).padStart(2, '0');

@@ -1,7 +1,5 @@
 import type { Figures } from '../../../service/views/analytics/statistics.ts';
-import { count, duration, money } from '../format.ts';
-
-export const percent = (share: number | null): string => (share === null ? '–' : `${(share * 100).toFixed(1)} %`);
+import { count, duration, money, percent } from '../format.ts';
 
 /** Numbers in a few characters: `12 480`, `1.2 M`. */
 export const amount = (n: number): string => (n < 1_000_000 ? count(Math.round(n)) : `${(n / 1_000_000).toFixed(1)} M`);
@@ -51,7 +49,7 @@ interface Compared {
   /** Words for more and for less. */
   words: readonly [string, string];
   better?: 'more' | 'less';
-  /** The difference of shares is in points, of amounts in per cent. */
+  /** The difference of shares is in points, of amounts in percent. */
   share?: boolean;
 }
 
@@ -68,7 +66,7 @@ function change(compared: Compared, then: string): Change | null {
   if (Math.abs(by) < SAME) return { text: `the same as ${then}`, tone: 'quiet' };
   const [more, less] = compared.words;
   const size = (Math.abs(by) * 100).toFixed(Math.abs(by) < 0.1 ? 1 : 0);
-  const text = `${size} ${compared.share ? 'points' : '%'} ${by > 0 ? more : less} than ${then}`;
+  const text = `${size}${compared.share ? ' points' : '%'} ${by > 0 ? more : less} than ${then}`;
   return { text, tone: toneOf(by, compared.better) };
 }
 

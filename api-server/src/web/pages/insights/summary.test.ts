@@ -25,7 +25,7 @@ test('a summary has the figures of the last month, and says what they are made o
   expect(none).toBeNull();
   expect(facts.map(({ label, value, title }) => [label, value, title])).toEqual([
     ['Runs', '4', '3 completed, 1 failed'],
-    ['Success', '75.0 %', 'Completed, of what ended and was not cancelled'],
+    ['Success', '75.0%', 'Completed, of what ended and was not cancelled'],
     ['Machine time, p95', '–', '500 ms on average'],
     ['Tokens', '110', '100 input, 10 output'],
     ['Cost', '–', '2 steps have no price'],
@@ -63,7 +63,7 @@ test('where nothing ran, or the statistics take too long, the summary says so', 
 test('models are told apart by who answered; what reported no tokens has a dash', async () => {
   const rows = modelRows(await statistics.stepModels('look', SUMMARY, never));
   expect(rows.map(({ who, note, runs, tokens, accuracy }) => [who, note, runs, tokens, accuracy])).toEqual([
-    ['scripted', 'investigator · demo', '4', '50 / 5', '100.0 %'],
+    ['scripted', 'investigator · demo', '4', '50 / 5', '100.0%'],
     ['no model', '', '1', '–', '–'],
   ]);
 });

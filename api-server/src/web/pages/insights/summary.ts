@@ -2,8 +2,8 @@ import { AppError } from '@signalbox/crds';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
 import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
-import { count, duration, money } from '../format.ts';
-import { accuracyOf, amount, cost, labelsText, percent, unpricedNote } from './figures.ts';
+import { count, duration, money, percent } from '../format.ts';
+import { accuracyOf, amount, cost, labelsText, unpricedNote } from './figures.ts';
 import { insightsPath, rangeText } from './filters.ts';
 
 /** The query of the summary on pages of pipelines and steps. */

@@ -40,13 +40,13 @@ test('figures say what changed against the window before', async () => {
   const { tiles } = await view(FACTS);
   const texts = tiles.map(({ label, figure, change, note }) => [label, figure, change?.text, change?.tone, note]);
   expect(texts.slice(0, 3)).toEqual([
-    ['Runs', '8', '100 % more than in the 7 days before', 'quiet', null],
-    ['Success', '87.5 %', '13 points lower than in the 7 days before', 'bad', null],
+    ['Runs', '8', '100% more than in the 7 days before', 'quiet', null],
+    ['Success', '87.5%', '13 points lower than in the 7 days before', 'bad', null],
     ['Cost', '$1.50', 'the same as in the 7 days before', 'quiet', '2 steps have no price and are left out'],
   ]);
   expect(texts.at(-1)).toEqual([
     'Accuracy',
-    '75.0 %',
+    '75.0%',
     'the same as in the 7 days before',
     'quiet',
     '4 runs labelled: 3 correct, 0 partial, 1 incorrect',

@@ -1,11 +1,11 @@
 import type { Insights, PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import type { StatisticsQuery } from '../../../service/statistics/statistics.ts';
-import { count, duration } from '../format.ts';
+import { count, duration, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { plural } from '../runs/row.ts';
 import { charts } from './charts.ts';
-import { accuracyOf, amount, cost, figureTiles, labelsText, percent, unpricedNote } from './figures.ts';
+import { accuracyOf, amount, cost, figureTiles, labelsText, unpricedNote } from './figures.ts';
 import { groupsOf } from './groups.ts';
 import { beforeText, choices, insightsPath, narrowing, rangeText } from './filters.ts';
 

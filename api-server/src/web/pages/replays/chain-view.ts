@@ -1,7 +1,7 @@
 import type { ReplayChainReport } from '../../../service/views/replay-chain.ts';
 import { known, numberFact } from '../compare/facts.ts';
 import { type Budget, createBudget } from '../diff/budget.ts';
-import { ago, exactTime } from '../format.ts';
+import { ago, exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { isActive } from '../status.ts';
@@ -10,7 +10,7 @@ import { headOf } from './head.ts';
 import { sides } from './sides.ts';
 import { SHARE, usedFacts } from './used-facts.ts';
 import { verdictOf } from './verdict.ts';
-import { changesWords, candidateWords, percent, rangeWords } from './words.ts';
+import { changesWords, candidateWords, rangeWords } from './words.ts';
 
 /** The whole page stays below 500 KB. */
 const ROOM = { bytes: 120_000, ms: 150 };

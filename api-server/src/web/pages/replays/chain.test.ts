@@ -113,7 +113,7 @@ test('the report says step by step what was asked again and what was answered fr
   expect(body).toContain('webhook step, not executed');
   expect(body).toContain('No request was sent: the later steps saw the recorded response.');
   expect(body).toContain('Checks of this step that did not run: probe.');
-  expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100 %<\/td>\n<td class="num">0 %<\/td>/);
+  expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100.0%<\/td>\n<td class="num">0.0%<\/td>/);
   for (const fact of ['Input tokens each', 'Cost each', 'Duration each']) expect(body).toContain(fact);
 });
 

@@ -124,7 +124,7 @@ test('the report begins with what got worse, shows both answers, and the candida
   expect(body).toMatch(/<ins>network<\/ins>|The network is slow\./);
   expect(body).toContain('<input type="hidden" name="step" value="triage/1">');
   expect(body).toContain('<input type="hidden" name="next" value="/ui/replays/b1">');
-  expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100 %<\/td>\n<td class="num">50 %<\/td>/);
+  expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100.0%<\/td>\n<td class="num">50.0%<\/td>/);
 });
 
 test('how sure both were stands bin by bin, as a chart and as numbers', async () => {

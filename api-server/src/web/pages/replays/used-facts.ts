@@ -1,6 +1,6 @@
 import type { UsedView } from '../../../service/views/replay.ts';
 import { type Fact, moneyIn, numberFact, SECONDS, TOKENS, type Unit } from '../compare/facts.ts';
-import { percent } from './words.ts';
+import { percent } from '../format.ts';
 
 /** An accuracy. */
 export const SHARE: Unit = { write: percent, better: 'more' };

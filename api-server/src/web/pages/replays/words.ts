@@ -33,5 +33,3 @@ const NO_LABEL = { word: 'no label', tone: 'quiet', icon: 'pending' };
 
 /** The look of a label of 1, 0.5 or 0. */
 export const labelLook = (label: number | null | undefined) => LABELS.get(label ?? -1) ?? NO_LABEL;
-
-export const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);

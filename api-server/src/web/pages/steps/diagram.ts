@@ -1,4 +1,5 @@
 import { type BinView as Bin, isOverconfident } from '../../../service/views/analytics/calibration.ts';
+import { percent } from '../format.ts';
 
 /** The plot area in SVG units: confidence on x, share of correct answers on y. */
 const PLOT = { left: 36, top: 12, width: 272, height: 168 };
@@ -51,16 +52,15 @@ function bar(bin: Bin, bins: number) {
   };
 }
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const range = ({ lo, hi }: Bin): string => `${short(lo)} to ${short(hi)}`;
 const short = (n: number): string => String(Number(n.toFixed(3)));
 const sentence = (bin: Bin): string =>
-  `${range(bin)}: ${percent(bin.mean_label ?? 0)} of ${bin.n}${bin.validated ? '' : ', too few to count'}`;
+  `${range(bin)}: ${percent(bin.mean_label ?? 0, 0)} of ${bin.n}${bin.validated ? '' : ', too few to count'}`;
 
 const row = (bin: Bin) => ({
   range: range(bin),
   said: (bin.mean_confidence ?? 0).toFixed(2),
-  share: percent(bin.mean_label ?? 0),
+  share: percent(bin.mean_label ?? 0, 0),
   n: bin.n,
   validated: bin.validated,
 });

@@ -97,13 +97,13 @@ test('a diagram has a bar for each bin with marks: solid with enough, amber wher
     ['over', 24],
   ]);
   expect(card).toMatchObject({
-    sentence: 'Runs that say about 0.95 are correct only in 50 % of 24 marked cases.',
+    sentence: 'Runs that say about 0.95 are correct only in 50% of 24 marked cases.',
     tone: 'wait',
     agentHref: '/ui/agents/reader#version-v1',
     marked: '47 marked',
   });
-  expect(card?.diagram.rows.at(-1)).toEqual({ range: '0.9 to 1', said: '0.95', share: '50 %', n: 24, validated: true });
-  expect(card?.diagram.title).toContain('0.2 to 0.3: 0 % of 3, too few to count; 0.8 to 0.9: 100 % of 20');
+  expect(card?.diagram.rows.at(-1)).toEqual({ range: '0.9 to 1', said: '0.95', share: '50%', n: 24, validated: true });
+  expect(card?.diagram.title).toContain('0.2 to 0.3: 0% of 3, too few to count; 0.8 to 0.9: 100% of 20');
 });
 
 test('a bucket that several pipelines share names them', () => {

@@ -29,9 +29,9 @@ test('a team stands with its budget and its use, against how much of the month i
   const { rows, month, day, passed } = teamsView(USE, HALF_OF_NOVEMBER);
   expect([month, day, passed]).toEqual(['November 2026', 'day 16 of 30', 50]);
   expect(rows.map(({ name, cost, budget, use }) => [name, cost, budget, use?.text, use?.look.word])).toEqual([
-    ['payments', '$60.00', '$50.00', '120 %', 'Over budget'],
-    ['shop', '$9.00', '$10.00', '90 %', 'Ahead of the month'],
-    ['sre', '$1.00', '$10.00', '10 %', 'Within budget'],
+    ['payments', '$60.00', '$50.00', '120%', 'Over budget'],
+    ['shop', '$9.00', '$10.00', '90%', 'Ahead of the month'],
+    ['sre', '$1.00', '$10.00', '10%', 'Within budget'],
     ['web', '–', '–', undefined, undefined],
     ['No team', '$2.00', '–', undefined, undefined],
   ]);

@@ -1,5 +1,5 @@
 import type { TeamsUse } from '../../../service/views/analytics/statistics.ts';
-import { count, money } from '../format.ts';
+import { count, money, percent } from '../format.ts';
 import { amount, unpricedNote } from '../insights/figures.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
@@ -57,6 +57,6 @@ function teamRow(use: Team, { currency, passed, since }: At) {
 
 const useOf = (ratio: number, passed: number) => ({
   look: LOOKS[ratio > 1 ? 'over' : ratio > passed ? 'ahead' : 'fine'],
-  text: `${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)} %`,
+  text: percent(ratio, ratio < 0.1 ? 1 : 0),
   width: Math.round(Math.min(1, ratio) * 1000) / 10,
 });
