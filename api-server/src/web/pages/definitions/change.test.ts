@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { readinessReport, readinessStep } from '../fixtures/readiness.ts';
+import { runLine } from '../fixtures/runs.ts';
 
 const ADMIN = { ...VIEWER, role: 'admin' as const };
 const csrf = { _csrf: VIEWER.csrf };
@@ -13,6 +14,13 @@ const world = {
   definitions: { pipelines: [ENTRY, SUSPENDED] },
   readiness: readinessReport([readinessStep()]),
 };
+
+test('the last runs of a pipeline are chosen on its page, and what is done to them leads back there', async () => {
+  const { get } = await pagesWith({ ...world, lines: [runLine({ pipeline_name: 'host-load' })] });
+  const { body, statusCode } = await get('/ui/pipelines/host-load');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('<input type="hidden" name="next" value="/ui/pipelines/host-load">');
+});
 
 test('an admin suspends and resumes a pipeline, and reloads all definitions', async () => {
   const { post, get, deps } = await pagesWith(world);

@@ -33,8 +33,12 @@ export const problemRows = (problems: DefinitionProblem[]) =>
       subject: [problem.kind, problem.name].filter((part) => part !== null).join(' '),
       place: [problem.line, problem.col].filter((part) => part !== undefined).join(':'),
       loc: problem.loc.join('.'),
-      msg: problem.msg,
+      msg: messageOf(problem),
     }));
+
+/** A message that says something of a key begins with the key: `prompt_template is required`. */
+const messageOf = ({ loc, msg }: DefinitionProblem): string =>
+  /^(is|must|has|needs) /.test(msg) && typeof loc.at(-1) === 'string' ? `${loc.at(-1)} ${msg}` : msg;
 
 /** Problems by file, with the state of a file that has an error. */
 function problemFiles(
@@ -157,6 +161,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
     uses: usesOf(entry, definitions),
     strip: rows.map(stripMark).toReversed(),
     rows: rows.slice(0, SHOWN_RUNS),
+    list: paths.pipeline(entry.name),
   };
 }
 

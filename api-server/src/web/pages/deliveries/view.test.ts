@@ -71,7 +71,7 @@ test('a delivery that nothing matched names the rule that failed, and one that w
     closest: [{ pipeline: 'shop', failed_rule: 'severity', expected: { in: ['page'] }, actual: null }],
   };
   const { body } = await (await pagesWith({ delivery })).get('/ui/deliveries/7');
-  expect(body).toContain('{&quot;in&quot;:[&quot;page&quot;]}');
+  expect(body).toContain('<code>severity in page</code> does not hold');
   expect(body).toContain('cut at 64 KiB');
   expect(body).not.toContain('action="/ui/deliveries/7/redeliver"');
 });

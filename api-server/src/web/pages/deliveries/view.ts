@@ -4,6 +4,7 @@ import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { StatusLook } from '../status.ts';
+import { ruleText } from '../definitions/rule-text.ts';
 import { type Filters, OUTCOMES } from './filters.ts';
 
 const LOOKS: Record<DeliveryLine['outcome'], StatusLook> = {
@@ -133,8 +134,7 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
     closest: delivery.closest.map((one) => ({
       pipeline: one.pipeline,
       href: paths.pipeline(one.pipeline),
-      rule: one.failed_rule,
-      expected: shown(one.expected),
+      rule: `${one.failed_rule} ${ruleText(one.expected)}`,
       actual: shown(one.actual),
     })),
     ...bodyOf(delivery),

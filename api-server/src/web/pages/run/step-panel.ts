@@ -124,7 +124,7 @@ const BODIES: Record<
 const UNMARKABLE = ['skipped', 'running'];
 
 function markOf({ run, step, operator }: PanelInput) {
-  if (UNMARKABLE.includes(step.status)) return null;
+  if (UNMARKABLE.includes(step.status) || (!operator && step.feedback === null)) return null;
   const action = paths.runFeedback(run.id);
   return markView({ mark: step.feedback, step: step.step_name, operator, action });
 }

@@ -115,7 +115,7 @@ function actions({ run, viewer }: RunInput) {
   if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? confirmCancel(run) : null };
   const action = paths.runFeedback(run.id);
   return {
-    mark: markView({ mark: run.feedback, step: null, operator, action, keys: true }),
+    mark: operator || run.feedback ? markView({ mark: run.feedback, step: null, operator, action, keys: true }) : null,
     rerun: operator && run.replay_of === undefined ? confirmRerun(run, null) : null,
     cancel: null,
   };

@@ -18,7 +18,7 @@ type Pipeline = Snapshot['pipelines'][number];
 const OPERATORS_ONLY = {
   status: 403,
   title: 'Your token is read-only',
-  text: 'A run is started with a token of the role operator or admin. Log out and log in with one.',
+  text: 'Starting a run requires a token with the role operator or admin. Log out and log in with one.',
 };
 
 /** `/ui/pipelines/:name/run`: a dry run and then a run, by hand. */
