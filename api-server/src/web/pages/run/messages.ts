@@ -1,5 +1,5 @@
 import type { NotificationLine } from '../../../service/views/notification.ts';
-import { age, clock, exactTime } from '../format.ts';
+import { age, clock, duration, exactTime } from '../format.ts';
 import type { StatusLook } from '../status.ts';
 import { requestText } from './step/requests.ts';
 import type { ShownRun } from './step/shown-step.ts';
@@ -24,7 +24,7 @@ function noteOf({ event, status, attempts, error, next_try_at: next }: Notificat
   if (error === null || status === 'sent') return '';
   const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
   const wait = next === null ? 0 : Math.round((Date.parse(next) - now) / 1000);
-  return `${error} · ${tries}${wait > 0 ? ` · next try in ${wait} s` : ''}`;
+  return `${error} · ${tries}${wait > 0 ? ` · next try in ${wait < 60 ? `${wait} s` : duration(wait)}` : ''}`;
 }
 
 /** Each try with what it sent, where that is stored. */
