@@ -306,7 +306,7 @@ test("a mark shows on the step's page, which leads to the text that the agent ha
   await page.waitForURL('**/ui/steps/observe');
   await page.getByText(/Too few marks to tell: the fullest bin has \d+ of the 20 that it needs\./).waitFor();
   await page.locator('summary', { hasText: 'The numbers' }).click();
-  await page.getByRole('cell', { name: /^\d+ %$/ }).waitFor();
+  await page.getByRole('cell', { name: /^\d+%$/ }).waitFor();
   const prompt = page.locator('.versions > li', { hasText: 'in use' });
   expect(await prompt.locator('.yaml').innerText()).toContain('{{summary}}');
   await page.locator('.bucket-key .link').last().click();
