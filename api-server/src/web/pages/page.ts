@@ -157,7 +157,14 @@ export async function sendPage(
   const theme = themeOf(request.cookies);
   const shared = {
     csrf: viewer?.csrf ?? '',
-    paths: { theme: paths.theme(), logout: paths.logout(), bulk: paths.runsBulk() },
+    paths: {
+      theme: paths.theme(),
+      logout: paths.logout(),
+      bulk: paths.runsBulk(),
+      pipelines: paths.pipelines(),
+      validate: paths.validate(),
+      marking: paths.marking(),
+    },
   };
   const waiting = viewer === null ? NOTHING : await waitingIn(deps).catch(() => NOTHING);
   const groups = rail(page.nav, waiting);

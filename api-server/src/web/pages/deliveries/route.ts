@@ -6,6 +6,7 @@ import { ignoredIn } from '../list-filters.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
 import { problemOf, unlessUnknown } from '../problems.ts';
+import { firstRunFor } from '../runs/route.ts';
 import { readFilters, toKeptQuery } from './filters.ts';
 import { deliveriesView, deliveryView } from './view.ts';
 
@@ -30,7 +31,8 @@ export function registerDeliveries(app: FastifyInstance, context: PageContext): 
     const filters = readFilters(request.query as Record<string, unknown>);
     const page = await deps.keptDeliveries.list(toKeptQuery(filters), request.signal);
     const { deliveries, next_cursor: nextCursor } = page;
-    const model = deliveriesView({ deliveries, nextCursor, filters, now: deps.now() });
+    const first = firstRunFor(request, deps.definitions.snapshot().pipelines);
+    const model = deliveriesView({ deliveries, nextCursor, filters, now: deps.now(), first });
     const ignored = ignoredIn(request.query as object, filters);
     const shown = { title: 'Deliveries', nav: 'deliveries', template: 'deliveries', model, ignored } as const;
     return sendPage(context, request, reply, shown);

@@ -2,6 +2,7 @@ import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
 import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
+import type { FirstRun } from '../runs/first-run.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { StatusLook } from '../status.ts';
 import { ruleText } from '../definitions/rule-text.ts';
@@ -25,10 +26,6 @@ const FATES: Record<DeliveryDetail['alerts'][number]['fate'], StatusLook> = {
   no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },
   refused: { icon: 'failed', word: 'Refused', tone: 'bad' },
 };
-
-const CURL = `curl -H "Authorization: Bearer $WEBHOOK_TOKEN" -H 'content-type: application/json' \\
-  -d '{"pipeline":"deploy-check","summary":"checkout 1.42 is out"}' \\
-  'http://127.0.0.1:8000/webhook?source=generic'`;
 
 /** In place of the answer's advice to the sender, which is to ask for what this page shows. */
 const CLOSEST =
@@ -61,10 +58,11 @@ export interface DeliveriesInput {
   nextCursor: string | null;
   filters: Filters;
   now: number;
+  first: FirstRun;
 }
 
 /** What was delivered to the webhook, newest first. */
-export function deliveriesView({ deliveries, nextCursor, filters, now }: DeliveriesInput) {
+export function deliveriesView({ deliveries, nextCursor, filters, now, first }: DeliveriesInput) {
   const { outcome, q } = filters;
   return {
     action: paths.deliveries(),
@@ -80,7 +78,7 @@ export function deliveriesView({ deliveries, nextCursor, filters, now }: Deliver
     newest: filters.cursor === undefined ? null : paths.deliveries({ outcome, q }),
     older: nextCursor === null ? null : paths.deliveries({ outcome, q, cursor: nextCursor }),
     exports: exportLinks(['deliveries']),
-    curl: CURL,
+    curl: first.curl,
   };
 }
 
