@@ -24,8 +24,10 @@ function noteOf({ event, status, attempts, error, next_try_at: next }: Notificat
   if (error === null || status === 'sent') return '';
   const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
   const wait = next === null ? 0 : Math.round((Date.parse(next) - now) / 1000);
-  return `${error} · ${tries}${wait > 0 ? ` · next try in ${wait < 60 ? `${wait} s` : duration(wait)}` : ''}`;
+  return `${error} · ${tries}${wait > 0 ? ` · next try in ${waitWords(wait)}` : ''}`;
 }
+
+const waitWords = (seconds: number): string => (seconds < 60 ? `${seconds} s` : duration(seconds));
 
 /** Each try with what it sent, where that is stored. */
 const triesOf = ({ tries }: NotificationLine) =>
