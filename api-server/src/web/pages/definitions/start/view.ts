@@ -62,7 +62,7 @@ export function startView({ pipeline, form, from, starts, preview, problem, give
     starts: starts.map((id) => ({
       label: LABELS[id],
       href: paths.pipelineRun(name, { from: id }),
-      current: id === from,
+      current: id === (from ?? (form.source === null ? 'hand' : null)),
     })),
     form: { ...form, rows: Math.min(24, Math.max(8, form.body.split('\n').length)) },
     problem,
