@@ -116,7 +116,7 @@ test('the palette and the keys break no rule of axe either, and go anywhere with
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
-  const field = page.getByRole('combobox');
+  const field = page.getByRole('dialog', { name: 'Go to' }).getByRole('combobox');
   await field.fill('held');
   await page.getByRole('option', { name: 'held Pipeline', selected: true }).waitFor();
   expect(await violations(page)).toEqual([]);
