@@ -42,8 +42,9 @@ async function bundlePart(out: string, name: string, entry: string): Promise<str
   const build = await rolldown({
     input: { start: join(ROOT, entry) },
     platform: 'node',
-    // The client of Kubernetes is three quarters of the controller, most of it kinds that nobody asks for.
-    treeshake: { moduleSideEffects: (id) => !id.includes('/@kubernetes/client-node/') },
+    // The client of Kubernetes is three quarters of the controller, most of it kinds that nobody asks for. Of the contract a gateway
+    // needs no templates and expressions.
+    treeshake: { moduleSideEffects: (id) => !/\/@kubernetes\/client-node\/|\/crds\/src\/(?!cli|process)/.test(id) },
     resolve: { alias: { [GRPC]: join(ROOT, 'node_modules', GRPC, 'dist/index.cjs') } },
     plugins: [beside.plugin],
     checks: { pluginTimings: false },
