@@ -19,13 +19,12 @@ const MAX_COUNTED = 10_000;
 
 /** Runs newest first or in another order, with how many there are: counted up to 10,000 (Orchestration 4.2). */
 export async function listRuns(db: Kysely<Tables>, filter: RunFilter, page: PageOfRuns): Promise<RunList> {
-  const { seqs, counted } = await inOrder(db, filter, { ...page, limit: page.limit + 1 });
-  const asked = seqs.slice(0, page.limit);
-  const shown = await rowsOf(db, asked);
+  const { rows, counted } = await inOrder(db, filter, { ...page, limit: page.limit + 1 });
+  const shown = rows.slice(0, page.limit);
   const current = await currentSteps(db, shown);
   const waiting = await waitingChildren(db, shown);
   // Only the order by age goes on from a row.
-  const last = seqs.length > page.limit && (page.order ?? 'age') === 'age' ? asked.at(-1) : undefined;
+  const last = rows.length > page.limit && (page.order ?? 'age') === 'age' ? shown.at(-1)?.seq : undefined;
   return {
     runs: shown.map((row) => toRun(asWaiting(row, waiting), current.get(row.id) ?? null)),
     total: Math.min(counted, MAX_COUNTED),
@@ -40,14 +39,6 @@ const inOrder = (db: Kysely<Tables>, filter: RunFilter, { order = 'age', ...page
   order === 'age' || order === '-age'
     ? findRuns(db, filter, { ...page, most: MOST, way: order === 'age' ? 'desc' : 'asc' })
     : findSorted(db, filter, { ...page, most: MOST, order });
-
-/** In the order of `seqs`. */
-async function rowsOf(db: Kysely<Tables>, seqs: readonly number[]): Promise<RunColumns[]> {
-  if (seqs.length === 0) return [];
-  const rows = await db.selectFrom('runs').select(LIST_COLUMNS).where('seq', 'in', seqs).execute();
-  const bySeq = new Map(rows.map((row) => [row.seq, row]));
-  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
-}
 
 /** Of these runs, those that there are, newest first. */
 export async function runsById(db: Kysely<Tables>, ids: readonly string[]): Promise<Run[]> {

@@ -103,8 +103,11 @@ const LARGE = 'runs|step_executions|run_events|run_bodies|deliveries|notificatio
 // Who looks through an index of the few failed messages reads no more than those.
 const SCAN = new RegExp(`SCAN (${LARGE})\\b(?! USING INDEX notifications_failed)|Seq Scan on (${LARGE}|run_search)\\b`);
 
-/** A statement without a condition that stops after a page reads no more than that page. */
-const isPage = ({ sql: text }: CompiledQuery) => !text.includes(' where ') && text.includes(' limit ');
+/** A statement without a condition of its own that stops after a page reads no more than that page. */
+const isPage = ({ sql: text }: CompiledQuery) => {
+  const own = text.replaceAll(/\(select [^()]* where [^()]*\)/g, '');
+  return !own.includes(' where ') && own.includes(' limit ');
+};
 
 const scansIn = (plans: Awaited<ReturnType<typeof plansOf>>) =>
   plans.flatMap(({ query, plan }) =>

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
+import { LIST_COLUMNS, type RunColumns } from '../run-row.ts';
 import { beyondFacts, filtered, type RunQuery } from './conditions.ts';
 import { askedFacts } from './facts.ts';
 import { dayOf, labelsOf, searchedUpTo } from './index-runs.ts';
@@ -8,7 +9,7 @@ import type { PageOfRuns, RunFilter } from './run-filter.ts';
 import { askedWords, hasWords, wordsOfRun } from './words.ts';
 
 export interface Found {
-  seqs: number[];
+  rows: RunColumns[];
   /** How many match, counted up to `most`. */
   counted: number;
 }
@@ -66,22 +67,36 @@ export async function matching(db: Kysely<Tables>, filter: RunFilter, wanted: Wa
   return isPlain(filter, wanted.skipped) ? plainly(db, filter, wanted.most) : throughSearch(db, filter, wanted);
 }
 
-/** Which runs a page shows, by their `seq`; the rows are read for these alone. */
+/** The runs of a page: their rows are read for these alone. */
 export async function findRuns(db: Kysely<Tables>, filter: RunFilter, page: Asked): Promise<Found> {
   const { before, offset, limit, most, way } = page;
   const found = await matching(db, filter, { way, most, enough: Math.max(most, offset + limit), skipped: offset });
-  if (found === null) return { seqs: [], counted: 0 };
+  if (found === null) return { rows: [], counted: 0 };
+  const { counted } = found;
   const above = found.fresh.filter((seq) => before === undefined || seq < before);
   // Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are.
   const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
   const behind = before === undefined ? found.rows.offset(skipped) : found.rows.where(below(found.seq, before));
-  const rows = await behind
-    .orderBy(found.order, way)
-    .limit(limit + above.length)
-    .execute();
-  const both = [...new Set([...above, ...seqsOf(rows)])].sort((a, b) => (way === 'asc' ? a - b : b - a));
+  const known = behind.orderBy(found.order, way).limit(limit + above.length);
+  // Of rows that are skipped a server would look up all that is shown.
+  if (found.seq === 'runs.seq' && skipped === 0) return { rows: await inFull(known), counted };
+  const both = [...new Set([...above, ...seqsOf(await known.execute())])].sort((a, b) =>
+    way === 'asc' ? a - b : b - a,
+  );
   const from = before === undefined ? offset - skipped : 0;
-  return { seqs: both.slice(from, from + limit), counted: found.counted };
+  return { rows: await rowsOf(db, both.slice(from, from + limit)), counted };
+}
+
+/** What lists show of the runs of a query. */
+const inFull = (runs: Rows): Promise<RunColumns[]> =>
+  (runs as unknown as RunQuery).clearSelect().select(LIST_COLUMNS).execute();
+
+/** In the order of `seqs`. */
+export async function rowsOf(db: Kysely<Tables>, seqs: readonly number[]): Promise<RunColumns[]> {
+  if (seqs.length === 0) return [];
+  const rows = await db.selectFrom('runs').select(LIST_COLUMNS).where('seq', 'in', seqs).execute();
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
 }
 
 const below = (seq: Matching['seq'], before: number) => sql<boolean>`${sql.ref(seq)} < ${before}`;

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RunOrder } from '../../../runs/state/run-order.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
-import { type Found, matching } from './find-runs.ts';
+import { type Found, matching, rowsOf } from './find-runs.ts';
 import type { RunFilter } from './run-filter.ts';
 
 /** What is sorted by a figure, the newest of those that match. */
@@ -29,7 +29,7 @@ export async function findSorted(
   { order, limit, offset, most }: Asked,
 ): Promise<Found> {
   const found = await matching(db, filter, { way: 'desc', most, enough: MAX_SORTED, skipped: 0 });
-  if (found === null) return { seqs: [], counted: 0 };
+  if (found === null) return { rows: [], counted: 0 };
   const figure = FIGURES[order.replace('-', '') as keyof typeof FIGURES];
   // Of each row by its key: joined, a planner may read the whole table.
   const looked = sql<number | null>`(select ${figure} from runs where runs.seq = run_search.rowid)`;
@@ -46,5 +46,6 @@ export async function findSorted(
   const { rows } = await sql<{ seq: number }>`select seq from ${newest} as newest
     order by figure is null, figure ${sql.raw(order.startsWith('-') ? 'desc' : 'asc')}, seq desc
     limit ${limit} offset ${offset}`.execute(db);
-  return { seqs: rows.map(({ seq }) => seq), counted: found.counted };
+  const seqs = rows.map(({ seq }) => seq);
+  return { rows: await rowsOf(db, seqs), counted: found.counted };
 }
