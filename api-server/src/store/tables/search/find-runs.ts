@@ -48,7 +48,8 @@ export interface Matching {
   order: RawBuilder<unknown>;
   /** Those that only their rows tell, in no order; more of them may be among `rows`. */
   fresh: readonly number[];
-  /** How many match, counted up to `most`. */
+  /** How many `rows` there are and how many match, both counted up to `most`. */
+  known: number;
   counted: number;
 }
 
@@ -78,11 +79,12 @@ export async function findRuns(db: Kysely<Tables>, filter: RunFilter, page: Aske
   const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
   const behind = before === undefined ? found.rows.offset(skipped) : found.rows.where(below(found.seq, before));
   const known = behind.orderBy(found.order, way).limit(limit + above.length);
+  // What is not there is not looked for once more.
+  const isThere = found.known > skipped || found.known === most;
   // Of rows that are skipped a server would look up all that is shown.
-  if (found.seq === 'runs.seq' && skipped === 0) return { rows: await inFull(known), counted };
-  const both = [...new Set([...above, ...seqsOf(await known.execute())])].sort((a, b) =>
-    way === 'asc' ? a - b : b - a,
-  );
+  if (found.seq === 'runs.seq' && skipped === 0 && isThere) return { rows: await inFull(known), counted };
+  const read = isThere ? seqsOf(await known.execute()) : [];
+  const both = [...new Set([...above, ...read])].sort((a, b) => (way === 'asc' ? a - b : b - a));
   const from = before === undefined ? offset - skipped : 0;
   return { rows: await rowsOf(db, both.slice(from, from + limit)), counted };
 }
@@ -114,7 +116,7 @@ async function plainly(db: Kysely<Tables>, filter: RunFilter, most: number): Pro
   const runs = (known ?? 0) < MANY ? filtered(db, filter) : db.selectFrom('runs').where(({ exists }) => exists(one));
   const rows = runs.select('runs.seq') as unknown as Rows;
   const counted = known ?? (await count(db, rows.limit(most)));
-  return { rows, seq: 'runs.seq', order: sql.ref('runs.seq'), fresh: [], counted };
+  return { rows, seq: 'runs.seq', order: sql.ref('runs.seq'), fresh: [], known: counted, counted };
 }
 
 const seqsOf = (rows: readonly { seq: number }[]): number[] => rows.map(({ seq }) => seq);
@@ -132,10 +134,10 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, { most, ...w
   const upTo = await searchedUpTo(db);
   const fresh = await unsearched(db, filter, { upTo, ...wanted });
   const rows = (await searched(db, filter)) as unknown as Rows;
-  const counted = await count(db, rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most));
+  const known = await count(db, rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most));
   const { few, many } = dialectOf(db).searched.order;
-  const order = counted < most ? few : many;
-  return { rows, seq: 'run_search.rowid', order, fresh, counted: Math.min(most, counted + fresh.length) };
+  const order = known < most ? few : many;
+  return { rows, seq: 'run_search.rowid', order, fresh, known, counted: Math.min(most, known + fresh.length) };
 }
 
 /** A scalar: a planner would look for all runs of the time range if this was a condition of theirs. */

@@ -29,7 +29,7 @@ export async function findSorted(
   { order, limit, offset, most }: Asked,
 ): Promise<Found> {
   const found = await matching(db, filter, { way: 'desc', most, enough: MAX_SORTED, skipped: 0 });
-  if (found === null) return { rows: [], counted: 0 };
+  if (found === null || found.counted === 0) return { rows: [], counted: 0 };
   const figure = FIGURES[order.replace('-', '') as keyof typeof FIGURES];
   // Of each row by its key: joined, a planner may read the whole table.
   const looked = sql<number | null>`(select ${figure} from runs where runs.seq = run_search.rowid)`;
