@@ -51,6 +51,8 @@ export interface Matching {
   /** How many `rows` there are and how many match, both counted up to `most`. */
   known: number;
   counted: number;
+  /** The first of `rows`, as many as a page can need; null where they were not read with their number. */
+  first: readonly number[] | null;
 }
 
 interface Wanted {
@@ -58,8 +60,9 @@ interface Wanted {
   most: number;
   /** How many are wanted, beginning with the first one in that order. */
   enough: number;
-  /** How many of them are skipped. */
+  /** How many of them are skipped, and with which one a page ends. */
   skipped: number;
+  page: number;
 }
 
 /** Null where nothing can match. */
@@ -71,22 +74,45 @@ export async function matching(db: Kysely<Tables>, filter: RunFilter, wanted: Wa
 /** The runs of a page: their rows are read for these alone. */
 export async function findRuns(db: Kysely<Tables>, filter: RunFilter, page: Asked): Promise<Found> {
   const { before, offset, limit, most, way } = page;
-  const found = await matching(db, filter, { way, most, enough: Math.max(most, offset + limit), skipped: offset });
+  const last = offset + limit;
+  const wanted = { way, most, enough: Math.max(most, last), skipped: offset, page: last };
+  const found = await matching(db, filter, wanted);
   if (found === null) return { rows: [], counted: 0 };
   const { counted } = found;
-  const above = found.fresh.filter((seq) => before === undefined || seq < before);
-  // Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are.
-  const skipped = before === undefined ? Math.max(0, offset - above.length) : 0;
-  const behind = before === undefined ? found.rows.offset(skipped) : found.rows.where(below(found.seq, before));
-  const known = behind.orderBy(found.order, way).limit(limit + above.length);
+  const { above, skipped, from, rows, first } =
+    before === undefined ? fromOffset(found, offset) : fromRow(found, before);
+  const known = rows.orderBy(found.order, way).limit(limit + above.length);
   // What is not there is not looked for once more.
   const isThere = found.known > skipped || found.known === most;
   // Of rows that are skipped a server would look up all that is shown.
   if (found.seq === 'runs.seq' && skipped === 0 && isThere) return { rows: await inFull(known), counted };
-  const read = isThere ? seqsOf(await known.execute()) : [];
+  const read = first ?? (isThere ? seqsOf(await known.execute()) : []);
   const both = [...new Set([...above, ...read])].sort((a, b) => (way === 'asc' ? a - b : b - a));
-  const from = before === undefined ? offset - skipped : 0;
   return { rows: await rowsOf(db, both.slice(from, from + limit)), counted };
+}
+
+/** Where a page begins: behind `skipped` of the rows, and behind `from` of those with the fresh ones above. */
+interface Begin extends Pick<Matching, 'rows' | 'first'> {
+  above: readonly number[];
+  skipped: number;
+  from: number;
+}
+
+/** Fresh runs may stand anywhere between the known ones: as many known ones more are read as there are. */
+function fromOffset({ rows, fresh, first }: Matching, offset: number): Begin {
+  const skipped = Math.max(0, offset - fresh.length);
+  return {
+    rows: rows.offset(skipped),
+    first: first?.slice(skipped) ?? null,
+    above: fresh,
+    skipped,
+    from: offset - skipped,
+  };
+}
+
+function fromRow({ rows, seq, fresh }: Matching, before: number): Begin {
+  const below = rows.where(sql<boolean>`${sql.ref(seq)} < ${before}`);
+  return { rows: below, first: null, above: fresh.filter((one) => one < before), skipped: 0, from: 0 };
 }
 
 /** What lists show of the runs of a query. */
@@ -101,8 +127,6 @@ export async function rowsOf(db: Kysely<Tables>, seqs: readonly number[]): Promi
   return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
 }
 
-const below = (seq: Matching['seq'], before: number) => sql<boolean>`${sql.ref(seq)} < ${before}`;
-
 /** From this many on, the first of them are found sooner by looking at the runs in their order than by putting all of them in order. */
 const MANY = 500;
 
@@ -116,7 +140,7 @@ async function plainly(db: Kysely<Tables>, filter: RunFilter, most: number): Pro
   const runs = (known ?? 0) < MANY ? filtered(db, filter) : db.selectFrom('runs').where(({ exists }) => exists(one));
   const rows = runs.select('runs.seq') as unknown as Rows;
   const counted = known ?? (await count(db, rows.limit(most)));
-  return { rows, seq: 'runs.seq', order: sql.ref('runs.seq'), fresh: [], known: counted, counted };
+  return { rows, seq: 'runs.seq', order: sql.ref('runs.seq'), fresh: [], known: counted, counted, first: null };
 }
 
 const seqsOf = (rows: readonly { seq: number }[]): number[] => rows.map(({ seq }) => seq);
@@ -134,10 +158,36 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, { most, ...w
   const upTo = await searchedUpTo(db);
   const fresh = await unsearched(db, filter, { upTo, ...wanted });
   const rows = (await searched(db, filter)) as unknown as Rows;
-  const known = await count(db, rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most));
-  const { few, many } = dialectOf(db).searched.order;
-  const order = known < most ? few : many;
-  return { rows, seq: 'run_search.rowid', order, fresh, known, counted: Math.min(most, known + fresh.length) };
+  const some = rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most);
+  // Words are what a search finds slowly, and mostly few runs have them.
+  const few =
+    filter.q === undefined || wanted.skipped > MAX_SKIPPED ? null : await countAndRead(db, some, { ...wanted, fresh });
+  const known = few?.known ?? (await count(db, some));
+  const { order } = dialectOf(db).searched;
+  return {
+    rows,
+    seq: 'run_search.rowid',
+    order: known < most ? order.few : order.many,
+    fresh,
+    known,
+    counted: Math.min(most, known + fresh.length),
+    first: few !== null && known < most ? few.first : null,
+  };
+}
+
+/** In one go how many there are, and the first of them. */
+async function countAndRead(
+  db: Kysely<Tables>,
+  some: Rows,
+  { way, page, fresh }: Pick<Wanted, 'way' | 'page'> & { fresh: readonly number[] },
+): Promise<{ known: number; first: number[] }> {
+  const rows = await db
+    .selectFrom(some.as('some'))
+    .select(['seq', sql<number | string>`count(*) over ()`.as('known')])
+    .orderBy('seq', way)
+    .limit(page + fresh.length)
+    .execute();
+  return { known: Number(rows[0]?.known ?? 0), first: seqsOf(rows) };
 }
 
 /** A scalar: a planner would look for all runs of the time range if this was a condition of theirs. */

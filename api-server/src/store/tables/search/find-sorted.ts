@@ -28,7 +28,7 @@ export async function findSorted(
   filter: RunFilter,
   { order, limit, offset, most }: Asked,
 ): Promise<Found> {
-  const found = await matching(db, filter, { way: 'desc', most, enough: MAX_SORTED, skipped: 0 });
+  const found = await matching(db, filter, { way: 'desc', most, enough: MAX_SORTED, skipped: 0, page: 1 });
   if (found === null || found.counted === 0) return { rows: [], counted: 0 };
   const figure = FIGURES[order.replace('-', '') as keyof typeof FIGURES];
   // Of each row by its key: joined, a planner may read the whole table.
