@@ -1,4 +1,3 @@
-import { createRandom } from './random.ts';
 import { pipelineName, PIPELINES, stepName } from './shape.ts';
 
 /** One request of the table; goals are in milliseconds for 1,000,000 steps. */
@@ -23,7 +22,9 @@ const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_00
 const BUSIEST = pipelineName(0);
 const TYPICAL = pipelineName(PIPELINES >> 1);
 const STEP = stepName(2);
-const NOTHING = createRandom(1).text(12).replaceAll(' ', '-');
+const NOTHING = 'giraffe';
+/** Words, and beginnings of words, of some hundred runs. */
+const FEW = 'error-27-dep';
 
 export const QUESTIONS: readonly Question[] = [
   { what: '/metrics', path: at('/metrics'), goal: 20 },
@@ -58,6 +59,7 @@ export const QUESTIONS: readonly Question[] = [
     goal: 20,
   },
   { what: 'runs, sort=-cost', path: at('/runs?sort=-cost'), goal: 20 },
+  { what: 'runs, q= with few matches', path: at(`/runs?q=${FEW}`), wallGoal: 20 },
   { what: 'runs, q= without a match', path: at(`/runs?q=${NOTHING}`), wallGoal: 20 },
   { what: 'runs, model= without a match', path: at('/runs?model=none'), wallGoal: 20 },
   { what: 'runs, label= without a match', path: at('/runs?label=service:none'), wallGoal: 20 },
