@@ -29,7 +29,7 @@ test('of many names some are said', () => {
 
 test.each([
   ['steps', 'The library is empty', 'executor: gateway'],
-  ['agents', 'No agent is reachable', 'curl http'],
+  ['agents', 'No agent is reachable', 'GATEWAY_URL/health'],
   ['pipelines', 'No pipeline is loaded', 'Write and validate a pipeline'],
 ])('a list without %s says what to do next', async (place, title, next) => {
   const { get } = await pagesWith();
