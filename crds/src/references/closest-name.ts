@@ -1,4 +1,4 @@
-/** Keys of schemas may be far longer, and comparing takes the square of their length. */
+/** Keys of schemas may be far longer. */
 const MAX_CHARS = 128;
 
 /** The name that was probably meant: the nearest one within a typing mistake or two; null where none is near. */
@@ -9,8 +9,8 @@ export function closestName(word: string, names: Iterable<string>): string | nul
   let least = allowed + 1;
   for (const name of names) {
     if (Math.abs(name.length - word.length) > allowed || name === word) continue;
-    const mistakes = distance(word, name);
-    if (mistakes < least) [best, least] = [name, mistakes];
+    const found = mistakes(word, name, allowed);
+    if (found < least) [best, least] = [name, found];
   }
   return best;
 }
@@ -21,18 +21,17 @@ export function didYouMean(word: string, names: Iterable<string>): string {
   return name === null ? '' : `; did you mean "${name}"?`;
 }
 
-/** Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other. */
-function distance(a: string, b: string): number {
-  const costs = [Array.from({ length: b.length + 1 }, (_, at) => at)];
-  const cost = (row: number, col: number) => costs[row]?.[col] ?? Infinity;
-  for (let row = 1; row <= a.length; row++) {
-    costs.push([row]);
-    for (let col = 1; col <= b.length; col++) {
-      const replaced = cost(row - 1, col - 1) + (a[row - 1] === b[col - 1] ? 0 : 1);
-      const isSwapped = a[row - 1] === b[col - 2] && a[row - 2] === b[col - 1];
-      const swapped = isSwapped ? cost(row - 2, col - 2) + 1 : Infinity;
-      costs[row]?.push(Math.min(cost(row - 1, col) + 1, cost(row, col - 1) + 1, replaced, swapped));
-    }
-  }
-  return cost(a.length, b.length);
+/**
+ * Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other; more than `allowed` where
+ * they are that many. Equal characters are passed over, so that it takes the length of the words, not its square.
+ */
+function mistakes(a: string, b: string, allowed: number): number {
+  const shorter = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < shorter && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  if (at === shorter) return Math.max(a.length, b.length) - at;
+  if (allowed === 0) return 1;
+  const after = (inA: number, inB: number) => 1 + mistakes(a.slice(at + inA), b.slice(at + inB), allowed - 1);
+  const isSwapped = a[at] === b[at + 1] && a[at + 1] === b[at];
+  return Math.min(after(1, 1), after(1, 0), after(0, 1), isSwapped ? after(2, 2) : Infinity);
 }

@@ -20,16 +20,37 @@ export const checkTexts = (places: readonly Place[], sight: Sight, options: Lang
  * output key that the step's schema does not have.
  */
 function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
-  return places.flatMap((place) => {
-    const at = sight.at(place.loc);
-    const said = pathsOf(place).flatMap((path) => problemOf(path, at, sight) ?? []);
-    return [...new Set(said)].map((msg): Finding => ({
-      severity: 'warning',
-      loc: place.loc,
-      msg,
-      reason: 'unknown_name',
-    }));
-  });
+  const findings: Finding[] = [];
+  for (const { loc, ...place } of places) {
+    const warn = (msg: string) => findings.push({ severity: 'warning', loc, msg, reason: 'unknown_name' });
+    const said = new Set<string>();
+    for (const msg of problemsOf(pathsOf({ loc, ...place }), sight.at(loc), sight)) {
+      if (said.has(msg)) continue;
+      if (findings.length === MAX_OF_A_KIND - 1) return findings.concat(moreNames(loc));
+      said.add(msg);
+      warn(msg);
+    }
+  }
+  return findings;
+}
+
+/** Problems of one kind in one definition that are listed. */
+export const MAX_OF_A_KIND = 100;
+
+/** To look for the name that was meant takes a while, so it ends with what is listed. */
+const moreNames = (loc: Finding['loc']): Finding => ({
+  severity: 'warning',
+  loc,
+  msg: 'there are more unknown names, here or further down',
+  reason: 'unknown_name',
+});
+
+/** One path at a time, so that no more is compared than is listed. */
+function* problemsOf(paths: readonly WrittenPath[], at: PlaceSight, sight: Sight): Generator<string> {
+  for (const path of paths) {
+    const problem = problemOf(path, at, sight);
+    if (problem !== null) yield problem;
+  }
 }
 
 function pathsOf({ language, value }: Place): WrittenPath[] {

@@ -1,3 +1,4 @@
+import { boundFindings } from './bound-findings.ts';
 import type { Body, FindStep } from './expand.ts';
 import type { Operator } from './operator.ts';
 import type { LanguageOptions } from '../references/language.ts';
@@ -48,7 +49,7 @@ export interface Check<T> {
 
 /** Adds findings to the problems; true when none of them is an error. */
 export function accept(definition: Definition, findings: readonly Finding[], problems: Problem[]): boolean {
-  problems.push(...findings.map((finding) => toProblem(definition, finding)));
+  problems.push(...boundFindings(findings).map((finding) => toProblem(definition, finding)));
   return findings.every(({ severity }) => severity === 'warning');
 }
 

@@ -1,3 +1,4 @@
+import { LIMITS } from '../kinds/fields.ts';
 import type { Finding, Loc } from '../problem.ts';
 
 export type Body = Record<string, unknown>;
@@ -42,10 +43,15 @@ export function expandUses(body: Body, find: FindStep): Expanded {
 
 type ExpandEntry = (entry: unknown, loc: Loc) => unknown;
 
+/** More steps than the schema allows stay as they are written: it refuses them. */
 function withSteps(holder: Body, loc: Loc, expand: ExpandEntry): Body {
   const { steps } = holder;
+  const most = loc.length === 0 ? LIMITS.entries : LIMITS.branches;
   return Array.isArray(steps)
-    ? { ...holder, steps: steps.map((entry, index) => expand(entry, [...loc, 'steps', index])) }
+    ? {
+        ...holder,
+        steps: steps.map((entry, index) => (index < most ? expand(entry, [...loc, 'steps', index]) : entry)),
+      }
     : holder;
 }
 

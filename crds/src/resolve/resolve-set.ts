@@ -1,5 +1,6 @@
 import { Agent } from '../kinds/agent.ts';
 import { checkAgent, unknownAgents } from './agent-rules.ts';
+import { boundFindings } from './bound-findings.ts';
 import { accept, checkAll, type Checked, type Resolving } from './check-all.ts';
 import { expandUses, type FindStep } from './expand.ts';
 import { agentVersion, contentHash } from '../hash.ts';
@@ -147,10 +148,19 @@ function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<C
   return checkAll(definitions, { find: findNone, look }, to);
 }
 
+/** Names of the whole set that no library step has, and compared with those that are. */
+const MOST_COMPARED = 200;
+
 function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Problem[]): FindStep {
   const bodies = new Map(steps.map(({ config, body }) => [config.name, { body }]));
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
-  return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: didYouMean(name, bodies.keys()) });
+  const missing = new Map<string, string>();
+  const meant = (name: string): string => {
+    const found = missing.get(name) ?? (missing.size < MOST_COMPARED ? didYouMean(name, bodies.keys()) : '');
+    missing.set(name, found);
+    return found;
+  };
+  return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: meant(name) });
 }
 
 function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Turns<Checked<Pipeline>[]> {
@@ -211,7 +221,7 @@ const agentsNamed = (agents: readonly Checked<Agent>[], problems: readonly Probl
 ];
 
 const agentWarnings = ({ definition, config }: Checked<Pipeline>, known: ReadonlySet<string>): Problem[] =>
-  unknownAgents(config, known).map((finding) => toProblem(definition, finding));
+  boundFindings(unknownAgents(config, known)).map((finding) => toProblem(definition, finding));
 
 function toPipeline(
   { definition, config, body, hash, uses }: Checked<Pipeline>,

@@ -18,42 +18,60 @@ export function subPipelineFindings(
   declared: ReadonlySet<string>,
 ): Map<string, Finding[]> {
   const calls = new Map(pipelines.map((pipeline) => [pipeline.name, callsOf(pipeline)]));
-  const circular = new Set(
-    [...calls.keys()].filter((name) => calls.get(name)?.some(({ to }) => reaches(to, name, calls))),
-  );
+  const below = reached(calls);
+  const circular = new Set([...calls.keys()].filter((name) => below(name).has(name)));
   const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
+  const missing = new Set(
+    [...calls.values()].flatMap((own) => own.map(({ to }) => to)).filter((to) => !declared.has(to)),
+  );
+  const meant = new Map([...missing].slice(0, MOST_COMPARED).map((to) => [to, didYouMean(to, declared)]));
   return new Map(
-    [...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, { calls, depth, declared }))]),
+    [...calls].map(([name, own]) => [
+      name,
+      own.flatMap((call) => check(name, call, { below, depth, declared, meant })),
+    ]),
   );
 }
+
+/** Names of the whole set that are not defined, and compared with those that are. */
+const MOST_COMPARED = 200;
 
 interface Graph {
-  calls: ReadonlyMap<string, readonly Call[]>;
+  below: Below;
   depth: ReadonlyMap<string, number>;
   declared: ReadonlySet<string>;
+  meant: ReadonlyMap<string, string>;
 }
 
-function check(from: string, { to, loc }: Call, { calls, depth, declared }: Graph): Finding[] {
+function check(from: string, { to, loc }: Call, { below, depth, declared, meant }: Graph): Finding[] {
   if (!declared.has(to)) {
-    const msg = `pipeline "${to}" does not exist${didYouMean(to, declared)}`;
+    const msg = `pipeline "${to}" does not exist${meant.get(to) ?? ''}`;
     return [{ loc, msg, reason: 'missing_pipeline' }];
   }
-  if (reaches(to, from, calls)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
+  if (to === from || below(to).has(from)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
   if (1 + (depth.get(to) ?? 0) > LIMITS.subPipelineDepth)
     return [{ loc, msg: `calls more than ${LIMITS.subPipelineDepth} levels of pipelines`, reason: 'too_deep' }];
   return [];
 }
 
-function reaches(start: string, goal: string, calls: ReadonlyMap<string, readonly Call[]>): boolean {
-  const seen = new Set<string>();
-  const open = [start];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (at === goal) return true;
-    if (seen.has(at)) continue;
-    seen.add(at);
-    open.push(...(calls.get(at) ?? []).map(({ to }) => to));
-  }
-  return false;
+type Below = (name: string) => ReadonlySet<string>;
+
+/** The pipelines that one calls, directly or through others. */
+function reached(calls: ReadonlyMap<string, readonly Call[]>): Below {
+  const direct = new Map([...calls].map(([name, own]) => [name, new Set(own.map(({ to }) => to))]));
+  const known = new Map<string, ReadonlySet<string>>();
+  return (name) => {
+    const found = known.get(name) ?? reachedFrom(name, direct);
+    known.set(name, found);
+    return found;
+  };
+}
+
+function reachedFrom(name: string, direct: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const seen = new Set(direct.get(name));
+  // A set yields what is added to it on the way.
+  for (const at of seen) for (const to of direct.get(at) ?? []) seen.add(to);
+  return seen;
 }
 
 /** Levels below each pipeline, counted up to the limit; a pipeline in a cycle is reported separately. */

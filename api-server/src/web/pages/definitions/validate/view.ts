@@ -4,7 +4,7 @@ import type { Validation, Written } from '../../../../service/views/definition-w
 import { sentence } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { plural } from '../../runs/row.ts';
-import { yamlLines } from '../yaml/yaml-lines.ts';
+import { MAX_LINES, yamlLines } from '../yaml/yaml-lines.ts';
 
 export interface ValidateInput {
   kind: WriteKind;
@@ -78,7 +78,7 @@ const findingsOf = (result: Validation) =>
     result[list].map(({ loc, msg, line = null }) => ({
       look: LOOKS[list],
       line,
-      href: line === null ? null : `#L${line}`,
+      href: line === null || line > MAX_LINES ? null : `#L${line}`,
       loc: loc.join('.'),
       msg: msg.replace(/^line \d+, column \d+: /, ''),
     })),

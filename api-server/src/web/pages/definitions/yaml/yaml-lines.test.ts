@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { yamlLines } from './yaml-lines.ts';
+import { MAX_LINES, yamlLines } from './yaml-lines.ts';
 
 const coloured = (source: string) =>
   yamlLines(source).map(({ pieces }) =>
@@ -41,4 +41,23 @@ test('no character is lost', () => {
       expect(text).toBe(source.replace(/\n$/, ''));
     }),
   );
+});
+
+test.each([
+  ['strings that are open', `x: ${'"a\\'.repeat(65_000)}y`],
+  ['templates that are open', `x: |\n  ${'{{ "'.repeat(60_000)}`],
+  ['indicators', `${' '.repeat(120_000)}${'- '.repeat(60_000)}`],
+])('a line of %s as long as a definition may be is shown at once, without colours', (_, source) => {
+  const before = process.threadCpuUsage();
+  const lines = yamlLines(source);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(500_000);
+  expect(lines.at(-1)?.pieces).toEqual([{ kind: '', text: source.split('\n').at(-1) }]);
+});
+
+test('a definition of nothing but lines makes no page of megabytes, and the page says how many are left out', () => {
+  const lines = yamlLines('#\n'.repeat(130_000));
+  expect(lines).toHaveLength(MAX_LINES + 1);
+  expect(lines.at(-1)?.pieces[0]?.text).toBe('… (125000 lines more; the API has them all)');
+  const pieces = yamlLines('1 2 3 4 5 6 7 8\n'.repeat(MAX_LINES)).flatMap((line) => line.pieces);
+  expect(pieces.length).toBeLessThan(30_000);
 });

@@ -17,22 +17,40 @@ const VALUE =
   /(\s#.*$|^#.*$)|(\{\{.*?\}\})|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![\w.:/-])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.:/-])/g;
 const KINDS = ['comment', 'template', 'string', 'number'] as const;
 
+/** Of a text; more would make a page of megabytes. */
+export const MAX_LINES = 5_000;
+const MAX_PIECES = 20_000;
+/** Of a line that is coloured: a search for the end of each string that has none takes the square of its length. */
+const MAX_CHARS = 1_000;
+
 const NONE: ReadonlyMap<number, string> = new Map();
 
-/** The lines of a YAML text in pieces to colour. A line of a block of text has only templates. */
+/** The lines of a YAML text in pieces to colour, as many as a page can show. A line of a block of text has only templates. */
 export function yamlLines(source: string, marks: ReadonlyMap<number, string> = NONE): YamlLine[] {
   let block: number | null = null;
-  return source
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line, at) => {
-      const indent = line.search(/\S/);
-      const inBlock = block !== null && (indent === -1 || indent > block);
-      if (!inBlock) block = BLOCK.test(line) && !/^\s*#/.test(line) ? indent : null;
-      const number = at + 1;
-      return { number, mark: marks.get(number) ?? null, pieces: inBlock ? templatesIn(line) : piecesOf(line) };
-    });
+  let left = MAX_PIECES;
+  const all = source.replace(/\n$/, '').split('\n');
+  const lines = all.slice(0, MAX_LINES).map((line, at) => {
+    const indent = line.search(/\S/);
+    const inBlock = block !== null && (indent === -1 || indent > block);
+    const isPlain = line.length > MAX_CHARS || left <= 0;
+    if (!inBlock) block = opensBlock(isPlain ? '' : line) ? indent : null;
+    const number = at + 1;
+    const pieces = isPlain ? compact([{ kind: '', text: line }]) : colouredPieces(line, inBlock);
+    left -= pieces.length;
+    return { number, mark: marks.get(number) ?? null, pieces };
+  });
+  return all.length > MAX_LINES ? [...lines, more(all.length - MAX_LINES)] : lines;
 }
+
+const more = (count: number): YamlLine => ({
+  number: MAX_LINES + 1,
+  mark: null,
+  pieces: [{ kind: 'comment', text: `… (${count} lines more; the API has them all)` }],
+});
+
+const opensBlock = (line: string): boolean => BLOCK.test(line) && !/^\s*#/.test(line);
+const colouredPieces = (line: string, inBlock: boolean) => (inBlock ? templatesIn(line) : piecesOf(line));
 
 function piecesOf(line: string): Piece[] {
   const key = KEY.exec(line);

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { cpuTimeOf } from '../language/cpu-time.fixture.ts';
+import { resolveSet, type ResolvedSet } from './resolve-set.ts';
+
+const lines = (count: number, lineOf: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => lineOf(index)).join('');
+/** Names that differ in the middle only, so that each is near to none and takes the longest to compare. */
+const like = (index: number, chars = 60): string => `${'a'.repeat(chars - 6)}${index + 100_000}`;
+const agent = (keys: string) => `  executor: gateway\n  agent: x\n${keys}`;
+const WAIT = 'executor: human, prompt_template: x, timeout_seconds: 5';
+const libraryStep = (_: unknown, index: number) => ({
+  file: `steps/${index}.yaml`,
+  text: `{name: ${like(index)}, ${WAIT}}`,
+});
+const prompt = (text: string) => agent(`  prompt_template: "${text}"\n`);
+
+const MANY = {
+  keys: `name: p\n${lines(4900, (index) => `max_resume_age_se${index}: 1\n`)}`,
+  'library steps': `name: p\nsteps:\n${lines(3300, (index) => `- use: ${like(index + 500)}\n`)}`,
+  variables: `name: p\nvars:\n${lines(4000, (index) => `  ${like(index, 12)}: 1\n`)}steps:\n- name: b\n${prompt(
+    lines(2900, (index) => `{{vars.${like(index + 5000, 12)}}}`),
+  )}`,
+  'keys of an answer': `name: p\nsteps:\n- name: a\n${prompt('x')}  output_schema:\n    properties:\n${lines(
+    1900,
+    (index) => `      ${like(index, 25)}: {}\n`,
+  )}- name: b\n${prompt(lines(1400, (index) => `{{steps.a.output.${like(index + 5000, 25)}}}`))}`,
+  'variables of the environment': `name: p\nsteps:\n- name: a\n  executor: webhook\n  url: http://x\n  payload:\n${lines(
+    4900,
+    (index) => `    k${index}: "\${A${index}}"\n`,
+  )}`,
+};
+
+test.each(Object.keys(MANY) as (keyof typeof MANY)[])(
+  'a definition with thousands of unknown %s is judged at once, and its list of problems is short',
+  (what) => {
+    let set: ResolvedSet | null = null;
+    const steps = Array.from({ length: 200 }, libraryStep);
+    const input = { pipelines: [{ file: 'p.yaml', text: MANY[what] }], steps, operator: { pipeline_env: [] } };
+    expect(cpuTimeOf(() => (set = resolveSet(input)))).toBeLessThan(5000);
+    const { problems } = set as unknown as ResolvedSet;
+    expect(problems.length).toBeGreaterThan(50);
+    expect(problems.length).toBeLessThanOrEqual(102);
+  },
+);
+
+test('the first hundred problems of a kind are listed, and how many more there are', () => {
+  const { problems } = resolveSet({ pipelines: [{ file: 'p.yaml', text: MANY.keys }], steps: [] });
+  expect(problems).toHaveLength(101);
+  expect(problems.at(-1)).toMatchObject({ severity: 'error', loc: [], msg: 'and 4801 more problems of this kind' });
+});
+
+test('a shell check that is not allowed is found behind any number of others', () => {
+  const check = (name: string) => `{type: shell, name: ${name}, run: id}`;
+  const text = `name: p\nsteps:\n${lines(60, (index) => `- name: a${index}\n${agent(`  prompt_template: x\n  deterministic_checks: [${check('a')}, ${check('b')}]\n`)}`)}`;
+  const { problems } = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [], operator: {} });
+  expect(problems.filter(({ reason }) => reason === 'shell_not_allowed')).toHaveLength(120);
+  expect(problems).toHaveLength(120);
+});
+
+const calls = (from: number, to: (index: number) => string) => ({
+  file: `${from}.yaml`,
+  text: `name: ${like(from)}\nsteps:\n${lines(64, (at) => `- {name: g${at}, parallel: {steps: [${lines(16, (branch) => `{name: s${at}x${branch}, executor: pipeline, pipeline: ${to(at * 16 + branch)}},`)}]}}\n`)}`,
+});
+
+test.each([
+  ['are missing', (index: number) => like(index + 5000), /does not exist/],
+  ['call each other', (index: number) => like(index % 4), /calls itself/],
+])('pipelines with a thousand calls each of others that %s are judged at once', (_, to, expected) => {
+  let set: ResolvedSet | null = null;
+  const pipelines = Array.from({ length: 4 }, (_one, from) => calls(from, to));
+  expect(cpuTimeOf(() => (set = resolveSet({ pipelines, steps: [] })))).toBeLessThan(4000);
+  const { problems } = set as unknown as ResolvedSet;
+  expect(problems).toHaveLength(4 * 101);
+  expect(problems[0]?.msg).toMatch(expected);
+});
